@@ -2,5 +2,5 @@
 
 Owns: which variables and expressions have which types, and what the compiler would refuse.
 May import: `budget`, `errors`, `functions`, `language`.
-Start with: `infer`, then `expressions`, whose topics are modules of their own.
+Start with: `infer`, then `flow` for statements, `expressions` for the rest, by topics.
 """

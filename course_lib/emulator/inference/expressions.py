@@ -34,7 +34,7 @@ from course_lib.emulator.inference.values import ValueTyper
 class ExpressionTyper(
     AttributeTyper, CallTyper, ComparisonTyper, OperatorTyper, SubscriptTyper, ValueTyper
 ):
-    """Types the expressions of one function; `infer.py` adds the flow of control."""
+    """Types the expressions of one function; `assignments`, `flow` and `infer` add statements."""
 
     handlers: ClassVar = {
         ast.Constant: ValueTyper.constant,

@@ -1,0 +1,188 @@
+"""Follows the flow of control: where paths meet, a variable gets the type that holds all values."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from course_lib.emulator.errors import rejection
+from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
+from course_lib.emulator.functions.unrolling import UNROLL, check_unrolled
+from course_lib.emulator.inference.assignments import AssignmentTyper
+from course_lib.emulator.inference.typer import NotKnownYet
+from course_lib.emulator.inference.typings import Environment, Variable
+from course_lib.emulator.language import types as T
+from course_lib.sentences import say
+
+MAX_LOOP_PASSES = 8
+
+
+@dataclass
+class _Loop:
+    """The environments at the `break` and `continue` statements of one loop."""
+
+    breaks: list[Environment] = field(default_factory=list)
+    continues: list[Environment] = field(default_factory=list)
+
+
+class FlowTyper(AssignmentTyper):
+    """Types the statements of one function along its paths, with a handler for each kind."""
+
+    statements: ClassVar[dict[type, Callable[[Any, Any, Environment], Environment | None]]]
+
+    def __init__(self, *context: Any) -> None:
+        super().__init__(*context)
+        self.loops: list[_Loop] = []
+        self.settled_loops: dict[ast.AST, tuple[Environment, Environment, _Loop]] = {}
+
+    def block(self, body: Sequence[ast.stmt], environment: Environment) -> Environment | None:
+        """The environment after `body`; None if its end cannot be reached."""
+        current: Environment | None = environment
+        for statement in body:
+            if current is None:
+                return None
+            depth, loops = self.common.depth, len(self.loops)
+            try:
+                current = self.statement(statement, current)
+            except NotKnownYet:  # this path is looked at again, when the others are known
+                self.common.depth, current = depth, None
+                del self.loops[loops:]
+        return current
+
+    def statement(self, node: ast.stmt, env: Environment) -> Environment | None:
+        handler = self.statements.get(type(node))
+        if handler is None:
+            code, message = _REFUSED_STATEMENTS.get(
+                type(node),
+                (
+                    "unsupported",
+                    say("The emulator does not know `{keyword}`.", keyword=_keyword(node)),
+                ),
+            )
+            raise rejection(code, message, node)
+        self.common.spend(1, node)
+        self.common.enter(2, node)
+        after = handler(self, node, env)
+        self.common.depth -= 2
+        return after
+
+    def if_statement(self, node: ast.If, env: Environment) -> Environment | None:
+        self.condition(node.test, env)
+        env = self.with_walrus(node.test, env)
+        decided = self.decided(node.test)
+        if decided is not None and not isinstance(node.test, ast.Constant):
+            self.typing.constants[node.test] = np.bool_(decided)
+            return self.block(node.body if decided else node.orelse, env)
+        return self.join([self.block(node.body, env), self.block(node.orelse, env)], node)
+
+    def while_statement(self, node: ast.While, env: Environment) -> Environment | None:
+        if self.decided(node.test) is False:
+            self.condition(node.test, env)
+            return self.block(node.orelse, self.with_walrus(node.test, env))
+
+        def one_pass(start: Environment) -> Environment | None:
+            self.condition(node.test, start)
+            return self.block(node.body, self.with_walrus(node.test, start))
+
+        head, loop = self.loop(node, env, one_pass)
+        endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+        after = None if endless else self.block(node.orelse, self.with_walrus(node.test, head))
+        return self.join([after, *loop.breaks], node)
+
+    def for_statement(self, node: ast.For, env: Environment) -> Environment | None:
+        self.loop_heads.add(node.iter)
+        iterated = self.expression(node.iter, env)
+        if self.typing.calls.get(node.iter) is INTRINSICS[UNROLL]:  # type: ignore[call-overload]
+            check_unrolled(self.kernel, node, self.locals | set(self.kernel.parameters))
+        item = self.item_type(iterated, node.iter)
+
+        def one_pass(start: Environment) -> Environment | None:
+            return self.block(node.body, self.bind(node.target, item, start))
+
+        head, loop = self.loop(node, env, one_pass)
+        return self.join([self.block(node.orelse, head), *loop.breaks], node)
+
+    def loop(
+        self,
+        node: ast.For | ast.While,
+        env: Environment,
+        one_pass: Callable[[Environment], Environment | None],
+    ) -> tuple[Environment, _Loop]:
+        """Walk a loop's body until the types at its head no longer change."""
+        known = self.settled_loops.get(node)
+        self.common.spend(len(env) // 2, node)
+        if known is not None and known[0] == env:
+            # An inner loop that an outer one passes over again, with nothing new.
+            return known[1], known[2]
+        head = env
+        for _ in range(MAX_LOOP_PASSES):
+            loop = _Loop()
+            self.loops.append(loop)
+            end = one_pass(head)
+            self.loops.pop()
+            joined = self.join([env, end, *loop.continues], node)
+            assert joined is not None
+            if joined == head:
+                self.settled_loops[node] = (env, head, loop)
+                return head, loop
+            head = joined
+        hint = "Give each variable its final type before the loop, as in np.float64(0)."
+        raise rejection("unsupported", "The types in this loop do not settle.", node, hint)
+
+    def break_statement(self, node: ast.Break, env: Environment) -> None:
+        self.around(node).breaks.append(env)
+
+    def continue_statement(self, node: ast.Continue, env: Environment) -> None:
+        self.around(node).continues.append(env)
+
+    def around(self, node: ast.Break | ast.Continue) -> _Loop:
+        """The innermost loop, which a `break` or `continue` is about."""
+        if not self.loops:
+            message = say("`{word}` stands outside of all loops.", word=_keyword(node))
+            hint = "An `if` around the other lines keeps a thread away from them."
+            raise rejection("compile-error", message, node, hint)
+        return self.loops[-1]
+
+    def join(self, paths: list[Environment | None], node: ast.AST) -> Environment | None:
+        reached = [path for path in paths if path is not None]
+        if len(reached) <= 1:
+            return reached[0] if reached else None
+        names = dict.fromkeys(name for path in reached for name in path)
+        self.common.spend(len(names) // 4, node)
+        return {name: self.join_variable(name, reached, node) for name in names}
+
+    def join_variable(self, name: str, paths: list[Environment], node: ast.AST) -> Variable:
+        known = [path[name] for path in paths if name in path]
+        typed = known[0].typed
+        for other in known[1:]:
+            if other.typed != typed and not isinstance(typed.type, T.Mixed):
+                typed = Typed(_joined(typed.type, other.typed.type))
+        certain = len(known) == len(paths) and all(each.certain for each in known)
+        return Variable(typed, certain)
+
+
+def _joined(left: T.Type, right: T.Type) -> T.Type:
+    """The type of a variable where paths meet; only its use is refused if there is none."""
+    try:
+        return right if isinstance(right, T.Mixed) else T.unify(left, right)
+    except T.TypingError:
+        return T.Mixed(left, right)
+
+
+def _keyword(node: ast.stmt) -> str:
+    return type(node).__name__.lower()
+
+
+_REFUSED_STATEMENTS: dict[type, tuple[str, str]] = {
+    ast.Try: ("compile-error", "Numba cannot compile try/except in a kernel."),
+    ast.With: ("compile-error", "Numba cannot compile `with` in a kernel."),
+    ast.Import: ("compile-error", "Numba cannot compile an import inside a kernel."),
+    ast.ImportFrom: ("compile-error", "Numba cannot compile an import inside a kernel."),
+    ast.Nonlocal: ("unsupported", "The emulator does not know `nonlocal`."),
+    ast.ClassDef: ("compile-error", "Numba cannot compile a class inside a kernel."),
+    ast.Delete: ("compile-error", "Numba cannot compile `del`."),
+}
