@@ -19,6 +19,7 @@ from course_lib.emulator.functions.intrinsics import (
 from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import Reference
+from course_lib.emulator.state.memory import ArrayView
 from course_lib.sentences import say
 
 
@@ -78,16 +79,42 @@ def static_dtype(kind: T.Type) -> np.dtype:
 
 
 def _make_array(space: str) -> Intrinsic:
+    """An array; a shared one is the same at every execution of the call."""
+
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         typed = _array_typing(arguments, keywords)
         sizes = typed.literal if isinstance(typed.literal, tuple) else (typed.literal,)
         need(space == "shared" or 0 not in sizes, "an array has at least one element")
         return typed
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Any:
-        return machine.make_array(space, node)
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> ArrayView:
+        kind = machine.typing.types[node]
+        assert isinstance(kind, T.ArrayType)
+        shape = machine.typing.layouts[node]
+        name = _target_name(machine.statement) or f"{space} array"
+        memory, line, aligned = machine.memory, node.lineno, _alignment(machine, node)
+        if space == "local":
+            return memory.make_local(node, name, shape, kind.dtype, line, aligned)
+        if shape == (0,):
+            size = machine.dynamic_shared_bytes
+            return memory.dynamic_shared(node, name, kind.dtype, size, line, aligned)
+        return memory.make_shared(node, name, shape, kind.dtype, line, aligned)
 
     return Intrinsic(typing, run)
+
+
+def _target_name(statement: ast.stmt | None) -> str | None:
+    """The name that the running statement assigns."""
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+        return statement.targets[0].id
+    return None
+
+
+def _alignment(machine: Runner, node: ast.Call) -> int:
+    """The alignment that the call asks for, in bytes; 1 if it asks for none."""
+    by_name = [each.value for each in node.keywords if each.arg == "alignment"]
+    given = [machine.evaluate(each) for each in node.args[2:] or by_name]
+    return 1 if not given or given[0] is None else int(given[0])
 
 
 INTRINSICS["numba.cuda.shared.array"] = _make_array("shared")

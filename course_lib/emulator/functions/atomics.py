@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.emulator.functions.atomic_updates import AtomicUpdate
 from course_lib.emulator.functions.intrinsics import (
     INTRINSICS,
     Arguments,
@@ -20,6 +21,7 @@ from course_lib.emulator.functions.intrinsics import (
 from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value
+from course_lib.emulator.state.memory import ArrayView
 from course_lib.sentences import say
 
 
@@ -60,9 +62,28 @@ def _atomic(
         given = values[2 : 2 + operands]
         unlike_numpy = combine in _LEAVES_OUT_NAN and np.any(np.isnan(given[0]))
         chosen = _LEAVES_OUT_NAN[combine] if unlike_numpy else combine
-        return machine.atomic(node, values[0], values[1], given, chosen)
+        return _update(machine, node, values[0], values[1], given, chosen)
 
     return run
+
+
+def _update(
+    machine: Runner,
+    node: ast.Call,
+    view: ArrayView,
+    index: Value | tuple[Any, ...],
+    operands: list[Value],
+    combine: Callable[[Any, Any], Any],
+) -> Value:
+    """Update one element for each active lane; the values that they found."""
+    # An index that is no integer is cut off to one, unlike in a subscript.
+    indices = [
+        each if each.dtype.kind in "iu" else each.astype(np.int64)
+        for each in (index if isinstance(index, tuple) else (index,))
+    ]
+    alone = isinstance(machine.statement, ast.Expr) and machine.statement.value is node
+    update = AtomicUpdate(operands, combine, returns_old=not alone)
+    return machine.unit.atomic(view, indices, update, machine.active, machine.line)
 
 
 # Numba stores what is greater (or less) than the old value, and a NaN is neither; one that is
@@ -120,7 +141,7 @@ def _compare_and_swap_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 
 
 def _compare_and_swap(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
-    return machine.atomic(node, values[0], np.int64(0), values[1:], _swap_if_equal)
+    return _update(machine, node, values[0], np.int64(0), values[1:], _swap_if_equal)
 
 
 INTRINSICS["numba.cuda.atomic.compare_and_swap"] = Intrinsic(

@@ -28,7 +28,7 @@ def _nothing(low: int, high: int) -> Callable[[Arguments, Keywords], Typed]:
 
 
 def _syncwarp(machine: Runner, node: ast.Call, values: list[Any]) -> None:
-    machine.syncwarp(node)
+    machine.observers.syncwarp(machine.active)
 
 
 def _ignore(machine: Runner, node: ast.Call, values: list[Any]) -> None:

@@ -47,7 +47,8 @@ def advance(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _uniform(machine: Runner, values: list[Any], dtype: np.dtype) -> Value:
     """Numbers from 0 to below 1, one for each active lane."""
-    bits = machine.advance_random(values[0], values[1], advance)
+    states, index = values
+    bits = machine.unit.replace(states, [index], advance, machine.active, machine.line)
     return ((bits >> np.uint64(11)) * np.float64(_TO_UNIT)).astype(dtype)
 
 

@@ -11,6 +11,8 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from course_lib.emulator.budget import Budget, StepCounter
+from course_lib.emulator.functions.atomic_updates import AtomicUpdate
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.state.memory import ArrayView, Memory
@@ -21,6 +23,8 @@ class Types(Protocol):
 
     @property
     def types(self) -> Mapping[ast.AST, T.Type]: ...
+    @property
+    def layouts(self) -> Mapping[ast.Call, tuple[int, ...]]: ...
 
 
 class RunningFunction(Protocol):
@@ -37,13 +41,15 @@ class Events(Protocol):
 
     def raised(self, what: str, mask: Mask, line: int) -> None: ...
     def flops(self, line: int, mask: Mask, count: int, is_float64: bool, is_data: bool) -> None: ...
+    def printed(self, texts: Sequence[str], more: int) -> None: ...
+    def syncwarp(self, mask: Mask) -> None: ...
     def broken_warp(self, name: str, mask: Mask, line: int) -> None: ...
     def unnamed(self, name: str, lanes: np.ndarray, line: int) -> None: ...
     def left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None: ...
 
 
-class WideAccesses(Protocol):
-    """Several neighbouring elements at once; `interval` counts the barriers passed."""
+class Accesses(Protocol):
+    """Accesses to memory beside loads and stores; `interval` counts the barriers passed."""
 
     interval: int
 
@@ -53,6 +59,22 @@ class WideAccesses(Protocol):
     def store_wide(
         self, view: ArrayView, index: Value, values: Sequence[Value], active: Mask, line: int
     ) -> None: ...
+    def atomic(
+        self,
+        view: ArrayView,
+        indices: Sequence[Value],
+        update: AtomicUpdate,
+        active: Mask,
+        line: int,
+    ) -> Value: ...
+    def replace(
+        self,
+        view: ArrayView,
+        indices: Sequence[Value],
+        step: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+        active: Mask,
+        line: int,
+    ) -> Value: ...
 
 
 class Copies(Protocol):
@@ -78,6 +100,10 @@ class Runner(Protocol):
     memory: Memory
     active: Mask
     line: int
+    statement: ast.stmt | None
+    steps: StepCounter
+    budget: Budget
+    dynamic_shared_bytes: int
 
     @property
     def typing(self) -> Types: ...
@@ -86,10 +112,11 @@ class Runner(Protocol):
     @property
     def observers(self) -> Events: ...
     @property
-    def unit(self) -> WideAccesses: ...
+    def unit(self) -> Accesses: ...
     @property
     def copies(self) -> Copies: ...
 
+    def evaluate(self, node: ast.expr) -> Any: ...
     def convert(self, value: Any, dtype: T.Type) -> Any: ...
     def truth(self, value: Value) -> Value: ...
     def count_flops(self, node: ast.AST, dtype: np.dtype, each_lane: int) -> None: ...
@@ -100,20 +127,3 @@ class Runner(Protocol):
     def load(self, view: ArrayView, indices: Sequence[Value]) -> Value: ...
     def store(self, view: ArrayView, indices: Sequence[Value], value: Value) -> None: ...
     def array_item(self, view: ArrayView, place: int) -> Any: ...
-    def make_array(self, space: str, node: ast.Call) -> ArrayView: ...
-    def atomic(
-        self,
-        node: ast.Call,
-        view: ArrayView,
-        index: Value | tuple[Any, ...],
-        operands: Sequence[Value],
-        combine: Callable[[Any, Any], Any],
-    ) -> Value: ...
-    def advance_random(
-        self,
-        states: ArrayView,
-        index: Value,
-        step: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
-    ) -> Value: ...
-    def syncwarp(self, node: ast.Call) -> None: ...
-    def print(self, node: ast.Call, values: Sequence[Any]) -> None: ...

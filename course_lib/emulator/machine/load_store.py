@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.budget import StepCounter
-from course_lib.emulator.machine.atomic_updates import AtomicUpdate
+from course_lib.emulator.functions.atomic_updates import AtomicUpdate
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.instead import Instead
 from course_lib.emulator.machine.slices import cut, last_named

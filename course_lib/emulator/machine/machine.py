@@ -21,7 +21,6 @@ from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import DeviceArray
 from course_lib.emulator.machine.async_copies import AsyncCopies
-from course_lib.emulator.machine.atomic_updates import AtomicUpdate
 from course_lib.emulator.machine.events import Kind, Observers
 from course_lib.emulator.machine.frames import Frame, RunningLoop
 from course_lib.emulator.machine.instead import Instead
@@ -237,60 +236,6 @@ class Machine:
         """Write one element for each active lane."""
         self.unit.store(view, indices, value, self.active, self.line)
 
-    def atomic(
-        self,
-        node: ast.Call,
-        view: ArrayView,
-        index: Value | tuple[Any, ...],
-        operands: Sequence[Value],
-        combine: Callable[[Any, Any], Any],
-    ) -> Value:
-        """Update one element for each active lane; the values that they found."""
-        # An index that is no integer is cut off to one, unlike in a subscript.
-        indices = [
-            each if each.dtype.kind in "iu" else each.astype(np.int64)
-            for each in (index if isinstance(index, tuple) else (index,))
-        ]
-        alone = isinstance(self.statement, ast.Expr) and self.statement.value is node
-        update = AtomicUpdate(operands, combine, returns_old=not alone)
-        return self.unit.atomic(view, indices, update, self.active, self.line)
-
-    def make_array(self, space: str, node: ast.Call) -> ArrayView:
-        """A shared or local array; a shared one is the same at every execution of the call."""
-        kind = self.typing.types[node]
-        assert isinstance(kind, T.ArrayType)
-        shape = self.typing.layouts[node]
-        name = self._target_name() or f"{space} array"
-        alignment = self._alignment(node)
-        if space == "local":
-            return self.memory.make_local(node, name, shape, kind.dtype, node.lineno, alignment)
-        if shape == (0,):
-            size = self.dynamic_shared_bytes
-            return self.memory.dynamic_shared(node, name, kind.dtype, size, node.lineno, alignment)
-        return self.memory.make_shared(node, name, shape, kind.dtype, node.lineno, alignment)
-
-    def _alignment(self, node: ast.Call) -> int:
-        """The alignment that the call asks for, in bytes; 1 if it asks for none."""
-        by_name = [each.value for each in node.keywords if each.arg == "alignment"]
-        given = self.evaluate((node.args[2:] or by_name)[0]) if node.args[2:] or by_name else None
-        return 1 if given is None else int(given)
-
-    def _target_name(self) -> str | None:
-        """The name that the running statement assigns."""
-        statement = self.statement
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            return statement.targets[0].id
-        return None
-
-    def advance_random(
-        self,
-        states: ArrayView,
-        index: Value,
-        step: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
-    ) -> Value:
-        """Advance each active lane's random state; what `step` draws from it."""
-        return self.unit.replace(states, [index], step, self.active, self.line)
-
     # -- barriers ---------------------------------------------------------------------------
 
     def wait(self, line: int) -> Steps:
@@ -299,31 +244,3 @@ class Machine:
         yield line
         self.unit.interval += 1
         self.observers.passed(line, self.active)
-
-    def syncwarp(self, node: ast.Call) -> None:
-        """`cuda.syncwarp()` for the active lanes."""
-        self.observers.syncwarp(self.active)
-
-    # -- output -----------------------------------------------------------------------------
-
-    def print(self, node: ast.Call, values: Sequence[Any]) -> None:
-        """Print a line for every active lane, up to the budget."""
-        texts = [
-            str(kind.value) if isinstance(kind := self.typing.types[argument], T.Static) else None
-            for argument in node.args
-        ]
-        if not self.budget.printed_lines:
-            return
-        lanes = np.flatnonzero(self.active.full_array)
-        more = max(len(lanes) - self.budget.printed_lines, 0)
-        lanes = lanes[: self.budget.printed_lines]
-        self.steps.spend(len(lanes), node.lineno)
-        columns = [
-            text if text is not None else np.broadcast_to(value, self.space.shape).reshape(-1)
-            for text, value in zip(texts, values, strict=True)
-        ]
-        rows = (
-            [column if isinstance(column, str) else str(column[lane]) for column in columns]
-            for lane in lanes
-        )
-        self.observers.printed([" ".join(row) for row in rows], more)
