@@ -85,3 +85,22 @@ def test_a_loop_over_an_array_that_differs_between_threads() -> None:
     x, out = np.arange(8, dtype=np.int64), np.zeros(8, np.int64)
     run("i = cuda.threadIdx.x\nfor v in x[i:]: out[i] += v", 1, 8, x, out, parameters="x, out")
     assert out.tolist() == [x[i:].sum() for i in range(8)]
+
+
+@every_case("dtype", [np.int32, np.uint32, np.int64, np.uint64])
+def test_ranges_whose_bounds_differ_between_threads_end_where_python_ends_them(dtype: type) -> None:
+    """Those of unsigned numbers as well, where stop - start wraps if a range is empty."""
+    starts, stops = [0, 5, 9, 0, 10, 7, 3, 3], [9, 3, 0, 0, 1, 8, 3, 60]
+    steps = [2, 1, 1, 3, 1, 9, 1, 7]
+    out = np.zeros((2, 8), np.int64)
+    body = """
+        i = cuda.threadIdx.x
+        for x in range(a[i], b[i], s[i]):
+            out[0, i] += x + 1
+        for x, y in zip(range(a[i], b[i], s[i]), range(20)):
+            out[1, i] += x + 1
+    """
+    run_clean(body, 1, 8, out, *(np.array(each, dtype) for each in (starts, stops, steps)),
+              parameters="out, a, b, s")  # fmt: skip
+    numbers = [range(*each) for each in zip(starts, stops, steps, strict=True)]
+    assert out.tolist() == [[sum(each) + len(each) for each in numbers]] * 2

@@ -67,8 +67,9 @@ def items_of(machine: Runner, kind: T.Type, value: Any) -> ItemsInTurn:
     """The items of a value of this type."""
     if isinstance(kind, T.RangeType):
         start, stop, step = value
-        nonzero = np.where(step == 0, 1, step)
-        count = np.maximum((stop - start + step - np.sign(step)) // nonzero, 0)
+        runs = np.where(step > 0, start < stop, (step < 0) & (start > stop))
+        number = (stop - start - np.sign(step)) // np.where(step == 0, step.dtype.type(1), step) + 1
+        count = np.where(runs, number, 0)[()]
         return ItemsInTurn(count, lambda _, place: start + start.dtype.type(place) * step)
     if isinstance(kind, T.TupleType):
         return ItemsInTurn(np.int64(len(value)), lambda _, place: value[place])

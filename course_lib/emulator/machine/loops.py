@@ -27,10 +27,7 @@ def while_statement(machine: Machine, node: ast.While) -> Steps:
         if node.test in machine.typing.waiting:
             yield from settle(machine, node.test)
         condition = machine.condition(node.test)
-        staying = machine.active.where(condition)
-        if staying is not machine.active:
-            left.append(machine.active.without(staying))
-        machine.active = staying
+        _stay(machine, left, condition)
         yield from _one_round(machine, node.body, loop)
     yield from _leave_loop(machine, before, left, loop)
 
@@ -45,13 +42,11 @@ def for_statement(machine: Machine, node: ast.For) -> Steps:
     left: list[Mask] = []
     if isinstance(kind, T.TupleType):
         yield from _for_items(machine, node, loop, iterated)
-    elif not isinstance(kind, T.RangeType):
-        items = items_of(machine, kind, iterated)
-        yield from _for_places(machine, node, loop, left, items)
-    elif not any(bound.ndim for bound in iterated):
+    elif isinstance(kind, T.RangeType) and not any(bound.ndim for bound in iterated):
         yield from _for_uniform(machine, node, loop, *iterated)
     else:
-        yield from _for_lanes(machine, node, loop, left, *iterated)
+        items = items_of(machine, kind, iterated)
+        yield from _for_places(machine, node, loop, left, items)
     left.append(machine.active)
     yield from _leave_loop(machine, before, left, loop)
 
@@ -84,34 +79,6 @@ def _for_uniform(
     machine.observers.branch(node.lineno, np.False_, machine.active)
 
 
-def _for_lanes(
-    machine: Machine,
-    node: ast.For,
-    loop: RunningLoop,
-    left: list[Mask],
-    start: Value,
-    stop: Value,
-    step: Value,
-) -> Steps:
-    """A loop whose bounds differ between lanes: each lane leaves when its own range ends."""
-    index = start
-    loop.count = int(np.max((stop - start + step - np.sign(step)) // step, initial=0))
-    while not machine.active.empty:
-        machine.spend(node)
-        machine.line = node.lineno
-        inside = np.where(step > 0, index < stop, (step < 0) & (index > stop))
-        machine.observers.branch(node.lineno, inside, machine.active)
-        staying = machine.active.where(inside)
-        if staying is not machine.active:
-            left.append(machine.active.without(staying))
-        machine.active = staying
-        if machine.active.empty:
-            return
-        bind(machine, node.target, index)
-        yield from _one_round(machine, node.body, loop)
-        index = index + step
-
-
 def _for_places(
     machine: Machine, node: ast.For, loop: RunningLoop, left: list[Mask], items: ItemsInTurn
 ) -> Steps:
@@ -119,18 +86,25 @@ def _for_places(
     assert items.count is not None  # of enumerate's two parts, one has an end
     loop.count = int(np.max(items.count))
     for place in range(loop.count + 1):
+        if machine.active.empty:
+            return
         machine.spend(node)
         machine.line = node.lineno
         inside = np.int64(place) < items.count
         machine.observers.branch(node.lineno, inside, machine.active)
-        staying = machine.active.where(inside)
-        if staying is not machine.active:
-            left.append(machine.active.without(staying))
-        machine.active = staying
+        _stay(machine, left, inside)
         if machine.active.empty:
             return
         bind(machine, node.target, items.item(machine, place))
         yield from _one_round(machine, node.body, loop)
+
+
+def _stay(machine: Machine, left: list[Mask], inside: Value) -> None:
+    """Lanes for which the loop is not at an end stay in it; the others wait behind it."""
+    staying = machine.active.where(inside)
+    if staying is not machine.active:
+        left.append(machine.active.without(staying))
+    machine.active = staying
 
 
 def _one_round(machine: Machine, body: Sequence[ast.stmt], loop: RunningLoop) -> Steps:
