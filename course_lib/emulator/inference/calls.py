@@ -224,8 +224,7 @@ class CallTyper(MethodTyper):
         self, node: ast.Call, kernel: Kernel, kinds: list[T.Type]
     ) -> tuple[tuple[T.Type, ...], np.dtype | None]:
         """What a function makes of arguments of these types, and what it is declared to return."""
-        decorators = getattr(kernel.tree, "decorator_list", [])
-        declared = declared_signatures(decorators, kernel.namespace) if decorators else []
+        declared = declared_signatures(kernel)
         exact = [each for each in declared if len(declared) > 1 and _fits(each, kinds)]
         if len(declared) > 1 and not exact:
             message = say(
@@ -240,9 +239,9 @@ class CallTyper(MethodTyper):
         try:
             return signature.cast(kinds), signature.result
         except T.TypingError as error:
-            raise rejection(
-                "compile-error", say("{kernel} {said}.", kernel=kernel.name, said=error.said), node
-            ) from None
+            code = "unsupported" if isinstance(error, T.NotEmulated) else "compile-error"
+            message = say("{kernel} {said}.", kernel=kernel.name, said=error.said)
+            raise rejection(code, message, node) from None
 
     def call_intrinsic(
         self,

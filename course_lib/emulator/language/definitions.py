@@ -293,8 +293,14 @@ def _compiled(call: ast.Call, path: str, program: Program) -> Kernel | None:
     if function is None or function.is_decorated:
         return None
     calls = [call, call.func] if isinstance(call.func, ast.Call) else [call]
-    device = any(is_switched_on("device", each) for each in calls if isinstance(each, ast.Call))
-    return replace(function, is_decorated=True, is_device=device, is_for_cpu=_COMPILERS[path])
+    return replace(
+        function,
+        is_decorated=True,
+        is_device=any(is_switched_on("device", each) for each in calls),
+        is_debugged=any(is_switched_on("debug", each) for each in calls),
+        is_for_cpu=_COMPILERS[path],
+        jit_call=call.func if isinstance(call.func, ast.Call) else None,
+    )
 
 
 def _made_by(

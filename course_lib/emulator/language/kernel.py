@@ -30,6 +30,9 @@ class Kernel:
         is_debugged: whether it is compiled with `debug=True`, so that exceptions are reported.
         is_inlined: whether it is written out where it is called, by `inline=True`.
         is_unrolled: whether its loops over `unroll` are written out, by `@unrolled`.
+        jit_call: `cuda.jit(…)`, where the function was handed to it and not decorated with it.
+        declared: the types of its arguments and of its result, in each signature, as Numba has
+            them; None if decorator and `jit_call` say it.
         compiled: its types, for arguments of each kind that it was called with. A decorated
             function remembers them as Numba remembers what it compiled, with the values that
             global names had then; elsewhere None.
@@ -47,6 +50,8 @@ class Kernel:
     is_unrolled: bool = False
     is_for_cpu: bool = False
     is_inlined: bool = False
+    jit_call: ast.Call | None = None
+    declared: Sequence[tuple[Sequence[Any], Any]] | None = None
     # Not handed on to copies, whose names may stand for something else.
     compiled: dict[tuple[Any, ...], Any] | None = field(default=None, init=False)
 

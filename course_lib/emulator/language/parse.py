@@ -88,8 +88,9 @@ def kernel_from(source: object) -> Kernel:
     return _read(function, source)
 
 
-# Where a decorated function keeps its Kernel.
+# Where a decorated function keeps its Kernel, and a session without a GPU its signatures.
 _REMEMBERED = "_course_kernel"
+_SIGNATURES = "_course_signatures"
 
 
 def _read(function: FunctionType, source: object) -> Kernel:
@@ -149,7 +150,21 @@ def _kernel_of_function(
         is_for_cpu=type(decorated).__module__.startswith("numba.core"),
         is_debugged=bool(options.get("debug", False)),
         is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
+        declared=_declared(decorated),
     )
+
+
+def _declared(decorated: object) -> list[tuple[Any, Any]] | None:
+    """The types in the signatures that Numba was given with a function; None if it has none.
+
+    With a GPU it has compiled the function for them, and for no others from then on. Without one,
+    a session of the course keeps them (`host_api`); Numba's simulator forgets them.
+    """
+    kept: list[tuple[Any, Any]] | None = getattr(decorated, "__dict__", {}).get(_SIGNATURES)
+    if kept is None and getattr(decorated, "_can_compile", True) is False:
+        compiled = getattr(decorated, "nopython_signatures", ())
+        kept = [(each.args, each.return_type) for each in compiled]
+    return kept
 
 
 # Modules that come with Python; what math and operator have is known by name.
