@@ -43,19 +43,33 @@ class ValueTyper(Typer):
                     raise self.without_common_type(mixed.left, mixed.right, node, what)
                 return variable.typed
         if node.id in self.locals:
-            message = say("{name} is used before it has a value.", name=node.id)
-            if any(isinstance(n, ast.NamedExpr) for n in ast.walk(self.kernel.tree)):
-                hint = "Let an assignment on a line of its own come first."
-                raise rejection("unsupported", message, node, hint)
-            before = any(
-                isinstance(n, ast.Name) and n.id == node.id and n.lineno < node.lineno
-                for n in ast.walk(self.kernel.tree)
-                if isinstance(getattr(n, "ctx", None), ast.Store)
-            )  # Numba then takes some number, with a warning, if no other path set it
-            hint = "A value of its own, on this path or before all paths, makes it defined."
-            code = "unsupported" if before else "compile-error"
-            raise rejection(code, message, node, hint if before else "")
+            return self.from_another_path(node)
         return self.known(node, self.global_value(node))
+
+    def from_another_path(self, node: ast.Name) -> Typed:
+        """A variable that no path to here sets: Numba takes what another path would have set."""
+        stores = [
+            each
+            for each in ast.walk(self.kernel.tree)
+            if isinstance(each, ast.Name)
+            and each.id == node.id
+            and isinstance(each.ctx, ast.Store)
+        ]
+        kinds = [self.typing.types[each] for each in stores if each in self.typing.types]
+        if kinds:
+            self.typing.uncertain.add(node)
+            kind = kinds[0]
+            for other in kinds[1:]:
+                kind = self.unified(kind, other, node, f"values of {node.id}")
+            return Typed(kind)
+        message = say("{name} is used before it has a value.", name=node.id)
+        if any(isinstance(n, ast.NamedExpr) for n in ast.walk(self.kernel.tree)):
+            hint = "Let an assignment on a line of its own come first."
+            raise rejection("unsupported", message, node, hint)
+        if any(each.lineno < node.lineno for each in stores):
+            hint = "A value of its own, on this path or before all paths, makes it defined."
+            raise rejection("unsupported", message, node, hint)
+        raise rejection("compile-error", message, node)
 
     def global_value(self, node: ast.Name) -> Any:
         try:
