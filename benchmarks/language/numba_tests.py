@@ -23,6 +23,8 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+from public_projects import with_what_was_read
+
 HERE = Path(__file__).resolve().parent
 LIST = HERE / "kernels_of_numba_cuda.json"
 RESULTS = HERE / "results_of_numba_cuda.json"
@@ -166,6 +168,7 @@ def main() -> None:
         LIST.write_text(json.dumps(names, indent=1) + "\n", encoding="utf-8")
     listed = json.loads(LIST.read_text(encoding="utf-8"))
     results = {name: found[name] for name in sorted(found) if name in listed}
+    with_what_was_read(list(results.values()))
     for name, result in results.items():
         if result["outcome"] not in OUTCOMES[:3]:
             print(f"{name}\n    {result['outcome']}: {result.get('said', '')}")

@@ -86,7 +86,7 @@ def _one(position: int, value: Any, declared: Declared) -> Any:
         if declared is not None and not _array_fits(value, declared):
             found = say("{what} {dtype}, {axes}-D.", what=what, dtype=value.dtype, axes=value.ndim)
             raise rejection("unsupported", found, None, _CONVERT_ARRAY)
-        return value
+        return value if declared is None else value.view(declared.dtype)
     if declared is None and _is_number(value):
         message = say(
             "The emulator cannot read the type that argument {position} is declared with.",
@@ -105,9 +105,12 @@ def _one(position: int, value: Any, declared: Declared) -> Any:
 
 
 def _array_fits(array: np.ndarray, declared: np.dtype | T.ArrayType) -> bool:
-    if not isinstance(declared, T.ArrayType):
+    """Whether a kernel finds an array's numbers in it; a GPU looks at the declared type only."""
+    if not isinstance(declared, T.ArrayType) or declared.ndim != array.ndim:
         return False
-    if (declared.ndim, declared.dtype) != (array.ndim, array.dtype):
+    wanted, given = declared.dtype, array.dtype
+    integers = wanted.kind in "iu" and given.kind in "iu"
+    if wanted != given and not (integers and wanted.itemsize == given.itemsize):
         return False
     contiguous = {"C": array.flags.c_contiguous, "F": array.flags.f_contiguous}
     return bool(contiguous.get(declared.layout, True))

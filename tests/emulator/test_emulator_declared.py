@@ -82,6 +82,14 @@ def test_a_signature_that_is_not_read_leaves_arrays_as_they_are() -> None:
     assert out[0] == 5
 
 
+def test_integers_of_one_size_are_read_as_declared() -> None:
+    """A GPU is handed the address of an array, and takes what lies there for what is declared."""
+    text = f"{AROUND}@cuda.jit('void(uint32[:])')\ndef k(out):\n    out[1] = out[0] // 2\n"
+    out = np.array([-2, 0], np.int32)
+    emulate(load_program(text).functions["k"])[1, 1](out)
+    assert out.tolist() == [-2, 2**31 - 1]
+
+
 def test_a_declared_array_has_its_type() -> None:
     """Numba's compiler finds no version of the function for another one."""
     text = (

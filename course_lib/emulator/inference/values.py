@@ -51,9 +51,7 @@ class ValueTyper(Typer):
         stores = [
             each
             for each in ast.walk(self.kernel.tree)
-            if isinstance(each, ast.Name)
-            and each.id == node.id
-            and isinstance(each.ctx, ast.Store)
+            if isinstance(each, ast.Name) and each.id == node.id and isinstance(each.ctx, ast.Store)
         ]
         kinds = [self.typing.types[each] for each in stores if each in self.typing.types]
         if kinds:
