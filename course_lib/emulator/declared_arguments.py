@@ -83,10 +83,12 @@ def _one(position: int, value: Any, declared: Declared) -> Any:
         declared=declared,
     )
     if isinstance(value, np.ndarray) and value.ndim:
-        if declared is not None and not _array_fits(value, declared):
+        if declared is None:
+            return value
+        if not isinstance(declared, T.ArrayType) or not _array_fits(value, declared):
             found = say("{what} {dtype}, {axes}-D.", what=what, dtype=value.dtype, axes=value.ndim)
             raise rejection("unsupported", found, None, _CONVERT_ARRAY)
-        return value if declared is None else value.view(declared.dtype)
+        return value.view(declared.dtype)
     if declared is None and _is_number(value):
         message = say(
             "The emulator cannot read the type that argument {position} is declared with.",
@@ -104,9 +106,9 @@ def _one(position: int, value: Any, declared: Declared) -> Any:
         raise rejection("invalid-launch", found, None, hint) from None
 
 
-def _array_fits(array: np.ndarray, declared: np.dtype | T.ArrayType) -> bool:
+def _array_fits(array: np.ndarray, declared: T.ArrayType) -> bool:
     """Whether a kernel finds an array's numbers in it; a GPU looks at the declared type only."""
-    if not isinstance(declared, T.ArrayType) or declared.ndim != array.ndim:
+    if declared.ndim != array.ndim:
         return False
     wanted, given = declared.dtype, array.dtype
     integers = wanted.kind in "iu" and given.kind in "iu"
