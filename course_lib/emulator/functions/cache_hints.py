@@ -6,7 +6,7 @@ A hint changes where the bytes are kept, never their values. They are counted li
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import (
@@ -18,13 +18,11 @@ from course_lib.emulator.functions.intrinsics import (
     need,
     supported,
 )
+from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.memory import ArrayView
 from course_lib.sentences import say
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
 
 LOADS = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")
 STORES = ("stcg", "stcs", "stwb", "stwt")
@@ -67,12 +65,12 @@ def _indices(index: Any) -> tuple[Value, ...]:
     return index if isinstance(index, tuple) else (index,)
 
 
-def _load(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+def _load(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     _global(values[0], node)
     return machine.load(values[0], _indices(values[1]))
 
 
-def _store(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+def _store(machine: Runner, node: ast.Call, values: list[Any]) -> None:
     _global(values[0], node)
     machine.store(values[0], _indices(values[1]), values[2])
 
