@@ -12,6 +12,7 @@ from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Cast, Typed
 from course_lib.emulator.functions.unrolling import UNROLL
 from course_lib.emulator.inference.binding import bound, places
+from course_lib.emulator.inference.closures import check_names_are_meant, with_constants
 from course_lib.emulator.inference.hints import (
     INSTEAD,
     NUMBAS_FUNCTIONS,
@@ -66,6 +67,7 @@ class CallTyper(MethodTyper):
         }
         match function:
             case Closure(kernel=kernel):
+                check_names_are_meant(kernel, self.callers, node)
                 arguments = self.bind_arguments(node, kernel, arguments, keywords)
                 return self.call_function(node, kernel, arguments, {**self.outer, **env})
             case Kernel():
@@ -134,7 +136,14 @@ class CallTyper(MethodTyper):
                 node,
             )
         arguments = self.bind_arguments(node, kernel, arguments, keywords)
-        return self.call_function(node, kernel, arguments, {})
+        return self.call_function(node, kernel, [*map(self.handed_on, arguments)], {})
+
+    def handed_on(self, argument: Typed) -> Typed:
+        """An argument of a device function; a function from here takes constants with it."""
+        match argument.type:
+            case T.Static(value=Closure() as closure):
+                return Typed(T.Static(with_constants(closure, self.kernel)))
+        return argument
 
     def bind_arguments(
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], keywords: dict[str, Typed]

@@ -11,8 +11,9 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
+from course_lib.emulator.inference.closures import belongs_around, only_value
 from course_lib.emulator.inference.hints import PYTHON_NAMES, hint_at_name
-from course_lib.emulator.inference.typer import NotKnownYet, Typer, assigned_names
+from course_lib.emulator.inference.typer import NotKnownYet, Typer
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
@@ -84,21 +85,16 @@ class ValueTyper(Typer):
         reference = Reference(f"builtins.{node.id}")
         if reference.path in INTRINSICS or node.id in PYTHON_NAMES:
             return reference
+        if belongs_around(node.id, self.kernel, self.callers):
+            message = say("{name} belongs to the function around this one.", name=node.id)
+            hint = "Pass it as an argument: a function that is handed on takes constants only."
+            raise rejection("unsupported", message, node, hint)
         raise rejection(
             "compile-error",
             say("The name {name} is not defined.", name=node.id),
             node,
             hint_at_name(node.id),
         )
-
-    def belongs_around(self, name: str) -> bool:
-        """Whether it is a variable of a function within which this one is written."""
-        around = (
-            each
-            for each in self.callers[:-1]
-            if any(node is self.kernel.tree for node in ast.walk(each.tree))
-        )
-        return any(name in (*assigned_names(each), *each.parameters) for each in around)
 
     def named_expression(self, node: ast.NamedExpr, env: Environment) -> Typed:
         return Typed(self.expression(node.value, env).type)
@@ -150,7 +146,7 @@ class ValueTyper(Typer):
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
                 return self.compared(op, self.fixed_value(left), self.fixed_value(right))
             case ast.Name(id=name) if name in self.locals:
-                only = self.only_value(name)
+                only = only_value(name, self.kernel)
                 decided = None if only is None else self.decided(only)
                 fixed = OPEN if only is None else self.fixed_value(only)
                 return decided if fixed is OPEN and decided is not None else fixed
@@ -176,20 +172,6 @@ class ValueTyper(Typer):
         if words and not identity and not isinstance(op, ast.Eq | ast.NotEq):
             return OPEN
         return _COMPARE[type(op)](left, right)
-
-    def only_value(self, name: str) -> ast.expr | None:
-        """What a variable is set to, if that is once, on every path, and it is no parameter."""
-        if name in self.kernel.parameters:
-            return None
-        stores = [
-            node
-            for node in ast.walk(self.kernel.tree)
-            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-        ]
-        for node in self.kernel.body:
-            if isinstance(node, ast.Assign) and node.targets == stores:
-                return node.value
-        return None
 
     def conditional(self, node: ast.IfExp, env: Environment) -> Typed:
         self.condition(node.test, env)
