@@ -199,13 +199,14 @@ class Typer:
             return Typed(kind, literal, type(value) if isinstance(value, enum.Enum) else None)
         if isinstance(value, tuple):
             return self.known_tuple(node, value)
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        if isinstance(value, np.ndarray) and T.type_of_array(value) is not None:
             if node not in self.typing.constants:  # its contents are frozen, as in Numba
                 self.typing.constants[node] = value.copy()
             return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))
         if isinstance(value, DeviceArray):
             return self.device_array(node, value)
-        if isinstance(value, complex | bytes) or value is Ellipsis:
+        strange = isinstance(value, np.ndarray) and value.dtype.kind in "SUMmV"
+        if isinstance(value, complex | bytes) or value is Ellipsis or strange:
             message = say("The emulator does not know values such as {value}.", value=shown(value))
             hint = "It has whole numbers, floats and truth values, and tuples of them."
             raise rejection("unsupported", message, node, hint)

@@ -28,6 +28,7 @@ class Kernel:
         is_decorated: whether it is decorated with cuda.jit at all.
         is_for_cpu: whether it is compiled for the processor instead, by numba.jit or numba.njit.
         is_debugged: whether it is compiled with `debug=True`, so that exceptions are reported.
+        is_fast: whether it is compiled with `fastmath=True`.
         is_inlined: whether it is written out where it is called, by `inline=True`.
         is_unrolled: whether its loops over `unroll` are written out, by `@unrolled`.
         jit_call: `cuda.jit(…)`, where the function was handed to it and not decorated with it.
@@ -47,6 +48,7 @@ class Kernel:
     is_device: bool = False
     is_decorated: bool = True
     is_debugged: bool = False
+    is_fast: bool = False
     is_unrolled: bool = False
     is_for_cpu: bool = False
     is_inlined: bool = False

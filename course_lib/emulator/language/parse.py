@@ -149,6 +149,7 @@ def _kernel_of_function(
         is_decorated=hasattr(decorated, "py_func"),
         is_for_cpu=type(decorated).__module__.startswith("numba.core"),
         is_debugged=bool(options.get("debug", False)),
+        is_fast=bool(options.get("fastmath", False)),
         is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
         declared=_declared(decorated),
     )
@@ -234,14 +235,14 @@ class _LiveNames(Mapping[str, Any]):
         if isinstance(described, FunctionType):
             texts = {described.__code__.co_filename, self._file}
             return plain_function(name, any(is_overloaded(name, each) for each in texts))
+        if all(hasattr(value, each) for each in ("copy_to_host", "copy_to_device", "dtype")):
+            return DeviceArray(value)
         plain = (int, float, complex, str, tuple)
         usable = (*plain, Reference, Kernel, np.generic, np.ndarray, np.dtype)
         if isinstance(described, enum.EnumMeta | enum.Enum):
             return described
         if described is None or isinstance(described, usable):
             return described
-        if all(hasattr(value, each) for each in ("copy_to_host", "copy_to_device", "dtype")):
-            return DeviceArray(value)
         return Unusable(*_why_unusable(name, value))
 
     def _is_stranger(self, value: object, described: object) -> bool:
