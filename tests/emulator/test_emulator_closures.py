@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from emulator_helpers import as_program, rejection_codes, run_clean
+from emulator_helpers import as_program, codes, rejection_codes, run, run_clean
 from every_case import every_case
 
 USE = "N = 7\n@cuda.jit(device=True)\ndef use(f, x, {own}):\n    return f(x) + 0 * {own}\n"
@@ -53,3 +53,13 @@ def test_names_that_only_look_alike_are_right() -> None:
     )
     run_clean(body, 1, 1, out)
     assert out.tolist() == [51, 2]
+
+
+def test_a_name_without_a_value_is_not_taken_from_the_caller() -> None:
+    """Each function has variables of its own; one that is not set is an uninitialised read."""
+    ways = ("if x > 100:\n        z = 1", "for i in range(x - 5):\n        z = 1")
+    for way in ways:
+        out = np.zeros(1)
+        before = f"@cuda.jit(device=True)\ndef f(x):\n    {way}\n    return z\n"
+        text = "z = cuda.threadIdx.x + 3\nout[0] = f(5) + 0 * z"
+        assert codes(run(text, 1, 1, out, before=before)) == ["uninitialised-read"]

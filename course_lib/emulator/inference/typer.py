@@ -104,6 +104,7 @@ class Typer:
         self.common = common or Common()
         self.typing = Typing(kernel)
         self.locals = assigned_names(kernel)
+        self.typing.own = self.locals | frozenset(kernel.parameters)
         self.arguments: Sequence[Typed] = ()
         self.entered = self.common.depth
         # What the function returns where it calls itself, as far as that is known.
