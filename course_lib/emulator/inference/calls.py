@@ -192,8 +192,10 @@ class CallTyper(MethodTyper):
             try:
                 given = [Typed(each) for each in kinds]
                 typing = self.function_typing(kernel, outer, given, result)
-            except RefusedForNoLiteral:
+            except RefusedForNoLiteral as refused:
                 # Numba tries again, with the arguments that are literals. Others may differ.
+                if refused.findings[0].code == "unsupported":
+                    self.common.without_optional.add(kernel.tree)
                 self.common.depth, known = depth, None
                 literal = [
                     each

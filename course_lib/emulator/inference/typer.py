@@ -31,12 +31,15 @@ class Common:
         left: how much may still be looked at.
         remembers: whether decorated functions remember their types from one kernel to the next.
         depth: how deeply statements, expressions and calls lie in each other at this moment.
+        without_optional: the functions in which Numba has values that are perhaps None, and the
+            emulator asks the types of the arguments instead.
     """
 
     typings: dict[ast.AST, dict[tuple[T.Type, ...], Typing]] = field(default_factory=dict)
     remembers: bool = False
     left: int = MAX_TYPED_EXPRESSIONS
     depth: int = 0
+    without_optional: set[ast.AST] = field(default_factory=set)
 
     def typings_of(self, kernel: Kernel) -> dict[tuple[T.Type, ...], Typing]:
         """What is known of a function: its types, for arguments of each kind."""

@@ -133,7 +133,7 @@ class ValueTyper(Typer):
         """Whether an argument is None; None itself where Numba does not ask this beforehand."""
         if isinstance(argument.type, T.Static):
             return argument.type.value is None
-        if argument.literal is not None:
+        if argument.literal is not None or self.kernel.tree in self.common.without_optional:
             return False
         self.literals_decide = True
         return None
