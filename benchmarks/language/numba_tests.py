@@ -1,12 +1,13 @@
 """Run the kernels of numba-cuda's own tests on the emulator, which nobody here wrote.
 
-    python benchmarks/language/numba_tests.py --python PYTHON            all, about ten minutes
+    python benchmarks/language/numba_tests.py --python PYTHON            all, a quarter of an hour
     python benchmarks/language/numba_tests.py --python PYTHON test_ssa   the kernels of one file
     python benchmarks/language/numba_tests.py --python PYTHON --fix-list write the list anew
 
 PYTHON is one that has numba-cuda, whose package brings its tests. Each test runs under Numba's
-simulator, with the emulator in the simulator's place: the test's own assertions judge what the
-emulator computed, and so does a second run of the same launch on the simulator. The list of
+simulator, with the emulator in the simulator's place, and with Numba's compiler, with the emulator
+in the GPU's place: the test's own assertions judge what the emulator computed, and so do a second
+run of the same launch on the simulator, and what the compiler refuses. The list of
 kernels (`kernels_of_numba_cuda.json`: names and hashes of sources) was written by the run that
 measured first, not before it; only `--fix-list` writes it anew. No source of others is kept here.
 """
@@ -185,7 +186,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", help="names of files of tests, such as test_ssa")
     parser.add_argument("--python", default=sys.executable, help="one that has numba-cuda")
     parser.add_argument("--fix-list", action="store_true", help="write the list of kernels anew")
-    parser.add_argument("--store", action="store_true", help="keep the results")
+    parser.add_argument("--store", action="store_true", help="keep the results, of these files")
     options = parser.parse_args()
     found: dict[str, dict[str, Any]] = {}
     for file in test_files(options.python):
@@ -210,6 +211,8 @@ def main() -> None:
             print(f"{name}\n    {result['outcome']}: {result.get('said', '')}")
     print(table(results))
     if options.store:
+        if options.files:  # of the other files the results stay
+            results = dict(sorted({**json.loads(RESULTS.read_text("utf-8")), **results}.items()))
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 
