@@ -11,7 +11,7 @@ import numpy as np
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
-from course_lib.emulator.language.signatures import Declared, declared_signatures
+from course_lib.emulator.language.signatures import Declared, Signature, declared_signatures
 from course_lib.sentences import say
 
 # How Numba converts a number for a parameter that is declared with one of these types.
@@ -39,20 +39,46 @@ def as_declared(kernel: Kernel, arguments: Sequence[Any]) -> Sequence[Any]:
         if not any(map(_is_number, arguments)):
             return arguments
         raise
-    refusals = []
+    if len(signatures) > 1:
+        return _of_several(kernel, arguments, signatures)
+    return _fitted(arguments, signatures[0].arguments) if signatures else arguments
+
+
+def _of_several(
+    kernel: Kernel, arguments: Sequence[Any], signatures: Sequence[Signature]
+) -> Sequence[Any]:
+    """The arguments under that signature which Numba chooses: the one with just these types.
+
+    With a single signature it never looks; of several it takes another one where that is the only
+    one to which the numbers can be converted, and refuses arrays that fit none.
+    """
+    fitting, refusals = [], []
     for signature in signatures:
         try:
-            return _fitted(arguments, signature.arguments)
+            fitted = _fitted(arguments, signature.arguments)
         except KernelRejected as refusal:
-            refusals.append(refusal)
-    if not refusals:
-        return arguments
-    first = refusals[0]
-    if len(refusals) > 1:
-        # Of several signatures Numba finds none and refuses; with a single one it never looks.
-        found = first.findings[0]
-        raise rejection("invalid-launch", found.message, None, found.hint)
-    raise first
+            refusals.append(refusal.findings[0])
+            continue
+        if all(map(_is_as_it_was, arguments, fitted)):
+            return fitted
+        fitting.append(fitted)
+    if not fitting:
+        raise rejection("invalid-launch", refusals[0].message, None, refusals[0].hint)
+    if len(fitting) > 1:
+        message = say(
+            "{kernel} has several signatures, and none fits these types exactly.",
+            kernel=kernel.name,
+        )
+        hint = "A cast such as np.float32(…) around each argument decides between them."
+        raise rejection("unsupported", message, kernel.tree, hint)
+    return fitting[0]
+
+
+def _is_as_it_was(given: Any, fitted: Any) -> bool:
+    """Whether an argument had the declared type before."""
+    if isinstance(given, np.ndarray) and given.ndim:
+        return bool(given.dtype == fitted.dtype)
+    return T.type_of_scalar(given) == T.type_of_scalar(fitted)
 
 
 def _is_number(value: Any) -> bool:

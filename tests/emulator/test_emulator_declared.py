@@ -75,6 +75,33 @@ def test_what_does_not_fit_is_said(types: str, given: object, code: str) -> None
     assert refused.value.findings[0].code == code
 
 
+# Of several signatures: what is given for x, and x / 2 for the one that Numba chooses.
+SEVERAL = (
+    (["float32", "float64"], 0.1, 0.05),
+    (["float32", "float64"], np.float32(0.1), np.float32(0.1) / 2),
+    (["float64", "int64"], 3, 1.5),
+    (["int32", "float64"], np.float32(0.5), 0.25),
+    (["float32", "float64"], 3, "unsupported"),
+    (["int64", "int32"], 2.5, "invalid-launch"),
+)
+
+
+@every_case(("types", "given", "expected"), SEVERAL)
+def test_the_signature_with_the_types_that_are_given(
+    types: list[str], given: object, expected: object
+) -> None:
+    declared = [f"void(float64[:], {each})" for each in types]
+    text = f"{AROUND}@cuda.jit({declared})\ndef k(out, x):\n    out[0] = x / 2\n"
+    out, start = np.zeros(1), emulate(load_program(text).functions["k"])[1, 1]
+    if isinstance(expected, str):
+        with pytest.raises(KernelRejected) as refused:
+            start(out, given)
+        assert refused.value.findings[0].code == expected
+    else:
+        start(out, given)
+        assert out[0] == expected
+
+
 def test_a_signature_that_is_not_read_leaves_arrays_as_they_are() -> None:
     text = f"{AROUND}@cuda.jit('void(stranger[:])')\ndef k(out):\n    out[0] = 5\n"
     out = np.zeros(1)
