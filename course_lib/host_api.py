@@ -254,7 +254,7 @@ def _kernel_table(kernel_class: type, launch: Launch) -> dict[str, Any]:
         table["__getitem__"] = lambda self, launch_of: table["configure"](self, *launch_of)
     table["call"] = _call(launch)
     table["compile"] = _note_signature
-    table["disable_compile"] = lambda self, val=True: None  # it insists on compiled code
+    table["disable_compile"] = _keep_signatures  # Numba's insists on compiled code
     if hasattr(kernel_class, "compile_device"):
         table["compile_device"] = _compile_device_if_possible(kernel_class)
     return table
@@ -308,17 +308,26 @@ def _forall(launch: Launch) -> Callable[..., Callable[..., None]]:
     return forall
 
 
-def _note_signature(self: Any, signature: Any) -> None:
-    """An eager signature: nothing is compiled, but arguments must fit it (see `signatures`)."""
+# Where the emulator looks for them (`emulator/language/parse.py`).
+_SIGNATURES = "_course_signatures"
+
+
+def _note_signature(self: Any, signature: Any, result: Any = None) -> None:
+    """An eager signature: nothing is compiled, but calls and launches must fit it."""
     # Each of Numba's two CUDA parts brings its own types, and its own reader of signatures.
     sigutils = sys.modules.get("numba.cuda.core.sigutils") or sys.modules["numba.core.sigutils"]
     argument_types, _ = sigutils.normalize_signature(signature)
-    self.__dict__.setdefault("_course_signatures", []).append(tuple(argument_types))
+    self.__dict__.setdefault("_course_asked_for", []).append((argument_types, result))
+
+
+def _keep_signatures(self: Any, val: bool = True) -> None:
+    """All of them are noted: what is compiled from now on, somebody else asks for."""
+    self.__dict__[_SIGNATURES] = self.__dict__.pop("_course_asked_for", [])
 
 
 def signatures(kernel: Any) -> list[tuple[Any, ...]]:
     """The Numba types that a kernel was declared with, one tuple per signature."""
-    return list(getattr(kernel, "__dict__", {}).get("_course_signatures", ()))
+    return [types for types, _ in getattr(kernel, "__dict__", {}).get(_SIGNATURES, ())]
 
 
 def _compile_device_if_possible(kernel_class: type) -> Callable[..., Any]:
@@ -330,6 +339,7 @@ def _compile_device_if_possible(kernel_class: type) -> Callable[..., Any]:
     driver_error = sys.modules["numba.cuda.cudadrv.error"].CudaSupportError
 
     def compile_device(self: Any, args: Any, return_type: Any = None) -> Any:
+        _note_signature(self, args, return_type)
         try:
             return original(self, args, return_type)
         except driver_error:

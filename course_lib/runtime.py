@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from course_lib import host_api, probe
-from course_lib.arguments import HostArguments, Mismatch, fit_to_signature
+from course_lib.arguments import HostArguments
 from course_lib.errors import (
     EmulatedTimingRefused,
     LaunchRefused,
@@ -245,16 +245,13 @@ class Emulated:
         _session.speak_plainly()
         host = HostArguments(args)
         try:
-            values = fit_to_signature(host.values, host_api.signatures(self.kernel))
             emulation = emulate_on_numpy(self.kernel, **self.options)
             launch = emulation[_dimensions_as_integers(configuration)]
-            kept = _kept(self.kernel, launch, values) if self.recount else None
+            kept = _kept(self.kernel, launch, host.values) if self.recount else None
             with interruptible(f"{self.name} did not end, and its arrays may be half written."):
-                profile = launch(*values)
+                profile = launch(*host.values)
         except KernelRejected as rejected:
             raise LaunchRefused(self.name, rejected.findings) from None
-        except Mismatch as mismatch:
-            raise LaunchRefused(self.name, [mismatch.finding]) from None
         host.write_back()
         _say_how_to_allow_more(profile, self.options["budget"].steps)
         if kept is not None and self.recount is not None:

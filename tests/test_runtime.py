@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("numba")
+import numba
 from numba import cuda
 
 import course_lib
@@ -256,6 +257,27 @@ def test_forall_and_eager_signatures() -> None:
         kernel[1, 32](np.ones(3), 2.0)
     with pytest.raises(LaunchRefused, match="has 2 arguments"):
         kernel[1, 32](x)
+
+
+def test_a_device_function_that_is_declared_by_a_call() -> None:
+    """What else its code compiles for, as `as_compiled` does, declares nothing."""
+    course_lib.start()
+
+    def whole(x):
+        return x
+
+    same = cuda.jit(device=True)(whole)
+    whole = cuda.jit("int64(int64)", device=True)(whole)
+    if hasattr(same, "compile_device"):
+        same.compile_device((numba.types.int64,))
+
+    @cuda.jit
+    def kernel(out, x):
+        out[0], out[1] = whole(x), same(x)
+
+    out = np.zeros(2)
+    kernel[1, 1](out, 2.7)
+    assert out.tolist() == [2, 2.7]
 
 
 def test_run_launches_plain_functions_kernels_and_emulations() -> None:

@@ -46,7 +46,7 @@ REST = {
     "textures": r"texture",
     "foreign functions": r"\bffi\b|declare_device|from_buffer|CFunc",
     "memory that a kernel asks for": (
-        r"np\.(empty|zeros|ones|full|array|arange|copy)\w*\(|\.copy\(\)|literal_unroll"
+        r"np\.(empty|zeros|ones|full|array|arange|copy)\w*\(|\.copy\(\)"
     ),
     "dates": r"datetime|timedelta",
     "addresses": r"\.ctypes\b",

@@ -1,12 +1,13 @@
 """Run the kernels of numba-cuda's own tests on the emulator, which nobody here wrote.
 
-    python benchmarks/language/numba_tests.py --python PYTHON            all, about ten minutes
+    python benchmarks/language/numba_tests.py --python PYTHON            all, a quarter of an hour
     python benchmarks/language/numba_tests.py --python PYTHON test_ssa   the kernels of one file
     python benchmarks/language/numba_tests.py --python PYTHON --fix-list write the list anew
 
 PYTHON is one that has numba-cuda, whose package brings its tests. Each test runs under Numba's
-simulator, with the emulator in the simulator's place: the test's own assertions judge what the
-emulator computed, and so does a second run of the same launch on the simulator. The list of
+simulator, with the emulator in the simulator's place, and with Numba's compiler, with the emulator
+in the GPU's place: the test's own assertions judge what the emulator computed, and so do a second
+run of the same launch on the simulator, and what the compiler refuses. The list of
 kernels (`kernels_of_numba_cuda.json`: names and hashes of sources) was written by the run that
 measured first, not before it; only `--fix-list` writes it anew. No source of others is kept here.
 """
@@ -23,11 +24,40 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+from public_projects import with_what_was_read
+
 HERE = Path(__file__).resolve().parent
 LIST = HERE / "kernels_of_numba_cuda.json"
 RESULTS = HERE / "results_of_numba_cuda.json"
 SECONDS_PER_FILE = 300
 FOLDERS = ("cudapy", "doc_examples", "cudadrv", "cudasim", "nrt")
+
+# Of which part of the language a file's kernels are: the words in its name that say so.
+FAMILIES = {
+    "atomics": "atomics nondet reduction",
+    "warps, blocks, barriers, cache hints": "warp_ops sync cache_hints laplace sessionize",
+    "numbers: math, libdevice, complex, casts": (
+        "math libdevice complex casting powi idiv frexp minmax operator boolean div_issue random "
+        "blackscholes fastmath ufuncs"
+    ),
+    "intrinsics, with half precision": "intrinsics",
+    "arrays: shapes, slices, constants, captures": (
+        "array alignment slicing constmem globals freevar lang cuda_ndarray interface "
+        "autoconverted vecadd cudasim"
+    ),
+    "arrays: whole, and new ones": "array_reductions array_methods nrt",
+    "records, vectors, enumerations, texts, dates": (
+        "record_dtype vector_type enums const_string datetime"
+    ),
+    "functions: calls, closures, signatures, recursion": (
+        "dispatcher recursion make_function inline overload gufunc ufunc caching serialize errors "
+        "numba_interop cpu_gpu jit_no_types"
+    ),
+    "names, loops, branches": "ssa iterators forall optimization",
+    "exceptions, debug, launches": (
+        "exception userexc debug debuginfo warning multithreads launch_config"
+    ),
+}
 
 OUTSIDE = "outside: the test is not about what a kernel computes"
 
@@ -125,20 +155,29 @@ def outcome_of_launch(launch: dict[str, Any], equal: bool, meet: bool, passed: b
     return "to be looked at: other values"
 
 
+def family_of(file: str) -> str:
+    """The part of the language that a file is about: the longest word of its name decides."""
+    name = file.removeprefix("test_")
+    words = [(word, family) for family, words in FAMILIES.items() for word in words.split()]
+    return max(
+        ((len(word), family) for word, family in words if word in name), default=(0, "other")
+    )[1]
+
+
 def table(results: dict[str, dict[str, Any]]) -> str:
-    """Results by file of tests, as Markdown."""
+    """Results by part of the language, as Markdown."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for name, result in results.items():
-        counts[name.split("::")[0]][result["outcome"]] += 1
+        counts[family_of(name.split("::")[0])][result["outcome"]] += 1
     lines = [
-        "file | kernels | right | outside | the rest | a limit | to be looked at | crashed",
-        "|".join(["---"] * 8),
+        "part of the language | kernels | right | outside | the rest | a limit | to be looked at",
+        "|".join(["---"] * 7),
     ]
-    for family, found in [*sorted(counts.items()), ("all", sum(counts.values(), Counter()))]:
-        looked = sum(n for each, n in found.items() if each.startswith("to be looked at"))
+    known = [(family, counts[family]) for family in (*FAMILIES, "other") if family in counts]
+    for family, found in [*known, ("all", sum(counts.values(), Counter()))]:
+        looked = sum(n for each, n in found.items() if each in OUTCOMES[4:])
         cells = (*(found[each] for each in OUTCOMES[:4]), looked)
-        row = (family, found.total(), *cells, found["crashed"])
-        lines.append(" | ".join(map(str, row)))
+        lines.append(" | ".join(map(str, (family, found.total(), *cells))))
     return "\n".join(f"| {line} |" for line in lines)
 
 
@@ -147,7 +186,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", help="names of files of tests, such as test_ssa")
     parser.add_argument("--python", default=sys.executable, help="one that has numba-cuda")
     parser.add_argument("--fix-list", action="store_true", help="write the list of kernels anew")
-    parser.add_argument("--store", action="store_true", help="keep the results")
+    parser.add_argument("--store", action="store_true", help="keep the results, of these files")
     options = parser.parse_args()
     found: dict[str, dict[str, Any]] = {}
     for file in test_files(options.python):
@@ -166,11 +205,14 @@ def main() -> None:
         LIST.write_text(json.dumps(names, indent=1) + "\n", encoding="utf-8")
     listed = json.loads(LIST.read_text(encoding="utf-8"))
     results = {name: found[name] for name in sorted(found) if name in listed}
+    with_what_was_read(list(results.values()))
     for name, result in results.items():
         if result["outcome"] not in OUTCOMES[:3]:
             print(f"{name}\n    {result['outcome']}: {result.get('said', '')}")
     print(table(results))
     if options.store:
+        if options.files:  # of the other files the results stay
+            results = dict(sorted({**json.loads(RESULTS.read_text("utf-8")), **results}.items()))
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
 
 

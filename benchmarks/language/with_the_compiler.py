@@ -92,16 +92,6 @@ def types_of(kernel: Any) -> str:
     return ", ".join(map(str, kernel.argument_types))
 
 
-def as_typed(kernel: Any, arguments: Any) -> list[Any]:
-    """Numbers in the types that the kernel was compiled for."""
-    given = []
-    for kind, value in zip(kernel.argument_types, arguments, strict=True):
-        number = isinstance(value, int | float | complex | np.number)
-        kind = getattr(np, str(kind), None) if number and not isinstance(value, bool) else None
-        given.append(kind(value) if kind else value)
-    return given
-
-
 def plain(value: Any) -> Any:
     if isinstance(value, cuda.args.ArgHint):
         return plain(value.value)
@@ -150,7 +140,7 @@ class Launches:
                 bytes_: int = 0) -> None:  # fmt: skip
         """In the GPU's place, once the compiler is content."""
         self.started_one = True
-        given = as_typed(kernel, [plain(each) for each in arguments])
+        given = [plain(each) for each in arguments]
         ran = self.emulate(self.of, given, grid, block, bytes_)
         self.note(f"compiles ({types_of(kernel)})", ran)
         if ran["emulator"] != "ran":

@@ -59,7 +59,6 @@ CALLS = {
     "Stop": CallPattern(0, 1),
     "stopped": CallPattern(3, 1, 2, usual="wrong-formula"),
     "Unusable": CallPattern(1, 0, 2, usual="unsupported", named="reason"),
-    "Mismatch": CallPattern(2, 0, 1, usual="invalid-launch"),
     "need": CallPattern(-1, 1, usual="compile-error", around="{{name}}: {said}."),
     "TypingError": CallPattern(-1, 0, usual="compile-error", around="{{name}}: {said}."),
     "supported": CallPattern(-1, 1, 2, usual="unsupported", around="{{name}} {said}."),

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_lib.emulator.argument_types import types_of_arguments
 from course_lib.emulator.budget import Budget
+from course_lib.emulator.declared_arguments import as_declared
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.inference.infer import infer
 from course_lib.emulator.inference.typings import Typing
@@ -177,6 +178,7 @@ class ConfiguredKernel:
             KernelRejected: if the kernel cannot run with these arguments at all.
         """
         emulation = self.emulation
+        arguments = tuple(as_declared(emulation.kernel, arguments))
         rest = emulation.kernel.tree.args.vararg
         if rest is not None:  # whatever else is passed becomes one tuple
             named = len(emulation.kernel.parameters) - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections import namedtuple
-from types import SimpleNamespace
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -13,17 +13,23 @@ from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_lib.arguments import Mismatch, fit_to_signature
-from course_lib.emulator import KernelRejected
+from course_lib.emulator import KernelRejected, load_program
+from course_lib.emulator.declared_arguments import as_declared
 
 WHOLE = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 Point = namedtuple("Point", "x y")
 
 
+def handed_over(values: Sequence[object], signatures: list[str]) -> list[object]:
+    """What a kernel with these signatures gets of what it is given."""
+    text = f"from numba import cuda\n@cuda.jit({signatures})\ndef k(*rest):\n    pass\n"
+    return list(as_declared(load_program(text).functions["k"], values))
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.integers(-(2**70), 2**70), st.sampled_from(WHOLE))
 def test_integers_beyond_their_declared_type_wrap_around(number: int, declared: str) -> None:
-    (fitted,) = fit_to_signature([number], [[declared]])
+    (fitted,) = handed_over([number], [f"({declared},)"])
     assert fitted == getattr(ctypes, f"c_{declared}")(number).value
     assert fitted.dtype == declared
 
@@ -32,27 +38,28 @@ def test_integers_beyond_their_declared_type_wrap_around(number: int, declared: 
 @every_case("value", [1.5, np.float32(2), "x", None, 1j, (1,)])
 def test_what_is_no_integer_is_no_declared_integer(declared: str, value: object) -> None:
     """As ctypes has it, through which Numba hands numbers over."""
-    with pytest.raises(Mismatch, match="Argument 2 is declared as") as refused:
-        fit_to_signature([1, value], [["int32", declared]])
-    assert refused.value.finding.code == "invalid-launch"
+    with pytest.raises(KernelRejected, match="Argument 2 is declared as") as refused:
+        handed_over([1, value], [f"(int32, {declared})"])
+    assert refused.value.findings[0].code == "invalid-launch"
 
 
 @every_case(
     ("declared", "value", "expected"),
     [("float32", 1e40, np.inf), ("float32", 3, 3.0), ("float64", 0.1, 0.1), ("boolean", 5, True),
-     ("float16", 2.5, 2.5), ("int32", True, 1), ("uint8", np.int64(257), 1)],
+     ("float16", 2.5, 2.5), ("int32", True, 1), ("uint8", np.int64(257), 1),
+     ("complex64", 0.1, np.complex64(0.1))],
 )  # fmt: skip
 def test_numbers_become_what_is_declared(declared: str, value: object, expected: object) -> None:
-    assert fit_to_signature([value], [[declared]]) == [expected]
+    assert handed_over([value], [f"({declared},)"]) == [expected]
 
 
 def test_an_array_of_another_type_under_one_signature_or_several() -> None:
     """With one, Numba never looks and reads wrong numbers; of several, it finds none."""
-    declared = SimpleNamespace(ndim=1, dtype="float64", layout="A")
-    for signatures, code in (([[declared]], "unsupported"), ([[declared]] * 2, "invalid-launch")):
-        with pytest.raises(Mismatch) as refused:
-            fit_to_signature([np.zeros(2, np.float32)], signatures)
-        assert refused.value.finding.code == code
+    declared = "(float64[:],)"
+    for signatures, code in (([declared], "unsupported"), ([declared] * 2, "invalid-launch")):
+        with pytest.raises(KernelRejected) as refused:
+            handed_over([np.zeros(2, np.float32)], signatures)
+        assert refused.value.findings[0].code == code
 
 
 REFUSED = {

@@ -593,3 +593,33 @@ def _chosen_by_threads(body: str) -> np.ndarray:
     arrays = _arrays()
     emulate(load_program(_program(body)).kernel("kernel"))[1, 4](*arrays)
     return arrays[-1]
+
+
+# Only another path sets the name: what is in it here, and which threads read it with no value.
+SET_ELSEWHERE = {
+    "a path that returned": (
+        "if i < 2:\n    c = 3\n    out[i] = c\n    return\nout[i] = c", [3, 3, None, None],
+    ),
+    "an earlier round": (
+        "for n in range(2):\n    if n == 0:\n        if i > 0:\n            c = i\n"
+        "    else:\n        c = c + 1\nout[i] = c", [None, 2, 3, 4],
+    ),
+    "a path never taken": (
+        "if i < 9:\n    c = 5\n    out[i] = c\nelse:\n    c += 1\n    out[i] = c", [5] * 4,
+    ),
+    "an array": (
+        "if i < 2:\n    c = cuda.local.array(1, int64)\n    c[0] = 7\n    out[i] = c[0]\n"
+        "    return\nif i > 8:\n    out[i] = c[0]\nelse:\n    out[i] = 1", [7, 7, 1, 1],
+    ),
+}  # fmt: skip
+
+
+@every_case("name", SET_ELSEWHERE)
+def test_a_name_that_only_another_path_sets(name: str) -> None:
+    """Numba compiles it, and takes what it finds there; whoever reads that is named."""
+    body, expected = SET_ELSEWHERE[name]
+    out = np.zeros(4, np.int64)
+    profile = run("i = cuda.threadIdx.x\n" + body, 1, 4, out)
+    read = any(value is None for value in expected)
+    assert codes(profile) == ["uninitialised-read"] * read
+    assert all(wanted in (None, found) for found, wanted in zip(out, expected, strict=True))

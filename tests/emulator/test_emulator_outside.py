@@ -54,6 +54,22 @@ def test_a_table_is_read_in_a_kernel() -> None:
     assert out.tolist() == [5, 6, 7]
 
 
+RECORDS = np.array([(1.5, 2), (3.5, 4)], [("x", np.float32), ("n", np.int64)])
+
+
+@cuda.jit
+def reads_records(out):
+    table = cuda.const.array_like(RECORDS)
+    i = cuda.threadIdx.x
+    out[i] = table[i]["x"] + RECORDS[i].n + RECORDS.n[1] + len(table)
+
+
+def test_an_array_of_records_from_outside_is_a_constant() -> None:
+    out = np.zeros(2)
+    assert not emulate(reads_records)[1, 2](out).findings
+    assert out.tolist() == [1.5 + 2 + 4 + 2, 3.5 + 4 + 4 + 2]
+
+
 def test_the_type_of_an_array_casts() -> None:
     out = np.zeros(1, np.float32)
     profile = run_clean("out[0] = out.dtype.type(1) / out.dtype.type(3)", 1, 1, out)

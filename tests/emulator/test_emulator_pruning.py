@@ -60,6 +60,21 @@ def test_a_function_asks_for_none(given: str) -> None:
         start(np.zeros(2), 4)
 
 
+def test_what_may_be_none_is_told_by_its_type_where_numba_has_an_optional() -> None:
+    """The emulator has no values that are perhaps None, and needs none here."""
+    body = "part = cuda.local.array(2, float64) if x is not None else None\n    "
+    body += "if part is not None:\n        part[0] = x\n        r[0] = part[0]"
+    text = (
+        f"{AROUND}from numba import float64\n@cuda.jit(device=True)\ndef asks(r, x):\n    {body}\n"
+        "@cuda.jit\ndef k(r, n):\n    asks(r, n)\n    asks(r, None)\n"
+    )
+    asked = f"{AROUND}from numba import float64\n@cuda.jit\ndef k(r, x):\n    {body}\n"
+    for each in (text, asked):
+        result = np.zeros(2)
+        emulate(load_program(each).functions["k"])[1, 1](result, 4)
+        assert result[0] == 4
+
+
 def test_a_parameter_that_is_changed_is_not_taken_for_its_new_value() -> None:
     assert launch("if n > 2:\n        n = 0.5\n    r[0] = n")[0] == 0.5
 
@@ -75,15 +90,26 @@ def test_loads_and_stores_with_cache_hints_move_the_same_values() -> None:
     assert result.tolist() == [1, 3, 5, 7]
 
 
-def test_under_debug_a_division_by_zero_ends_the_thread() -> None:
+# Under debug=True, and whether a division by zero ends the thread then, as Numba compiles it.
+DIVIDED = {
+    ("", "1 / x[0]"): True,
+    ("", "x[0] // np.float32(0)"): True,
+    (", fastmath=True", "np.float32(1) / np.float32(x[0])"): False,
+    (", fastmath=True", "1 / x[0]"): True,
+}
+
+
+@every_case(("options", "division"), DIVIDED)
+def test_under_debug_a_division_by_zero_ends_the_thread(options: str, division: str) -> None:
     text = (
-        "from numba import cuda\n@cuda.jit(debug=True)\ndef k(r, x):\n"
-        "    r[0] = 1 / x[0]\n    r[1] = 1\n"
+        f"import numpy as np\nfrom numba import cuda\n@cuda.jit(debug=True{options})\n"
+        f"def k(r, x):\n    r[0] = {division}\n    r[1] = 1\n"
     )
     result = np.zeros(2)
     profile = emulate(load_program(text).functions["k"])[1, 1](result, np.zeros(1))
-    assert [each.code for each in profile.findings] == ["raised-exception"]
-    assert not result.any()
+    ends = DIVIDED[options, division]
+    assert [each.code for each in profile.findings] == ["raised-exception"] * ends
+    assert result[1] == (not ends)
 
 
 def test_a_function_under_overload_is_unsupported() -> None:

@@ -146,7 +146,16 @@ def _rect(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     assert isinstance(kind, np.dtype)
     radius, angle = (machine.convert(value, T.part_type(kind)) for value in values)
     machine.count_flops(node, kind, 4)
-    return from_parts(radius * np.cos(angle), radius * np.sin(angle))
+    endless, lost = np.isinf(radius), ~np.isfinite(angle)
+    # As Numba's own `rect`: a zero stays one, and an angle without a direction is kept or left out.
+    real, imag = (
+        np.where(endless & (part == 0), part / radius, part * radius)
+        for part in (np.cos(angle), np.sin(angle))
+    )
+    nothing = lost & (radius == 0)
+    real = np.where(nothing, np.abs(radius), np.where(lost & endless, radius, real))
+    imag = np.where(nothing, 0, np.where(lost & endless, angle, imag))
+    return from_parts(*(part.astype(T.part_type(kind))[()] for part in (real, imag)))
 
 
 INTRINSICS["cmath.log"] = Intrinsic(_log_typing, _log)

@@ -12,6 +12,7 @@ from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Cast, Typed
 from course_lib.emulator.functions.unrolling import UNROLL
 from course_lib.emulator.inference.binding import bound, places
+from course_lib.emulator.inference.closures import check_names_are_meant, with_constants
 from course_lib.emulator.inference.hints import (
     INSTEAD,
     NUMBAS_FUNCTIONS,
@@ -66,6 +67,7 @@ class CallTyper(MethodTyper):
         }
         match function:
             case Closure(kernel=kernel):
+                check_names_are_meant(kernel, self.callers, node)
                 arguments = self.bind_arguments(node, kernel, arguments, keywords)
                 return self.call_function(node, kernel, arguments, {**self.outer, **env})
             case Kernel():
@@ -134,7 +136,14 @@ class CallTyper(MethodTyper):
                 node,
             )
         arguments = self.bind_arguments(node, kernel, arguments, keywords)
-        return self.call_function(node, kernel, arguments, {})
+        return self.call_function(node, kernel, [*map(self.handed_on, arguments)], {})
+
+    def handed_on(self, argument: Typed) -> Typed:
+        """An argument of a device function; a function from here takes constants with it."""
+        match argument.type:
+            case T.Static(value=Closure() as closure):
+                return Typed(T.Static(with_constants(closure, self.kernel)))
+        return argument
 
     def bind_arguments(
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], keywords: dict[str, Typed]
@@ -183,8 +192,10 @@ class CallTyper(MethodTyper):
             try:
                 given = [Typed(each) for each in kinds]
                 typing = self.function_typing(kernel, outer, given, result)
-            except RefusedForNoLiteral:
+            except RefusedForNoLiteral as refused:
                 # Numba tries again, with the arguments that are literals. Others may differ.
+                if refused.findings[0].code == "unsupported":
+                    self.common.without_optional.add(kernel.tree)
                 self.common.depth, known = depth, None
                 literal = [
                     each
@@ -224,8 +235,7 @@ class CallTyper(MethodTyper):
         self, node: ast.Call, kernel: Kernel, kinds: list[T.Type]
     ) -> tuple[tuple[T.Type, ...], np.dtype | None]:
         """What a function makes of arguments of these types, and what it is declared to return."""
-        decorators = getattr(kernel.tree, "decorator_list", [])
-        declared = declared_signatures(decorators, kernel.namespace) if decorators else []
+        declared = declared_signatures(kernel)
         exact = [each for each in declared if len(declared) > 1 and _fits(each, kinds)]
         if len(declared) > 1 and not exact:
             message = say(
@@ -240,9 +250,9 @@ class CallTyper(MethodTyper):
         try:
             return signature.cast(kinds), signature.result
         except T.TypingError as error:
-            raise rejection(
-                "compile-error", say("{kernel} {said}.", kernel=kernel.name, said=error.said), node
-            ) from None
+            code = "unsupported" if isinstance(error, T.NotEmulated) else "compile-error"
+            message = say("{kernel} {said}.", kernel=kernel.name, said=error.said)
+            raise rejection(code, message, node) from None
 
     def call_intrinsic(
         self,

@@ -40,7 +40,14 @@ def infer(kernel: Kernel, argument_types: Sequence[T.Type], remembers: bool = Fa
         for each in argument_types
     ]
     common = Common(remembers=remembers)
-    return _Inference(kernel, {}, (), common).run(arguments)
+    try:
+        return _Inference(kernel, {}, (), common).run(arguments)
+    except RefusedForNoLiteral as refused:
+        if refused.findings[0].code != "unsupported":
+            raise
+        common.without_optional.add(kernel.tree)
+        common.depth = 0
+        return _Inference(kernel, {}, (), common).run(arguments)
 
 
 class _Inference(FlowTyper):

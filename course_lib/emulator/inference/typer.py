@@ -31,12 +31,15 @@ class Common:
         left: how much may still be looked at.
         remembers: whether decorated functions remember their types from one kernel to the next.
         depth: how deeply statements, expressions and calls lie in each other at this moment.
+        without_optional: the functions in which Numba has values that are perhaps None, and the
+            emulator asks the types of the arguments instead.
     """
 
     typings: dict[ast.AST, dict[tuple[T.Type, ...], Typing]] = field(default_factory=dict)
     remembers: bool = False
     left: int = MAX_TYPED_EXPRESSIONS
     depth: int = 0
+    without_optional: set[ast.AST] = field(default_factory=set)
 
     def typings_of(self, kernel: Kernel) -> dict[tuple[T.Type, ...], Typing]:
         """What is known of a function: its types, for arguments of each kind."""
@@ -104,6 +107,7 @@ class Typer:
         self.common = common or Common()
         self.typing = Typing(kernel)
         self.locals = assigned_names(kernel)
+        self.typing.own = self.locals | frozenset(kernel.parameters)
         self.arguments: Sequence[Typed] = ()
         self.entered = self.common.depth
         # What the function returns where it calls itself, as far as that is known.
@@ -199,13 +203,14 @@ class Typer:
             return Typed(kind, literal, type(value) if isinstance(value, enum.Enum) else None)
         if isinstance(value, tuple):
             return self.known_tuple(node, value)
-        if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+        if isinstance(value, np.ndarray) and T.type_of_array(value) is not None:
             if node not in self.typing.constants:  # its contents are frozen, as in Numba
                 self.typing.constants[node] = value.copy()
             return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))
         if isinstance(value, DeviceArray):
             return self.device_array(node, value)
-        if isinstance(value, complex | bytes) or value is Ellipsis:
+        strange = isinstance(value, np.ndarray) and value.dtype.kind in "SUMmV"
+        if isinstance(value, complex | bytes) or value is Ellipsis or strange:
             message = say("The emulator does not know values such as {value}.", value=shown(value))
             hint = "It has whole numbers, floats and truth values, and tuples of them."
             raise rejection("unsupported", message, node, hint)

@@ -31,6 +31,7 @@ class Typing:
         methods: the calls of methods, and what they are given: first what stands before the dot.
         fields: the attributes and subscripts that name a field of records, and which.
         layouts: the shape of every shared or local array.
+        own: the names that the function gives values to, itself.
         uncertain: names that some path reaches without a value.
         special: subscripts with indices that are negative on purpose, and on which axes; None for
             a subscript of `.flat`.
@@ -54,6 +55,7 @@ class Typing:
     methods: dict[ast.AST, list[ast.expr]] = field(default_factory=dict)
     fields: dict[ast.AST, str] = field(default_factory=dict)
     layouts: dict[ast.Call, tuple[int, ...]] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
     uncertain: set[ast.AST] = field(default_factory=set)
     special: dict[ast.AST, tuple[int, ...] | None] = field(default_factory=dict)
     parts: set[ast.AST] = field(default_factory=set)

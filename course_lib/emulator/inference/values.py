@@ -11,8 +11,9 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
+from course_lib.emulator.inference.closures import belongs_around, only_value
 from course_lib.emulator.inference.hints import PYTHON_NAMES, hint_at_name
-from course_lib.emulator.inference.typer import NotKnownYet, Typer, assigned_names
+from course_lib.emulator.inference.typer import NotKnownYet, Typer
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
@@ -43,19 +44,31 @@ class ValueTyper(Typer):
                     raise self.without_common_type(mixed.left, mixed.right, node, what)
                 return variable.typed
         if node.id in self.locals:
-            message = say("{name} is used before it has a value.", name=node.id)
-            if any(isinstance(n, ast.NamedExpr) for n in ast.walk(self.kernel.tree)):
-                hint = "Let an assignment on a line of its own come first."
-                raise rejection("unsupported", message, node, hint)
-            before = any(
-                isinstance(n, ast.Name) and n.id == node.id and n.lineno < node.lineno
-                for n in ast.walk(self.kernel.tree)
-                if isinstance(getattr(n, "ctx", None), ast.Store)
-            )  # Numba then takes some number, with a warning, if no other path set it
-            hint = "A value of its own, on this path or before all paths, makes it defined."
-            code = "unsupported" if before else "compile-error"
-            raise rejection(code, message, node, hint if before else "")
+            return self.from_another_path(node)
         return self.known(node, self.global_value(node))
+
+    def from_another_path(self, node: ast.Name) -> Typed:
+        """A variable that no path to here sets: Numba takes what another path would have set."""
+        stores = [
+            each
+            for each in ast.walk(self.kernel.tree)
+            if isinstance(each, ast.Name) and each.id == node.id and isinstance(each.ctx, ast.Store)
+        ]
+        kinds = [self.typing.types[each] for each in stores if each in self.typing.types]
+        if kinds:
+            self.typing.uncertain.add(node)
+            kind = kinds[0]
+            for other in kinds[1:]:
+                kind = self.unified(kind, other, node, f"values of {node.id}")
+            return Typed(kind)
+        message = say("{name} is used before it has a value.", name=node.id)
+        if any(isinstance(n, ast.NamedExpr) for n in ast.walk(self.kernel.tree)):
+            hint = "Let an assignment on a line of its own come first."
+            raise rejection("unsupported", message, node, hint)
+        if any(each.lineno < node.lineno for each in stores):
+            hint = "A value of its own, on this path or before all paths, makes it defined."
+            raise rejection("unsupported", message, node, hint)
+        raise rejection("compile-error", message, node)
 
     def global_value(self, node: ast.Name) -> Any:
         try:
@@ -72,21 +85,16 @@ class ValueTyper(Typer):
         reference = Reference(f"builtins.{node.id}")
         if reference.path in INTRINSICS or node.id in PYTHON_NAMES:
             return reference
+        if belongs_around(node.id, self.kernel, self.callers):
+            message = say("{name} belongs to the function around this one.", name=node.id)
+            hint = "Pass it as an argument: a function that is handed on takes constants only."
+            raise rejection("unsupported", message, node, hint)
         raise rejection(
             "compile-error",
             say("The name {name} is not defined.", name=node.id),
             node,
             hint_at_name(node.id),
         )
-
-    def belongs_around(self, name: str) -> bool:
-        """Whether it is a variable of a function within which this one is written."""
-        around = (
-            each
-            for each in self.callers[:-1]
-            if any(node is self.kernel.tree for node in ast.walk(each.tree))
-        )
-        return any(name in (*assigned_names(each), *each.parameters) for each in around)
 
     def named_expression(self, node: ast.NamedExpr, env: Environment) -> Typed:
         return Typed(self.expression(node.value, env).type)
@@ -125,7 +133,7 @@ class ValueTyper(Typer):
         """Whether an argument is None; None itself where Numba does not ask this beforehand."""
         if isinstance(argument.type, T.Static):
             return argument.type.value is None
-        if argument.literal is not None:
+        if argument.literal is not None or self.kernel.tree in self.common.without_optional:
             return False
         self.literals_decide = True
         return None
@@ -138,7 +146,7 @@ class ValueTyper(Typer):
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
                 return self.compared(op, self.fixed_value(left), self.fixed_value(right))
             case ast.Name(id=name) if name in self.locals:
-                only = self.only_value(name)
+                only = only_value(name, self.kernel)
                 decided = None if only is None else self.decided(only)
                 fixed = OPEN if only is None else self.fixed_value(only)
                 return decided if fixed is OPEN and decided is not None else fixed
@@ -164,20 +172,6 @@ class ValueTyper(Typer):
         if words and not identity and not isinstance(op, ast.Eq | ast.NotEq):
             return OPEN
         return _COMPARE[type(op)](left, right)
-
-    def only_value(self, name: str) -> ast.expr | None:
-        """What a variable is set to, if that is once, on every path, and it is no parameter."""
-        if name in self.kernel.parameters:
-            return None
-        stores = [
-            node
-            for node in ast.walk(self.kernel.tree)
-            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-        ]
-        for node in self.kernel.body:
-            if isinstance(node, ast.Assign) and node.targets == stores:
-                return node.value
-        return None
 
     def conditional(self, node: ast.IfExp, env: Environment) -> Typed:
         self.condition(node.test, env)

@@ -183,6 +183,7 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         namespace=program.names,
         is_device=any(is_switched_on("device", each) for each in calls),
         is_debugged=any(is_switched_on("debug", each) for each in calls),
+        is_fast=any(is_switched_on("fastmath", each) for each in calls),
         is_inlined=is_inlined(definition),
         is_decorated=any(path in _COMPILERS for path in decorators),
         is_for_cpu=any(_COMPILERS.get(path) for path in decorators if path),
@@ -293,8 +294,15 @@ def _compiled(call: ast.Call, path: str, program: Program) -> Kernel | None:
     if function is None or function.is_decorated:
         return None
     calls = [call, call.func] if isinstance(call.func, ast.Call) else [call]
-    device = any(is_switched_on("device", each) for each in calls if isinstance(each, ast.Call))
-    return replace(function, is_decorated=True, is_device=device, is_for_cpu=_COMPILERS[path])
+    return replace(
+        function,
+        is_decorated=True,
+        is_device=any(is_switched_on("device", each) for each in calls),
+        is_debugged=any(is_switched_on("debug", each) for each in calls),
+        is_fast=any(is_switched_on("fastmath", each) for each in calls),
+        is_for_cpu=_COMPILERS[path],
+        jit_call=call.func if isinstance(call.func, ast.Call) else None,
+    )
 
 
 def _made_by(

@@ -28,8 +28,12 @@ class Kernel:
         is_decorated: whether it is decorated with cuda.jit at all.
         is_for_cpu: whether it is compiled for the processor instead, by numba.jit or numba.njit.
         is_debugged: whether it is compiled with `debug=True`, so that exceptions are reported.
+        is_fast: whether it is compiled with `fastmath=True`.
         is_inlined: whether it is written out where it is called, by `inline=True`.
         is_unrolled: whether its loops over `unroll` are written out, by `@unrolled`.
+        jit_call: `cuda.jit(…)`, where the function was handed to it and not decorated with it.
+        declared: the types of its arguments and of its result, in each signature, as Numba has
+            them; None if decorator and `jit_call` say it.
         compiled: its types, for arguments of each kind that it was called with. A decorated
             function remembers them as Numba remembers what it compiled, with the values that
             global names had then; elsewhere None.
@@ -44,9 +48,12 @@ class Kernel:
     is_device: bool = False
     is_decorated: bool = True
     is_debugged: bool = False
+    is_fast: bool = False
     is_unrolled: bool = False
     is_for_cpu: bool = False
     is_inlined: bool = False
+    jit_call: ast.Call | None = None
+    declared: Sequence[tuple[Sequence[Any], Any]] | None = None
     # Not handed on to copies, whose names may stand for something else.
     compiled: dict[tuple[Any, ...], Any] | None = field(default=None, init=False)
 

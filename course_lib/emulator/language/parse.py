@@ -88,8 +88,9 @@ def kernel_from(source: object) -> Kernel:
     return _read(function, source)
 
 
-# Where a decorated function keeps its Kernel.
+# Where a decorated function keeps its Kernel, and a session without a GPU its signatures.
 _REMEMBERED = "_course_kernel"
+_SIGNATURES = "_course_signatures"
 
 
 def _read(function: FunctionType, source: object) -> Kernel:
@@ -148,8 +149,23 @@ def _kernel_of_function(
         is_decorated=hasattr(decorated, "py_func"),
         is_for_cpu=type(decorated).__module__.startswith("numba.core"),
         is_debugged=bool(options.get("debug", False)),
+        is_fast=bool(options.get("fastmath", False)),
         is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
+        declared=_declared(decorated),
     )
+
+
+def _declared(decorated: object) -> list[tuple[Any, Any]] | None:
+    """The types in the signatures that Numba was given with a function; None if it has none.
+
+    With a GPU it has compiled the function for them, and for no others from then on. Without one,
+    a session of the course keeps them (`host_api`); Numba's simulator forgets them.
+    """
+    kept: list[tuple[Any, Any]] | None = getattr(decorated, "__dict__", {}).get(_SIGNATURES)
+    if kept is None and getattr(decorated, "_can_compile", True) is False:
+        compiled = getattr(decorated, "nopython_signatures", ())
+        kept = [(each.args, each.return_type) for each in compiled]
+    return kept
 
 
 # Modules that come with Python; what math and operator have is known by name.
@@ -219,14 +235,14 @@ class _LiveNames(Mapping[str, Any]):
         if isinstance(described, FunctionType):
             texts = {described.__code__.co_filename, self._file}
             return plain_function(name, any(is_overloaded(name, each) for each in texts))
+        if all(hasattr(value, each) for each in ("copy_to_host", "copy_to_device", "dtype")):
+            return DeviceArray(value)
         plain = (int, float, complex, str, tuple)
         usable = (*plain, Reference, Kernel, np.generic, np.ndarray, np.dtype)
         if isinstance(described, enum.EnumMeta | enum.Enum):
             return described
         if described is None or isinstance(described, usable):
             return described
-        if all(hasattr(value, each) for each in ("copy_to_host", "copy_to_device", "dtype")):
-            return DeviceArray(value)
         return Unusable(*_why_unusable(name, value))
 
     def _is_stranger(self, value: object, described: object) -> bool:

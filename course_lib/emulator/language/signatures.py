@@ -1,6 +1,7 @@
-"""Reads the signature that a device function was declared with: `@cuda.jit("int64(int64)", …)`.
+"""Reads the signatures that a function was declared with: `@cuda.jit("int64(int64)", …)`.
 
-A declared device function casts what it is called with, and what it returns, to these types.
+A declared device function casts what it is called with, and what it returns, to these types; the
+numbers of a declared kernel's launch become them (see `declared_arguments`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.errors import rejection
+from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
+from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import Reference
 from course_lib.sentences import say
 
@@ -22,16 +24,19 @@ from course_lib.sentences import say
 _SHORT = {
     **{f"{kind}{size}": np.dtype(f"{kind}{size}") for kind in "iu" for size in (1, 2, 4, 8)},
     **{f"f{size}": np.dtype(f"f{size}") for size in (2, 4, 8)},
+    **{f"c{size}": np.dtype(f"c{size}") for size in (8, 16)},
     "b1": T.BOOL,
 }
-_NOTHING = ("void", "none")
+_NOTHING = ("void", "none", "None")
+
+Declared = np.dtype | T.ArrayType | None  # None is a type that is not read here
 
 
 @dataclass(frozen=True)
 class Signature:
-    """Declared types. None stands for an array, which is not cast, or for no declared result."""
+    """Declared types. The result is None where none is declared, or no number is returned."""
 
-    arguments: tuple[np.dtype | None, ...]
+    arguments: tuple[Declared, ...]
     result: np.dtype | None = None
 
     def cast(self, kinds: Sequence[T.Type]) -> tuple[T.Type, ...]:
@@ -44,32 +49,43 @@ class Signature:
             raise T.TypingError(
                 say("is declared with {arguments} argument(s)", arguments=len(self.arguments))
             )
-        for kind, declared in zip(kinds, self.arguments, strict=True):
-            if T.is_scalar(kind) != (declared is not None):
-                wanted = "an array" if declared is None else declared
-                raise T.TypingError(
-                    say(
-                        "is declared with {wanted} where it is given {kind}",
-                        wanted=wanted,
-                        kind=kind,
-                    )
-                )
-        return tuple(each or kind for each, kind in zip(self.arguments, kinds, strict=True))
+        pairs = zip(kinds, self.arguments, strict=True)
+        return tuple(_cast(kind, declared) for kind, declared in pairs)
 
 
-def declared_signatures(
-    decorators: Sequence[ast.expr], names: Mapping[str, Any]
-) -> list[Signature]:
-    """The signatures in the decorator `cuda.jit`; none if it has none.
+def _cast(kind: T.Type, declared: Declared) -> T.Type:
+    if declared is None:
+        if T.is_scalar(kind):
+            raise T.NotEmulated(
+                "has a signature that the emulator cannot read",
+                "Without a signature Numba works out the types by itself.",
+            )
+        return kind
+    if isinstance(declared, T.ArrayType):
+        fits = isinstance(kind, T.ArrayType) and declared.takes(kind)
+    else:
+        fits = T.is_scalar(kind)
+    if not fits:
+        said = say("is declared with {wanted} where it is given {kind}", wanted=declared, kind=kind)
+        raise T.TypingError(said)
+    return kind if isinstance(declared, T.ArrayType) else declared
+
+
+def declared_signatures(kernel: Kernel) -> list[Signature]:
+    """The signatures that a function was declared with; none if it has none.
 
     Raises:
         KernelRejected: with `unsupported`, for a signature that cannot be read here.
     """
-    for decorator in decorators:
-        if isinstance(decorator, ast.Call) and decorator.args and _is_cuda_jit(decorator, names):
-            first = decorator.args[0]
-            several = first.elts if isinstance(first, ast.List) else [first]
-            return [_signature(each, names) for each in several]
+    if kernel.declared is not None:
+        return [
+            Signature(tuple(map(_of_numba, kinds)), _result(_of_numba(kind), str(kind), None))
+            for kinds, kind in kernel.declared
+        ]
+    decorators = list(getattr(kernel.tree, "decorator_list", ()))
+    for call in (*decorators, *([kernel.jit_call] if kernel.jit_call else [])):
+        if isinstance(call, ast.Call) and call.args and _is_cuda_jit(call, kernel.namespace):
+            return _signatures_in(call.args[0], kernel.namespace)
     return []
 
 
@@ -81,45 +97,70 @@ def _is_cuda_jit(decorator: ast.Call, names: Mapping[str, Any]) -> bool:
         return False
 
 
+def _signatures_in(first: ast.expr, names: Mapping[str, Any]) -> list[Signature]:
+    several = first.elts if isinstance(first, ast.List) else [first]
+    return [_signature(each, names) for each in several]
+
+
 def _signature(node: ast.expr, names: Mapping[str, Any]) -> Signature:
-    in_text = False
-    spelled = node
+    spelled, known = node, names
     try:
         if isinstance(node, ast.Constant | ast.Name):
             text = evaluate_constant(node, names)
-            spelled, in_text = ast.parse(str(text), mode="eval").body, True
+            if not isinstance(text, str):
+                raise _unreadable(node)
+            spelled, known = ast.parse(text, mode="eval").body, {}
     except (NotConstant, SyntaxError):
         raise _unreadable(node) from None
 
-    def kind(each: ast.expr) -> np.dtype | None:
-        return _type(each, {} if in_text else names, node)
+    def kind(each: ast.expr) -> Declared:
+        return _type(each, known)
 
     if isinstance(spelled, ast.Call):
-        return Signature(tuple(map(kind, spelled.args)), kind(spelled.func))
+        result = _result(kind(spelled.func), ast.unparse(spelled.func), node)
+        return Signature(tuple(map(kind, spelled.args)), result)
     if isinstance(spelled, ast.Tuple):
         return Signature(tuple(map(kind, spelled.elts)))
     return Signature((kind(spelled),))
 
 
-def _type(spelled: ast.expr, names: Mapping[str, Any], node: ast.expr) -> np.dtype | None:
+def _type(spelled: ast.expr, names: Mapping[str, Any]) -> Declared:
     if isinstance(spelled, ast.Subscript):
-        return None  # an array
+        axes = spelled.slice.elts if isinstance(spelled.slice, ast.Tuple) else [spelled.slice]
+        element = _type(spelled.value, names)
+        whole = all(isinstance(axis, ast.Slice) for axis in axes)
+        if not whole or not isinstance(element, np.dtype):
+            return None
+        dense = [getattr(axis, "step", None) is not None for axis in axes]
+        layout = "C" if dense[-1] else "F" if dense[0] else "A"
+        return T.ArrayType(element, len(axes), layout=layout)
     if isinstance(spelled, ast.Name) and not names:
-        found = T.DTYPES.get(spelled.id, _SHORT.get(spelled.id))
-        name = spelled.id
-    else:
-        try:
-            value = evaluate_constant(spelled, names)
-        except NotConstant:
-            raise _unreadable(node) from None
-        found = value.dtype if isinstance(value, Reference) else None
-        name = str(value).rpartition(".")[2]
-    if found is None and name not in _NOTHING:
+        return T.DTYPES.get(spelled.id, _SHORT.get(spelled.id))
+    try:
+        value = evaluate_constant(spelled, names)
+    except NotConstant:
+        return None
+    return value.dtype if isinstance(value, Reference) else None
+
+
+def _result(kind: Declared, name: str, node: ast.expr | None) -> np.dtype | None:
+    """What a function is declared to return, if that is a number."""
+    if kind is None and name.rpartition(".")[2] not in _NOTHING:
         raise _unreadable(node)
-    return found
+    return kind if isinstance(kind, np.dtype) else None
 
 
-def _unreadable(node: ast.expr) -> Exception:
+def _of_numba(kind: Any) -> Declared:
+    """A type of Numba's own, such as `numba.float32[:]`, which prints as its name."""
+    if hasattr(kind, "ndim") and hasattr(kind, "layout"):
+        element = _of_numba(kind.dtype)
+        if not isinstance(element, np.dtype):
+            return None
+        return T.ArrayType(element, kind.ndim, layout=kind.layout)
+    return T.DTYPES.get(str(kind))
+
+
+def _unreadable(node: ast.expr | None) -> KernelRejected:
     return rejection(
         "unsupported",
         "The emulator cannot read this signature: it knows those of numbers and arrays.",

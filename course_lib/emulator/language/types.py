@@ -53,6 +53,11 @@ class ArrayType:
     def __str__(self) -> str:
         return f"array({self.dtype}, {self.ndim}d)"
 
+    def takes(self, given: ArrayType) -> bool:
+        """Whether a parameter that is declared as this takes such an array."""
+        same = (given.dtype, given.ndim) == (self.dtype, self.ndim)
+        return same and self.layout in ("A", given.layout)
+
     @property
     def transposed(self) -> ArrayType:
         """The type of A.T."""

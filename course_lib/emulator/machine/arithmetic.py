@@ -31,7 +31,9 @@ def operate(machine: Machine, node: ast.BinOp | ast.AugAssign, left: Value, righ
             machine.meet_limit("wrap", node.left, right, _first_beyond(node.op, left))
     if isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod):
         # Without debug=True only a complex number divided by 0 ends a thread.
-        if dtype.kind == "c" or machine.frame.typing.kernel.is_debugged:
+        kernel = machine.frame.typing.kernel
+        fast = kernel.is_fast and isinstance(node.op, ast.Div) and dtype == np.float32
+        if dtype.kind == "c" or (kernel.is_debugged and not fast):
             _end_where_zero(machine, right, node.lineno)
     result: Value = OPERATORS[type(node.op)](left, right)
     return result

@@ -58,7 +58,8 @@ def read_name(machine: Machine, node: ast.Name) -> Any:
     """The value of a variable, where it has one, of this function or of one around it."""
     frame: Frame | None = machine.frame
     while frame is not None and node.id not in frame.variables:
-        frame = None if frame.typing.levels else frame.parent
+        own = frame.typing.levels or node.id in frame.typing.own
+        frame = None if own else frame.parent
     if frame is None:
         return _without_value(machine, node)
     value = frame.variables[node.id]

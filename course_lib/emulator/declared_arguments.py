@@ -1,0 +1,163 @@
+"""Hands a launch's arguments over in the types that the kernel was declared with, as Numba does."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.errors import KernelRejected, rejection
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.signatures import Declared, Signature, declared_signatures
+from course_lib.sentences import say
+
+# How Numba converts a number for a parameter that is declared with one of these types.
+_HANDED_OVER: dict[str, Callable[[Any], Any]] = {
+    **{f"{kind}{bits}": getattr(ctypes, f"c_{kind}{bits}")
+       for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
+    "float32": ctypes.c_float,
+    "float64": ctypes.c_double,
+}  # fmt: skip
+_CONVERT_ARRAY = (
+    "On a GPU it would read wrong numbers. Convert the array with .astype(...), "
+    "or leave the signature out of @cuda.jit."
+)
+
+
+def as_declared(kernel: Kernel, arguments: Sequence[Any]) -> Sequence[Any]:
+    """The arguments as a declared kernel takes them: numbers become the declared type.
+
+    Raises:
+        KernelRejected: if the kernel has signatures and the arguments fit none of them.
+    """
+    try:
+        signatures = declared_signatures(kernel)
+    except KernelRejected:  # a signature that is not read changes numbers, but no arrays
+        if not any(map(_is_number, arguments)):
+            return arguments
+        raise
+    if len(signatures) > 1:
+        return _of_several(kernel, arguments, signatures)
+    return _fitted(arguments, signatures[0].arguments) if signatures else arguments
+
+
+def _of_several(
+    kernel: Kernel, arguments: Sequence[Any], signatures: Sequence[Signature]
+) -> Sequence[Any]:
+    """The arguments under that signature which Numba chooses: the one with just these types.
+
+    With a single signature it never looks; of several it takes another one where that is the only
+    one to which the numbers can be converted, and refuses arrays that fit none.
+    """
+    fitting, refusals = [], []
+    for signature in signatures:
+        try:
+            fitted = _fitted(arguments, signature.arguments)
+        except KernelRejected as refusal:
+            refusals.append(refusal.findings[0])
+            continue
+        if all(map(_is_as_it_was, arguments, fitted)):
+            return fitted
+        fitting.append(fitted)
+    if not fitting:
+        raise rejection("invalid-launch", refusals[0].message, None, refusals[0].hint)
+    if len(fitting) > 1:
+        message = say(
+            "{kernel} has several signatures, and none fits these types exactly.",
+            kernel=kernel.name,
+        )
+        hint = "A cast such as np.float32(…) around each argument decides between them."
+        raise rejection("unsupported", message, kernel.tree, hint)
+    return fitting[0]
+
+
+def _is_as_it_was(given: Any, fitted: Any) -> bool:
+    """Whether an argument had the declared type before."""
+    if isinstance(given, np.ndarray) and given.ndim:
+        return bool(given.dtype == fitted.dtype)
+    return T.type_of_scalar(given) == T.type_of_scalar(fitted)
+
+
+def _is_number(value: Any) -> bool:
+    return T.type_of_scalar(value) is not None
+
+
+def _fitted(values: Sequence[Any], signature: Sequence[Declared]) -> list[Any]:
+    """The arguments in the declared types.
+
+    Raises:
+        KernelRejected: if that cannot be.
+    """
+    if len(values) != len(signature):
+        counts = say(
+            "The signature has {declared} arguments, the launch {given}.",
+            declared=len(signature),
+            given=len(values),
+        )
+        raise rejection("invalid-launch", counts, None, "Compare the two, from left to right.")
+    pairs = enumerate(zip(values, signature, strict=True), start=1)
+    return [_one(position, value, declared) for position, (value, declared) in pairs]
+
+
+def _one(position: int, value: Any, declared: Declared) -> Any:
+    what = say(
+        "Argument {position} is declared as {declared}, but it is",
+        position=position,
+        declared=declared,
+    )
+    if isinstance(value, np.ndarray) and value.ndim:
+        if declared is None:
+            return value
+        if not isinstance(declared, T.ArrayType) or not _array_fits(value, declared):
+            found = say("{what} {dtype}, {axes}-D.", what=what, dtype=value.dtype, axes=value.ndim)
+            raise rejection("unsupported", found, None, _CONVERT_ARRAY)
+        return value.view(declared.dtype)
+    if declared is None and _is_number(value):
+        message = say(
+            "The emulator cannot read the type that argument {position} is declared with.",
+            position=position,
+        )
+        hint = "Without a signature Numba works out the types by itself."
+        raise rejection("unsupported", message, None, hint)
+    try:
+        return _handed_over(value, declared)
+    except (TypeError, ValueError):
+        hint = say("{declared}(…) converts a number before the launch.", declared=declared)
+        found = say(
+            "{what} {value}, a {type}.", what=what, value=repr(value), type=type(value).__name__
+        )
+        raise rejection("invalid-launch", found, None, hint) from None
+
+
+def _array_fits(array: np.ndarray, declared: T.ArrayType) -> bool:
+    """Whether a kernel finds an array's numbers in it; a GPU looks at the declared type only."""
+    if declared.ndim != array.ndim:
+        return False
+    wanted, given = declared.dtype, array.dtype
+    integers = wanted.kind in "iu" and given.kind in "iu"
+    if wanted != given and not (integers and wanted.itemsize == given.itemsize):
+        return False
+    contiguous = {"C": array.flags.c_contiguous, "F": array.flags.f_contiguous}
+    return bool(contiguous.get(declared.layout, True))
+
+
+def _handed_over(value: Any, declared: Declared) -> Any:
+    """A number in its declared type, as Numba's launch makes it; anything else as it is.
+
+    Numba hands numbers over by way of ctypes: an integer wraps around, a float is no integer.
+
+    Raises:
+        TypeError: for a number that Numba does not convert.
+    """
+    if not isinstance(declared, np.dtype):
+        return value
+    name = str(declared)
+    if name not in _HANDED_OVER:  # bool, float16 and complex numbers
+        return declared.type(value)
+    try:
+        return declared.type(_HANDED_OVER[name](value).value)
+    except OverflowError:  # an integer beyond all floats
+        raise TypeError from None
