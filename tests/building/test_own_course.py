@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from course_lib.book.front import front_page
 from course_lib.building.exercises import exercise_id
-from course_lib.building.notebook import BuildError, code, markdown, source
+from course_lib.building.notebook import BuildError, Cell, code, markdown, source
 from course_lib.building.own_course import _without, notebook_of
 from course_lib.building.project import Project, open_project
 from course_lib.building.release import make_release
 from course_lib.building.tasks import task_of, tasks_of
 from course_lib.commands import release as command
 from course_lib.commands.own_course import with_settings
-from course_lib.curriculum import LESSONS, TASKS
+from course_lib.curriculum import LESSONS, TASKS, Task
 from course_lib.grading.errors import CannotGrade
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +33,7 @@ tasks = ["00", "02-03", "reverse_sixteen", "load_tile"]
 [points]
 matmul_tiled = 20
 """
+NEEDED = ("flop_per_byte", "requested_bytes", "staged_bytes")  # by cells of other sections
 pytestmark = pytest.mark.workshop
 
 
@@ -84,6 +87,34 @@ def test_where_a_task_is_left_out_ours_stands_in(tmp_path: Path) -> None:
     own = project(tmp_path, 'lessons = ["05"]\ntasks = ["one_tile_product"]\n')
     texts = "\n".join(map(source, notebook_of(own, own.lessons[1], "notebooks")["cells"]))
     assert 'load_tile = course_lib.yours_or_ours("load_tile")' in texts
+
+
+def sections(cells: Sequence[Cell]) -> dict[str, str]:
+    """The text of a notebook by the heading that it stands under, wherever in a cell that is."""
+    text = "\n\n".join(each for cell in cells if (each := source(cell)))
+    return {part.partition("\n")[0]: part for part in re.split(r"(?m)^(?=## )", text)[1:]}
+
+
+@every_case("task", list(TASKS.values()), ids=lambda task: task.id)
+def test_a_section_goes_with_its_task_and_no_other(task: Task) -> None:
+    """Or its text says that the task is left out; or nothing is made, and one sentence says why."""
+    own = replace(open_project(ROOT), tasks=frozenset(TASKS) - {task.id})
+    lesson = next(each for each in own.lessons if each.number == task.lesson)
+    before = sections(notebook_of(open_project(ROOT), lesson, "notebooks")["cells"])
+    try:
+        after = sections(notebook_of(own, lesson, "notebooks")["cells"])
+    except BuildError as problem:
+        assert f"which stands where {task.id} would be left out" in str(problem)
+        assert task.id in NEEDED
+        return
+    for heading, text in before.items():
+        asked = re.findall(r"(?m)^# TASK (\w+)", text)
+        if asked == [task.id]:
+            assert heading not in after
+        elif task.id in asked:
+            assert f"leaves the task `{task.id}` out" in after[heading]
+        elif not re.search(rf"\b{task.id}\b", text):
+            assert after[heading] == text
 
 
 def test_without_a_file_notebooks_stay_as_they_are() -> None:
