@@ -81,9 +81,9 @@ def _check_packages() -> None:
 
 def _grade(options: argparse.Namespace, line: _Line) -> int:
     from course_lib.grading.engine import grade
-    from course_lib.grading.gradebook.safe_text import counted
     from course_lib.grading.intake.submissions import each_submission
     from course_lib.grading.run_folder import RunFolder
+    from course_lib.words import counted
 
     _check_candidates(options)
     settings, exercises = _settings(options)
@@ -149,7 +149,7 @@ def _check_candidates(options: argparse.Namespace) -> None:
 def _collect(rows: list[GradebookRow], seed: int, folder: Path) -> None:
     """Write what the judge could not explain; whoever reads it should not know whose it is."""
     from course_lib.grading.gradebook.candidates import candidates, write_candidates
-    from course_lib.grading.gradebook.safe_text import counted
+    from course_lib.words import counted
 
     texts = candidates(rows, seed)
     write_candidates(folder, texts)
@@ -431,8 +431,8 @@ class _Line:
 
 
 def _summary(rows: list[GradebookRow], seed: int, out: Path) -> str:
-    from course_lib.grading.gradebook.safe_text import counted
     from course_lib.grading.records import VERDICTS
+    from course_lib.words import counted
 
     counts = Counter(row.verdict for row in rows)
     by_hand = sum(row.is_set for row in rows)

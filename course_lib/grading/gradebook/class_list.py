@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.gradebook.safe_text import counted
 from course_lib.grading.records import FoundAnswer, Submission, SubmittedFile
+from course_lib.words import counted
 
 Graded = tuple[Submission, tuple[FoundAnswer, ...]]
 MOST_NAMES = 5
