@@ -166,9 +166,10 @@ def _explain(options: argparse.Namespace) -> int:
 
     student, exercise = options.explain
     settings, _ = _settings(options)
-    (exercise,) = _exercises([exercise], one=True)
     with RunFolder(options.out, options.submissions) as folder:
         settings, _ = _as_before(folder, options, settings, None)
+        if exercise not in settings.questions:
+            (exercise,) = _exercises([exercise], one=True)
         seed = folder.seed(options.seed, may_draw=False)
         meant = [
             (each, answers)
@@ -181,7 +182,11 @@ def _explain(options: argparse.Namespace) -> int:
                 f"{options.out / 'grades.csv'}."
             )
         asked = {each.exercise for _, answers in meant for each in answers}
-        _check_asked(exercise, folder.exercises() or sorted(asked), f"{student} was graded")
+        known = (
+            *(folder.exercises() or sorted(asked - {*settings.questions})),
+            *settings.questions,
+        )
+        _check_asked(exercise, known, f"{student} was graded")
         theirs = [
             (each, tuple(answer for answer in answers if answer.exercise == exercise))
             for each, answers in meant
@@ -360,7 +365,8 @@ def _exercises(
     try:
         found = exercise_ids(names, course)
     except CannotGrade as problem:
-        raise _WrongArguments(f"--exercises: {problem}") from None
+        option = "--explain" if one else "--exercises"
+        raise _WrongArguments(f"{option}: {problem}") from None
     if one and len(found) != 1:
         raise _WrongArguments(f"{names[0]} has several exercises: {', '.join(found)}; name one.")
     return found
