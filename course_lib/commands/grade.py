@@ -262,7 +262,8 @@ def _parser() -> argparse.ArgumentParser:
         "submissions",
         type=Path,
         metavar="SUBMISSIONS",
-        help="a folder of notebooks, a folder of one folder a student, or a zip of either",
+        help="a folder of notebooks, a folder of one folder a student, a zip of either, or one "
+        "student's notebook",
     )
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="where the gradebook goes"

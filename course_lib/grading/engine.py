@@ -84,7 +84,7 @@ def grade(
     if only is None:
         class_list.refuse_losses(found, earlier, folder.out)
     else:
-        now = class_list.chosen(found, only)
+        now = class_list.chosen(found, only, earlier)
         found = class_list.with_earlier(now, earlier)
         _LOG.warning("Note: %s", class_list.what_changes(now, earlier))
     set_for = by_hand.whose(overrides or Overrides(), found)
