@@ -19,9 +19,10 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from course_lib.building.wrong_answers import wrong_answers  # noqa: E402
+from wrong_answers import wrong_answers  # noqa: E402
+
 from course_lib.checking import examine_source  # noqa: E402
 from course_lib.sentences import AUDIENCES, told  # noqa: E402
 

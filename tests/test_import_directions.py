@@ -95,7 +95,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "quiz": {"questions"},
     "predictions": {"questions"},
-    "building": {"checking", "curriculum", "findings", "questions", "sentences", "words"},
+    "building": {"curriculum", "questions", "words"},
     "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
     "bench": {
         "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",

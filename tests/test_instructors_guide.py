@@ -13,9 +13,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from wrong_answers import wrong_answers_to
 
 from course_lib import build
-from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine_source
 from course_lib.cli import COMMANDS
 from course_lib.commands import grade

@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from course_lib.building.wrong_answers import wrong_answers_to
+from wrong_answers import wrong_answers_to
 
 ROOT = Path(__file__).parents[1]
 STYLES = ROOT / "tests" / "styles" / "answers"

@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent / "grading"))
 
 from notebook_texts import code, handed_in, tasks
 from sampling import marks
+from wrong_answers import wrong_answers_to
 
-from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine, examine_source
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.report import Report

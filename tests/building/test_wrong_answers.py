@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from course_lib.building.wrong_answers import (
+from wrong_answers import (
     UnreadableAnswers,
     read,
     wrong_answers,

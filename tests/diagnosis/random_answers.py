@@ -7,7 +7,7 @@ import random
 import re
 from pathlib import Path
 
-from course_lib.building.wrong_answers import wrong_answers_to
+from wrong_answers import wrong_answers_to
 
 TESTS = Path(__file__).parents[1]
 HEAD = (

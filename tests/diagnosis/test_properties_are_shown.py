@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from wrong_answers import wrong_answers_to
 
-from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine_source
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from hidden_numbers import Judged, judged, leaks
+from wrong_answers import wrong_answers, wrong_answers_to
 
-from course_lib.building.wrong_answers import wrong_answers, wrong_answers_to
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.functions.resident_launches import EXAMPLES, launches
 

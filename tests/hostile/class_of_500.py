@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from attack import Attack, below, code, markdown
+from wrong_answers import wrong_answers_to
 
-from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.curriculum import EXERCISES, LESSONS, Lesson
 
 TESTS = Path(__file__).resolve().parents[1]

@@ -19,7 +19,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_lib.building.wrong_answers import wrong_answers
+from wrong_answers import wrong_answers
+
 from course_lib.findings import CODES, Finding
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from course_lib.building.shown import ShownPiece
+from lesson_rules.shown import ShownPiece
+
 from course_lib.questions import find
 from course_lib.questions.kinds import Question
 

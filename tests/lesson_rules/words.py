@@ -2,7 +2,7 @@
 
 A word is what stands between blanks, so anybody can count along.
 
-`python -m course_lib.building.words [FOLDER]` prints a table of the lessons of a checkout.
+`python tests/lesson_rules/words.py [FOLDER]` prints a table of the lessons of a checkout.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_lib.building.exercises import exercise_id
-from course_lib.building.notebook import Notebook, code_cells, markdown_cells, read, source, tags
-from course_lib.building.predictions import QUESTION
-from course_lib.building.shown import words_of
-from course_lib.building.tasks import HINTS, task_of, tasks_of
-from course_lib.curriculum import LESSONS, Lesson, Task
-from course_lib.questions import of_lesson
-from course_lib.questions.kinds import Question
+sys.path[:0] = [str(Path(__file__).resolve().parents[each]) for each in (1, 2)]
+
+from lesson_rules.shown import words_of  # noqa: E402
+
+from course_lib.building.exercises import exercise_id  # noqa: E402
+from course_lib.building.notebook import Notebook, code_cells, markdown_cells, read, source, tags  # noqa: E402
+from course_lib.building.predictions import QUESTION  # noqa: E402
+from course_lib.building.tasks import HINTS, task_of, tasks_of  # noqa: E402
+from course_lib.curriculum import LESSONS, Lesson, Task  # noqa: E402
+from course_lib.questions import of_lesson  # noqa: E402
+from course_lib.questions.kinds import Question  # noqa: E402
 
 
 @dataclass(frozen=True)

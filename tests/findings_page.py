@@ -1,6 +1,6 @@
 """Writes docs/findings.md: every code, everything that can be said with it, and an example.
 
-    python -m course_lib.building.findings_page [--examples]
+    python tests/findings_page.py [--examples]
 
 The sentences are read from the library's own source. The examples come from the wrong answers of
 the tests; judging them takes a minute, so they are stored and renewed with `--examples` alone: a
@@ -14,12 +14,15 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from course_lib.building.templates import ANY, templates
-from course_lib.building.wrong_answers import wrong_answers
-from course_lib.findings import CODES
-from course_lib.sentences import AUDIENCES, told, whole
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
 
-ROOT = Path(__file__).resolve().parents[2]
+from templates_of_sentences import ANY, templates  # noqa: E402
+from wrong_answers import wrong_answers  # noqa: E402
+
+from course_lib.findings import CODES  # noqa: E402
+from course_lib.sentences import AUDIENCES, told, whole  # noqa: E402
+
 PAGE, EXAMPLES = "docs/findings.md", "tests/golden/findings"
 Example = Mapping[str, str]
 
@@ -35,7 +38,7 @@ then causes, then symptoms, then cost. A code's title is the headline of a findi
 sentences that can follow it, and the hints. A ‹name› stands for what the checker fills in, such as
 a thread, an array or a line. Where a cause is found, another finding's sentence may be part of it.
 
-This page is made from the library's source by `python -m course_lib.building.findings_page`. What a
+This page is made from the library's source by `python tests/findings_page.py`. What a
 finding takes from Python itself, or puts together from several tables, is not listed.
 """
 
