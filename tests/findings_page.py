@@ -17,8 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+from stored_answers import wrong_answers  # noqa: E402
 from templates_of_sentences import ANY, templates  # noqa: E402
-from wrong_answers import wrong_answers  # noqa: E402
 
 from course_lib.findings import CODES  # noqa: E402
 from course_lib.sentences import AUDIENCES, told, whole  # noqa: E402
@@ -94,7 +94,7 @@ def example_of(code: str, root: Path) -> Example | None:
     """
     from course_lib.checking import examine_source
 
-    marked = (each for each in wrong_answers(root).items() if code in _marks(each[1]))
+    marked = (each for each in wrong_answers().items() if code in _marks(each[1]))
     for (exercise, name), text in marked:
         answer = _MARK.sub("", text)
         for found in examine_source(exercise, answer).findings:

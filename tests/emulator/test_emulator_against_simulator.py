@@ -34,7 +34,11 @@ def simulated(
 ) -> Simulated:
     """Which programs, and the simulator's outputs; one process, because it starts slowly."""
     results = tmp_path_factory.mktemp("simulator") / "results.npz"
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
+    environment = {
+        **os.environ,
+        "NUMBA_ENABLE_CUDASIM": "1",
+        "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tests"))),
+    }
     finished = subprocess.run(
         [sys.executable, str(SCRIPT), str(results), request.param],
         env=environment, capture_output=True, text=True, timeout=600, check=False,

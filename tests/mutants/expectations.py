@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from wrong_answers import wrong_answers
+from stored_answers import wrong_answers
 
 from course_lib.findings import CODES, Finding
 
@@ -100,4 +100,4 @@ def one_of_each(mutants: list[Mutant]) -> set[str]:
 
 def all_mutants() -> list[Mutant]:
     """Every mutant of every exercise."""
-    return [as_mutant(*key, text) for key, text in wrong_answers(ROOT).items()]
+    return [as_mutant(*key, text) for key, text in wrong_answers().items()]
