@@ -3,11 +3,12 @@
 A section goes when all that it has the student write is left out, wherever in a cell its heading
 stands. Where a section also has tasks that stay, its text says which is left out. Links to
 notebooks that are not there become text, and the generated cells are made anew. What stays and
-needs a task that goes is given the course's own answer to it.
+needs a task that goes is given the course's own answer to it, and the line that it needs besides.
 """
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
 import symtable
@@ -152,25 +153,48 @@ def _rejoined(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _with_ours(kept: Sequence[Cell], gone: Sequence[Cell], left_out: Sequence[str]) -> list[Cell]:
-    """The cells that stay, with ours wherever they use the answer to a task that goes.
+    """The cells that stay, with ours wherever they use the answer to a task that goes, and with
+    the line that gives anything else that they use.
 
     Raises:
-        BuildError: if a cell uses anything else that only a cell that goes has defined.
+        BuildError: if it takes more than a line.
     """
     lost = {name for cell in gone for name in _defined(cell)}
     made: list[Cell] = []
     for cell in kept:
         lost -= _defined(cell)
         for name in sorted(lost & _used(cell)):
-            if name not in TASKS:
+            line = _line_that_gives(name, gone)
+            if name in TASKS:
+                line = f'{name} = course_lib.yours_or_ours("{name}")'
+            given = _ours_alone(code(line, id=f"ours-{name}"), left_out)
+            if not line or lost & _used(given):
                 raise BuildError(
                     f"what stays uses `{name}`, which stands where {', '.join(left_out)} would be "
                     "left out; keep it, or leave out what uses it, too"
                 )
-            made.append(code(f'{name} = course_lib.yours_or_ours("{name}")', id=f"ours-{name}"))
+            made.append(given)
             lost.remove(name)
         made.append(cell)
     return made
+
+
+def _line_that_gives(name: str, gone: Sequence[Cell]) -> str:
+    """The one assignment to a name; "" where there are several, or it is given otherwise."""
+    lines = [
+        ast.get_source_segment(source(cell), each) or ""
+        for cell in gone
+        if name in _defined(cell)
+        for each in ast.parse(source(cell)).body
+        if name in _stored(each)
+    ]
+    return lines[0] if len(lines) == 1 and lines[0].startswith(f"{name} = ") else ""
+
+
+def _stored(statement: ast.stmt) -> set[str]:
+    """The names that a statement gives a value."""
+    names = [each for each in ast.walk(statement) if isinstance(each, ast.Name)]
+    return {each.id for each in names if isinstance(each.ctx, ast.Store)}
 
 
 def _defined(cell: Cell) -> set[str]:
