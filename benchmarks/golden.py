@@ -19,13 +19,13 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from course_lib.building.wrong_answers import wrong_answers  # noqa: E402
+from stored_answers import right_answers, wrong_answers  # noqa: E402
+
 from course_lib.checking import examine_source  # noqa: E402
 from course_lib.sentences import AUDIENCES, told  # noqa: E402
 
-STYLES = ROOT / "tests/styles/answers"
 SEEDS = (0, 5, 11)
 Job = tuple[str, int]  # "wrong/EXERCISE/NAME" or "right/EXERCISE/NAME", and the seed
 
@@ -54,12 +54,8 @@ def _jobs(one_in: int, seeds: Sequence[int]) -> Iterator[Job]:
 @cache
 def answers() -> dict[str, str]:
     """Every wrong and every right answer of the tests, by the name that a job has."""
-    wrong = {"/".join(("wrong", *key)): text for key, text in wrong_answers(ROOT).items()}
-    paths = sorted(STYLES.glob("*/*.py"))
-    right = {
-        f"right/{path.parent.name}/{path.stem}": path.read_text(encoding="utf-8") for path in paths
-    }
-    return wrong | right
+    wrong = {"/".join(("wrong", *key)): text for key, text in wrong_answers().items()}
+    return wrong | {"/".join(("right", *key)): text for key, text in right_answers().items()}
 
 
 def keep(out: Path, jobs: Sequence[Job]) -> None:

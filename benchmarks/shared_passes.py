@@ -21,6 +21,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ NAMES = (
     "rung tensor_core_tf32", "rung tensor_core_bf16",
 )  # fmt: skip
 COUNTERS = as_compiled.SHARED[1:]
+COMPILER = "nvidia-cuda-nvcc"  # which decides at which addresses the instructions stand
 OPERATIONS = {"shared_load_wavefronts": ("LDS", "LDSM"), "shared_store_wavefronts": ("STS",)}
 ROUNDS, BLOCKS, TILE = 64, 132, 512
 
@@ -174,7 +176,8 @@ def store(path: Path) -> None:
 def write(path: Path, device: str, counted: str, kernels: dict[str, Any]) -> None:
     """One line for each kernel."""
     rows = ",\n".join(f"  {json.dumps(name)}: {json.dumps(row)}" for name, row in kernels.items())
-    head = f' "device": {json.dumps(device)},\n "counted": {json.dumps(counted)},\n'
+    facts = {"device": device, "counted": counted, "compiler": version(COMPILER)}
+    head = "".join(f' "{name}": {json.dumps(fact)},\n' for name, fact in facts.items())
     path.write_text(f'{{\n{head} "kernels": {{\n{rows}\n }}\n}}\n', encoding="utf-8")
 
 

@@ -6,6 +6,7 @@ This module imports nothing else of the course.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from decimal import Decimal
 
 
 def counted(count: int, word: str) -> str:
@@ -13,7 +14,13 @@ def counted(count: int, word: str) -> str:
     return f"{count:,} {plural(word, count)}"
 
 
-def plural(word: str, count: int) -> str:
+def decimal(number: Decimal) -> str:
+    """A decimal number with all its digits and no more: "7", "7.5", "0.05"."""
+    text = f"{number:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def plural(word: str, count: int | Decimal) -> str:
     """The word for so many: "warp" for one, else "warps"; "passes" for "pass"."""
     return word if count == 1 else f"{word}es" if word.endswith("s") else f"{word}s"
 

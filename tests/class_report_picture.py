@@ -14,7 +14,7 @@ from pathlib import Path
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests/hostile")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests/hostile"), str(ROOT / "tests")]
 
 import class_of_500  # noqa: E402
 

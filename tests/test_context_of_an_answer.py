@@ -8,6 +8,7 @@ from pathlib import Path
 import known_kernels
 import pytest
 from every_case import every_case
+from stored_answers import right_answers_to
 
 from course_lib.building.exercises import answer_cells
 from course_lib.building.notebook import read, source
@@ -90,7 +91,7 @@ def test_the_notebook_answers_nothing() -> None:
 
 
 def test_the_notebooks_constants_count_for_the_launch() -> None:
-    text = (ROOT / "tests/styles/answers/matmul_tiled/ternary_padding.py").read_text()
+    text = right_answers_to("matmul_tiled")["ternary_padding"]
     assert "TILE = 16" in text
     assert judged(text.replace("TILE = 16", ""), "TILE = 8", "matmul_tiled").passed
 

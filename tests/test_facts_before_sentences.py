@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import findings_page
 import pytest
 from every_case import every_case
+from templates_of_sentences import CALLS, Followed, templates
 
-from course_lib.building import findings_page
-from course_lib.building.templates import CALLS, Followed, templates
 from course_lib.findings import CODES
 
 LIBRARY = Path(__file__).resolve().parents[1] / "course_lib"
@@ -169,7 +169,7 @@ def test_a_template_is_found_with_the_codes_that_it_can_have(tmp_path: Path) -> 
 
 
 def test_the_page_of_findings_is_what_would_be_made() -> None:
-    """Else: `python -m course_lib.building.findings_page`, and read what has changed."""
+    """Else: `python tests/findings_page.py`, and read what has changed."""
     made = findings_page.page(LIBRARY.parent)
     assert made == (LIBRARY.parent / findings_page.PAGE).read_text(encoding="utf-8")
     assert made.count("\nSaid:\n") == len(CODES) + 1  # every code is said by something
@@ -187,5 +187,5 @@ def test_every_code_has_an_example() -> None:
 @pytest.mark.slow
 @every_case("code", GOLDEN)
 def test_each_reader_is_told_the_golden_words(code: str) -> None:
-    """Else: `python -m course_lib.building.findings_page --examples`, and read what has changed."""
+    """Else: `python tests/findings_page.py --examples`, and read what has changed."""
     assert findings_page.example_of(code, LIBRARY.parent) == GOLDEN[code]

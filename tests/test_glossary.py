@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from lesson_rules.shown import words_of
 
 from course_lib.building.notebook import markdown_cells, read, source
-from course_lib.building.shown import words_of
 from course_lib.curriculum import LESSONS, TASKS, lesson
 from course_lib.questions import of_lesson
 

@@ -95,7 +95,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "quiz": {"questions"},
     "predictions": {"questions"},
-    "building": {"checking", "curriculum", "findings", "questions", "sentences"},
+    "building": {"curriculum", "questions", "words"},
     "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
     "bench": {
         "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",
@@ -103,11 +103,11 @@ ALLOWED: dict[str, set[str]] = {
     },
     "grading": {
         "building", "checking", "curriculum", "devices", "diagnosis", "emulator", "entries",
-        "errors", "findings", "sentences", "web",
+        "errors", "findings", "sentences", "web", "words",
     },
     "commands": {
         "bench", "book", "building", "curriculum", "devices", "errors", "figures", "grading",
-        "kernels", "measurements", "newer_packages", "probe", "runtime",
+        "kernels", "measurements", "newer_packages", "probe", "runtime", "words",
     },
     "build": {"building", "commands", "curriculum", "figures"},
 }  # fmt: skip

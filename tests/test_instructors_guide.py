@@ -13,9 +13,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from stored_answers import right_answers_to, wrong_answers_to
 
 from course_lib import build
-from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine_source
 from course_lib.cli import COMMANDS
 from course_lib.commands import grade
@@ -85,11 +85,10 @@ def run(command: str, root: Path, folder: Path) -> str:
 
 
 def wrong(name: str) -> str:
-    return TIDIED.sub("", wrong_answers_to(ROOT, "matmul_tiled")[name])
+    return TIDIED.sub("", wrong_answers_to("matmul_tiled")[name])
 
 
-STYLES = ROOT / "tests/styles/answers/matmul_tiled"
-RIGHT = TIDIED.sub("", (STYLES / "if_else_padding.py").read_text(encoding="utf-8"))
+RIGHT = TIDIED.sub("", right_answers_to("matmul_tiled")["if_else_padding"])
 CLASS = {
     "student-01": RIGHT,
     "student-02": wrong("second_barrier_missing"),

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from lesson_rules.rules import COMPARED
 from warm_kernels import errors_in
 from with_nbval import ROOT, nbval
 
@@ -25,7 +26,6 @@ from course_lib.building.notebook import (
     tags,
 )
 from course_lib.building.predictions import guessed
-from course_lib.building.rules import COMPARED
 from course_lib.building.tasks import CHECK, solved, task_of, tasks_of, with_tasks
 from course_lib.curriculum import LESSONS, TASKS, Task
 

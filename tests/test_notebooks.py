@@ -12,6 +12,14 @@ from pathlib import Path
 import nbformat
 import pytest
 from every_case import every_case
+from lesson_rules.quick_checks import quiz_rules
+from lesson_rules.rules import (
+    SETUP_LINES,
+    common_rules,
+    exercise_rules,
+    lesson_rules,
+    solution_rules,
+)
 from with_nbval import nbval
 
 import course_lib
@@ -28,14 +36,6 @@ from course_lib.building.notebook import (
 )
 from course_lib.building.outputs import text_of
 from course_lib.building.project import PLACEHOLDER, open_project
-from course_lib.building.quick_checks import quiz_rules
-from course_lib.building.rules import (
-    SETUP_LINES,
-    common_rules,
-    exercise_rules,
-    lesson_rules,
-    solution_rules,
-)
 from course_lib.curriculum import LESSONS
 from course_lib.questions import quick_checks
 from course_lib.questions.card import text_of as question_text

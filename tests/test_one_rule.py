@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parent / "grading"))
 
 from notebook_texts import code, handed_in, tasks
 from sampling import marks
+from stored_answers import right_answers_to, wrong_answers_to
 
-from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine, examine_source
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.report import Report
@@ -26,17 +26,16 @@ from course_lib.grading.judging import batches
 from course_lib.grading.records import Judgement
 
 ROOT = Path(__file__).parent
-STYLES = ROOT / "styles" / "answers"
 ANSWERS = [  # exercise, name, text: right ones, then wrong ones
     *(
-        (exercise, path.stem, path.read_text(encoding="utf-8"))
+        (exercise, name, text)
         for exercise in EXERCISES
-        for path in sorted((STYLES / exercise).glob("*.py"))
+        for name, text in right_answers_to(exercise).items()
     ),
     *(
         (exercise, name, text)
         for exercise in EXERCISES
-        for name, text in wrong_answers_to(ROOT.parent, exercise).items()
+        for name, text in wrong_answers_to(exercise).items()
     ),
 ]
 ADD = """from numba import cuda
@@ -228,8 +227,7 @@ def test_a_factory_that_makes_itself_ends() -> None:
 
 @pytest.mark.parametrize("decorator", ["@njit", "@cuda.jit", "@cuda.jit(device=True)"])
 def test_a_plain_function_is_asked_for_without_a_decorator(decorator: str) -> None:
-    path = ROOT / "styles/answers/blocks_per_sm/reference.py"
-    text = path.read_text(encoding="utf-8")
+    text = right_answers_to("blocks_per_sm")["reference"]
     text = text.replace("def blocks_per_sm", f"{decorator}\ndef blocks_per_sm")
     said = as_text("blocks_per_sm", f"from numba import njit, cuda\n{text}")
     assert said[:2] == (False, 0) and said[3][0][0] == "compile-error", said

@@ -14,6 +14,7 @@ from course_lib.building.predictions import with_predictions
 from course_lib.building.project import Project
 from course_lib.building.tasks import tasks_of, with_tasks
 from course_lib.curriculum import EXERCISES, Lesson, Task
+from course_lib.words import plural
 
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 README_BEGIN, README_END = "<!-- BEGIN LESSONS -->", "<!-- END LESSONS -->"
@@ -88,7 +89,7 @@ def opening(lesson: Lesson, placed: Sequence[Task]) -> str:
     """The one line that a lesson opens with whose student types."""
     many = _NUMBERS[len(placed)] if len(placed) < len(_NUMBERS) else f"{len(placed)}"
     what = "kernel" if all(each.kind.is_launched for each in placed) else "task"
-    what, them = (f"{what}s", "them all") if len(placed) > 1 else (what, "it")
+    what, them = plural(what, len(placed)), "it" if len(placed) == 1 else "them all"
     return f"{many} small {what}, about {lesson.minutes} minutes. You type {them}."
 
 

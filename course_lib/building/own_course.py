@@ -1,14 +1,17 @@
 """The notebooks of a course of one's own: without what it leaves out, and whole all the same.
 
-A section goes when all that it has the student write is left out, links to notebooks that are not
-there become text, and the generated cells are made anew. What stays and needs a task that goes is
-given the course's own answer to it.
+A section goes when all that it has the student write is left out, wherever in a cell its heading
+stands. Where a section also has tasks that stay, its text says which is left out. Links to
+notebooks that are not there become text, and the generated cells are made anew. What stays and
+needs a task that goes is given the course's own answer to it, and the line that it needs besides.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import re
+import symtable
 from collections.abc import Callable, Iterator, Sequence
 
 from course_lib.building.exercises import exercise_id
@@ -19,6 +22,7 @@ from course_lib.building.notebook import (
     Notebook,
     canonical,
     code,
+    markdown,
     new,
     read,
     source,
@@ -96,14 +100,22 @@ def _without(
         if outs and len(outs) == len(names):
             gone += section
             continue
-        for cell in section:
-            (gone if name_of(cell) in outs else kept).append(cell)
         if outs and head != "## ":  # an exercise is more than its one cell
             raise BuildError(
                 f"nothing says where {outs[0]} begins and where it ends; give each exercise a "
                 f"heading, `{head}: …`"
             )
-    return _with_ours([_ours_alone(cell, left_out) for cell in kept], gone, left_out)
+        for cell in section:
+            name = name_of(cell)
+            kept.append(_says_so(name) if name in outs else cell)
+            gone += [cell] if name in outs else []
+    return _with_ours([_ours_alone(cell, left_out) for cell in _rejoined(kept)], gone, left_out)
+
+
+def _says_so(task: str) -> Cell:
+    """What stands in a task's place where the text around it stays."""
+    said = f"*This course leaves the task `{task}` out. Where it is used below, ours stands in.*"
+    return markdown(said, id=f"left-out-{task}")
 
 
 def _ours_alone(cell: Cell, left_out: Sequence[str]) -> Cell:
@@ -116,49 +128,97 @@ def _ours_alone(cell: Cell, left_out: Sequence[str]) -> Cell:
 
 
 def _sections(cells: Sequence[Cell], head: str) -> Iterator[Section]:
-    """The cells, cut where a heading begins; what stands above the first is a section, too."""
+    """The cells, cut where a heading begins; what stands above the first is a section, too.
+
+    A cell in whose midst one begins is cut there; its pieces have the cell's id.
+    """
     section: Section = []
     for cell in cells:
-        if cell["cell_type"] == "markdown" and source(cell).startswith(head):
-            yield section
-            section = []
-        section.append(cell)
+        is_text = cell["cell_type"] == "markdown"
+        for piece in re.split(rf"(?m)\n+^(?={head})", source(cell)) if is_text else [source(cell)]:
+            if is_text and piece.startswith(head):
+                yield section
+                section = []
+            section.append({**cell, "source": piece})
     yield section
 
 
+def _rejoined(cells: Sequence[Cell]) -> list[Cell]:
+    """The cells, with those pieces of one cell that all stay in one cell again."""
+    return [
+        {**pieces[0], "source": "\n\n".join(map(source, pieces))}
+        for _, each in itertools.groupby(cells, lambda cell: cell["id"] or id(cell))
+        for pieces in [list(each)]
+    ]
+
+
 def _with_ours(kept: Sequence[Cell], gone: Sequence[Cell], left_out: Sequence[str]) -> list[Cell]:
-    """The cells that stay, with ours wherever they use the answer to a task that goes.
+    """The cells that stay, with ours wherever they use the answer to a task that goes, and with
+    the line that gives anything else that they use.
 
     Raises:
-        BuildError: if a cell uses anything else that only a cell that goes has defined.
+        BuildError: if it takes more than a line.
     """
-    lost = {name for cell in gone for name in _names(cell, ast.Store)}
+    lost = {name for cell in gone for name in _defined(cell)}
     made: list[Cell] = []
     for cell in kept:
-        lost -= _names(cell, ast.Store)
-        for name in sorted(lost & _names(cell, ast.Load)):
-            if name not in TASKS:
+        lost -= _defined(cell)
+        for name in sorted(lost & _used(cell)):
+            line = _line_that_gives(name, gone)
+            if name in TASKS:
+                line = f'{name} = course_lib.yours_or_ours("{name}")'
+            given = _ours_alone(code(line, id=f"ours-{name}"), left_out)
+            if not line or lost & _used(given):
                 raise BuildError(
                     f"what stays uses `{name}`, which stands where {', '.join(left_out)} would be "
                     "left out; keep it, or leave out what uses it, too"
                 )
-            made.append(code(f'{name} = course_lib.yours_or_ours("{name}")', id=f"ours-{name}"))
+            made.append(given)
             lost.remove(name)
         made.append(cell)
     return made
 
 
-def _names(cell: Cell, context: type[ast.expr_context]) -> set[str]:
-    """The names that a cell of code defines, or uses."""
+def _line_that_gives(name: str, gone: Sequence[Cell]) -> str:
+    """The one assignment to a name; "" where there are several, or it is given otherwise."""
+    lines = [
+        ast.get_source_segment(source(cell), each) or ""
+        for cell in gone
+        if name in _defined(cell)
+        for each in ast.parse(source(cell)).body
+        if name in _stored(each)
+    ]
+    return lines[0] if len(lines) == 1 and lines[0].startswith(f"{name} = ") else ""
+
+
+def _stored(statement: ast.stmt) -> set[str]:
+    """The names that a statement gives a value."""
+    names = [each for each in ast.walk(statement) if isinstance(each, ast.Name)]
+    return {each.id for each in names if isinstance(each.ctx, ast.Store)}
+
+
+def _defined(cell: Cell) -> set[str]:
+    """The names that a cell leaves behind for those below it."""
+    outermost = [each for scope in _scopes(cell)[:1] for each in scope.get_symbols()]
+    return {each.get_name() for each in outermost if each.is_assigned() or each.is_imported()}
+
+
+def _used(cell: Cell) -> set[str]:
+    """The names that a cell takes from those above it, or from itself; no function's own."""
+    outermost, inner = _scopes(cell)[:1], _scopes(cell)[1:]
+    found = [each for scope in outermost for each in scope.get_symbols()]
+    found += [each for scope in inner for each in scope.get_symbols() if each.is_global()]
+    return {each.get_name() for each in found if each.is_referenced()}
+
+
+def _scopes(cell: Cell) -> list[symtable.SymbolTable]:
+    """The scopes in a cell of code that a lesson's author wrote, the outermost first."""
     if cell["cell_type"] != "code" or _MADE_ANEW & set(tags(cell)):
-        return set()
+        return []
     try:
-        nodes = list(ast.walk(ast.parse(source(cell))))
+        scopes = [symtable.symtable(source(cell), "cell", "exec")]
     except SyntaxError:  # a magic; nothing that could be followed
-        return set()
-    found = {
-        each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, context)
-    }
-    if context is ast.Store:
-        found |= {each.name for each in nodes if isinstance(each, ast.FunctionDef | ast.ClassDef)}
-    return found
+        return []
+    for scope in scopes:  # which grows as it goes
+        scopes += scope.get_children()
+    return scopes

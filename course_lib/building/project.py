@@ -12,10 +12,12 @@ import subprocess
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 
 from course_lib.building.notebook import BuildError, write_text
 from course_lib.curriculum import LESSONS, Lesson
+from course_lib.words import decimal, plural
 
 PLACEHOLDER = "OWNER/NAME"
 REF = "main"
@@ -49,7 +51,7 @@ class Project:
     ref: str = REF
     title: str = TITLE
     tasks: frozenset[str] | None = None
-    points: Mapping[str, float] = field(default_factory=dict)
+    points: Mapping[str, Decimal] = field(default_factory=dict)
 
     @property
     def is_own(self) -> bool:
@@ -59,7 +61,7 @@ class Project:
     def worth(self, exercise: str) -> str:
         """What an exercise counts in a course of one's own, for the end of a phrase."""
         points = self.points.get(exercise)
-        return "" if points is None else f" ({points:g} points)"
+        return "" if points is None else f" ({decimal(points)} {plural('point', points)})"
 
     @property
     def has_address(self) -> bool:

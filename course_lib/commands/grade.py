@@ -81,9 +81,9 @@ def _check_packages() -> None:
 
 def _grade(options: argparse.Namespace, line: _Line) -> int:
     from course_lib.grading.engine import grade
-    from course_lib.grading.gradebook.safe_text import counted
     from course_lib.grading.intake.submissions import each_submission
     from course_lib.grading.run_folder import RunFolder
+    from course_lib.words import counted
 
     _check_candidates(options)
     settings, exercises = _settings(options)
@@ -149,7 +149,7 @@ def _check_candidates(options: argparse.Namespace) -> None:
 def _collect(rows: list[GradebookRow], seed: int, folder: Path) -> None:
     """Write what the judge could not explain; whoever reads it should not know whose it is."""
     from course_lib.grading.gradebook.candidates import candidates, write_candidates
-    from course_lib.grading.gradebook.safe_text import counted
+    from course_lib.words import counted
 
     texts = candidates(rows, seed)
     write_candidates(folder, texts)
@@ -166,9 +166,10 @@ def _explain(options: argparse.Namespace) -> int:
 
     student, exercise = options.explain
     settings, _ = _settings(options)
-    (exercise,) = _exercises([exercise], one=True)
     with RunFolder(options.out, options.submissions) as folder:
         settings, _ = _as_before(folder, options, settings, None)
+        if exercise not in settings.questions:
+            (exercise,) = _exercises([exercise], one=True)
         seed = folder.seed(options.seed, may_draw=False)
         meant = [
             (each, answers)
@@ -181,7 +182,11 @@ def _explain(options: argparse.Namespace) -> int:
                 f"{options.out / 'grades.csv'}."
             )
         asked = {each.exercise for _, answers in meant for each in answers}
-        _check_asked(exercise, folder.exercises() or sorted(asked), f"{student} was graded")
+        known = (
+            *(folder.exercises() or sorted(asked - {*settings.questions})),
+            *settings.questions,
+        )
+        _check_asked(exercise, known, f"{student} was graded")
         theirs = [
             (each, tuple(answer for answer in answers if answer.exercise == exercise))
             for each, answers in meant
@@ -257,7 +262,8 @@ def _parser() -> argparse.ArgumentParser:
         "submissions",
         type=Path,
         metavar="SUBMISSIONS",
-        help="a folder of notebooks, a folder of one folder a student, or a zip of either",
+        help="a folder of notebooks, a folder of one folder a student, a zip of either, or one "
+        "student's notebook",
     )
     parser.add_argument(
         "--out", type=Path, required=True, metavar="DIR", help="where the gradebook goes"
@@ -360,7 +366,8 @@ def _exercises(
     try:
         found = exercise_ids(names, course)
     except CannotGrade as problem:
-        raise _WrongArguments(f"--exercises: {problem}") from None
+        option = "--explain" if one else "--exercises"
+        raise _WrongArguments(f"{option}: {problem}") from None
     if one and len(found) != 1:
         raise _WrongArguments(f"{names[0]} has several exercises: {', '.join(found)}; name one.")
     return found
@@ -431,8 +438,8 @@ class _Line:
 
 
 def _summary(rows: list[GradebookRow], seed: int, out: Path) -> str:
-    from course_lib.grading.gradebook.safe_text import counted
     from course_lib.grading.records import VERDICTS
+    from course_lib.words import counted
 
     counts = Counter(row.verdict for row in rows)
     by_hand = sum(row.is_set for row in rows)

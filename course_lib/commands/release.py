@@ -21,6 +21,7 @@ from course_lib.commands.own_course import with_settings
 from course_lib.commands.places import REPOSITORY
 from course_lib.curriculum import LESSONS, Lesson
 from course_lib.grading.errors import CannotGrade
+from course_lib.words import counted, joined, plural
 
 
 def main(arguments: list[str]) -> int:
@@ -74,17 +75,20 @@ def _say(release: Release, out: Path, archive: Path | None) -> None:
     size = sum(map(len, release.files.values()))
     exercises = sum(len(each.exercises) for each in release.lessons)
     print(
-        f"{len(release.lessons)} lessons ({_numbers(release.lessons)}), {exercises} exercises, "
-        f"{len(release.files)} files, {size / 1e6:.1f} MB: {archive or out}"
+        f"{counted(len(release.lessons), 'lesson')} ({_numbers(release.lessons)}), "
+        f"{counted(exercises, 'exercise')}, {counted(len(release.files), 'file')}, "
+        f"{size / 1e6:.1f} MB: {archive or out}"
     )
     for path, names in release.shows.items():
-        print(f"Mind: who searches the library finds a way to solve {', '.join(names)} in {path}.")
+        print(f"Mind: who searches the library finds a way to solve {joined(names)} in {path}.")
     if release.because:
-        numbers = ", ".join(each.number for each in release.because)
+        count = len(release.because)
+        lessons = f"{plural('lesson', count)} {joined(each.number for each in release.because)}"
         before = LESSONS[_place(release.because[0]) - 1].number
         print(
-            f"course_lib/kernels is there because lessons {numbers} run it. Until those exercises "
-            f"are handed in, release fewer lessons: --lessons 00-{before}."
+            f"course_lib/kernels is there because {lessons} {'runs' if count == 1 else 'run'} it. "
+            "Until those exercises are handed in, release fewer lessons: "
+            f"--lessons 00-{before}."
         )
 
 

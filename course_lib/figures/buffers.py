@@ -16,7 +16,7 @@ from course_lib.figures import style
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import traced
-from course_lib.words import counted
+from course_lib.words import counted, joined
 
 _MOST = 3
 _TOP, _LEFT, _RIGHT = 0.82, 0.95, 0.2
@@ -250,7 +250,7 @@ def _words(story: Story) -> str:
     for tile in story.tiles[1:]:
         beside = story.beside(tile)
         if beside:
-            others = " and ".join(f"tile {each}" for each in beside)
+            others = joined(f"tile {each}" for each in beside)
             verb = "is" if len(beside) == 1 else "are"
             told.append(f"Tile {tile.number} is on its way while {others} {verb} read.")
         else:

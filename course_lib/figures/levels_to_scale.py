@@ -12,6 +12,7 @@ from course_lib.devices import Device, device
 from course_lib.figures import style
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
+from course_lib.words import joined
 
 _TALLEST = 1.9  # inches, of the last station
 _WIDE, _GAP, _LEFT = 1.2, 0.92, 0.55
@@ -88,7 +89,7 @@ def _draw_reuse(
 
 def _words(row: Device, levels: Sequence[_Station], tensor: float) -> str:
     told = ", ".join(f"{level.name} {level.tb_per_s:,.3g} TB/s" for level in levels)
-    factors = " and ".join(
+    factors = joined(
         f"{after.tb_per_s / before.tb_per_s:.0f}" for before, after in pairwise(levels)
     )
     return (

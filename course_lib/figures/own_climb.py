@@ -11,6 +11,7 @@ from course_lib.figures import style
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.own_ladder import SIZE, TIMED_SIZE, OwnRung, whole_ladder
+from course_lib.words import joined
 
 _ROW = 0.56
 _TOP = 0.72
@@ -72,7 +73,7 @@ def _lesson(step: OwnRung) -> str:
 def _times(steps: Sequence[OwnRung]) -> str:
     """Where the times are from, if there are any."""
     gpus = {each.gpu: None for each in steps if each.time}
-    return f" Times: {TIMED_SIZE} x {TIMED_SIZE}, {' and '.join(gpus)}." if gpus else ""
+    return f" Times: {TIMED_SIZE} x {TIMED_SIZE}, {joined(gpus)}." if gpus else ""
 
 
 def _draw_rails(pen: Pen, count: int) -> None:

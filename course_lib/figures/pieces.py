@@ -13,6 +13,7 @@ from course_lib.figures import style
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import NOBODY, lanes_by_warp, traced
+from course_lib.words import joined
 
 _MOST = 3
 _TOP, _LEFT, _GAP, _WORDS = 0.78, 0.2, 0.3, 0.62
@@ -167,4 +168,4 @@ def _first_lanes(piece: Piece) -> str:
     for lane, y, x in ((1, y1, x1), (2, y2, x2)):
         side = "a row" if y == y0 else "a column" if x == x0 else "neither row nor column"
         sides.append(f"lane {lane} shares {side} with lane 0")
-    return " and ".join(sides)
+    return joined(sides)

@@ -30,7 +30,7 @@ from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answer
 from course_lib.figures.thread_square import draw_square
 from course_lib.number_formats import in_hexadecimal, is_bit_pattern
-from course_lib.words import element
+from course_lib.words import element, joined
 
 _LARGEST_CELL = 0.36
 _SMALLEST_CELL = 0.3  # of a tall picture: three digits still fit
@@ -448,7 +448,7 @@ def _sentence(ran: SmallLaunch, rule: _Rule) -> str:
         others = ran.output.size > len(rule.written)
         return f"{here}{'; the other elements stay as they are' if others else ''}."
     told = [_told(ran.arrays[name], name, indices) for name, indices in rule.sources.items()]
-    return f"{here} comes from {' and '.join(told)}."
+    return f"{here} comes from {joined(told)}."
 
 
 def _told(array: np.ndarray, name: str, indices: list[Index]) -> str:

@@ -2,7 +2,7 @@
 
 Owns: submissions, the engine that judges them, gradebook, pages and report.
 May import: `building`, `checking`, `curriculum`, `devices`, `diagnosis`, `emulator`, `entries`,
-`errors`, `findings`, `sentences`, `web`.
+`errors`, `findings`, `sentences`, `web`, `words`.
 Start with: `engine`.
 
 One folder a stage: `intake` reads what was handed in, `answers` finds the answers in it, `judging`

@@ -52,7 +52,6 @@ def grade(
     folder: RunFolder,
     workplace: Workplace,
     settings: Settings,
-    limits: BatchLimits | None = None,
     report: Callable[[Progress], None] = lambda progress: None,
     keep: Path | None = None,
     only: Sequence[str] | None = None,
@@ -67,7 +66,6 @@ def grade(
         folder: where outputs go, and what earlier runs have judged.
         workplace: where batches are run.
         settings: the course's own choices.
-        limits: what stops an answer that no budget has stopped.
         report: called whenever there is progress.
         keep: a folder for copies of the batch notebooks, to be looked at or run by hand.
         only: grade these students alone (all that are given, if none is named), and keep the rows
@@ -84,11 +82,11 @@ def grade(
     if only is None:
         class_list.refuse_losses(found, earlier, folder.out)
     else:
-        now = class_list.chosen(found, only)
+        now = class_list.chosen(found, only, earlier)
         found = class_list.with_earlier(now, earlier)
         _LOG.warning("Note: %s", class_list.what_changes(now, earlier))
     set_for = by_hand.whose(overrides or Overrides(), found)
-    judged = rows_of(found, tasks, seed, folder.journal, workplace, settings, limits, report, keep)
+    judged = rows_of(found, tasks, seed, folder.journal, workplace, settings, report, keep)
     rows = by_hand.with_what_is_set(judged, set_for)
     folder.remember(found)
     outputs.write_all(rows, settings, seed, folder.out, folder.written)
@@ -114,7 +112,6 @@ def rows_of(
     journal: Journal,
     workplace: Workplace,
     settings: Settings,
-    limits: BatchLimits | None = None,
     report: Callable[[Progress], None] = lambda progress: None,
     keep: Path | None = None,
 ) -> list[GradebookRow]:
@@ -129,7 +126,7 @@ def rows_of(
         tasks,
         settings,
     )
-    session = _Session(tasks, seed, journal, limits or BatchLimits(), report, keep)
+    session = _Session(tasks, seed, journal, report, keep)
     session.add(found)
     session.judge(workplace)
     return [
@@ -217,14 +214,12 @@ class _Session:
         tasks: Mapping[str, AssignedExercise],
         seed: int,
         journal: Journal,
-        limits: BatchLimits,
         report: Callable[[Progress], None],
         keep: Path | None,
     ) -> None:
         self._tasks = tasks
         self._seed = seed
         self._journal = journal
-        self._limits = limits
         self._report = report
         self._keep = keep
         self._progress = Progress()
@@ -302,7 +297,7 @@ class _Session:
         tasks = {name: task for name, task in self._tasks.items() if name in names}
         if self._keep:
             _keep_copy(self._keep, tasks, _items(batch), self._seed)
-        job = Batch(tasks, _items(batch), self._seed, self._limits).to_json()
+        job = Batch(tasks, _items(batch), self._seed, BatchLimits()).to_json()
         self._given_out[job] = batch
         return job
 

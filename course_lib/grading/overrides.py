@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 
 from course_lib.grading.errors import CannotGrade
@@ -118,7 +119,7 @@ class _Reader(TomlFile):
         return Standing(
             comment=self.comment(given, name),
             late_days=days,
-            share=self.settings.late.share_left(days) if self.settings.late else 1.0,
+            share=self.settings.late.share_left(days) if self.settings.late else Decimal(1),
         )
 
     def days(self, value: object, key: str) -> int:
@@ -146,7 +147,7 @@ class _Reader(TomlFile):
             self.comment(given, name, exercise),
         )
 
-    def points(self, value: object, exercise: str, key: str) -> float:
+    def points(self, value: object, exercise: str, key: str) -> Decimal:
         return self.number(value, key, self.settings.max_points(exercise))
 
     def comment(self, given: Mapping[str, object], *place: str) -> str:

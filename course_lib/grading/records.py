@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Literal, get_args
 
 from course_lib.findings import CODES, Finding
@@ -218,7 +219,7 @@ class Override:
         comment: for the student; empty if there is none.
     """
 
-    points: float | None = None
+    points: Decimal | None = None
     comment: str = ""
 
 
@@ -234,7 +235,7 @@ class Standing:
 
     comment: str = ""
     late_days: int = 0
-    share: float = 1.0
+    share: Decimal = Decimal(1)
 
 
 @dataclass(frozen=True)
@@ -258,14 +259,14 @@ class GradebookRow:
 
     submission: Submission
     exercise: str
-    points: float | None
-    max_points: float
+    points: Decimal | None
+    max_points: Decimal
     verdict: Verdict
     reason: str
-    earned: dict[str, float] = field(default_factory=dict)
+    earned: dict[str, Decimal] = field(default_factory=dict)
     answer: FoundAnswer | None = None
     judgement: Judgement | None = None
-    judged_points: float | None = None
+    judged_points: Decimal | None = None
     override: Override = Override()
     standing: Standing = Standing()
 

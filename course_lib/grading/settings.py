@@ -25,10 +25,10 @@ sentence: the file, the key, what to write instead.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -65,13 +65,13 @@ LATE_KEYS = ("per_day", "at_most")
 EXTRAS = ("coalesced", "conflict-free")
 OUR_NOTEBOOKS = Path(__file__).resolve().parents[2] / "exercises"
 
-Points = Mapping[str, float]
+Points = Mapping[str, Decimal]
 
 
-def usual_points() -> dict[str, dict[str, float]]:
+def usual_points() -> dict[str, dict[str, Decimal]]:
     """The points of every exercise and property, as curriculum.py has them."""
     return {
-        name: {prop: float(points) for prop, points in exercise.points.items()}
+        name: {prop: Decimal(points) for prop, points in exercise.points.items()}
         for name, exercise in GRADED.items()
     }
 
@@ -85,12 +85,12 @@ class LateRule:
         at_most: the share that all days together take.
     """
 
-    per_day: float
-    at_most: float = 1.0
+    per_day: Decimal
+    at_most: Decimal = Decimal(1)
 
-    def share_left(self, days: int) -> float:
+    def share_left(self, days: int) -> Decimal:
         """The share of the earned points that still counts."""
-        return round(1 - min(days * self.per_day, self.at_most), 4)
+        return 1 - min(days * self.per_day, self.at_most)
 
 
 @dataclass(frozen=True)
@@ -134,13 +134,13 @@ class Settings:
     def stored(self) -> dict[str, Any]:
         """What a course has chosen otherwise than this course has it, for JSON."""
         usual = Settings()
-        points = {k: dict(v) for k, v in self.points.items() if v != usual.points.get(k)}
+        own = {k: v for k, v in self.points.items() if v != usual.points.get(k)}
         known = {
             "title": self.title if self.title != usual.title else None,
             "canvas_assignment": self.canvas_assignment,
-            "points": points,
+            "points": {name: _stored(each) for name, each in own.items()},
             "notebooks": str(self.notebooks) if self.notebooks != usual.notebooks else None,
-            "late": asdict(self.late) if self.late else None,
+            "late": _stored(vars(self.late)) if self.late else None,
         }
         return {name: value for name, value in known.items() if value}
 
@@ -150,13 +150,16 @@ class Settings:
         usual = cls()
         return cls(
             title=stored.get("title", usual.title),
-            points={**usual.points, **stored.get("points", {})},
+            points={
+                **usual.points,
+                **{name: _restored(each) for name, each in stored.get("points", {}).items()},
+            },
             canvas_assignment=stored.get("canvas_assignment"),
             notebooks=Path(stored.get("notebooks", usual.notebooks)),
-            late=LateRule(**stored["late"]) if "late" in stored else None,
+            late=LateRule(**_restored(stored["late"])) if "late" in stored else None,
         )
 
-    def max_points(self, exercise_id: str) -> float:
+    def max_points(self, exercise_id: str) -> Decimal:
         return total(self.points_of(exercise_id).values())
 
 
@@ -164,9 +167,17 @@ def _place(order: Sequence[str], name: str) -> int:
     return order.index(name) if name in order else len(order)
 
 
-def total(points: Iterable[float]) -> float:
-    """A sum of points without the dust of binary fractions."""
-    return round(math.fsum(points), 4)
+def _stored(numbers: Mapping[str, Decimal]) -> dict[str, str]:
+    return {name: str(each) for name, each in numbers.items()}
+
+
+def _restored(numbers: Mapping[str, object]) -> dict[str, Decimal]:
+    return {name: Decimal(str(each)) for name, each in numbers.items()}
+
+
+def total(points: Iterable[Decimal]) -> Decimal:
+    """A sum of points."""
+    return sum(points, Decimal(0))
 
 
 def load_settings(path: Path | None, notebooks: Path | None = None) -> Settings:
@@ -283,7 +294,7 @@ class _Reader(TomlFile):
         self.only_known(value, LATE_KEYS, "key", " in [late]")
         return LateRule(**{key: self.number(each, f"late.{key}", 1) for key, each in value.items()})
 
-    def points(self, value: object) -> dict[str, dict[str, float]]:
+    def points(self, value: object) -> dict[str, dict[str, Decimal]]:
         points = usual_points()
         if not isinstance(value, dict):
             raise self.fail(
@@ -298,7 +309,7 @@ class _Reader(TomlFile):
                 points[name] = self.scaled(GRADED[name], given)
         return points
 
-    def questions(self, value: object) -> dict[str, dict[str, float]]:
+    def questions(self, value: object) -> dict[str, dict[str, Decimal]]:
         """What each question in words is worth."""
         if not isinstance(value, dict):
             raise self.fail(
@@ -316,7 +327,7 @@ class _Reader(TomlFile):
             for name, each in value.items()
         }
 
-    def weights(self, exercise: Exercise, given: Mapping[str, object]) -> dict[str, float]:
+    def weights(self, exercise: Exercise, given: Mapping[str, object]) -> dict[str, Decimal]:
         """The usual points of an exercise with those that the file gives."""
         if not given:
             raise self.fail(
@@ -336,7 +347,7 @@ class _Reader(TomlFile):
             name: self.number(each, f"points.{exercise.id}.{name}", MOST_POINTS)
             for name, each in given.items()
         }
-        weights = {name: named.get(name, float(exercise.points.get(name, 0))) for name in known}
+        weights = {name: named.get(name, Decimal(exercise.points.get(name, 0))) for name in known}
         kept = {name: each for name, each in weights.items() if each or name in exercise.points}
         if not total(kept.values()):
             raise self.fail(
@@ -345,7 +356,7 @@ class _Reader(TomlFile):
             )
         return kept
 
-    def scaled(self, exercise: Exercise, given: object) -> dict[str, float]:
+    def scaled(self, exercise: Exercise, given: object) -> dict[str, Decimal]:
         """The usual points of an exercise, scaled to a total."""
         wanted = self.number(given, f"points.{exercise.id}", MOST_POINTS)
         if not wanted:

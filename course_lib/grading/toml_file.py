@@ -5,12 +5,16 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from course_lib.curriculum import TASKS
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.graded import why_not_graded
+from course_lib.words import decimal
+
+DIGITS = 4  # behind the point of a number
 
 
 class TomlFile:
@@ -26,7 +30,7 @@ class TomlFile:
     def table(self) -> dict[str, Any]:
         """All that stands in the file."""
         try:
-            return tomllib.loads(self.path.read_text(encoding="utf-8-sig"))
+            return tomllib.loads(self.path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
         except OSError as error:
             raise self.fail(f"the file cannot be read ({error.strerror}).") from None
         except UnicodeDecodeError:
@@ -56,14 +60,16 @@ class TomlFile:
             )
         return text
 
-    def number(self, value: object, key: str, most: float) -> float:
-        """A number from 0 on."""
-        usable = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not usable or not 0 <= value <= most:  # type: ignore[operator]
-            raise self.fail(
-                f"`{key}` is {short(value)}; write a number of 0 to {most:g}, unquoted."
-            )
-        return round(float(value), 4)  # type: ignore[arg-type]
+    def number(self, value: object, key: str, most: Decimal | int) -> Decimal:
+        """A number from 0 on, just as it stands there."""
+        if isinstance(value, int | Decimal) and not isinstance(value, bool):
+            number = Decimal(value)
+            if number.is_finite() and 0 <= number <= most and number == round(number, DIGITS):
+                return number
+        raise self.fail(
+            f"`{key}` is {short(value)}; write a number of 0 to {decimal(Decimal(most))}, "
+            f"unquoted, of no more than {DIGITS} decimals."
+        )
 
 
 def meant(name: str, known: Iterable[str]) -> str:
@@ -79,6 +85,8 @@ def short(value: object) -> str:
     """A value as a complaint quotes it."""
     try:
         text = repr(value)
+        if isinstance(value, Decimal):
+            text = str(value if value.is_finite() else float(value))
     except ValueError:
         return "a number of thousands of digits"
     return text if len(text) <= 60 else text[:57] + "..."

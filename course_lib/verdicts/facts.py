@@ -11,7 +11,7 @@ from course_lib.diagnosis.report import Report
 from course_lib.own_ladder import OwnRung, own_ladder
 from course_lib.verdicts.medium import NOTEBOOK, Medium
 from course_lib.verdicts.typed import NOTHING_TYPED, FunctionListing, TypedCode, listings, typed_of
-from course_lib.words import counted
+from course_lib.words import counted, joined
 
 FAILURES_BEFORE_AN_OFFER = 3
 
@@ -99,7 +99,7 @@ def verdict_of(
 def _counted(typed: TypedCode, with_barriers: bool) -> str:
     """ "3 lines, 1 barrier"."""
     lines = counted(typed.lines, "line")
-    barriers = f", {typed.barriers or 'no'} barrier{'s' * (typed.barriers > 1)}"
+    barriers = f", {counted(typed.barriers, 'barrier') if typed.barriers else 'no barrier'}"
     return lines + barriers * with_barriers
 
 
@@ -114,7 +114,7 @@ def _onwards(exercise: Exercise, medium: Medium) -> tuple[str, str] | None:
         if exercise.id != last.id:
             return None
         if this.exercises:
-            what = " and ".join(f"`{each}`" for each in this.exercises)
+            what = joined(f"`{each}`" for each in this.exercises)
             address = medium.address.format(folder="exercises", stem=this.stem)
             return f"what is left of this lesson, then {what}", address
     else:

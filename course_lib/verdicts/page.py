@@ -16,6 +16,7 @@ from course_lib.sentences import whole
 from course_lib.verdicts.facts import Verdict
 from course_lib.verdicts.placing import Marked, placed
 from course_lib.web import escape, read_beside, still
+from course_lib.words import plural
 
 ERROR, WARNING, OTHER = "✗", "▲", "↔"
 MOST_LINES = 120  # of a function; a longer one is shown around its findings
@@ -223,7 +224,8 @@ def _try(each: Tried) -> str:
     launch = ""
     if each.block:
         grid, block = _sizes(each.grid), _sizes(each.block)
-        blocks, threads = f"block{'s' * (grid != '1')}", f"thread{'s' * (block != '1')}"
+        blocks = plural("block", 1 if grid == "1" else 2)
+        threads = plural("thread", 1 if block == "1" else 2)
         launch = f"<td>{grid} {blocks} of {block} {threads}</td>"
         launch += f"<td>warps {_ORDERS.get(each.schedule, escape(each.schedule))}</td>"
     return f"<tr><td>{sign}</td><td>{escape(each.what)}</td>{launch}</tr>"

@@ -6,11 +6,12 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from lesson_rules.shown import ShownPiece, in_order
+from lesson_rules.spoilers import spoilt
+
 from course_lib import measurements
 from course_lib.book.front import SIZE, front_page
 from course_lib.building.project import open_project
-from course_lib.building.shown import ShownPiece, in_order
-from course_lib.building.spoilers import spoilt
 
 PROJECT = open_project(Path(__file__).resolve().parents[2])
 WITH_ADDRESS = replace(PROJECT, repository="somebody/ladder")

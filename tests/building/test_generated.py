@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
+from lesson_rules.rules import SETUP_LINES
 
 from course_lib.building.generated import (
     addressed,
@@ -25,7 +26,6 @@ from course_lib.building.generated import (
 )
 from course_lib.building.notebook import BuildError, code, markdown, source, tags
 from course_lib.building.project import Project
-from course_lib.building.rules import SETUP_LINES
 from course_lib.curriculum import PATHFINDER, TASKS
 
 ROOT = Path(__file__).resolve().parents[2]

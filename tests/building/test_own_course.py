@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from every_case import every_case
 
 from course_lib.book.front import front_page
 from course_lib.building.exercises import exercise_id
-from course_lib.building.notebook import BuildError, code, markdown, source
-from course_lib.building.own_course import _without, notebook_of
+from course_lib.building.notebook import BuildError, Cell, code, markdown, source
+from course_lib.building.own_course import _task_name, _without, notebook_of
 from course_lib.building.project import Project, open_project
 from course_lib.building.release import make_release
-from course_lib.building.tasks import task_of, tasks_of
+from course_lib.building.tasks import tasks_of
 from course_lib.commands import release as command
 from course_lib.commands.own_course import with_settings
-from course_lib.curriculum import LESSONS, TASKS
+from course_lib.curriculum import LESSONS, TASKS, Task
 from course_lib.grading.errors import CannotGrade
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,24 +88,68 @@ def test_where_a_task_is_left_out_ours_stands_in(tmp_path: Path) -> None:
     assert 'load_tile = course_lib.yours_or_ours("load_tile")' in texts
 
 
+def sections(cells: Sequence[Cell]) -> dict[str, str]:
+    """The text of a notebook by the heading that it stands under, wherever in a cell that is."""
+    authored = [cell for cell in cells if not cell["id"].startswith("ours-")]
+    text = "\n\n".join(each for cell in authored if (each := source(cell)))
+    return {part.partition("\n")[0]: part for part in re.split(r"(?m)^(?=## )", text)[1:]}
+
+
+@every_case("task", list(TASKS.values()), ids=lambda task: task.id)
+def test_a_section_goes_with_its_task_and_no_other(task: Task) -> None:
+    """Or its text says that the task is left out."""
+    own = replace(open_project(ROOT), tasks=frozenset(TASKS) - {task.id})
+    lesson = next(each for each in own.lessons if each.number == task.lesson)
+    before = sections(notebook_of(open_project(ROOT), lesson, "notebooks")["cells"])
+    after = sections(notebook_of(own, lesson, "notebooks")["cells"])
+    for heading, text in before.items():
+        asked = re.findall(r"(?m)^# TASK (\w+)", text)
+        if asked == [task.id]:
+            assert heading not in after
+        elif task.id in asked:
+            assert f"leaves the task `{task.id}` out" in after[heading]
+        elif not re.search(rf"\b{task.id}\b", text):
+            assert after[heading] == text
+
+
 def test_without_a_file_notebooks_stay_as_they_are() -> None:
     whole = open_project(ROOT)
     stored = (ROOT / "notebooks" / f"{LESSONS[3].stem}.ipynb").read_bytes()
     assert make_release(whole).files[f"notebooks/{LESSONS[3].stem}.ipynb"] == stored
 
 
-def test_what_is_needed_is_not_left_out() -> None:
-    cells = [
+def a_lesson(gives: str) -> list[Cell]:
+    """One section asks for a task and gives something, another one uses it."""
+    return [
         markdown("# Lesson"),
         markdown("## One"),
-        code("# TASK load_tile\nT = 16\ndef load_tile(): ..."),
+        code("# TASK load_tile\ndef load_tile(): ..."),
+        code(gives),
         markdown("## Two"),
         code("print(T)"),
     ]
-    name = lambda cell: (task := task_of(cell)) and task.id  # noqa: E731
-    assert len(_without(cells, "## ", name, lambda each: True)) == 5
+
+
+def without_any_task(cells: Sequence[Cell]) -> list[Cell]:
+    return _without(cells, "## ", _task_name, lambda each: False)
+
+
+def test_a_line_that_is_needed_comes_along() -> None:
+    cells = a_lesson("T = 16\nprint(T)")
+    assert len(_without(cells, "## ", _task_name, lambda each: True)) == len(cells)
+    assert [source(each) for each in without_any_task(cells)[1:]] == [
+        "## Two",
+        "T = 16",
+        "print(T)",
+    ]
+    ours = without_any_task(a_lesson('T = course_lib.yours_or_ours("load_tile", load_tile)'))
+    assert source(ours[2]) == 'T = course_lib.yours_or_ours("load_tile")'
+
+
+@every_case("gives", ["for T in range(16): print(T)", "T = 4\nT += 1", "S = 4\nT = S + 1"])
+def test_what_takes_more_than_a_line_is_not_left_out(gives: str) -> None:
     with pytest.raises(BuildError, match="what stays uses `T`, which stands where load_tile"):
-        _without(cells, "## ", name, lambda each: False)
+        without_any_task(a_lesson(gives))
 
 
 def test_an_exercise_that_is_left_out_needs_a_heading() -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from every_case import every_case
+from lesson_rules.quick_checks import quiz_rules
 
 from course_lib.building.notebook import code, new, source
-from course_lib.building.quick_checks import quiz_rules
 from course_lib.curriculum import lesson
 from course_lib.questions import predictions, quick_checks
 

@@ -6,10 +6,7 @@ import dataclasses
 
 import pytest
 from every_case import every_case
-
-from course_lib.building.exercises import exercise_of
-from course_lib.building.notebook import canonical, code, markdown, new, source, without_outputs
-from course_lib.building.rules import (
+from lesson_rules.rules import (
     common_rules,
     exercise_rules,
     is_empty,
@@ -17,6 +14,9 @@ from course_lib.building.rules import (
     solution_rules,
     words,
 )
+
+from course_lib.building.exercises import exercise_of
+from course_lib.building.notebook import canonical, code, markdown, new, source, without_outputs
 from course_lib.curriculum import TASKS
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from every_case import every_case
+from lesson_rules.shown import ShownPiece, in_order
+from lesson_rules.spoilers import found, read_aloud, spoilt
 
 from course_lib.building.notebook import code, dumps, markdown, new, read
-from course_lib.building.shown import ShownPiece, in_order
-from course_lib.building.spoilers import found, read_aloud, spoilt
 from course_lib.questions import lessons, of_lesson, predictions, quick_checks
 from course_lib.questions.kinds import Choice, Choose, Number
 
@@ -108,7 +108,7 @@ def output(text):
 def order(course, monkeypatch):
     """The tiny course with two predictions in its first lesson, read in its order."""
     monkeypatch.setattr(
-        "course_lib.building.shown.of_lesson",
+        "lesson_rules.shown.of_lesson",
         lambda number: {each.id: each for each in (NUMBER, CHOICE)} | quick_checks("00"),
     )
     path = course.root / "notebooks/00_first.ipynb"

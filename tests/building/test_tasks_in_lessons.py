@@ -6,6 +6,7 @@ import ast
 
 import pytest
 from every_case import every_case
+from lesson_rules.rules import common_rules
 
 from course_lib.building.generated import with_generated_cells
 from course_lib.building.notebook import (
@@ -19,7 +20,6 @@ from course_lib.building.notebook import (
     tags,
 )
 from course_lib.building.project import Project
-from course_lib.building.rules import common_rules
 from course_lib.building.tasks import solved, with_tasks
 from course_lib.curriculum import TASKS, Task
 

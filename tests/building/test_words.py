@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from every_case import every_case
+from lesson_rules import words
+from lesson_rules.shown import words_of
 
-from course_lib.building import words
 from course_lib.building.notebook import code, markdown, new, source
 from course_lib.building.predictions import with_predictions
-from course_lib.building.shown import words_of
 from course_lib.building.tasks import task_of, with_tasks
 from course_lib.curriculum import LESSONS, TASKS
 from course_lib.questions.kinds import Choice, Choose, Number, Suspect, WhichLine

@@ -7,7 +7,7 @@ import random
 import re
 from pathlib import Path
 
-from course_lib.building.wrong_answers import wrong_answers_to
+from stored_answers import right_answers_to, wrong_answers_to
 
 TESTS = Path(__file__).parents[1]
 HEAD = (
@@ -159,11 +159,10 @@ class Body:
 def damaged(draw: random.Random, exercise: str) -> str:
     """An answer of tests/mutants or tests/styles, changed here and there."""
     if draw.choice([True, False]):
-        wrong = wrong_answers_to(TESTS.parent, exercise)
+        wrong = wrong_answers_to(exercise)
         text = wrong[draw.choice(sorted(wrong))]
     else:
-        folder = TESTS / "styles" / "answers" / exercise
-        text = draw.choice(sorted(folder.glob("*.py"))).read_text(encoding="utf-8")
+        text = draw.choice(list(right_answers_to(exercise).values()))
     for _ in range(draw.randint(1, 4)):
         text = draw.choice(CHANGES)(draw, text)
     return text

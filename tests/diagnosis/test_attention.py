@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
 from every_case import every_case
+from stored_answers import right_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES
@@ -335,8 +335,7 @@ def test_a_tile_that_still_holds_the_one_before_is_not_told_a_missing_offset() -
 @pytest.mark.parametrize("half", ["range(16)", "range(16, 32)"])
 def test_a_maximum_over_half_a_tile_passes_with_no_seed(half: str) -> None:
     """It is wrong only where a large score lies in the other half."""
-    path = Path(__file__).parents[1] / "styles/answers/attention/warp_barriers.py"
-    text = path.read_text(encoding="utf-8")
+    text = right_answers_to("attention")["warp_barriers"]
     step = "            new_top = max(new_top, weights[ty, j])"
     changed = text.replace(f"in range(TILE):\n{step}", f"in {half}:\n{step}")
     assert changed != text

@@ -14,6 +14,7 @@ from counted_work import counted_calls
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_answers import PARAMETERS, TESTS, damaged, kernel, soup
+from stored_answers import right_answers_to
 
 from course_lib.checking import examine_source
 
@@ -77,9 +78,8 @@ def test_coverage_guided_fuzzing(tmp_path: Path) -> None:
     corpus = tmp_path / "corpus"
     corpus.mkdir()
     for number, exercise in enumerate(FUZZED):
-        for path in sorted((TESTS / "styles/answers" / exercise).glob("*.py")):
-            name = f"{exercise}-{path.stem}"
-            (corpus / name).write_bytes(bytes([number]) + path.read_bytes())
+        for name, text in right_answers_to(exercise).items():
+            (corpus / f"{exercise}-{name}").write_bytes(bytes([number]) + text.encode())
     target = Path(__file__).with_name("fuzz_answers.py")
     seconds = os.environ.get("FUZZ_SECONDS", "60")
     options = [f"-max_total_time={seconds}", "-timeout=60", "-rss_limit_mb=2500", "-max_len=4000"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from textwrap import indent
 
 import numpy as np
 import pytest
+from stored_answers import right_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES
@@ -206,8 +206,7 @@ def test_a_limit_that_the_longest_launch_just_reaches_is_seen(name: str) -> None
 @pytest.mark.parametrize("cut", ["min(A.shape[1], 500)", "min(A.shape[1], 497)"])
 def test_rounding_up_to_whole_tiles_hides_no_limit(cut: str) -> None:
     """With 500 steps at most, 32 whole tiles of 16 are right up to K = 512."""
-    path = Path(__file__).parents[1] / "styles/answers/matmul_tiled/if_else_padding.py"
-    text = path.read_text(encoding="utf-8")
+    text = right_answers_to("matmul_tiled")["if_else_padding"]
     count = "(K + TILE - 1) // TILE"
     assert text.count(count) == 1
     report = course_lib.examine_source(

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from stored_answers import right_answers
 
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.families.table import problems
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.emulator import load_program
 
-STYLES = Path(__file__).parents[1] / "styles" / "answers"
 PROBLEMS = problems(EXERCISES)
 # No multiples of tiles; two blocks where tiles are large. (A whole tile and a narrow one in a
 # transpose: a thousand threads of a block cost the simulator two seconds.)
@@ -225,10 +225,9 @@ TWICE = """
 
 def cases(which: str) -> Iterator[Case]:
     """Every program that the simulator can run, or some of them, with fresh arguments."""
-    for path in answers(which):
-        text = path.read_text(encoding="utf-8")
+    for exercise, name, text in answers(which):
         if not any(f"cuda.{name}" in text for name in LACKING):
-            yield _exercise(path.parent.name, path.stem, text)
+            yield _exercise(exercise, name, text)
     for name, body in SMALL.items():
         data = np.random.default_rng(len(name)).integers(-40, 40, 128)
         text = "from numba import cuda, int64\n\n@cuda.jit\ndef kernel(data, out):" + body
@@ -238,21 +237,21 @@ def cases(which: str) -> Iterator[Case]:
     yield Case("one array twice", text, "kernel", 1, 64, (np.zeros_like(data), data, data))
 
 
-def answers(which: str) -> list[Path]:
+def answers(which: str) -> list[tuple[str, str, str]]:
     """The right answers to all exercises that ask for a kernel ("every"), or "some".
 
     Some: one of each exercise that takes the simulator long, with its Python thread for each of
     ours, and every third of the others.
     """
-    paths = [
-        path
-        for path in sorted(STYLES.glob("*/*.py"))
-        if path.parent.name in PROBLEMS and path.stem != LEFT_OVER
+    found = [
+        (exercise, name, text)
+        for (exercise, name), text in right_answers().items()
+        if exercise in PROBLEMS and name != LEFT_OVER
     ]
     if which == "every":
-        return paths
-    few = [next(path for path in paths if path.parent.name == name) for name in SLOW]
-    return few + [path for path in paths if path.parent.name not in SLOW][::3]
+        return found
+    few = [next(each for each in found if each[0] == exercise) for exercise in SLOW]
+    return few + [each for each in found if each[0] not in SLOW][::3]
 
 
 def _exercise(name: str, style: str, text: str) -> Case:

@@ -254,7 +254,7 @@ def test_groups_hold_their_parts_and_arrows_point():
     drawing = Scene()
     with drawing.group("pair"):
         drawing.circle(1, 2, 3, css="a")
-    drawing.arrow(0, 0, 10, 0, css="b")
+    drawing.arrow(0, 0, 10, 0)
     markup = drawing.markup({"pair": {"display": "none"}})
     assert markup.startswith('<g display="none" data-name="pair"><circle')
     assert arrow_path(0, 0, 10, 0) in markup and "L10 0" in arrow_path(0, 0, 10, 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from decimal import Decimal
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -389,5 +390,5 @@ def test_explain_says_why_there_is_nothing() -> None:
 
 
 def test_explain_uses_the_courses_own_points() -> None:
-    ours = Settings(points={"matmul_tiled": {"right": 1.0, "race-free": 5.0}})
+    ours = Settings(points={"matmul_tiled": {"right": Decimal(1), "race-free": Decimal(5)}})
     assert "race-free 0 of 5" in explain(row("s02", RACY, ours), ours)

@@ -99,6 +99,20 @@ def test_points_and_comments_come_from_overrides(course: Path) -> None:
     assert "1.5 of 2" in (course / "out/answers.html").read_text(encoding="utf-8")
 
 
+def test_explain_shows_words_and_what_was_set_for_them(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (course / "overrides.toml").write_text("[cy.why-two]\npoints = 1.5\n")
+    assert run(course) == 0
+    capsys.readouterr()
+    assert run(course, "--explain", "cy", "why-two") == 0
+    said = capsys.readouterr().out
+    assert "cy · why-two: needs review" in said and "Set by hand: 1.5 of 2 points" in said
+    assert "later" in said
+    assert run(course, "--explain", "cy", "why-to") == 2
+    assert capsys.readouterr().err.startswith("--explain: there is no exercise or lesson 'why-to'")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from hidden_numbers import Judged, judged, leaks
+from stored_answers import wrong_answers, wrong_answers_to
 
-from course_lib.building.wrong_answers import wrong_answers, wrong_answers_to
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.functions.resident_launches import EXAMPLES, launches
 
@@ -24,7 +24,7 @@ def _mutants() -> list[tuple[str, str, str]]:
     """Exercise, name and text of the wrong kernels of the exercises that are graded."""
     return [
         (exercise, name, text)
-        for (exercise, name), text in wrong_answers(ROOT).items()
+        for (exercise, name), text in wrong_answers().items()
         if exercise in EXERCISES and EXERCISES[exercise].kind.name == "kernel"
     ]
 
@@ -58,10 +58,10 @@ def test_a_wrong_answers_page_tells_nothing_of_the_inputs(
 @pytest.mark.slow
 @pytest.mark.parametrize(("exercise", "name"), TELLING)
 def test_what_came_out_is_on_no_page(exercise: str, name: str) -> None:
-    assert list(leaks(exercise, wrong_answers_to(ROOT, exercise)[name], SEEDS[0])) == []
+    assert list(leaks(exercise, wrong_answers_to(exercise)[name], SEEDS[0])) == []
 
 
-FUNCTIONS = wrong_answers_to(ROOT, "blocks_per_sm")
+FUNCTIONS = wrong_answers_to("blocks_per_sm")
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,40 @@ def test_a_new_name_on_the_platform_is_no_new_student(
     assert [path.name for path in (out / "feedback").iterdir()] == ["Ada-Love-11.html"]
 
 
+@pytest.mark.parametrize("handed_in", ["again", "again/ada king/05.ipynb", "again/ADA KING.ipynb"])
+def test_another_file_of_a_student_is_that_students(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, handed_in: str
+) -> None:
+    """It came by mail and has no number of the platform; what is set by hand is still theirs."""
+    for name, text in [("Ada King_11", WRONG), ("Bo_12", WRONG)]:
+        place = tmp_path / "class" / f"{name}_assignsubmission_file_"
+        place.mkdir(parents=True)
+        (place / "a.ipynb").write_text(notebook(text))
+    mail = tmp_path / handed_in
+    mail = mail / "ada king/05.ipynb" if mail.suffix == "" else mail
+    mail.parent.mkdir(parents=True)
+    mail.write_text(notebook(RIGHT))
+    (tmp_path / "overrides.toml").write_text("['Ada King']\ncomment = 'As we said.'\n")
+    out, by_hand = tmp_path / "out", ["--overrides", tmp_path / "overrides.toml"]
+    assert run(tmp_path / "class", "--out", out, "--seed", "7", *by_hand) == 0
+    assert run(tmp_path / handed_in, "--out", out, "--only", "Ada King") == 0
+    assert "graded again: Ada King; 1 other submission kept." in caplog.text
+    assert {key: (row[2], row[8]) for key, row in rows(out).items()} == {
+        ("Ada King", "mat_add"): ("passed", "As we said."), ("Bo", "mat_add"): ("failed", ""),
+    }  # fmt: skip
+    assert rows(out, "moodle.csv")["Participant 11", "Ada King"][0] == "10"
+
+
+def test_a_file_that_bears_anothers_name_is_not_taken_for_theirs(
+    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = files(graded)
+    write_class(tmp_path / "again", {"cy": RIGHT})
+    assert run(tmp_path / "again/cy.ipynb", "--out", graded, "--only", "bo") == 1
+    assert "nothing was handed in by 'bo'" in refused(capsys)
+    assert files(graded) == before
+
+
 def test_stopped_in_the_middle_everything_is_as_it_was(
     graded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ import re
 import tempfile
 import zipfile
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ from course_lib.grading.overrides import SetForStudent, load_overrides
 from course_lib.grading.records import GradebookRow, Override, Standing
 from course_lib.grading.settings import LateRule, Settings, load_settings
 
-LATE = Settings(late=LateRule(0.1, 0.5))
+LATE = Settings(late=LateRule(Decimal("0.1"), Decimal("0.5")))
 EVIL = "<script>alert(1)</script>\n=1+1 \u202eevil & 1 < 2"
 
 
@@ -59,16 +60,17 @@ def words(page: str) -> str:
     ("days", "share"), [(0, 1.0), (1, 0.9), (2, 0.8), (3, 0.7), (5, 0.5), (6, 0.5), (366, 0.5)]
 )
 def test_each_day_costs_its_share_up_to_a_limit(days: int, share: float) -> None:
-    assert LateRule(0.1, 0.5).share_left(days) == share
-    assert LateRule(1 / 3).share_left(4) == 0
+    assert LateRule(Decimal("0.1"), Decimal("0.5")).share_left(days) == Decimal(str(share))
+    assert LateRule(Decimal("0.3333")).share_left(4) == 0
 
 
 def test_late_days_come_off_the_sum_and_the_page_says_how() -> None:
     rows = by_hand(
-        [row("s01", platform="canvas", platform_id="7"), row("s01", RACY)], Standing("", 2, 0.8)
+        [row("s01", platform="canvas", platform_id="7"), row("s01", RACY)],
+        Standing("", 2, Decimal("0.8")),
     )
     assert lateness(rows) == "2 days late: 80 % of 18 points are 14.4."
-    assert grade(rows) == 14.4
+    assert grade(rows) == Decimal("14.4")
     page = words(feedback_page(rows, "s01", LATE))
     assert "14.4 of 20 points. 2 days late: 80 % of 18 points are 14.4." in page
     assert [line["points"] for line in table(grades_csv(rows))] == ["8", "6.4"]
@@ -78,7 +80,7 @@ def test_late_days_come_off_the_sum_and_the_page_says_how() -> None:
 
 
 def test_while_points_are_open_lateness_promises_no_number() -> None:
-    rows = by_hand([row("s01"), row("s01", UNSUPPORTED)], Standing("", 1, 0.9))
+    rows = by_hand([row("s01"), row("s01", UNSUPPORTED)], Standing("", 1, Decimal("0.9")))
     assert lateness(rows) == "1 day late: 90 % of the points count."
     assert grade(rows) is None
     assert "an instructor still has to look" in words(feedback_page(rows, "s01", LATE))
@@ -88,10 +90,10 @@ def test_the_rule_comes_from_the_settings_and_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "grading.toml"
     path.write_text("[late]\nper_day = 0.1\nat_most = 0.5\n")
     ours = load_settings(path)
-    assert ours.late == LateRule(0.1, 0.5)
+    assert ours.late == LateRule(Decimal("0.1"), Decimal("0.5"))
     assert Settings.restored(ours.stored()) == ours
     path.write_text("[late]\nper_day = 0.25\n")
-    assert load_settings(path).late == LateRule(0.25, 1.0)
+    assert load_settings(path).late == LateRule(Decimal("0.25"))
 
 
 @every_case(
@@ -100,7 +102,7 @@ def test_the_rule_comes_from_the_settings_and_is_kept(tmp_path: Path) -> None:
         ("late = 0.1", "`late` is 0.1; write a table [late]"),
         ("[late]\nat_most = 0.5", "write a table [late] with per_day"),
         ("[late]\nper_dya = 1\nper_day = 0.1", "there is no key 'per_dya' in [late]; did you mean"),
-        ("[late]\nper_day = 10", "`late.per_day` is 10; write a number of 0 to 1, unquoted."),
+        ("[late]\nper_day = 10", "`late.per_day` is 10; write a number of 0 to 1, unquoted"),
         ("[late]\nper_day = 0.1\nat_most = -1", "`late.at_most` is -1"),
     ],
 )
@@ -118,7 +120,7 @@ def test_a_rule_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, said:
 def test_points_set_by_hand_stand_beside_the_judges() -> None:
     known = {"platform": "moodle", "platform_id": "4711"}
     before = row("s01", RACY, **known)
-    (after,) = by_hand([before], matmul_tiled=Override(9.5, "My mistake."))
+    (after,) = by_hand([before], matmul_tiled=Override(Decimal("9.5"), "My mistake."))
     assert (after.points, after.judged_points, after.verdict) == (9.5, 8.0, "partly")
     assert after.judgement == before.judgement and after.earned == before.earned
     (line,) = table(grades_csv([after]))
@@ -138,19 +140,19 @@ def test_points_set_by_hand_stand_beside_the_judges() -> None:
 
 def test_points_decide_what_needed_review() -> None:
     known = {"platform": "canvas", "platform_id": "7"}
-    (after,) = by_hand([row("s01", UNSUPPORTED, **known)], matmul_tiled=Override(7))
+    (after,) = by_hand([row("s01", UNSUPPORTED, **known)], matmul_tiled=Override(Decimal("7")))
     assert table(canvas_csv([after], LATE))[1][LATE.title] == "7"
     report = words(class_report([after], LATE, 5))
     assert "Nothing: every answer could be judged." in report and "7 instead of open" in report
     page = words(feedback_page([after], "s01", LATE))
     assert "the checker left them open" in page and "needs review" not in page
     assert 'skipped="0"' in junit_xml([after], "x") and 'failures="1"' in junit_xml([after], "x")
-    (full,) = by_hand([row("s01", RACY)], matmul_tiled=Override(10))
+    (full,) = by_hand([row("s01", RACY)], matmul_tiled=Override(Decimal("10")))
     assert 'failures="0"' in junit_xml([full], "x")
 
 
 def test_points_for_what_was_missing_are_points() -> None:
-    (after,) = by_hand([missing("s01")], mat_add=Override(5))
+    (after,) = by_hand([missing("s01")], mat_add=Override(Decimal("5")))
     assert "Missing" not in class_report([after], LATE, 5)
     assert table(grades_csv([after]))[0]["points"] == "5"
 
@@ -167,7 +169,9 @@ def test_a_comment_alone_leaves_the_points() -> None:
 
 def test_a_comment_is_text_everywhere() -> None:
     known = {"platform": "moodle", "platform_id": "7", "student": EVIL}
-    rows = by_hand([row("s01", RACY, **known)], Standing(EVIL), matmul_tiled=Override(9, EVIL))
+    rows = by_hand(
+        [row("s01", RACY, **known)], Standing(EVIL), matmul_tiled=Override(Decimal("9"), EVIL)
+    )
     for page in (feedback_page(rows, EVIL, LATE), class_report(rows, LATE, 5)):
         assert "<script" not in page and "\u202e" not in page
         assert "&lt;script&gt;" in page and "1 &lt; 2" in page
@@ -181,7 +185,9 @@ def test_a_comment_is_text_everywhere() -> None:
 
 def test_what_is_set_for_one_student_touches_no_other() -> None:
     others = [row("s02", RACY)]
-    after = by_hand([row("s01"), *others], Standing("x", 3, 0.7), matmul_tiled=Override(1))
+    after = by_hand(
+        [row("s01"), *others], Standing("x", 3, Decimal("0.7")), matmul_tiled=Override(Decimal("1"))
+    )
     assert after[1:] == others
     assert replace(after[0], points=10.0, override=Override(), standing=Standing()) == row("s01")
 
@@ -201,7 +207,9 @@ def test_the_file_says_points_comments_and_days(tmp_path: Path) -> None:
         '["Ada L."]\nlate_days = 2\ncomment = " Hello. "\n'
         '["Ada L.".mat_add]\npoints = 8\n[bo.matmul_tiled]\ncomment = """\nTwo\nlines"""\n',
     )
-    assert found["Ada L."] == SetForStudent(Standing("Hello.", 2, 0.8), {"mat_add": Override(8)})
+    assert found["Ada L."] == SetForStudent(
+        Standing("Hello.", 2, Decimal("0.8")), {"mat_add": Override(Decimal("8"))}
+    )
     assert found["bo"].answers == {"matmul_tiled": Override(None, "Two\nlines")}
     assert load(tmp_path, "") == {}
 

@@ -723,7 +723,7 @@ def test_two_entries_of_one_name(tmp_path):
 
 def test_what_cannot_be_graded_at_all(tmp_path):
     write(tmp_path, "empty.zip", data=zipped())
-    write(tmp_path, "text.zip", "s1.ipynb", data=b"hello")
+    write(tmp_path, "text.zip", "notes.txt", data=b"hello")
     (tmp_path / "nothing").mkdir()
     write(tmp_path / "lists", "README.md", "grades.csv")
     for name, said in [
@@ -732,7 +732,7 @@ def test_what_cannot_be_graded_at_all(tmp_path):
         ("lists", "holds no submission"),
         ("empty.zip", "holds no submission"),
         ("text.zip", "damaged"),
-        ("s1.ipynb", "neither a folder nor a ZIP archive: give a folder"),
+        ("notes.txt", "no folder, no ZIP archive and no notebook: give a folder"),
         ("x\0y", "does not exist"),
     ]:
         with pytest.raises(CannotGrade, match=said):

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from attack import Attack, below, code, markdown
+from stored_answers import right_answers_to, wrong_answers_to
 
-from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.curriculum import EXERCISES, LESSONS, Lesson
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -136,9 +136,8 @@ def _notebook(lesson: Lesson) -> str:
 
 
 def _right(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expected, Cells]:
-    path = drawn.choice(_right_answers(exercise))
-    expected = Expected("right", source=str(path))
-    return expected, _answered(cells, exercise, path.read_text(encoding="utf-8"), drawn)
+    name, text = drawn.choice([*right_answers_to(exercise).items()])
+    return Expected("right", source=f"{exercise}/{name}"), _answered(cells, exercise, text, drawn)
 
 
 def _wrong(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expected, Cells]:
@@ -162,10 +161,10 @@ def _missing(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expecte
 
 def _endless(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expected, Cells]:
     """A right answer with its first loop, or a new one, turned into one that never ends."""
-    path = drawn.choice(_right_answers(exercise))
-    text = path.read_text(encoding="utf-8")
+    name, text = drawn.choice([*right_answers_to(exercise).items()])
+    source = f"{exercise}/{name}"
     if EXERCISES[exercise].kind.name == "constants":
-        return Expected("right", source=str(path)), _answered(cells, exercise, text, drawn)
+        return Expected("right", source=source), _answered(cells, exercise, text, drawn)
     loop = _LOOP.search(text)
     if loop:
         space, name = loop["space"], loop["name"]
@@ -173,7 +172,7 @@ def _endless(exercise: str, cells: Cells, drawn: random.Random) -> tuple[Expecte
         text = text[: loop.start()] + endless + text[loop.end() :]
     else:
         text = _HEAD_OF_ANSWER.sub(r"\g<0>    while True:\n        pass\n", text, count=1)
-    expected = Expected("wrong", frozenset({"timeout"}), f"{path}, endless")
+    expected = Expected("wrong", frozenset({"timeout"}), f"{source}, endless")
     return expected, _answered(cells, exercise, text, drawn)
 
 
@@ -186,14 +185,9 @@ _ANSWERS: dict[str, Callable[[str, Cells, random.Random], tuple[Expected, Cells]
 
 
 @cache
-def _right_answers(exercise: str) -> tuple[Path, ...]:
-    return tuple(sorted((TESTS / "styles" / "answers" / exercise).glob("*.py")))
-
-
-@cache
 def _wrong_answers(exercise: str) -> tuple[tuple[str, str], ...]:
     """Names and texts, without those that are right but costly."""
-    found = wrong_answers_to(TESTS.parent, exercise)
+    found = wrong_answers_to(exercise)
     return tuple((name, text) for name, text in found.items() if "(warning)" not in text)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
+from stored_answers import right_answers
 
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.families.table import problems
@@ -18,9 +18,8 @@ from course_lib.emulator.language import types as kinds
 
 pytestmark = pytest.mark.slow
 
-ANSWERS = Path(__file__).resolve().parents[1] / "styles" / "answers"
 KERNELS = {name for name, exercise in EXERCISES.items() if exercise.kind.name == "kernel"}
-CORPUS = sorted(path for path in ANSWERS.glob("*/*.py") if path.parent.name in KERNELS)
+CORPUS = {key: text for key, text in right_answers().items() if key[0] in KERNELS}
 THREE_MATRICES = (2, 2, 2)
 SLOW_ONE_IN = 3  # all are under `long`
 
@@ -96,30 +95,30 @@ def local_names(kernel) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "path",
+    ("exercise", "text"),
     [
         pytest.param(
-            path,
-            id=f"{path.parent.name}/{path.stem}",
+            exercise,
+            text,
+            id=f"{exercise}/{name}",
             marks=[pytest.mark.long] if number % SLOW_ONE_IN else [],
         )
-        for number, path in enumerate(CORPUS)
+        for number, ((exercise, name), text) in enumerate(CORPUS.items())
     ],
 )
-def test_every_variable_has_numbas_type(path: Path, compile_kernel) -> None:
-    text = path.read_text(encoding="utf-8")
+def test_every_variable_has_numbas_type(exercise: str, text: str, compile_kernel) -> None:
     names: dict[str, object] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            exec(compile(text, str(path), "exec"), names)  # our own file, not a student's
+            exec(compile(text, exercise, "exec"), names)  # our own file, not a student's
         except Exception as error:
             if "driver" in str(error):
                 pytest.skip("a declared signature is compiled at once, which needs a driver")
             raise
-        kernel = load_program(text).kernel(path.parent.name)
-        ranks = ranks_of(path.parent.name)
-        numba = types_by_numba(compile_kernel(names[path.parent.name].py_func, ranks))
+        kernel = load_program(text).kernel(exercise)
+        ranks = ranks_of(exercise)
+        numba = types_by_numba(compile_kernel(names[exercise].py_func, ranks))
     ours = types_by_emulator(kernel, ranks)
     for name in sorted(local_names(kernel)):
         assert ours[name] == numba[name], name

@@ -19,7 +19,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_lib.building.wrong_answers import wrong_answers
+from stored_answers import wrong_answers
+
 from course_lib.findings import CODES, Finding
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,4 +100,4 @@ def one_of_each(mutants: list[Mutant]) -> set[str]:
 
 def all_mutants() -> list[Mutant]:
     """Every mutant of every exercise."""
-    return [as_mutant(*key, text) for key, text in wrong_answers(ROOT).items()]
+    return [as_mutant(*key, text) for key, text in wrong_answers().items()]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 from expectations import Mutant, all_mutants
 from sampling import marks
+from stored_answers import right_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES, TASKS
@@ -115,8 +115,7 @@ def test_a_race_that_a_cause_explains_is_no_praise(
     change: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The causes named first swallow the race; what holds must not."""
-    path = Path(__file__).parent.parent / "styles/answers/matmul_tiled/ternary_padding.py"
-    text = path.read_text(encoding="utf-8")
+    text = right_answers_to("matmul_tiled")["ternary_padding"]
     if change != "bound":
         first = text.index("        cuda.syncthreads()\n")
         text = text[:first] + text[first + len("        cuda.syncthreads()\n") :]

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from course_lib.figures.requests import Lanes, lanes_by_warp
-from course_lib.words import element
+from course_lib.words import element, joined
 
 MOST_PLACES = 8
 MOST_WARPS = 8
@@ -97,7 +97,7 @@ def own_requests(
         (visits, most, "visits of a warp"),
     )
     left_out = [f"the first {few} of {many} {what}" for few, many, what in shown if few < many]
-    return OwnRequests(kept, warps, visits, " and ".join(left_out))
+    return OwnRequests(kept, warps, visits, joined(left_out))
 
 
 def costliest(

@@ -8,7 +8,7 @@ from course_lib.figures.explore.own_requests import OwnRequests
 from course_lib.figures.interactive.controls import Control
 from course_lib.figures.interactive.layers import Layer, Patch
 from course_lib.figures.interactive.scene import Scene
-from course_lib.words import counted, nth, shortened
+from course_lib.words import counted, joined, nth, shortened
 
 _LINE = 20
 _MOST_LETTERS = 50
@@ -96,7 +96,7 @@ class OwnSteps:
             for each in self._own.places
             if (each.line, each.kind) == (where.line, where.kind)
         ]
-        together = f" for {' and '.join(alike)} together" if len(alike) > 1 else ""
+        together = f" for {joined(alike)} together" if len(alike) > 1 else ""
         return (
             f"Counted over the whole launch{together}: line {where.line} made "
             f"{counted(requests, f'{space} {where.kind} request')}, {counted(amount, unit)}."

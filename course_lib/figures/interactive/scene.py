@@ -99,11 +99,9 @@ class Scene:
         """Any outline, in SVG's path language ("M x y L x y …")."""
         self._add("path", {"d": d}, css, name, label)
 
-    def arrow(
-        self, x1: float, y1: float, x2: float, y2: float, css: str = "", name: str | None = None
-    ) -> None:
+    def arrow(self, x1: float, y1: float, x2: float, y2: float) -> None:
         """A straight arrow; its head is part of the path."""
-        self._add("path", {"d": arrow_path(x1, y1, x2, y2)}, f"arrow {css}".strip(), name)
+        self._add("path", {"d": arrow_path(x1, y1, x2, y2)}, "arrow", None)
 
     def text(
         self, x: float, y: float, words: str, css: str = "", anchor: str = "start",
@@ -117,9 +115,9 @@ class Scene:
         self._add("text", attributes, css, name).text = words
 
     @contextmanager
-    def group(self, name: str | None = None, label: str | None = None) -> Iterator[None]:
+    def group(self, name: str) -> Iterator[None]:
         """Parts that belong together: `with scene.group("warp0"): …`."""
-        self._open.append(self._add("g", {}, "", name, label))
+        self._open.append(self._add("g", {}, "", name))
         try:
             yield
         finally:

@@ -304,7 +304,7 @@ class RaceStory:
         elif len(gone) == 1:
             taken = f"The barrier of line {gone[0]} is taken out."
         else:
-            taken = f"The barriers of lines {' and '.join(map(str, gone))} are taken out."
+            taken = f"The barriers of lines {joined(map(str, gone))} are taken out."
         return f"{taken} Press step, and watch who runs ahead."
 
     def _say_beat(self, run: Showing, number: int) -> str:

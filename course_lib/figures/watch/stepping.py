@@ -27,6 +27,7 @@ from course_lib.figures.watch.kernels import (
 )
 from course_lib.figures.watch.stepping_scene import StepStory
 from course_lib.figures.watch.walk import Cell, Walk, walk
+from course_lib.words import joined
 
 LONGEST_SIDE = 16
 MOST_STAGES = 90
@@ -157,7 +158,7 @@ def _matching(
     wanted = [(high, deep), (deep, wide)]
     bare = [[each, (each[0], each[1] - 1)] for each in shapes]
     if len(bare) == 2 and not all(want in have for want, have in zip(wanted, bare, strict=True)):
-        told = " and ".join(f"{rows} × {columns}" for rows, columns in shapes)
+        told = joined(f"{rows} × {columns}" for rows, columns in shapes)
         raise NothingToDraw(
             f"The shared arrays of {kernel.name} are {told}, which are no tiles of BM, BN, BK = "
             f"{high}, {wide}, {deep}."

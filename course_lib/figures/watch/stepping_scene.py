@@ -348,7 +348,7 @@ class StepStory:
             for name in self.names[:2]
             if stage.fetched.get(name)
         ]
-        what = " and ".join(parts) or "nothing from global memory"
+        what = joined(parts, none="nothing from global memory")
         over = ", over the old values" if stage.step > 1 else ""
         missing = "" if self._follows(at) == "barrier" else " No barrier follows!"
         told = f"Load, {self._tile(stage)}: the block fetches {what} into shared memory{over}."

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from course_lib.grading.gradebook.class_list import Graded, called
-from course_lib.grading.gradebook.safe_text import counted, one_line
+from course_lib.grading.gradebook.safe_text import one_line
 from course_lib.grading.overrides import Overrides, SetForStudent, key_of
 from course_lib.grading.records import GradebookRow, Override
+from course_lib.words import counted
 
 
 def whose(overrides: Overrides, found: Sequence[Graded]) -> dict[str, SetForStudent]:

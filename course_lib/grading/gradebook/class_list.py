@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.gradebook.safe_text import counted
 from course_lib.grading.records import FoundAnswer, Submission, SubmittedFile
+from course_lib.words import counted
 
 Graded = tuple[Submission, tuple[FoundAnswer, ...]]
 MOST_NAMES = 5
@@ -72,15 +72,34 @@ def _record(kind: Any, values: dict[str, Any]) -> Any:
 # --- joining two runs ---------------------------------------------------------------------------
 
 
-def chosen(found: Sequence[Graded], names: Sequence[str]) -> list[Graded]:
+def chosen(
+    found: Sequence[Graded], names: Sequence[str], earlier: Sequence[Graded]
+) -> list[Graded]:
     """Those of `found` that are called so, by key or by name; all if there are no names.
+
+    What was handed in apart from the platform is taken for that of whoever is called so in the
+    class; so is a single submission whose name is nobody's, such as 05.ipynb.
 
     Raises:
         CannotGrade: for a name that nobody has, or that several have.
     """
     if not names:
         return list(found)
-    return [_the_one(name, found) for name in dict.fromkeys(_apart(names, found))]
+    if len(names) == len(found) == 1 and not called(found[0][0].student, earlier):
+        if len(called(names[0], earlier)) == 1:
+            return [_theirs(found[0], names[0], earlier)]
+    wanted = dict.fromkeys(_apart(names, found))
+    return [_theirs(_the_one(name, found), name, earlier) for name in wanted]
+
+
+def _theirs(graded: Graded, name: str, earlier: Sequence[Graded]) -> Graded:
+    """A submission under the number that the platform has for its student."""
+    submission, answers = graded
+    known = called(name, earlier)
+    if submission.platform_id or len(known) != 1:
+        return graded
+    theirs = known[0][0]
+    return replace(theirs, files=submission.files, problem=submission.problem), answers
 
 
 def _apart(names: Sequence[str], found: Sequence[Graded]) -> Iterator[str]:

@@ -15,7 +15,6 @@ from course_lib.findings import CODES, Finding
 from course_lib.grading.gradebook.alike import Alike
 from course_lib.grading.gradebook.charts import histogram, verdict_bars
 from course_lib.grading.gradebook.page import filled
-from course_lib.grading.gradebook.safe_text import counted, number
 from course_lib.grading.gradebook.tables import (
     PLATFORMS,
     by_submission,
@@ -28,6 +27,7 @@ from course_lib.grading.graded import GRADED
 from course_lib.grading.records import VERDICTS, GradebookRow
 from course_lib.grading.settings import Settings, total
 from course_lib.grading.version import grader_version
+from course_lib.words import counted, decimal
 
 MOST_FINDINGS = 8  # of an exercise; what is rarer is no matter of the class
 
@@ -100,8 +100,8 @@ def _by_hand(
 def _instead(row: GradebookRow) -> str:
     if row.override.points is None:
         return ""
-    judged = "open" if row.judged_points is None else number(row.judged_points)
-    return f"{number(row.override.points)} instead of {judged}"
+    judged = "open" if row.judged_points is None else decimal(row.judged_points)
+    return f"{decimal(row.override.points)} instead of {judged}"
 
 
 def _by_exercise(rows: Iterable[GradebookRow], settings: Settings) -> dict[str, list[GradebookRow]]:
@@ -126,14 +126,17 @@ def _share(rows: Sequence[GradebookRow]) -> float | None:
     points, most = grade(rows), total(row.max_points for row in rows)
     if points is None:
         return None
-    return points / most if most else 0.0
+    return float(points / most) if most else 0.0
 
 
 def _mean(rows: Sequence[GradebookRow]) -> str:
+    """The mean of the points, with a digit more than the exercise counts."""
     points = [row.points for row in rows if row.points is not None]
     if not points:
         return "open"
-    return f"{sum(points) / len(points):.1f} of {number(rows[0].max_points)}"
+    most = decimal(rows[0].max_points)
+    digits = len(most.partition(".")[2]) + 1
+    return f"{total(points) / len(points):.{digits}f} of {most}"
 
 
 @dataclass(frozen=True)
@@ -204,11 +207,11 @@ def _student(
     by_exercise = {row.exercise: row for row in rows}
     whole = grade(rows)
     of_each = [by_exercise.get(name) for name in exercises]
-    return rows[0], "open" if whole is None else number(whole), of_each
+    return rows[0], "open" if whole is None else decimal(whole), of_each
 
 
 def _worth(name: str, settings: Settings) -> tuple[str, str, str]:
     """An exercise, what there are points for, and their sum."""
     points = settings.points_of(name)
-    said = ", ".join(f"{prop} {number(worth)}" for prop, worth in points.items())
-    return name, said, number(total(points.values()))
+    said = ", ".join(f"{prop} {decimal(worth)}" for prop, worth in points.items())
+    return name, said, decimal(total(points.values()))

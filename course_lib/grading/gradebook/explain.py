@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from decimal import Decimal
 
 from course_lib.curriculum import PROPERTIES
 from course_lib.findings import CODES, Finding
-from course_lib.grading.gradebook.safe_text import lines_to_show, number, one_line, visible
+from course_lib.grading.gradebook.safe_text import lines_to_show, one_line, visible
 from course_lib.grading.gradebook.scoring import lost_by
 from course_lib.grading.graded import GRADED
 from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings
 from course_lib.sentences import whole
+from course_lib.words import decimal
 
 WIDTH = 96
 TRIED = {
@@ -34,11 +36,11 @@ def explain(row: GradebookRow, settings: Settings | None = None) -> str:
 
 
 def _lines(row: GradebookRow, settings: Settings) -> Iterator[str]:
-    points = "open" if row.judged_points is None else number(row.judged_points)
+    points = "open" if row.judged_points is None else decimal(row.judged_points)
     name, exercise = one_line(row.submission.student), one_line(row.exercise)
-    yield f"{name} · {exercise}: {row.verdict}, {points} of {number(row.max_points)} points"
+    yield f"{name} · {exercise}: {row.verdict}, {points} of {decimal(row.max_points)} points"
     if row.override.points is not None:
-        yield f"Set by hand: {number(row.override.points)} of {number(row.max_points)} points"
+        yield f"Set by hand: {decimal(row.override.points)} of {decimal(row.max_points)} points"
     if row.override.comment:
         yield from _wrapped("Your comment: ", row.override.comment)
     yield from _wrapped("Reason: ", row.reason)
@@ -100,7 +102,7 @@ def _judged(row: GradebookRow, judgement: Judgement, settings: Settings) -> Iter
     yield "Points:"
     lost = lost_by(judgement, settings)
     for name, most in settings.points_of(row.exercise).items():
-        got = f"{number(row.earned.get(name, 0.0))} of {number(most)}"
+        got = f"{decimal(row.earned.get(name, Decimal(0)))} of {decimal(most)}"
         why = f"lost; {lost[name]}" if name in lost else PROPERTIES[name]
         yield from _wrapped(f"  {name} {got}: ", why)
 

@@ -11,18 +11,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from course_lib.curriculum import PROPERTIES
 from course_lib.findings import CODES, Finding
 from course_lib.grading.gradebook.hints import Hint, read_hints
 from course_lib.grading.gradebook.page import filled
-from course_lib.grading.gradebook.safe_text import lines_to_show, number, shortened
+from course_lib.grading.gradebook.safe_text import lines_to_show, shortened
 from course_lib.grading.gradebook.scoring import lost_by
 from course_lib.grading.gradebook.tables import grade, lateness
 from course_lib.grading.graded import GRADED
 from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings, total
 from course_lib.sentences import whole
+from course_lib.words import decimal
 
 MOST_FINDINGS = 20  # of an answer; nobody mends more at a time
 MOST_CHARACTERS = 1_000  # of a message
@@ -51,10 +53,10 @@ def feedback_page(rows: Sequence[GradebookRow], name: str, settings: Settings) -
 
 
 def _sum_of(rows: Sequence[GradebookRow]) -> str:
-    points, most = grade(rows), number(total(row.max_points for row in rows))
+    points, most = grade(rows), decimal(total(row.max_points for row in rows))
     if points is not None:
-        return f"{number(points)} of {most} points."
-    known = number(total(row.points for row in rows if row.points is not None))
+        return f"{decimal(points)} of {most} points."
+    known = decimal(total(row.points for row in rows if row.points is not None))
     return f"{known} of {most} points so far; an instructor still has to look at an answer."
 
 
@@ -79,7 +81,7 @@ class Section:
 
 def _section(row: GradebookRow, hints: Sequence[Hint], settings: Settings) -> Section:
     exercise, judged = GRADED.get(row.exercise), row.judgement
-    given = "open" if row.points is None else number(row.points)
+    given = "open" if row.points is None else decimal(row.points)
     properties: list[JudgedProperty] = []
     alike = ""
     if judged and row.earned:
@@ -88,7 +90,7 @@ def _section(row: GradebookRow, hints: Sequence[Hint], settings: Settings) -> Se
         row=row,
         anchor=row.exercise or "submission",
         title=exercise.title if exercise else "",
-        points=f"{given} of {number(row.max_points)}",
+        points=f"{given} of {decimal(row.max_points)}",
         by_hand=_by_hand(row),
         comment=row.override.comment.splitlines(),
         notes=row.answer.notes if row.answer else (),
@@ -107,7 +109,7 @@ def _by_hand(row: GradebookRow) -> str:
         return ""
     if row.judged_points is None:
         return "Your instructor has set these points; the checker left them open."
-    given = number(row.judged_points)
+    given = decimal(row.judged_points)
     return f"Your instructor has set these points; the checker gave {given} ({row.verdict})."
 
 
@@ -136,7 +138,7 @@ def _properties(
         JudgedProperty(
             name,
             PROPERTIES[name],
-            f"{number(row.earned.get(name, 0.0))} of {number(most)}",
+            f"{decimal(row.earned.get(name, Decimal(0)))} of {decimal(most)}",
             "" if alike else lost.get(name, ""),
         )
         for name, most in points.items()

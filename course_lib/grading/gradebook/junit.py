@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
-from course_lib.grading.gradebook.safe_text import for_xml, number, one_line
+from course_lib.grading.gradebook.safe_text import for_xml, one_line
 from course_lib.grading.gradebook.tables import names
 from course_lib.grading.records import GradebookRow
+from course_lib.words import decimal
 
 FAILURES = ("partly", "failed", "missing")
 
@@ -56,7 +57,7 @@ def _case(row: GradebookRow, name: str) -> ElementTree.Element:
     if row.points is None:
         ElementTree.SubElement(case, "skipped", message=reason)
     elif _fails(row):
-        points = f"{number(row.points or 0.0)} of {number(row.max_points)} points"
+        points = f"{decimal(row.points)} of {decimal(row.max_points)} points"
         failure = ElementTree.SubElement(case, "failure", type=row.verdict, message=reason)
         failure.text = points
     return case

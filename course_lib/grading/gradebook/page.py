@@ -11,8 +11,9 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from course_lib.grading.gradebook.safe_text import as_html, number
+from course_lib.grading.gradebook.safe_text import as_html
 from course_lib.web import read_beside
+from course_lib.words import decimal
 
 GENERATOR = "matmul-ladder grade"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -46,7 +47,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"points": number, "source": _source}
+    environment.filters |= {"points": decimal, "source": _source}
     return environment
 
 

@@ -83,16 +83,6 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 2] + " …"
 
 
-def number(points: float) -> str:
-    """Points as a person writes them: "7", "7.5"."""
-    return f"{points:.4f}".rstrip("0").rstrip(".")
-
-
-def counted(number_of: int, noun: str) -> str:
-    """ "1 row" or "2 rows"."""
-    return f"{number_of} {noun}" if number_of == 1 else f"{number_of} {noun}s"
-
-
 def source_lines(text: str) -> list[str]:
     """The lines as Python counts them; other line breaks, such as U+2028, end no line there."""
     lines = re.split("\r\n|\r|\n", text)

@@ -13,6 +13,7 @@ diagnosis/points.py. Here a course's own weights are put on them, and a verdict 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 
 from course_lib.diagnosis.points import lost_properties
 from course_lib.findings import CODES, Finding
@@ -30,7 +31,8 @@ NOT_JUDGED = {
 
 READ_BY_A_PERSON = "An answer in words: your instructor reads it."
 
-_Decision = tuple[float | None, Verdict, str, dict[str, float]]
+_Decision = tuple[Decimal | None, Verdict, str, dict[str, Decimal]]
+_NONE = Decimal(0)
 
 
 def score(
@@ -45,13 +47,13 @@ def score(
         judgement: what the examination found; None if there was nothing to examine.
         settings: the course's weights.
     """
-    nothing = dict.fromkeys(settings.points_of(answer.exercise), 0.0)
+    nothing = dict.fromkeys(settings.points_of(answer.exercise), _NONE)
     decision: _Decision
     problem = answer.problem or submission.problem
     if problem and answer.needs_review:
         decision = None, "needs review", problem, {}
     elif problem:
-        decision = 0.0, "missing", problem, nothing
+        decision = _NONE, "missing", problem, nothing
     elif answer.exercise in settings.questions:
         decision = None, "needs review", READ_BY_A_PERSON, {}
     elif judgement is None:
@@ -61,7 +63,7 @@ def score(
     elif judgement.needs_review:
         decision = None, "needs review", _why_review(judgement.findings), {}
     elif _is_missing(judgement):
-        decision = 0.0, "missing", _cause(judgement.findings), nothing
+        decision = _NONE, "missing", _cause(judgement.findings), nothing
     else:
         decision = _weighed(judgement, settings)
     points, verdict, reason, earned = decision
@@ -83,7 +85,7 @@ def _weighed(judgement: Judgement, settings: Settings) -> _Decision:
     """What an answer earns that could be judged."""
     lost = lost_by(judgement, settings)
     worth = settings.points_of(judgement.exercise)
-    earned = {name: 0.0 if name in lost else points for name, points in worth.items()}
+    earned = {name: _NONE if name in lost else points for name, points in worth.items()}
     points = total(earned.values())
     if points == total(worth.values()) and "right" not in lost:
         return points, "passed", "All that was asked for holds.", earned

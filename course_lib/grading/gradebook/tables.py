@@ -19,11 +19,13 @@ import io
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from decimal import Decimal
 
-from course_lib.grading.gradebook.safe_text import counted, for_spreadsheet, number
+from course_lib.grading.gradebook.safe_text import for_spreadsheet
 from course_lib.grading.records import GradebookRow, Submission
 from course_lib.grading.settings import Settings, total
 from course_lib.web import escape
+from course_lib.words import counted, decimal
 
 PLATFORMS = ("canvas", "moodle")  # that get a file of their own
 COLUMNS = (
@@ -54,13 +56,11 @@ MOODLE_COLUMNS = (
 )
 
 
-class _Number(float):
+class _Number(Decimal):
     """A number that `csv` writes as people do, without quotes."""
 
     def __str__(self) -> str:
-        return number(self)
-
-    __repr__ = __str__
+        return decimal(self)
 
 
 Cell = str | _Number
@@ -108,7 +108,7 @@ def grades_csv(rows: Sequence[GradebookRow]) -> str:
     return _table([COLUMNS, *lines])
 
 
-def _or_empty(points: float | None) -> Cell:
+def _or_empty(points: Decimal | None) -> Cell:
     return "" if points is None else _Number(points)
 
 
@@ -162,13 +162,13 @@ def by_submission(rows: Iterable[GradebookRow]) -> list[list[GradebookRow]]:
     return list(found.values())
 
 
-def grade(rows: Sequence[GradebookRow]) -> float | None:
+def grade(rows: Sequence[GradebookRow]) -> Decimal | None:
     """What counts of a student's rows, late days taken off; None while one of them is undecided."""
     points = sum_of(rows)
-    return None if points is None else round(points * rows[0].standing.share, 4)
+    return None if points is None else points * rows[0].standing.share
 
 
-def sum_of(rows: Sequence[GradebookRow]) -> float | None:
+def sum_of(rows: Sequence[GradebookRow]) -> Decimal | None:
     """The sum over a student's rows, before late days; None while one of them is undecided."""
     points = [row.points for row in rows]
     return None if None in points else total(each for each in points if each is not None)
@@ -179,10 +179,10 @@ def lateness(rows: Sequence[GradebookRow]) -> str:
     standing, before, after = rows[0].standing, sum_of(rows), grade(rows)
     if not standing.late_days:
         return ""
-    begins = f"{counted(standing.late_days, 'day')} late: {number(100 * standing.share)} % of"
+    begins = f"{counted(standing.late_days, 'day')} late: {decimal(100 * standing.share)} % of"
     if before is None or after is None:
         return f"{begins} the points count."
-    return f"{begins} {number(before)} points are {number(after)}."
+    return f"{begins} {decimal(before)} points are {decimal(after)}."
 
 
 def known_to(
@@ -230,9 +230,9 @@ def _in_words(rows: Sequence[GradebookRow]) -> str:
 
 
 def _in_short(row: GradebookRow) -> str:
-    points = "open" if row.points is None else number(row.points)
+    points = "open" if row.points is None else decimal(row.points)
     how = "set by the instructor" if row.is_set else row.verdict
-    said = f"{row.exercise}: {points} of {number(row.max_points)} ({how})"
+    said = f"{row.exercise}: {points} of {decimal(row.max_points)} ({how})"
     return f"{said}: {row.override.comment}" if row.override.comment else said
 
 

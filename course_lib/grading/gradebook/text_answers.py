@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from course_lib.grading.answers.free_text import TextQuestion
 from course_lib.grading.gradebook.page import filled
-from course_lib.grading.gradebook.safe_text import lines_to_show, number
+from course_lib.grading.gradebook.safe_text import lines_to_show
 from course_lib.grading.overrides import key_of
 from course_lib.grading.records import GradebookRow
 from course_lib.grading.settings import Settings
+from course_lib.words import decimal
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def text_answers_page(
     asked = [
         (
             each,
-            number(settings.max_points(name)),
+            decimal(settings.max_points(name)),
             [_shown(row) for row in rows if row.exercise == name],
         )
         for name, each in questions.items()
@@ -61,5 +62,5 @@ def text_answers_page(
 def _shown(row: GradebookRow) -> ReadAnswer:
     lines, left = lines_to_show(row.answer.text) if row.answer else ([row.reason], 0)
     more = [f"And {left} more lines."] if left else []
-    given = number(row.points) if row.is_set and row.points is not None else ""
+    given = decimal(row.points) if row.is_set and row.points is not None else ""
     return ReadAnswer(row, f"[{key_of(row.submission.key, row.exercise)}]", [*lines, *more], given)

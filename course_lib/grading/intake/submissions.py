@@ -45,10 +45,10 @@ def each_submission(path: Path) -> Iterator[Submission]:
     """The submissions below a path, sorted by key and read one at a time.
 
     A file at the top is one student's, and so is a folder; the file names of Canvas, Moodle,
-    Blackboard and Brightspace are understood.
+    Blackboard and Brightspace are understood. A single notebook or script is a submission, too.
 
     Raises:
-        CannotGrade: if the path is no folder and no ZIP archive, or holds no submission.
+        CannotGrade: if the path is none of these, or holds no submission.
     """
     with ExitStack() as stack:
         entries = unwrapped(_top(path, stack), path.is_file())
@@ -124,14 +124,18 @@ def _top(path: Path, stack: ExitStack) -> list[FileEntry]:
             return _only_archive(path, entries, stack) or entries
         if path.is_file() and (path.suffix.lower() == ".zip" or zipfile.is_zipfile(path)):
             return _archive(path, stack)
+        if path.is_file():
+            alone = folders.entry_of(path)
+            if is_notebook(alone) or is_script(alone):
+                return [alone]
     except Unreadable as error:
         raise CannotGrade(f"{path} cannot be used. {error}") from None
     except (OSError, ValueError) as error:
         raise CannotGrade(f"{path} cannot be opened: {error}") from None
-    what = "is neither a folder nor a ZIP archive" if path.exists() else "does not exist"
+    what = "is no folder, no ZIP archive and no notebook" if path.exists() else "does not exist"
     raise CannotGrade(
         f"{path} {what}: give a folder of notebooks, of one folder for each student,"
-        " or the ZIP archive of a learning platform."
+        " the ZIP archive of a learning platform, or one student's notebook."
     )
 
 

@@ -1,0 +1,151 @@
+"""Writes docs/findings.md: every code, everything that can be said with it, and an example.
+
+    python tests/findings_page.py [--examples]
+
+The sentences are read from the library's own source. The examples come from the wrong answers of
+the tests; judging them takes a minute, so they are stored and renewed with `--examples` alone: a
+file for each code, with the words that each reader is told, which the tests hold to.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from stored_answers import wrong_answers  # noqa: E402
+from templates_of_sentences import ANY, templates  # noqa: E402
+
+from course_lib.findings import CODES  # noqa: E402
+from course_lib.sentences import AUDIENCES, told, whole  # noqa: E402
+
+PAGE, EXAMPLES = "docs/findings.md", "tests/golden/findings"
+Example = Mapping[str, str]
+
+WARNING = "A warning, or an error where the exercise asks for more"
+
+_MARK = re.compile(r"\s*# <- ([a-z0-9, -]+).*$", re.M)
+_FACT = re.compile(r"\{(\w+)\}")
+_HEAD = """\
+# Findings
+
+What the checker can find, in the order in which it reports it: what kept the kernel from running,
+then causes, then symptoms, then cost. A code's title is the headline of a finding; below stand the
+sentences that can follow it, and the hints. A ‹name› stands for what the checker fills in, such as
+a thread, an array or a line. Where a cause is found, another finding's sentence may be part of it.
+
+This page is made from the library's source by `python tests/findings_page.py`. What a
+finding takes from Python itself, or puts together from several tables, is not listed.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write the page; with `--examples`, judge the answers anew before."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if "--examples" in arguments:
+        for code in CODES:
+            if example := example_of(code, ROOT):
+                (ROOT / EXAMPLES / f"{code}.txt").write_text(as_text(example), encoding="utf-8")
+    (ROOT / PAGE).write_text(page(ROOT), encoding="utf-8")
+    return 0
+
+
+def page(root: Path) -> str:
+    """The page, of the source and the stored examples below `root`."""
+    said = templates(root / "course_lib")
+    examples = stored_examples(root)
+    parts = [_HEAD]
+    for code, known in CODES.items():
+        kind = "An error" if known.severity == "error" else WARNING
+        parts.append(f"## {code}: {known.title}\n\n{known.explanation} {kind}.\n")
+        parts += _lists(*said.get(code, ([], [])))
+        if code in examples:
+            parts.append(_shown(examples[code]))
+    parts.append("## With several codes\n\nThese explain a finding, whichever code it has.\n")
+    parts += _lists(*said.get(ANY, ([], [])))
+    return "\n".join(parts)
+
+
+def stored_examples(root: Path) -> dict[str, Example]:
+    """Code -> its example, of all codes that have one."""
+    files = sorted((root / EXAMPLES).glob("*.txt"))
+    return {each.stem: from_text(each.read_text(encoding="utf-8")) for each in files}
+
+
+def as_text(example: Example) -> str:
+    """An example as it is stored: "name: value", a line each."""
+    return "".join(f"{name}: {value}\n" for name, value in example.items())
+
+
+def from_text(stored: str) -> Example:
+    """What `as_text` made a text of."""
+    return dict(line.split(": ", 1) for line in stored.splitlines())
+
+
+def example_of(code: str, root: Path) -> Example | None:
+    """What is said of the first wrong answer that is marked with a code, and told it; or None.
+
+    Its "answer" and "line"; the message to a "student" and the "hint to student"; and the same for
+    each other reader who is told something else.
+    """
+    from course_lib.checking import examine_source
+
+    marked = (each for each in wrong_answers().items() if code in _marks(each[1]))
+    for (exercise, name), text in marked:
+        answer = _MARK.sub("", text)
+        for found in examine_source(exercise, answer).findings:
+            if found.code == code:
+                line = answer.splitlines()[found.line - 1].strip() if found.line else ""
+                said = _different({who: whole(found.message, who) for who in AUDIENCES})
+                hints = _different({f"hint to {who}": told(found.hint, who) for who in AUDIENCES})
+                return {"answer": f"{exercise}/{name}", "line": line} | said | hints
+    return None
+
+
+def _different(said: dict[str, str]) -> dict[str, str]:
+    """What the first reader is told, and the others where it is not the same."""
+    first = next(iter(said))
+    return {who: text for who, text in said.items() if who == first or text != said[first]}
+
+
+def _marks(text: str) -> set[str]:
+    return {name.strip() for mark in _MARK.findall(text) for name in mark.split(",")}
+
+
+def _lists(said: Sequence[str], hints: Sequence[str]) -> Iterator[str]:
+    for title, texts in (("Said:", said), ("Hints:", hints)):
+        if texts:
+            yield "\n".join((f"{title}\n", *(f"- {_as_markdown(each)}" for each in texts), ""))
+
+
+def _shown(example: Example) -> str:
+    """An example: the line, and what is said of it."""
+    where = f"`{example['line']}`" if example["line"] else "the answer as a whole"
+    lines = [f"Example, of {where} in `{example['answer']}`:\n", f"> {_plain(example['student'])}"]
+    if hint := example["hint to student"]:
+        lines += [">", f"> Look at: {_plain(hint)}"]
+    return "\n".join([*lines, ""])
+
+
+def _as_markdown(template: str) -> str:
+    parts = _FACT.split(template)
+    for place, part in enumerate(parts):
+        parts[place] = f"‹{part.replace('_', ' ')}›" if place % 2 else part
+    return _plain("".join(parts).strip())
+
+
+def _plain(text: str) -> str:
+    """Text in which no character means anything to markdown, but those between backticks."""
+    pieces = text.split("`")
+    return "`".join(
+        re.sub(r"([*_<>\\|])", r"\\\1", piece) if number % 2 == 0 else piece
+        for number, piece in enumerate(pieces)
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

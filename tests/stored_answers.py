@@ -1,0 +1,135 @@
+"""Read right and wrong answers, many of which are stored as what they change in another one.
+
+A file of tests/styles/answers holds the right ones to one exercise, a file of tests/mutants/answers
+the wrong ones, each under its name:
+
+    === _base_1
+
+    import numpy as np
+    …                                             the whole text
+
+    === assigned_not_added: _base_1
+    -            acc += sA[ty, k] * sB[k, tx]
+    +            acc = sA[ty, k] * sB[k, tx]  # <- accumulator-error
+
+What begins with an underscore is no answer, only a base of others. An edit is written as `diff`
+writes it: a space, a minus or a plus, and then the line. Its lines with a space or a minus stand
+together in the base, in one place; those with a minus go, those with a plus come. A line `@@` parts
+one edit from the next. Blank lines around an answer don't count.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent
+RIGHT, WRONG = TESTS / "styles/answers", TESTS / "mutants/answers"
+_HEAD = re.compile(r"=== (?P<name>\w+)(?:: (?P<base>\w+))?")
+NEXT = "@@"
+
+
+class UnreadableAnswers(ValueError):
+    """A file of answers says something that can't be read; the message says what."""
+
+
+def right_answers() -> dict[tuple[str, str], str]:
+    """Exercise and name -> text, of all right answers, sorted."""
+    return _all(RIGHT)
+
+
+def wrong_answers() -> dict[tuple[str, str], str]:
+    """Exercise and name -> text, of all wrong answers, sorted."""
+    return _all(WRONG)
+
+
+def right_answers_to(exercise: str) -> Mapping[str, str]:
+    """Name -> text, of the right answers to one exercise, sorted by name."""
+    return _of(RIGHT, exercise)
+
+
+def wrong_answers_to(exercise: str) -> Mapping[str, str]:
+    """Name -> text, of the wrong answers to one exercise, sorted by name."""
+    return _of(WRONG, exercise)
+
+
+def _all(folder: Path) -> dict[tuple[str, str], str]:
+    exercises = sorted(path.stem for path in folder.glob("*.txt"))
+    return {
+        (exercise, name): text
+        for exercise in exercises
+        for name, text in _of(folder, exercise).items()
+    }
+
+
+@cache
+def _of(folder: Path, exercise: str) -> Mapping[str, str]:
+    """Without what is only a base."""
+    texts = read((folder / f"{exercise}.txt").read_text(encoding="utf-8"))
+    return {name: texts[name] for name in sorted(texts) if not name.startswith("_")}
+
+
+def read(file: str) -> dict[str, str]:
+    """Name -> text, of the answers in one file.
+
+    Raises:
+        Unreadable: naming the answer.
+    """
+    found: dict[str, str] = {}
+    for name, base, lines in _parts(file):
+        if name in found:
+            raise UnreadableAnswers(f"{name} stands there twice")
+        if base and base not in found:
+            raise UnreadableAnswers(f"{name} changes {base}, which does not stand above it")
+        try:
+            whole = edited(found[base].splitlines(), lines) if base else lines
+        except UnreadableAnswers as problem:
+            raise UnreadableAnswers(f"{name}: {problem}") from None
+        found[name] = "\n".join(whole) + "\n"
+    return found
+
+
+def _parts(file: str) -> Iterator[tuple[str, str | None, list[str]]]:
+    """Name, base and lines of each answer."""
+    heads = [*re.finditer(rf"^{_HEAD.pattern}$", file, re.M)]
+    ends = [each.start() for each in heads[1:]] + [len(file)]
+    for head, end in zip(heads, ends, strict=True):
+        yield head["name"], head["base"], file[head.end() : end].strip("\n").split("\n")
+
+
+def edited(base: list[str], lines: list[str]) -> list[str]:
+    """The lines of a base after its edits.
+
+    Raises:
+        Unreadable: if an edit's old lines stand nowhere in the base, or several times.
+    """
+    whole = list(base)
+    for edit in _edits(lines):
+        old = [line[1:] for line in edit if line[:1] != "+"]
+        new = [line[1:] for line in edit if line[:1] != "-"]
+        places = places_of(old, whole)
+        if len(places) != 1:
+            raise UnreadableAnswers(f"these lines stand {len(places)} times in the base: {old}")
+        whole[places[0] : places[0] + len(old)] = new
+    return whole
+
+
+def _edits(lines: list[str]) -> Iterator[list[str]]:
+    edit: list[str] = []
+    for line in [*lines, NEXT]:
+        if line == NEXT:
+            yield edit
+            edit = []
+        elif line[:1] in ("+", "-", " ", ""):
+            edit.append(line)
+        else:
+            raise UnreadableAnswers(
+                f"a line of an edit begins with neither space, + nor -: {line!r}"
+            )
+
+
+def places_of(old: list[str], whole: list[str]) -> list[int]:
+    """Where these lines stand together."""
+    return [at for at in range(len(whole) - len(old) + 1) if whole[at : at + len(old)] == old]

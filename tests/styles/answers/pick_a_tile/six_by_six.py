@@ -1,5 +1,0 @@
-# a tile that is no power of two
-BM = BN = 96
-BK = 8
-TM = 6
-TN = TM

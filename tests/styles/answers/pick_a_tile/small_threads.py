@@ -1,4 +1,0 @@
-BM: int = 128
-BN: int = 64
-BK: int = 16
-TM, TN = (8, 4)

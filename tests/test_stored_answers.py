@@ -1,0 +1,66 @@
+"""Answers that are stored as edits of others: what they give, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from stored_answers import (
+    UnreadableAnswers,
+    read,
+    wrong_answers,
+    wrong_answers_to,
+)
+
+ROOT = Path(__file__).resolve().parents[2]
+BASE = """\
+Whatever stands above the first head is for people.
+
+=== _right
+
+first = 1
+again = 2
+
+if first:
+    again = 2
+"""
+
+
+def test_an_edit_changes_the_lines_that_it_names() -> None:
+    file = (
+        BASE
+        + "\n=== other: _right\n first = 1\n-again = 2\n+again = 3\n@@\n if first:\n+    pass\n"
+    )
+    assert read(file) == {
+        "_right": "first = 1\nagain = 2\n\nif first:\n    again = 2\n",
+        "other": "first = 1\nagain = 3\n\nif first:\n    pass\n    again = 2\n",
+    }
+
+
+@pytest.mark.parametrize(
+    ("edit", "why"),
+    [
+        ("-second = 1", "stand 0 times"),
+        ("+pass", "stand 6 times"),
+        ("first = 1", "neither space"),
+    ],
+)
+def test_an_edit_that_does_not_fit_is_refused_by_name(edit: str, why: str) -> None:
+    with pytest.raises(UnreadableAnswers, match=f"other: .*{why}"):
+        read(f"{BASE}\n=== other: _right\n{edit}\n")
+
+
+def test_a_base_stands_above_and_a_name_once() -> None:
+    with pytest.raises(UnreadableAnswers, match="other changes _wrong, which does not stand above"):
+        read(f"{BASE}\n=== other: _wrong\n-first = 1\n")
+    with pytest.raises(UnreadableAnswers, match="_right stands there twice"):
+        read(f"{BASE}\n=== _right\n\nfirst = 1\n")
+
+
+def test_what_is_only_a_base_is_no_answer() -> None:
+    found = wrong_answers()
+    assert not [name for _, name in found if name.startswith("_")]
+    assert {exercise for exercise, _ in found} >= {"mat_add", "attention"}
+    one = wrong_answers_to("matmul_tiled")
+    assert "cuda.syncthreads()" in one["first_barrier_missing"]
+    assert all(text == found["matmul_tiled", name] for name, text in one.items())
