@@ -28,7 +28,8 @@ from course_lib.kernels.tile_plan import (
 )
 
 BAND = 16  # blocks' tiles below one another that are computed before the next ones to the right
-FIELDS = 8  # numbers of a piece in the table; the last two are 0
+FIELDS = 4  # words of a piece in the table: one load of 16 bytes
+UNIT = 64  # rows and columns are counted in these
 WHOLE = np.uint32(0xFFFFFFFF)
 
 
@@ -80,15 +81,27 @@ def pieces_of(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> list
     strips = plan.strips(M, N)
     owners = owners_of_strips(loads, len(strips), plan.price(STRIP, N))
     for worker, (top, left) in zip(owners, strips, strict=True):
-        work[worker].append(Piece(top, left, STRIP, 0, steps, int(WHOLE)))
+        work[worker].append(Piece(top, left, STRIP, 0, -(-steps // 2), int(WHOLE)))
     return [each for each in work if each]  # without those for whom nothing is left
 
 
 def table_of(work: list[list[Piece]]) -> np.ndarray:
-    """The lists as (workers, most, 8) uint32; behind the last piece of each stand zeros."""
+    """The lists as (workers, most, 4) uint32; behind the last piece of each stand zeros.
+
+    Two numbers share a word: the row with the column, and the first step with the last. Then a
+    piece is one load, and eight lie in a line of the L1 cache, where consumers find them at once.
+    """
     table = np.zeros((len(work), max(map(len, work)) + 1, FIELDS), "uint32")
     for worker, pieces in enumerate(work):
-        table[worker, : len(pieces), : len(Piece._fields)] = pieces
+        table[worker, : len(pieces)] = [
+            (
+                each.top // UNIT | each.left // UNIT << 16,
+                each.first | each.stop << 16,
+                each.columns,
+                each.number,
+            )
+            for each in pieces
+        ]
     return table
 
 
@@ -105,7 +118,7 @@ class Work(NamedTuple):
     """The lists on a GPU.
 
     Attributes:
-        table: see `table_of`, (workers, most, 8).
+        table: see `table_of`, (workers, most, 4).
         shared: see `shared_tiles`; None where none is split.
         pieces: for how many partial sums there must be room.
     """
@@ -140,7 +153,7 @@ def _work_on_gpu(plan: TilePlan, shape: tuple[int, int, int], workers: int, gpu:
 
 @cuda.jit(device=True)
 def piece(work, at):
-    """A piece in the table, two loads of 16 bytes: its six numbers."""
-    top, left, columns, first = load4(work, at * FIELDS)
-    stop, number, _, _ = load4(work, at * FIELDS + 4)
-    return top, left, columns, first, stop, number
+    """A piece in the table: its six numbers."""
+    corner, steps, columns, number = load4(work, at * FIELDS)
+    top, left = np.uint32((corner & 0xFFFF) * UNIT), np.uint32((corner >> 16) * UNIT)
+    return top, left, columns, np.uint32(steps & 0xFFFF), np.uint32(steps >> 16), number

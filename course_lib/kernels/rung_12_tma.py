@@ -78,6 +78,7 @@ STAGES = 4
 # Shared memory, in bytes. A box is 64 rows of 128 bytes.
 BOX = 8192
 A_BYTES, STAGE = 16384, 49152  # 2 boxes of A, and 4 of B behind them
+SECOND_A = 32768  # in the stage of a strip: behind 2 boxes of B, one for each step
 STAGING = 196608  # STAGES * STAGE; then two boxes of results for each warpgroup
 FULL, EMPTY = 229376, 229408  # STAGING + 4 * BOX; then 8 bytes a barrier
 SHARED = 229440
@@ -109,9 +110,19 @@ def next_stage(stage, lap):
 
 
 @cuda.jit(device=True)
+def load_panel(to, map_b, column, k, full, rank, cluster):
+    """64 columns of B, 64 steps of k: each block of a cluster fetches its share of the rows."""
+    share = BK // cluster
+    to, start = to + rank * share * 128, (column, k + rank * share)
+    if cluster > 1:
+        tma_load_multicast(to, map_b, start, full, (1 << cluster) - 1)
+    else:
+        tma_load(to, map_b, start, full)
+
+
+@cuda.jit(device=True)
 def fetch(base, map_a, map_b, work, at, rank, cluster):
     """The producer, one thread: fill stage after stage, as soon as it is empty."""
-    share = BK // cluster  # rows of B that this block fetches for its cluster
     stage, lap = np.uint32(0), np.uint32(0)
     top, left, columns, k, stop, _ = piece(work, at)
     while k < stop:
@@ -119,15 +130,18 @@ def fetch(base, map_a, map_b, work, at, rank, cluster):
         while k < stop:
             here, full = base + stage * STAGE, base + FULL + 8 * stage
             mbarrier_wait(base + EMPTY + 8 * stage, lap ^ 1)
-            mbarrier_arrive_with_bytes(full, A_BYTES + columns // 64 * BOX)
-            tma_load(here, map_a, (k * BK, row), full)
-            for panel in range(columns // 64):
-                to = here + A_BYTES + panel * BOX + rank * share * 128
-                start = (left + panel * 64, k * BK + rank * share)
-                if cluster > 1:
-                    tma_load_multicast(to, map_b, start, full, (1 << cluster) - 1)
-                else:
-                    tma_load(to, map_b, start, full)
+            if columns == STRIP:  # a stage has room for two steps
+                mbarrier_arrive_with_bytes(full, STAGE)
+                for half in range(2):
+                    tma_load(here + half * SECOND_A, map_a, ((2 * k + half) * BK, row), full)
+                    panel = here + A_BYTES + half * BOX
+                    load_panel(panel, map_b, left, (2 * k + half) * BK, full, rank, cluster)
+            else:
+                mbarrier_arrive_with_bytes(full, A_BYTES + columns // 64 * BOX)
+                tma_load(here, map_a, (k * BK, row), full)
+                for p in range(columns // 64):
+                    panel = here + A_BYTES + p * BOX
+                    load_panel(panel, map_b, left + p * 64, k * BK, full, rank, cluster)
             stage, lap = next_stage(stage, lap)
             k = np.uint32(k + 1)
         at = np.uint32(at + 1)
@@ -207,6 +221,8 @@ def make_summing(columns: int) -> Any:
             mbarrier_wait(base + FULL + 8 * stage, lap)
             further = stage * (STAGE // 16)
             start_product(sums, a + further, b + further, done)  # 0: forget the last piece
+            if columns == STRIP:
+                start_product(sums, a + further + SECOND_A // 16, b + further + BOX // 16, 1)
             if done > 0:  # the product before is done
                 release(base, before, thread, cluster)
             before = np.uint32(stage)
@@ -233,11 +249,8 @@ def make_kernel(store: Any, cluster: int, columns: int = BN) -> Any:
         a, b = wgmma_a(base + group * BOX), wgmma_b(base + A_BYTES)
         staging = base + STAGING + group * (2 * BOX)
         stage, lap = np.uint32(0), np.uint32(0)
-        here = piece(work, at)
-        while here[3] < here[4]:
-            at = np.uint32(at + 1)
-            after = piece(work, at)  # it comes while this one is multiplied
-            top, left, wide, first, stop, number = here
+        top, left, wide, first, stop, number = piece(work, at)
+        while first < stop:
             count, row = np.uint32(stop - first), top + rank * BM + group * 64
             if wide == STRIP:
                 stage, lap = sum_strip(sums, base, a, b, count, stage, lap, thread, cluster)
@@ -249,7 +262,8 @@ def make_kernel(store: Any, cluster: int, columns: int = BN) -> Any:
                 else:
                     row = ((number * cluster + rank) * GROUPS + group) * 64
                     store_float32(sums, partial, row, 0, staging, group, thread, columns)
-            here = after
+            at = np.uint32(at + 1)
+            top, left, wide, first, stop, number = piece(work, at)
         if thread == 0:
             tma_store_wait(0)  # shared memory must last until it has been read
 

@@ -41,8 +41,9 @@ def parts(split: int, steps: int, workers: int) -> Iterator[tuple[int, int, int,
 
     All steps, laid end to end, are cut into equal parts.
     """
-    for worker in range(workers if split else 0):
-        begin, end = (each * split * steps // workers for each in (worker, worker + 1))
+    sharing = min(workers, split * steps)  # each has at least one step
+    for worker in range(sharing):
+        begin, end = (each * split * steps // sharing for each in (worker, worker + 1))
         while begin < end:
             first = begin % steps
             stop = min(steps, first + end - begin)
