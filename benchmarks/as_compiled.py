@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import io
 import json
 import shutil
 import subprocess
@@ -40,7 +39,7 @@ from course_lib.compiled_counts import NotCounted  # noqa: E402
 from course_lib.kernels import RUNG_KERNELS  # noqa: E402
 from course_lib.kernels.accuracy import bits_of_bf16  # noqa: E402
 from course_lib.machine_code import CompileFailed  # noqa: E402
-from course_lib.ncu.metrics import METRICS  # noqa: E402
+from course_lib.ncu.metrics import METRICS, counters_of  # noqa: E402
 
 SECONDS = 900
 RUNGS = (
@@ -54,11 +53,6 @@ SHARED = (
 GLOBAL = (
     "global_load_requests", "global_load_sectors", "global_store_requests", "global_store_sectors",
 )  # fmt: skip
-MORE = {
-    "instructions": "smsp__inst_executed.sum",
-    "shared_store_instructions": "sm__sass_inst_executed_op_shared_st.sum",
-    "lds_active": "smsp__sass_inst_executed_op_shared_ld.sum",
-}
 # What traffic of other kinds adds to a counter of passes: up to so many of 100, or a few.
 NOISE, FEW = 0.02, 300
 
@@ -129,31 +123,37 @@ def launch_on_gpu(names: list[str]) -> None:
     """Launch every kernel once, in order; what Nsight Compute runs."""
     everything = launches()
     for name in names:
-        kernel, grid, block, arguments, dynamic = everything[name]
-        given = [cuda.to_device(each) if isinstance(each, np.ndarray) else each
-                 for each in arguments]  # fmt: skip
-        if dynamic > 48 * 1024:
-            from course_lib.kernels import large_shared
-
-            large_shared.allow(kernel, tuple(given), dynamic)
-        kernel[grid, block, 0, dynamic](*given)
+        launch_once(everything[name])
     cuda.synchronize()
 
 
-def read_hardware(names: list[str]) -> tuple[list[dict[str, float]], str]:
-    """The metrics of every launch in order, and why there are none."""
+def launch_once(launch: Launch) -> None:
+    """Launch a kernel on the GPU, on copies of its arrays."""
+    kernel, grid, block, arguments, dynamic = launch
+    given = [cuda.to_device(each) if isinstance(each, np.ndarray) else each
+             for each in arguments]  # fmt: skip
+    if dynamic > 48 * 1024:
+        from course_lib.kernels import large_shared
+
+        large_shared.allow(kernel, tuple(given), dynamic)
+    kernel[grid, block, 0, dynamic](*given)
+
+
+Counts = dict[str, float]
+
+
+def read_hardware(names: list[str]) -> tuple[dict[str, Counts], str]:
+    """What the GPU counts of each launch, by the emulator's names, or why there is nothing."""
     ncu = shutil.which("ncu") or next(Path("/usr/local/cuda/bin").glob("ncu"), None)
     if ncu is None or not cuda.is_available():
-        return [], "There is no GPU here, or no `ncu`: the counts as compiled stand alone."
-    wanted = sorted({metric for parts in METRICS.values() for metric in parts} | {*MORE.values()})
+        return {}, "There is no GPU here, or no `ncu`: the counts as compiled stand alone."
+    wanted = sorted({metric for parts in METRICS.values() for metric in parts})
     command = [str(ncu), "--csv", "--print-units", "base", "--clock-control", "none"]
     command += ["--metrics", ",".join(wanted), sys.executable, __file__, "--launch", *names]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    lines = done.stdout.splitlines()
-    start = next((at for at, line in enumerate(lines) if line.startswith('"ID"')), len(lines))
-    table = [line for line in lines[start:] if line.startswith('"')]
-    found: dict[int, dict[str, float]] = {}
-    for row in csv.DictReader(io.StringIO("\n".join(table))):
+    rows = csv.DictReader(line for line in done.stdout.splitlines() if line.startswith('"'))
+    found: dict[int, Counts] = {}
+    for row in rows:
         metrics = found.setdefault(int(row["ID"]), {})
         try:
             metrics[row["Metric Name"]] = float(row["Metric Value"].replace(",", ""))
@@ -161,8 +161,9 @@ def read_hardware(names: list[str]) -> tuple[list[dict[str, float]], str]:
             continue
     if len(found) != len(names):
         tail = "\n".join((done.stdout + done.stderr).splitlines()[-15:])
-        return [], f"ncu saw {len(found)} launches of {len(names)}:\n{tail}"
-    return [found[at] for at in sorted(found)], ""
+        return {}, f"ncu saw {len(found)} launches of {len(names)}:\n{tail}"
+    counted = (dict(counters_of(found[at])) for at in sorted(found))
+    return dict(zip(names, counted, strict=True)), ""
 
 
 def agreement(ours: float, theirs: float) -> str:
@@ -174,7 +175,7 @@ def agreement(ours: float, theirs: float) -> str:
     return f"x {theirs / ours:.3g}" if ours else "differs"
 
 
-def compare(name: str, launch: Launch, cc: str, metrics: dict[str, float] | None) -> dict[str, Any]:
+def compare(name: str, launch: Launch, cc: str, counted: Counts | None) -> dict[str, Any]:
     """One kernel's counts as written, as compiled and as counted."""
     kernel, grid, block, arguments, dynamic = launch
     row: dict[str, Any] = {"kernel": name, "note": "", "counts": {}}
@@ -191,14 +192,11 @@ def compare(name: str, launch: Launch, cc: str, metrics: dict[str, float] | None
             "written": int(getattr(written, counter)),
             "compiled": int(getattr(compiled, counter)),
         }
-        if metrics is not None:
-            parts = METRICS[counter].items()
-            entry["ncu"] = sum(metrics.get(metric, 0.0) * factor for metric, factor in parts)
+        if counted is not None:
+            entry["ncu"] = counted.get(counter, 0)
             entry["agreement"] = agreement(entry["compiled"], entry["ncu"])
         row["counts"][counter] = entry
     row["instructions"] = compiled.executed
-    if metrics is not None:
-        row["ncu"] = metrics
     return row
 
 
@@ -225,6 +223,12 @@ def show(rows: list[dict[str, Any]]) -> None:
         print(f"{counter:28} " + ", ".join(f"{kind} {n}" for kind, n in sorted(sums.items())))
 
 
+def write(path: Path, plain: dict[str, Any]) -> None:
+    """Write a file of results."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     """Compare all kernels, or those whose names have one of the given parts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -242,32 +246,23 @@ def main() -> int:
     names = [name for name in everything if not parts or any(part in name for part in parts)]
     if options.hardware and options.hardware.exists():
         stored = json.loads(options.hardware.read_text(encoding="utf-8"))
-        names, hardware, problem = stored["names"], stored["metrics"], ""
-        device = stored["device"]
+        hardware, device, problem = stored["kernels"], stored["device"], ""
+        names = [name for name in names if name in hardware]
     else:
         (hardware, problem), device = read_hardware(names), runtime.device_name()
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
     if options.hardware and not options.hardware.exists():
-        plain = {"names": names, "device": device, "metrics": hardware, "problem": problem}
-        options.hardware.parent.mkdir(parents=True, exist_ok=True)
-        options.hardware.write_text(json.dumps(plain) + "\n", encoding="utf-8")
+        if not problem:
+            write(options.hardware, {"device": device, "counted": today, "kernels": hardware})
         print(problem or f"{len(hardware)} launches counted")
         return 1 if problem else 0
-    rows = []
-    for at, name in enumerate(names):
-        metrics = hardware[at] if hardware else None
-        rows.append(compare(name, everything[name], options.cc, metrics))
+    rows = [compare(name, everything[name], options.cc, hardware.get(name)) for name in names]
     show(rows)
     if problem:
         print(problem)
     if options.json:
-        plain = {
-            "counted": f"{datetime.now(UTC):%Y-%m-%d}",
-            "device": device if hardware else "",
-            "cc": options.cc,
-            "kernels": rows,
-        }
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps(plain, indent=1) + "\n", encoding="utf-8")
+        whose = {"counted": today, "device": device if hardware else "", "cc": options.cc}
+        write(options.json, {**whose, "kernels": rows})
     return 0
 
 

@@ -2,9 +2,11 @@
 
     python benchmarks/ncu_reports.py            print the reports
     python benchmarks/ncu_reports.py --store    and write them to course_lib/measurements/ncu
+    python benchmarks/ncu_reports.py --compiled without a GPU: count only source and machine code
+                                                anew, and write that beside the H200's reports
 
-Needs a GPU, `ncu` and the right to read its counters. The shares of `busy` come from the table of
-docs/shared_memory_measured.md and are kept as they are.
+Needs a GPU, `ncu` and the right to read its counters; `--compiled` needs only the compiler. The
+shares of `busy` come from the table of docs/shared_memory_measured.md and are kept as they are.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ import course_lib  # noqa: E402
 from course_lib.bench.session import short_name  # noqa: E402
 from course_lib.helping import ours  # noqa: E402
 from course_lib.measurements.ncu import FOLDER  # noqa: E402
-from course_lib.ncu import NcuReport  # noqa: E402
+from course_lib.ncu import METRICS, NcuReport  # noqa: E402
 
 SIZE, SIDE = 1024, 32
 POINTS = 1 << 20
@@ -78,15 +80,33 @@ def as_stored(report: NcuReport, grid: Any, block: Any) -> dict[str, Any]:
         "launch": launch,
         "counts": {name: round(n) for name, n in report.counted.items()},
         "seen": dict(report.seen),
+        "written": dict(report.emulated),
+        "compiled": dict(report.compiled),
     }
+
+
+def store_ours(path: Path) -> None:
+    """Count source and machine code of every stored report's kernel, beside the report."""
+    plain = json.loads(path.read_text(encoding="utf-8"))
+    for name, (kernel, grid, block, arguments) in launches().items():
+        written = course_lib.emulate(kernel)[grid, block](*arguments)
+        compiled = written.as_compiled("9.0")
+        for side, counted in (("written", written), ("compiled", compiled)):
+            plain["reports"][name][side] = {each: int(getattr(counted, each)) for each in METRICS}
+        plain["compiled_with"] = compiled.versions
+    path.write_text(json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def main() -> int:
     """Count every kernel once."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--store", action="store_true")
+    parser.add_argument("--compiled", action="store_true")
     options = parser.parse_args()
     course_lib.start()
+    if options.compiled:
+        store_ours(FOLDER / "H200.json")
+        return 0
     reports = {}
     for name, (kernel, grid, block, arguments) in launches().items():
         report = course_lib.ncu_report(kernel)[grid, block](*arguments)

@@ -132,6 +132,13 @@ def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
     if found.code == "race-write-after-write" and gives and _is_used(task):
         hint = say("For which two calls does {name} return the same place?", name=task.id)
         found = replace(found, hint=hint)
+    if found.code.startswith("out-of-bounds") and gives and _is_used(task):
+        hint = say(
+            "This index is what {name} returns here. Work out by hand what goes into it: from "
+            "which call on is it too large?",
+            name=task.id,
+        )
+        found = replace(found, hint=hint)
     stores = [
         node.lineno
         for node in nodes

@@ -174,9 +174,15 @@ def on_gpu() -> bool:
 
 def can_copy_asynchronously() -> bool:
     """Does the GPU here have asynchronous copies, as from compute capability 8.0 on?"""
+    return int(compute_capability().split(".")[0]) >= 8
+
+
+def compute_capability() -> str:
+    """That of the GPU here, such as "7.5"; there must be one."""
     from numba import cuda
 
-    return tuple(cuda.get_current_device().compute_capability) >= (8, 0)
+    major, minor = tuple(cuda.get_current_device().compute_capability)[:2]
+    return f"{major}.{minor}"
 
 
 def device_name() -> str:
@@ -268,18 +274,7 @@ def _kept(kernel: Any, launch: ConfiguredKernel, values: Sequence[Any]) -> KeptL
 
 
 def emulate(kernel: Any, *, steps: int | None = None, **options: Any) -> Emulated:
-    """`emulate(kernel)[grid, block](…)` runs the kernel on the emulator and returns its Profile.
-
-    The kernel may be a `@cuda.jit` kernel or a plain function; arrays may lie anywhere and are
-    changed as on a GPU. Prints what the kernel printed, and gives up after a few seconds' worth of
-    steps: then it says so, and the arrays may be half written.
-
-    Args:
-        kernel: what to run.
-        steps: allow more steps (or fewer). They are counted, so a launch stops at the same place
-            on every machine.
-        options: `schedule`, `seed`, `counters`, `races`, `budget`, `trace`, as
-            `course_lib.emulator.emulate` has them.
+    """As `course_lib.emulate` says, but for counts as compiled, which `course_lib.profiles` adds.
 
     Raises:
         PlainError: if it is no kernel.

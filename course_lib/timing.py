@@ -155,7 +155,7 @@ def measured_ceilings() -> Ceilings:
 
 def _measure_copy() -> float:
     cupy = _cupy()
-    size = max(_COPY_BYTES, 8 * _l2_bytes())
+    size = max(_COPY_BYTES, 8 * int(_properties()["l2CacheSize"]))
     source, target = cupy.zeros(size, cupy.uint8), cupy.zeros(size, cupy.uint8)
     timing = _time("copy", lambda: cupy.copyto(target, source), samples=10, warmup=2)
     return 2 * size / (timing.median_ms * 1e-3) / 1e9
@@ -272,10 +272,6 @@ def _to_device(argument: Any) -> Any:
 def _properties() -> dict[str, Any]:
     current = _cupy().cuda.runtime
     return dict(current.getDeviceProperties(current.getDevice()))
-
-
-def _l2_bytes() -> int:
-    return int(_properties()["l2CacheSize"])
 
 
 def _bus_id() -> str:

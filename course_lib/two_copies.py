@@ -32,7 +32,8 @@ def copy_2(A, B):  # type: ignore[no-untyped-def]
 
 def two_copies() -> None:
     """Print what both kernels ask for and what is moved for that; on a GPU, how long they take."""
-    rows = [("", "asked for", "moved", _heading())]
+    heading = f"time at {TIMED_SIZE} × {TIMED_SIZE}" if runtime.on_gpu() else ""
+    rows = [("", "asked for", "moved", heading)]
     for name, kernel in (("copy 1", copy_1), ("copy 2", copy_2)):
         asked, moved = map(_kilo, bytes_of(kernel))
         rows.append((name, asked, moved, _time(kernel)))
@@ -60,10 +61,6 @@ def _grid(size: int) -> tuple[int, int]:
 
 def _kilo(count: int) -> str:
     return f"{count / 1000:,.0f} kB"
-
-
-def _heading() -> str:
-    return f"time at {TIMED_SIZE} × {TIMED_SIZE}" if runtime.on_gpu() else ""
 
 
 def _time(kernel: Any) -> str:

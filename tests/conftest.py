@@ -80,3 +80,11 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     terminalreporter.section("evidence")
     for (title, exercise), count in sorted(tried.items()):
         terminalreporter.write_line(f"{title:<35} {exercise:<17} {good[title, exercise]}/{count}")
+
+
+@pytest.fixture
+def session_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test begins as a session does in which nothing was passed yet."""
+    from course_lib import progress  # late: most tests need none of the library for this
+
+    monkeypatch.setattr(progress, "_session", progress._Session())

@@ -26,6 +26,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from hopper_memory import Barrier, TensorMap, Wrong, swizzle
 
 LANES = 32
 Values = Any  # a NumPy array with one element for each lane, or one number for all
@@ -37,38 +38,6 @@ KINDS = {
 
 class Hangs(Exception):
     """Every warp waits for something that does not happen."""
-
-
-class Wrong(Exception):
-    """The kernel does what the PTX ISA leaves undefined."""
-
-
-@dataclass
-class TensorMap:
-    """What TMA is told of an array: outermost axis first, as NumPy has it."""
-
-    array: np.ndarray
-    box: tuple[int, ...]
-
-
-@dataclass
-class Barrier:
-    """An mbarrier: arrivals and bytes that its phase still waits for."""
-
-    count: int
-    pending: int
-    phase: int = 0
-    tx: int = 0
-
-    def arrive(self) -> None:
-        self.pending -= 1
-        if self.pending < 0:
-            raise Wrong("more arrivals at an mbarrier than its phase expects")
-        self.turn()
-
-    def turn(self) -> None:
-        if self.pending == 0 and self.tx == 0:
-            self.phase, self.pending = self.phase + 1, self.count
 
 
 @dataclass
@@ -510,12 +479,12 @@ def _mbarrier(parts: list[str], operands: list[str], statement: str) -> Run:
         addresses = _address(block, warp, place, "u32")
         if what == "init":
             count = _uniform(block, warp, operands[1], "u32", taking)
-            block.barriers[int(addresses[_one_lane(taking, statement)])] = Barrier(count, count)
+            block.barriers[int(addresses[_one_lane(taking, statement)])] = Barrier(count)
         elif what == "arrive":
             barrier = block.barriers[int(addresses[_one_lane(taking, statement)])]
-            if "expect_tx" in parts:
-                barrier.tx += _uniform(block, warp, operands[2], "u32", taking)
-            barrier.arrive()
+            expected = "expect_tx" in parts
+            count = _uniform(block, warp, operands[2], "u32", taking) if expected else 0
+            barrier.change(1, count)
         else:
             parity = _uniform(block, warp, operands[2], "u32", taking)
             (address,) = set(addresses[taking].tolist())
@@ -545,54 +514,17 @@ def _copy(parts: list[str], operands: list[str], statement: str) -> Run:
             barrier = block.barriers[int(_address(block, warp, operands[2], "u32")[lane])]
 
             def fetch() -> None:
-                box = box_of(described_by, place)
-                block.shared[swizzled(address, box.size)] = box.reshape(-1).view(np.uint8)
-                barrier.tx -= box.nbytes
-                barrier.turn()
+                described_by.fetch(place, block.shared, address)
+                barrier.change(0, -described_by.box_bytes)
 
             if block.late:
                 block.copies.append(fetch)
             else:
                 fetch()
         else:
-            store_box(described_by, place, block.shared[swizzled(address, _size(described_by))])
+            described_by.store(place, block.shared, address)
 
     return run
-
-
-def _size(described: TensorMap) -> int:
-    return int(np.prod(described.box))
-
-
-def swizzled(address: int, elements: int) -> np.ndarray:
-    """Where the bytes of a box of 16-bit numbers lie, in the order of its elements."""
-    if address % 1024:
-        raise Wrong(f"a swizzled box begins at {address}, no multiple of 1,024")
-    linear = address + np.arange(2 * elements)
-    return linear ^ (linear >> 7 & 7) << 4
-
-
-def box_of(described: TensorMap, start: Sequence[int]) -> np.ndarray:
-    """The box from `start` on, with zeros outside the array."""
-    box = np.zeros(described.box, described.array.dtype)
-    inside, there = _overlap(described, start)
-    box[inside] = described.array[there]
-    return box
-
-
-def store_box(described: TensorMap, start: Sequence[int], data: np.ndarray) -> None:
-    inside, there = _overlap(described, start)
-    box = data.view(described.array.dtype).reshape(described.box)
-    described.array[there] = box[inside]
-
-
-def _overlap(described: TensorMap, start: Sequence[int]) -> tuple[tuple[slice, ...], ...]:
-    inside, there = [], []
-    for first, size, wide in zip(start, described.array.shape, described.box, strict=True):
-        low, high = max(first, 0), max(min(first + wide, size), max(first, 0))
-        inside.append(slice(low - first, high - first))
-        there.append(slice(low, high))
-    return tuple(inside), tuple(there)
 
 
 # --- tensor cores ---------------------------------------------------------------------------------
@@ -675,7 +607,7 @@ def along_rows(descriptor: int, rows: int) -> np.ndarray:
     """Byte addresses of rows x 16 numbers that lie along rows of 128 bytes (K-major)."""
     start, _, eight = _described(descriptor)
     row, k = np.arange(rows)[:, None], np.arange(16)[None, :]
-    return _swizzle(start + row // 8 * eight + row % 8 * 128 + 2 * k)
+    return swizzle(start + row // 8 * eight + row % 8 * 128 + 2 * k)
 
 
 @cache
@@ -683,7 +615,7 @@ def down_columns(descriptor: int, columns: int) -> np.ndarray:
     """Byte addresses of columns x 16 numbers, each k a row of 64 columns (MN-major)."""
     start, panel, eight = _described(descriptor)
     n, k = np.arange(columns)[:, None], np.arange(16)[None, :]
-    return _swizzle(start + n // 64 * panel + n % 64 * 2 + k // 8 * eight + k % 8 * 128)
+    return swizzle(start + n // 64 * panel + n % 64 * 2 + k // 8 * eight + k % 8 * 128)
 
 
 def _described(descriptor: int) -> tuple[int, int, int]:
@@ -691,10 +623,6 @@ def _described(descriptor: int) -> tuple[int, int, int]:
     if descriptor >> 62 != 1 or descriptor >> 49 & 7:
         raise Wrong(f"descriptor {descriptor:#x}: not the 128-byte swizzle")
     return tuple((descriptor >> at & 0x3FFF) * 16 for at in (0, 16, 32))  # type: ignore[return-value]
-
-
-def _swizzle(addresses: np.ndarray) -> np.ndarray:
-    return addresses ^ (addresses >> 7 & 7) << 4
 
 
 def _numbers(shared: np.ndarray, addresses: np.ndarray) -> np.ndarray:

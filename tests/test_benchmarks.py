@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_path import module_at
 
 pytest.importorskip("numba")
 
@@ -19,12 +19,7 @@ SCRIPT = Path(__file__).parents[1] / "benchmarks" / "emulator.py"
 
 @pytest.fixture(scope="module")
 def benchmark():
-    spec = importlib.util.spec_from_file_location("emulator_benchmark", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return module_at(SCRIPT)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, 1.001, -1.0])

@@ -9,9 +9,10 @@ from __future__ import annotations
 import functools
 import types
 
+import known_kernels
 import pytest
 from every_case import every_case
-from numba import cuda, float32
+from numba import cuda
 
 from course_lib.checking import CheckFailed, check, examine, examine_source
 from course_lib.curriculum import EXERCISES
@@ -19,69 +20,9 @@ from course_lib.diagnosis import launcher
 from course_lib.diagnosis.report import MOST_LINES, Report
 from course_lib.sentences import facts_of, told
 
-TILE = 16
-
-RIGHT = """
-from numba import cuda, float32
-
-TILE = 16
-
-
-@cuda.jit
-def matmul_tiled(A, B, C):
-    sA = cuda.shared.array((TILE, TILE), float32)
-    sB = cuda.shared.array((TILE, TILE), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col = cuda.blockIdx.x * TILE + tx
-    row = cuda.blockIdx.y * TILE + ty
-    M, K = A.shape
-    N = B.shape[1]
-    acc = float32(0)
-    for t in range((K + TILE - 1) // TILE):
-        k0 = t * TILE
-        sA[ty, tx] = A[row, k0 + tx] if row < M and k0 + tx < K else float32(0)
-        sB[ty, tx] = B[k0 + ty, col] if k0 + ty < K and col < N else float32(0)
-        cuda.syncthreads()
-        for k in range(TILE):
-            acc += sA[ty, k] * sB[k, tx]
-        cuda.syncthreads()
-    if row < M and col < N:
-        C[row, col] = acc
-"""
-
-NAIVE = """
-from numba import cuda, float32
-
-
-@cuda.jit
-def matmul_naive(A, B, C):
-    col, row = cuda.grid(2)
-    if row < C.shape[0] and col < C.shape[1]:
-        acc = float32(0)
-        for k in range(A.shape[1]):
-            acc += A[row, k] * B[k, col]
-        C[row, col] = acc
-"""
-
-
-@cuda.jit
-def matmul_tiled(A, B, C):
-    sA = cuda.shared.array((TILE, TILE), float32)
-    sB = cuda.shared.array((TILE, TILE), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    col, row = cuda.grid(2)
-    M, K = A.shape
-    N = B.shape[1]
-    acc = float32(0)
-    for start in range(0, K, TILE):
-        sA[ty, tx] = A[row, start + tx] if row < M and start + tx < K else float32(0)
-        sB[ty, tx] = B[start + ty, col] if start + ty < K and col < N else float32(0)
-        cuda.syncthreads()
-        for k in range(TILE):
-            acc += sA[ty, k] * sB[k, tx]
-        cuda.syncthreads()
-    if row < M and col < N:
-        C[row, col] = acc
+RIGHT = f"\n{known_kernels.IMPORTS}\nTILE = 16\n\n\n{known_kernels.TILED}"
+NAIVE = f"\n{known_kernels.IMPORTS}\n\n{known_kernels.NAIVE}"
+matmul_tiled = cuda.jit(known_kernels.matmul_tiled)
 
 
 @functools.cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import hashlib
-import importlib.util
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from by_path import module_at
 from every_case import every_case
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -32,10 +32,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 @pytest.fixture
 def course() -> ModuleType:
     """course.py as a module of its own for each test."""
-    spec = importlib.util.spec_from_file_location("course", COURSE)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(COURSE)
 
 
 def call(*arguments: str, course: Path = COURSE, **options: object) -> subprocess.CompletedProcess:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from by_path import module_at
 
 pytest.importorskip("numba")
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
@@ -26,12 +25,7 @@ NCU = """\
 
 @pytest.fixture(scope="module")
 def benchmark():
-    path = BENCHMARKS / "hardware_counters.py"
-    spec = importlib.util.spec_from_file_location("hardware_counters", path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return module_at(BENCHMARKS / "hardware_counters.py")
 
 
 def test_the_table_of_ncu_is_read(benchmark) -> None:

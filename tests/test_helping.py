@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -18,10 +17,7 @@ from course_lib.errors import PlainError
 assert float32  # the answers below use it
 
 
-@pytest.fixture(autouse=True)
-def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(progress, "_session", progress._Session())
-    return
+pytestmark = pytest.mark.usefixtures("session_of_its_own")
 
 
 @cuda.jit

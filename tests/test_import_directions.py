@@ -86,7 +86,9 @@ ALLOWED: dict[str, set[str]] = {
         "verdicts", "web", "words",
     },
     "measurements": set(),
-    "ncu": {"arguments", "emulator", "errors", "measurements", "runtime"},
+    "ncu": {
+        "arguments", "emulator", "errors", "machine_code", "measurements", "profiles", "runtime",
+    },
     "questions": {
         "checking", "curriculum", "devices", "emulator", "figures", "findings", "measurements",
         "number_formats", "roofline", "sentences", "web",
@@ -118,6 +120,7 @@ CLOSING: dict[tuple[str, str], str] = {
         "it in the kernel's types: only the annotation of the parameter closes the circle"
     )
     for module in (
+        "functions.array_methods",
         "functions.complex_functions",
         "functions.intrinsics",
         "functions.libdevice",

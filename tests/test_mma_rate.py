@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
+from by_path import module_at
 
 import course_lib
 
@@ -18,10 +18,7 @@ TRIPS = 3
 
 @pytest.fixture(scope="module")
 def benchmark():
-    spec = importlib.util.spec_from_file_location("mma_rate", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(SCRIPT)
 
 
 @pytest.mark.parametrize(("name", "wavefronts"), [("bfloat16", 1), ("tf32", 0.5), ("float16", 2)])

@@ -8,22 +8,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from every_case import every_case
 
 pytest.importorskip("numba")
 from numba import cuda, float32
 
 import course_lib
-from course_lib import runtime
+from course_lib import profiles, runtime
+from course_lib.compiled_counts import NotCounted
 from course_lib.curriculum import TASKS
-from course_lib.emulator import emulate, load_program
+from course_lib.emulator import AsCompiled, emulate, load_program
 from course_lib.errors import PlainError
 from course_lib.helping import ours
 from course_lib.intrinsics import load4, store4, unroll, unrolled
+from course_lib.machine_code import CompilerMissing
 from course_lib.measurements.ncu import busy, names, stored
 from course_lib.ncu import METRICS, NoCounters, child, counters_of, reading, stored_report
 from course_lib.ncu.kernel_file import NotToBeWritten, kernel_file
 from course_lib.ncu.metrics import EVERY_METRIC, parse_ncu
-from course_lib.ncu.report import _same
+from course_lib.ncu.report import _same, _verdict
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FACTOR, LOW, SIZES = np.float32(3), -float("inf"), (4, 2.5)
@@ -32,8 +35,21 @@ SECTORS = METRICS["global_store_sectors"]
 
 
 @pytest.fixture(autouse=True)
-def lesson():
+def lesson(monkeypatch):
+    """A lesson on a machine without a compiler."""
     course_lib.start()
+    as_compiled(monkeypatch, CompilerMissing("Compiling a kernel needs numba-cuda."))
+
+
+def as_compiled(monkeypatch, found) -> None:
+    """Let a launch be counted as compiled so; or let an error say why it can't be."""
+
+    def recount(kept, profile, cc):
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    monkeypatch.setattr(profiles, "_recount", recount)
 
 
 @cuda.jit(device=True)
@@ -117,12 +133,62 @@ def test_without_a_gpu_one_sentence_says_so_and_a_stored_report_is_shown() -> No
     kernel = ours("turn_directly")
     A, B = np.ones((2, 64, 64), np.float32)
     report = course_lib.ncu_report(kernel, stored="transpose, no tile")[(2, 2), (32, 32)](A, B * 0)
-    assert report.note.startswith("There is no GPU here. So the GPU's column is a stored report")
+    assert report.note.startswith("There is no GPU here. So the columns beside the emulator's are")
     assert stored("transpose, no tile").label in report.text()
     assert report.counted["global_store_sectors"] == 1_048_576
     alone = course_lib.ncu_report(kernel)[(2, 2), (32, 32)](A, B)
     assert alone.note.endswith("So the emulator's counters stand alone.") and not alone.counted
     assert "not read" in alone.text()
+
+
+def transposed(stored=""):
+    A, B = np.ones((2, 64, 64), np.float32)
+    return course_lib.ncu_report(ours("turn_directly"), stored)[(2, 2), (32, 32)](A, B)
+
+
+def test_where_a_compiler_is_at_hand_its_counts_stand_between(monkeypatch) -> None:
+    as_compiled(monkeypatch, AsCompiled(global_store_sectors=7))
+    report = transposed("transpose, no tile")
+    assert re.search(r"^ +emulator +as compiled +GPU$", report.text(), re.MULTILINE)
+    assert re.search(r"global_store_sectors +4,096 +7 +1,048,576  x 1\.5e\+05", report.text())
+    assert "the GPU's column is a stored report" in report.note
+    alone = transposed()
+    assert alone.note.endswith("only the emulator's counters and those as compiled stand here.")
+    assert re.search(r"global_store_sectors +4,096 +7 +not read$", alone.text(), re.MULTILINE)
+
+
+def test_without_a_compiler_the_stored_counts_of_the_course_s_kernel_stand_there() -> None:
+    report = transposed("transpose, no tile")
+    assert report.compiled == stored("transpose, no tile").compiled
+    assert report.note.endswith("So the columns beside the emulator's are stored ones of the "
+                                "course's kernel.")  # fmt: skip
+    assert "as compiled" not in transposed().text()
+
+
+def test_machine_code_that_is_not_followed_is_said_in_its_sentence(monkeypatch) -> None:
+    as_compiled(monkeypatch, NotCounted("turn_directly can't be counted: X is not followed here."))
+    report = transposed("transpose, no tile")
+    assert report.note.endswith("turn_directly can't be counted: X is not followed here.")
+    assert not report.compiled
+
+
+@every_case(
+    ("counts", "verdict"),
+    [
+        ((10, None, 10), "equal"),
+        ((10, 10, 10), "equal"),
+        ((10, 8, 8), "as compiled"),
+        ((1000, 800, 803), "+ 3"),
+        ((1000, None, 1003), "+ 3"),
+        ((0, 0, 5), "+ 5"),
+        ((10, 8, 12), "x 1.5"),
+        ((10, None, 5), "x 0.5"),
+        ((10, 8, None), ""),
+        ((None, 8, 8), ""),
+    ],
+)
+def test_the_last_column_says_whose_count_the_gpu_s_is(counts, verdict) -> None:
+    assert _verdict(*counts) == verdict
 
 
 def test_what_is_no_kernel_is_refused() -> None:
@@ -150,6 +216,7 @@ def gpu_with_ncu(monkeypatch, tmp_path):
         monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
         monkeypatch.setattr(runtime, "on_gpu", lambda: True)
         monkeypatch.setattr(runtime, "device_name", lambda: "NVIDIA X")
+        monkeypatch.setattr(runtime, "compute_capability", lambda: "7.5")
 
     return make
 
@@ -165,6 +232,14 @@ def test_the_gpus_own_counts_stand_beside_the_emulators(gpu_with_ncu) -> None:
     assert re.search(r"global_store_sectors +4,096 +4,096  equal", report.text(names=True))
     assert next(iter(SECTORS)) in report.text(names=True)
     assert np.array_equal(A, B)
+
+
+def test_the_machine_code_is_that_of_the_gpu_here(gpu_with_ncu, monkeypatch) -> None:
+    asked = []
+    monkeypatch.setattr(profiles, "_recount", lambda kept, profile, cc: asked.append(cc) or profile)
+    gpu_with_ncu(HEADER + f'"0","1","turn_directly","{next(iter(SECTORS))}","","7"\n')
+    report = transposed()
+    assert asked == ["7.5"] and report.compiled == report.emulated
 
 
 def test_another_result_on_the_gpu_is_said() -> None:
@@ -227,6 +302,11 @@ def test_the_emulator_has_every_counter_that_is_compared() -> None:
 EXACT = ("shared_load_requests", "shared_store_wavefronts", "global_store_sectors")
 
 
+def test_stored_reports_have_the_counts_of_source_and_machine_code() -> None:
+    for name in names():
+        assert set(stored(name).written) == set(stored(name).compiled) == set(METRICS)
+
+
 def test_stored_reports_are_those_of_the_pages() -> None:
     page = (DOCS / "shared_memory_measured.md").read_text(encoding="utf-8")
     counters = (DOCS / "counters.md").read_text(encoding="utf-8")
@@ -247,7 +327,8 @@ def test_stored_reports_are_those_of_the_pages() -> None:
 
 
 def test_a_report_that_is_not_there_names_those_that_are() -> None:
-    assert "1,050,066" in stored_report("transpose, tile").text()
+    text = stored_report("transpose, tile").text()
+    assert re.search(r"shared_load_wavefronts +1,048,576 +1,048,576 +1,050,066  \+ 1,490", text)
     with pytest.raises(KeyError, match="transpose, padded"):
         stored("transpose")
 

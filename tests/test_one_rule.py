@@ -20,6 +20,7 @@ from course_lib.building.wrong_answers import wrong_answers_to
 from course_lib.checking import examine, examine_source
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.report import Report
+from course_lib.emulator import load_program
 from course_lib.grading.answers.search import find_answers
 from course_lib.grading.judging import batches
 from course_lib.grading.records import Judgement
@@ -105,9 +106,12 @@ def as_text(exercise: str, text: str) -> Verdict:
     return _verdict(report, report.points, text)
 
 
-def in_a_notebook(exercise: str, cells: list[str]) -> Verdict:
+def in_a_notebook(exercise: str, cells: list[str]) -> Verdict | None:
+    """The grader's verdict; None if it finds nothing to judge there."""
     task = tasks()[exercise]
     [answer] = find_answers(handed_in([code(each) for each in cells]), [exercise], tasks())
+    if answer.problem and not answer.needs_review:
+        return None
     assert answer.problem is None, answer.problem
     judged = batches.judge(exercise, answer.text, 0, task.context)
     points = sum(
@@ -123,6 +127,12 @@ def batches_lost(judged: Judgement) -> dict[str, str]:
     from course_lib.grading.settings import Settings
 
     return lost_by(judged, Settings())
+
+
+def is_nothing(verdict: Verdict) -> bool:
+    """Whether an answer was judged as one that is not written yet."""
+    passed, points, review, found = verdict
+    return (passed, points, review) == (False, 0, False) and found[0][0] == "missing-answer"
 
 
 INDENTED = textwrap.indent(KERNEL, "    ")
@@ -254,4 +264,33 @@ def test_one_verdict_for_every_answer(exercise: str, text: str) -> None:
     if f"def {exercise}(" not in text:
         return  # nothing is there, or only under another name
     assert as_object(exercise, text) == said
-    assert in_a_notebook(exercise, [f"# EXERCISE {exercise}\n{text}"]) == said
+    graded = in_a_notebook(exercise, [f"# EXERCISE {exercise}\n{text}"])
+    assert graded == said if graded else is_nothing(said)
+
+
+NOT_WRITTEN_YET = {
+    "pass": True,
+    "...": True,
+    "return": True,
+    "return None": True,
+    '"""What it will do."""\n    pass': True,
+    "raise NotImplementedError": True,
+    "raise NotImplementedError('later')": True,
+    "n = 1": False,
+    "len((1, 2))": False,
+    "return 1": False,
+    "raise ValueError": False,
+}
+
+
+@pytest.mark.parametrize("exercise", ["mat_add", "blocks_per_sm"])
+@every_case("body", NOT_WRITTEN_YET)
+def test_grader_judge_and_figures_agree_on_what_is_still_empty(body: str, exercise: str) -> None:
+    signature = EXERCISES[exercise].signature
+    text = f"def {signature}:\n    {body}\n"
+    graded = in_a_notebook(exercise, [f"# EXERCISE {exercise}\n{text}"])
+    said = as_text(exercise, text)
+    assert (graded is None) == NOT_WRITTEN_YET[body]
+    assert load_program(text).kernel(exercise).is_empty == NOT_WRITTEN_YET[body]
+    if NOT_WRITTEN_YET[body]:
+        assert is_nothing(said), said

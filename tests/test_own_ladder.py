@@ -21,9 +21,7 @@ HEAD = "from numba import cuda, float32\nimport numpy as np\n"
 ASKED = [each for each in (*TASKS.values(), *EXERCISES.values()) if each.rung]
 
 
-@pytest.fixture(autouse=True)
-def session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_session", progress._Session())
+pytestmark = pytest.mark.usefixtures("session_of_its_own")
 
 
 def solution(exercise: Exercise) -> Any:

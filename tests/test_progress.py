@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -17,10 +16,7 @@ from course_lib import front_end, progress
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(autouse=True)
-def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(progress, "_session", progress._Session())
-    return
+pytestmark = pytest.mark.usefixtures("session_of_its_own")
 
 
 @pytest.fixture

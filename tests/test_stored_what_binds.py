@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from by_path import module_at
 
 SCRIPT = Path(__file__).parents[1] / "benchmarks" / "what_binds.py"
 
@@ -34,10 +34,7 @@ launched: cuBLAS float32
 
 @pytest.fixture(scope="module")
 def benchmark():
-    spec = importlib.util.spec_from_file_location("what_binds", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(SCRIPT)
 
 
 def test_each_kernel_belongs_to_the_contestant_before_it(benchmark, capsys) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from by_path import module_at
 
 pytest.importorskip("numba")
 
@@ -21,12 +21,7 @@ STORED = SCRIPT.with_suffix(".json")
 
 @pytest.fixture(scope="module")
 def thirty():
-    spec = importlib.util.spec_from_file_location("thirty_kernels", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+    return module_at(SCRIPT)
 
 
 def test_there_are_thirty_and_each_runs_without_an_error(thirty, monkeypatch) -> None:

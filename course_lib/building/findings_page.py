@@ -12,7 +12,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 
 from course_lib.building.templates import ANY, templates
@@ -22,7 +21,6 @@ from course_lib.sentences import AUDIENCES, told, whole
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE, EXAMPLES = "docs/findings.md", "tests/golden/findings"
-MOST_TRIED = 3  # of the answers that are marked with a code
 Example = Mapping[str, str]
 
 WARNING = "A warning, or an error where the exercise asks for more"
@@ -86,7 +84,7 @@ def from_text(stored: str) -> Example:
 
 
 def example_of(code: str, root: Path) -> Example | None:
-    """What is said of the first wrong answer that is marked with a code; None if none is.
+    """What is said of the first wrong answer that is marked with a code, and told it; or None.
 
     Its "answer" and "line"; the message to a "student" and the "hint to student"; and the same for
     each other reader who is told something else.
@@ -94,7 +92,7 @@ def example_of(code: str, root: Path) -> Example | None:
     from course_lib.checking import examine_source
 
     marked = (each for each in wrong_answers(root).items() if code in _marks(each[1]))
-    for (exercise, name), text in islice(marked, MOST_TRIED):
+    for (exercise, name), text in marked:
         answer = _MARK.sub("", text)
         for found in examine_source(exercise, answer).findings:
             if found.code == code:

@@ -110,7 +110,8 @@ def make_release(project: Project) -> Release:
             what is left out.
     """
     root, lessons = project.root, project.lessons
-    runs = tuple(each for each in lessons if _runs_the_ladder(root / _lesson_path(each)))
+    notebooks = root / "notebooks"
+    runs = tuple(each for each in lessons if _runs_the_ladder(notebooks / f"{each.stem}.ipynb"))
     left_out = LEFT_OUT if runs else (*LEFT_OUT, *LADDER)
     commands = (*STUDENTS_COMMANDS, "bench") if runs else STUDENTS_COMMANDS
     files = {name: _content(root, name) for name in FILES} | _notebooks(project)
@@ -178,10 +179,6 @@ def _is_ours(path: Path) -> bool:
             return any(name.count("/") == 1 and name.endswith(MARK) for name in archive.namelist())
     except (OSError, zipfile.BadZipFile):
         return False
-
-
-def _lesson_path(each: Lesson) -> str:
-    return f"notebooks/{each.stem}.ipynb"
 
 
 def _notebooks(project: Project) -> dict[str, bytes]:

@@ -12,7 +12,13 @@ from course_lib.compiled_counts.launch import lay_out, walk
 from course_lib.compiled_counts.operands import NotFollowed
 from course_lib.emulator import AsCompiled, Budget, KeptLaunch, Profile, copies_of, emulate
 from course_lib.errors import PlainError
-from course_lib.machine_code.compiler import Compiled, capability, compile_kernel
+from course_lib.machine_code.compiler import (
+    Compiled,
+    CompilerMissing,
+    capability,
+    compile_kernel,
+    find_tool,
+)
 from course_lib.machine_code.report import resources
 from course_lib.machine_code.sass import parse
 
@@ -50,8 +56,9 @@ def count(kept: KeptLaunch, profile: Profile, cc: str) -> AsCompiled:
         )
     made = next(iter(compile_kernel(kept.kernel, kept.arguments, wanted).values()))
     if made.sass is None:
-        raise NotCounted(re.sub("^(The instruction mix|There is no instruction mix)", "Counting "
-                                "machine code", made.note))  # fmt: skip
+        refused = NotCounted if find_tool("nvdisasm") else CompilerMissing
+        raise refused(re.sub("^(The instruction mix|There is no instruction mix)", "Counting "
+                             "machine code", made.note))  # fmt: skip
     name = f"{profile.kernel_name}, compiled for {cc},"
     try:
         found, arrays = _follow(kept, made, wanted)

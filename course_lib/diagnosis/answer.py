@@ -96,8 +96,7 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
                 "A single = stores what stands on its right. Where should it go?",
             )
     hint = "Start with the index of the element that one thread works on."
-    body = getattr(kernel.tree, "body", ())
-    if not isinstance(body, list) or all(isinstance(node, (ast.Expr, ast.Pass)) for node in body):
+    if kernel.is_empty:
         return (
             say("{kernel} is still empty: it writes nothing.", kernel=kernel.name),
             kernel.tree.lineno,

@@ -35,7 +35,12 @@ def types_of_arguments(kernel: Kernel, arguments: Sequence[Any]) -> list[T.Type]
             ),
             kernel.tree,
         )
-    return [type_of_argument(*pair) for pair in zip(names, arguments, strict=True)]
+    return [
+        T.EnumType(type(value))
+        if isinstance(value, enum.IntEnum)
+        else type_of_argument(name, value)
+        for name, value in zip(names, arguments, strict=True)
+    ]
 
 
 def type_of_argument(name: str, value: Any) -> T.Type:
@@ -67,12 +72,10 @@ def _type_of_array(name: str, array: np.ndarray) -> T.ArrayType:
         raise rejection(
             "invalid-launch", message, None, say("{name}.filled(…) is a plain one.", name=name)
         )
-    known = T.is_number_type(array.dtype) and array.dtype.isnative
-    if not (known or T.is_record_type(array.dtype)):
+    kind = T.type_of_array(array)
+    if kind is None:
         raise _unknown_array(name, array)
-    flags = array.flags
-    layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-    return T.ArrayType(array.dtype, array.ndim, flags.writeable, layout)
+    return kind
 
 
 def _no_argument(name: str, value: object) -> KernelRejected:

@@ -24,6 +24,8 @@ MAX_ARGUMENTS = 64  # of one call
 MAX_TYPED_EXPRESSIONS = 40_000
 # How deeply statements, expressions and calls may lie in each other when a kernel runs.
 MAX_DEPTH = 150
+# The same for functions that call themselves, counted while the kernel runs.
+MAX_DEPTH_OF_CALLS = 300
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.inference.whole_kernel import (
     all_typings,
     bytes_per_lane,
+    device_arrays,
     fence_lines,
     may_lack_values,
     written_names,
@@ -78,6 +79,10 @@ class Run:
         self._check_shared_memory()
         named = zip(self.kernel.parameters, arguments, strict=True)
         self.values = [self._value(name, value) for name, value in named]
+        self.captured = {
+            each: self.memory.captured(name, each.fetch(), each.give_back)
+            for each, name in device_arrays(typing).items()
+        }
         self.reporter = Reporter(shape.grid, shape.block)
         self.findings: dict[tuple[Any, ...], Finding] = {}
         self.may_be_written = self._written_allocations()
@@ -85,10 +90,10 @@ class Run:
         self.shared: dict[str, SharedArrayUse] = {}
         self.instead: Instead | None = None
         self._make_observers(observers, limits)
-        views = _views_in(self.values)
+        views = [*_views_in(self.values), *self.captured.values()]
         self.array_types = {str(view.allocation.dtype) for view in views}
         if self.meter:
-            for view in _views_in(self.values):
+            for view in views:
                 lengths = tuple(int(length) for length in view.shape)
                 self.meter.register(view.name, view.allocation, lengths)
 
@@ -265,6 +270,7 @@ class Run:
             self.options.budget,
             self.shape.dynamic_shared_bytes,
             self.instead,
+            self.captured,
         )
 
     def note(self, found: Finding) -> None:

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from course_lib.figures.hierarchy import memory_places, strips_fit
     from course_lib.figures.in_flight import threads_in_flight
     from course_lib.figures.lanes import lane_to_bank, lane_to_sector
-    from course_lib.figures.levels import memory_levels
     from course_lib.figures.levels_to_scale import funnel
     from course_lib.figures.loops import instruction_mix
     from course_lib.figures.measured import measured_roofline
@@ -91,7 +90,6 @@ __all__ = [
     "line_counters",
     "matrix_reads",
     "measured_roofline",
-    "memory_levels",
     "memory_places",
     "my_ladder",
     "own_run",
@@ -142,7 +140,6 @@ _HOME = {
     "line_counters": "counts",
     "matrix_reads": "reads",
     "measured_roofline": "measured",
-    "memory_levels": "levels",
     "memory_places": "hierarchy",
     "my_ladder": "own_climb",
     "own_run": "student_run",

@@ -12,42 +12,32 @@ _K_TOP, _V_TOP = _TOP - 1.06, _TOP - 0.53
 _O_LEFT = _LEFT + _SIDE + 0.75
 
 
+# Rows of Q, K, V and O; of a block and of a tile; and which ones stand out, counted from 0.
+_TOKENS, _QUERIES, _KEYS, _BLOCK, _TILE = 128, 16, 32, 2, 2
+
+
 @style.drawn
-def attention_tiles(
-    tokens: int = 128, *, queries: int = 16, keys: int = 32, block: int = 2, tile: int = 2
-) -> Picture:
-    """The matrix of scores that is never there, and the one piece of it that a block holds.
-
-    Args:
-        tokens: rows of Q, K, V and O.
-        queries: of a block.
-        keys: of a tile.
-        block, tile: which ones stand out, counted from 0.
-
-    Raises:
-        ValueError: if there is no such block or tile.
-    """
-    if not (0 <= block < tokens // queries and 0 <= tile < tokens // keys):
-        raise ValueError(f"{tokens} tokens have no block {block} of {queries} and tile {tile}.")
+def attention_tiles() -> Picture:
+    """The matrix of scores that is never there, and the one piece of it that a block holds."""
     figure = style.card(
         _TOP + _SIDE + 0.45,
         "Attention, tile by tile",
-        f"One block: {queries} queries stay, tiles of {keys} keys and values come and go",
+        f"One block: {_QUERIES} queries stay, tiles of {_KEYS} keys and values come and go",
     )
     pen = Pen.on(figure)
-    high, wide = _SIDE * queries / tokens, _SIDE * keys / tokens
-    y, x = _TOP + block * high, _LEFT + tile * wide
+    high, wide = _SIDE * _QUERIES / _TOKENS, _SIDE * _KEYS / _TOKENS
+    y, x = _TOP + _BLOCK * high, _LEFT + _TILE * wide
     _draw_narrow(pen, high, wide, x, y)
     _draw_scores(pen, high, wide, x, y)
-    _tell(pen, tile, queries, keys)
-    style.footnote(figure, f"{tokens} tokens. K and V are drawn lying, so that keys run across.")
+    _tell(pen)
+    style.footnote(figure, f"{_TOKENS} tokens. K and V are drawn lying, so that keys run across.")
     return Picture(
         figure,
-        f"The scores of {tokens} tokens, {tokens} by {tokens}, as an empty square: it is never "
+        f"The scores of {_TOKENS} tokens, {_TOKENS} by {_TOKENS}, as an empty square: it is never "
         f"stored. Q stands at its left, K and V lie above it, O stands at its right. A block owns "
-        f"{queries} rows of Q and O. Of the scores it holds {queries} by {keys}, those of the tile "
-        f"of K and V that is in shared memory; {tile} tiles before it are forgotten, and "
-        f"{tokens // keys - tile - 1} are still to come. Maximum and sum of each row are kept.",
+        f"{_QUERIES} rows of Q and O. Of the scores it holds {_QUERIES} by {_KEYS}, those of the "
+        f"tile of K and V that is in shared memory; {_TILE} tiles before it are forgotten, and "
+        f"{_TOKENS // _KEYS - _TILE - 1} are still to come. Maximum and sum of each row are kept.",
     )
 
 
@@ -76,8 +66,7 @@ def _draw_scores(pen: Pen, high: float, wide: float, x: float, y: float) -> None
     pen.rectangle(_LEFT, y, x - _LEFT, high, face=style.FAINT, edge="none", z=1)
     pen.rectangle(x, y, wide, high, face=style.YELLOW, edge=style.INK, line=1.4).set_gid("scores")
     end = _LEFT + _SIDE
-    if x + wide < end - 0.1:
-        pen.arrow((x + wide + 0.05, y + high / 2), (end - 0.03, y + high / 2))
+    pen.arrow((x + wide + 0.05, y + high / 2), (end - 0.03, y + high / 2))
     pen.rectangle(
         end + 0.3, y, 0.14, high, face=style.tint(style.PURPLE, 0.6), edge=style.INK, line=1.4
     ).set_gid("kept")
@@ -85,14 +74,14 @@ def _draw_scores(pen: Pen, high: float, wide: float, x: float, y: float) -> None
     pen.write(middle, _TOP + _SIDE - 0.45, "all scores: never stored", ha="center")
 
 
-def _tell(pen: Pen, tile: int, queries: int, keys: int) -> None:
+def _tell(pen: Pen) -> None:
     """What each colour is, at the right."""
     left = _O_LEFT + _NARROW + 0.3
     rows = (
-        (style.tint(style.BLUE, 0.7), f"{queries} queries, fetched once"),
-        (style.tint(style.ORANGE, 0.7), f"{keys} keys and values,"),
+        (style.tint(style.BLUE, 0.7), f"{_QUERIES} queries, fetched once"),
+        (style.tint(style.ORANGE, 0.7), f"{_KEYS} keys and values,"),
         (None, "in shared memory"),
-        (style.YELLOW, f"{queries} × {keys} scores, then weights"),
+        (style.YELLOW, f"{_QUERIES} × {_KEYS} scores, then weights"),
         (style.FAINT, "scores that are forgotten"),
         (style.tint(style.PURPLE, 0.6), "maximum and sum so far"),
         (style.tint(style.GREEN, 0.7), "output so far"),
@@ -101,8 +90,6 @@ def _tell(pen: Pen, tile: int, queries: int, keys: int) -> None:
     for colour, words in rows:
         if colour is None:
             y -= 0.1
-        elif colour == style.FAINT and not tile:
-            continue
         else:
             pen.rectangle(left, y - 0.08, 0.16, 0.16, face=colour, edge=style.INK)
         pen.write(left + 0.26, y, words)

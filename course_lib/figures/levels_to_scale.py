@@ -37,9 +37,9 @@ def stations(gpu: Device) -> tuple[_Station, ...]:
 
 
 @style.drawn
-def funnel(gpu: str | Device = "H200") -> Picture:
+def funnel() -> Picture:
     """The way of a number to the multiply units, each station as wide as what goes through it."""
-    row = device(gpu)
+    row = device("H200")
     levels = stations(row)
     figure = style.card(
         3.45,

@@ -79,19 +79,14 @@ def steps(measured: Measurements, size: int = SIZE) -> tuple[Step, ...]:
 
 
 @style.drawn
-def climb(measured: Measurements | None = None, size: int = SIZE) -> Picture:
-    """The ladder as a page to teach from: speeds as measured, reasons, limits.
-
-    Args:
-        measured: of one GPU; by default what is stored of an H200.
-        size: edge of the square matrices.
-    """
-    measured = measured or measurements.load("H200")
-    rungs = steps(measured, size)
+def climb() -> Picture:
+    """The ladder as a page to teach from: speeds as measured on an H200, reasons, limits."""
+    measured = measurements.load("H200")
+    rungs = steps(measured, SIZE)
     figure = style.card(
         _TOP + _ROW * len(rungs) + 0.3,
         "The climb on one page",
-        f"{measured.label}, {size}³: TFLOP/s, and the share of cuBLAS in the same format.",
+        f"{measured.label}, {SIZE}³: TFLOP/s, and the share of cuBLAS in the same format.",
     )
     pen = Pen.on(figure)
     for x, words in ((_WHY, "why it is faster"), (_BINDS, "what holds it back then")):

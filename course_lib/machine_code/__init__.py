@@ -9,7 +9,6 @@ is the one a launch takes: Numba's types, NVVM, and ptxas from its PTX to machin
 """
 
 from course_lib.machine_code.compiler import CompileFailed, CompilerMissing, missing
-from course_lib.machine_code.cuda_c import nvcc_report
 from course_lib.machine_code.report import (
     CompileReport,
     InstructionMix,
@@ -27,5 +26,4 @@ __all__ = [
     "compile_report",
     "compile_reports",
     "missing",
-    "nvcc_report",
 ]

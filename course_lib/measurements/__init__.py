@@ -19,6 +19,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from course_lib.measurements import files
+
 FOLDER = Path(__file__).resolve().parent
 SCHEMA = 1
 
@@ -172,7 +174,8 @@ class Measurements:
 
     def cublas(self, precision: str, size: int, result: str | None = None) -> Cell | None:
         """The fastest of cuBLAS's products in this precision; with `result`, of those stored so."""
-        return _fastest(self._cells("cuBLAS", size, precision, result))
+        cells = self._cells("cuBLAS", size, precision, result)
+        return min(cells, key=lambda cell: cell.median_ms, default=None)
 
     def share_of_cublas(self, entry: Entry, size: int) -> float | None:
         """How much of cuBLAS's speed in the same precision an entry reaches."""
@@ -231,7 +234,7 @@ class Measurements:
             {name: value for name, value in each.items() if value != {}}
             for each in plain["entries"]
         ]
-        return json.dumps(_rounded(plain), indent=1, ensure_ascii=False) + "\n"
+        return files.as_text(plain)
 
 
 @dataclass(frozen=True)
@@ -267,16 +270,12 @@ class Speeds:
         return "\n".join(rows)
 
 
-def _fastest(cells: Iterable[Cell]) -> Cell | None:
-    return min(cells, key=lambda cell: cell.median_ms, default=None)
-
-
 # --- files ------------------------------------------------------------------------------------
 
 
 def devices(folder: Path = FOLDER) -> tuple[str, ...]:
     """The short names of the devices that there are measurements of."""
-    return tuple(sorted(path.stem for path in folder.glob("*.json")))
+    return files.devices(folder)
 
 
 def load(device: str, folder: Path = FOLDER) -> Measurements:
@@ -287,11 +286,8 @@ def load(device: str, folder: Path = FOLDER) -> Measurements:
         UnreadableMeasurements: if the file is not one of bench's.
     """
     known = {name.casefold(): name for name in devices(folder)}
-    if device.casefold() not in known:
-        there = ", ".join(known.values()) or "none"
-        raise KeyError(f"no measurements of {device!r}; there are: {there}")
-    path = folder / f"{known[device.casefold()]}.json"
-    return parse(path.read_text(encoding="utf-8"))
+    found = known.get(device.casefold(), device)
+    return parse(files.text_of(folder, found, "no measurements of"))
 
 
 def latest(folder: Path = FOLDER) -> Measurements | None:
@@ -301,12 +297,7 @@ def latest(folder: Path = FOLDER) -> Measurements | None:
 
 def store(measured: Measurements, folder: Path = FOLDER) -> Path:
     """Write measurements to the file of their device."""
-    path = folder / f"{measured.short_name}.json"
-    folder.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(measured.as_json(), encoding="utf-8")
-    unfinished.replace(path)
-    return path
+    return files.replace_file(folder / f"{measured.short_name}.json", measured.as_json())
 
 
 def parse(text: str) -> Measurements:
@@ -334,14 +325,3 @@ def _entry(plain: dict[str, Any]) -> Entry:
 def _cell(plain: dict[str, Any]) -> Cell:
     lists = {name: tuple(plain.get(name, ())) for name in ("samples_ms", "sm_clock_mhz")}
     return Cell(**{**plain, **lists})
-
-
-def _rounded(value: Any) -> Any:
-    """Five figures are more than a clock gives."""
-    if isinstance(value, float):
-        return float(f"{value:.5g}")
-    if isinstance(value, dict):
-        return {key: _rounded(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(each) for each in value]
-    return value

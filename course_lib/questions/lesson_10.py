@@ -20,9 +20,10 @@ _MMA_ROWS, _MMA_COLUMNS, _MMA_K = 16, 8, 16
 _IMPORTS = f"import numpy as np\nfrom numba import cuda, float32\nfrom {HOME} import *\n"
 
 
-def of_float32(gpu: str = "H100") -> float:
+def of_float32() -> float:
     """How many times as high the roof of the 16-bit formats is."""
-    return device(gpu).fp16_tflops / device(gpu).fp32_tflops
+    gpu = device("H100")
+    return gpu.fp16_tflops / gpu.fp32_tflops
 
 
 def roof_facts() -> dict[str, object]:

@@ -21,12 +21,12 @@ _STEP_WORDS = {
 }
 
 
-def stages_needed(copy: int = COPY, multiply: int = MULTIPLY) -> int:
+def stages_needed() -> int:
     """The fewest stages with which only the first copy is waited for."""
     end_of = TASKS["ring_end"].reference
     assert end_of is not None
-    alone = copy + TILES * multiply
-    return next(n for n in range(1, TILES) if end_of(TILES, n, copy, multiply) == alone)
+    alone = COPY + TILES * MULTIPLY
+    return next(n for n in range(1, TILES) if end_of(TILES, n, COPY, MULTIPLY) == alone)
 
 
 def strips_of_band(band: int) -> int:
@@ -41,9 +41,9 @@ def best_band() -> int:
     return min(BANDS, key=strips_of_band)
 
 
-def least_gained(size: int = 4096) -> str:
+def least_gained() -> str:
     """The step that gains least, by its name in the measurement."""
-    return min(STEPS[1:], key=ablation(size).gain)
+    return min(STEPS[1:], key=ablation(4096).gain)
 
 
 def _points(name: str, size: int = 4096) -> str:

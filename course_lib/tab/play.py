@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator import KernelRejected, Profile
+from course_lib.emulator import KernelRejected
 from course_lib.figures.interactive import Interactive
 from course_lib.figures.watch.kernels import MOST_BARRIERS, barrier_lines, shared_shapes, tile_of
 from course_lib.figures.watch.ownership import LONGEST_SIDE, who_owns_what
@@ -40,7 +40,10 @@ def answer_play(fields: Fields) -> dict[str, Any]:
     return {
         "html": play_page.of(played, is_brief=fields.get("brief") is True),
         "marks": [asdict(each) for each in marks(played.findings, wanted.text)],
-        "lines": [{"line": line, "counters": _counted(each)} for line, each in _lines(profile)],
+        "lines": [
+            {"line": line, "counters": _counted(each)}
+            for line, each in sorted(profile.lines.items())
+        ],
         "figures": [
             {"id": each.id, "title": each.title}
             for each in OFFERS
@@ -59,10 +62,6 @@ def _refused(findings: Sequence[Finding], typed: str) -> dict[str, Any]:
         "figures": [],
         "outputs": [],
     }
-
-
-def _lines(profile: Profile) -> list[tuple[int, Any]]:
-    return sorted(profile.lines.items())
 
 
 def _counted(counters: Any) -> dict[str, int]:

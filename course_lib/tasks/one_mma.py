@@ -115,6 +115,12 @@ def _single_words() -> list[WrongIdea]:
     """One word of A or of B alone with the slips that all of them may have."""
     slips = (
         (
+            lambda word: word.T,
+            "word {word} of {name} is transposed",
+            "Of this word: does g count its rows or its columns, and what do the two numbers of a "
+            "lane share?",
+        ),
+        (
             pairs_exchanged,
             "the two numbers of word {word} of {name} have changed places",
             "Which number belongs in the lower half of this word?",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
+from by_path import module_at
 
 from course_lib.bench.contestants import Contestant
 from course_lib.measurements import ablation as stored
@@ -18,14 +16,8 @@ SCRIPT = Path(__file__).parents[2] / "benchmarks" / "tma_ablation.py"
 
 
 @pytest.fixture(scope="module")
-def benchmark() -> Iterator[ModuleType]:
-    spec = importlib.util.spec_from_file_location("tma_ablation", SCRIPT)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+def benchmark() -> ModuleType:
+    return module_at(SCRIPT)
 
 
 def cublas(result: str, precision: str = "bfloat16") -> Contestant:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,14 @@ def test_without_a_compiler_the_sentence_names_the_package(monkeypatch: pytest.M
 
     monkeypatch.setattr(counted, "compile_kernel", none)
     with pytest.raises(CompilerMissing, match="pip install"):
+        launched().as_compiled("9.0")
+
+
+def test_without_a_disassembler_the_compiler_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    lacks = SimpleNamespace(sass=None, note="The instruction mix needs nvdisasm: pip install it.")
+    monkeypatch.setattr(counted, "compile_kernel", lambda *_: {(): lacks})
+    monkeypatch.setattr(counted, "find_tool", lambda name: None)
+    with pytest.raises(CompilerMissing, match=r"^Counting machine code needs nvdisasm"):
         launched().as_compiled("9.0")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import known_kernels
 import pytest
 from every_case import every_case
 
@@ -53,19 +54,7 @@ def transpose_tiled(A, B):
         if left + y < A.shape[1] and top + tx < A.shape[0]:
             B[left + y, top + tx] = tile[tx, y]
 """
-NAIVE = """from numba import cuda, float32
-
-{constants}
-
-@cuda.jit
-def matmul_naive(A, B, C):
-    col, row = cuda.grid(2)
-    if row < C.shape[0] and col < C.shape[1]:
-        acc = float32(0)
-        for k in range(A.shape[1]):
-            acc += A[row, k] * B[k, col]
-        C[row, col] = acc
-"""
+NAIVE = f"{known_kernels.IMPORTS}\n{{constants}}\n\n{known_kernels.NAIVE}"
 SCAN = """from numba import cuda, float32
 
 {constants}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
+from by_path import module_at
 from every_case import every_case
+from known_kernels import matmul_naive as coalesced
 from numba import cuda, float32
 
 from course_lib.devices import DEVICES
@@ -55,15 +56,6 @@ def by_parity_of_block(x, out):
 
 def add_to_one(x, out):
     cuda.atomic.add(out, 0, x[cuda.grid(1)])
-
-
-def coalesced(A, B, C):
-    column, row = cuda.grid(2)
-    if row < C.shape[0] and column < C.shape[1]:
-        acc = float32(0)
-        for k in range(A.shape[1]):
-            acc += A[row, k] * B[k, column]
-        C[row, column] = acc
 
 
 def strided(A, B, C):
@@ -351,9 +343,7 @@ def test_levels_of_a_launch_know_its_block():
 
 def test_the_benchmark_knows_what_its_kernels_ask_of_l1():
     path = Path(__file__).parents[2] / "benchmarks" / "cache_model.py"
-    spec = importlib.util.spec_from_file_location("cache_model_benchmark", path)
-    benchmark = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(benchmark)
+    benchmark = module_at(path)
     for name, kernel in (("naive", strided), ("coalesced", coalesced), ("tiled", tiled)):
         estimated = benchmark.estimated(name, 64, CacheSizes(64 * KIB, 10**6, 4))
         counted = matmul(kernel, 64)

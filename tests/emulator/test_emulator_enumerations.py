@@ -7,6 +7,7 @@ import enum
 import numba.cuda as cuda
 import numpy as np
 import pytest
+from every_case import every_case
 
 from course_lib.emulator import KernelRejected, emulate
 
@@ -106,3 +107,52 @@ def test_what_is_no_member_is_refused() -> None:
         with pytest.raises(KernelRejected) as refused:
             emulate(body)[1, 1](np.zeros(1), *rest)
         assert refused.value.findings[0].code == code
+
+
+class Mode(enum.IntEnum):
+    little = 2
+
+
+FIVE, TWO = 5, 2
+
+
+def identities(out, one, other):
+    out[0] = one is other
+    out[1] = one is not other
+    out[2] = one is Size.small
+    out[3] = one == other
+    out[4] = out.size is FIVE
+    out[5] = one is TWO
+
+
+@every_case(
+    "one, other, expected",
+    [
+        (Size.small, Size.small, [1, 0, 1, 1, 0, 0]),
+        (Size.small, Size.large, [0, 1, 1, 0, 0, 0]),
+        (Size.small, Mode.little, [0, 1, 1, 1, 0, 0]),
+        (Mode.little, 2, [0, 1, 0, 1, 0, 0]),
+        (2, 2, [1, 0, 0, 1, 0, 1]),
+        (2, np.int32(2), [0, 1, 0, 1, 0, 1]),
+    ],
+)
+def test_identity_of_numbers_is_of_value_and_type(one, other, expected) -> None:
+    """As Numba's compiler makes it: the machine code was looked at."""
+    out = np.zeros(6)
+    emulate(identities)[1, 1](out, one, other)
+    assert out.tolist() == expected
+
+
+@cuda.jit(device=True)
+def the_same(one, other):
+    return one is other
+
+
+def in_a_function(out, one, other):
+    out[0] = the_same(one, other)
+
+
+def test_a_function_does_not_know_members() -> None:
+    with pytest.raises(KernelRejected) as refused:
+        emulate(in_a_function)[1, 1](np.zeros(1), Size.small, Mode.little)
+    assert refused.value.findings[0].code == "unsupported"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, run, run_clean
+from emulator_helpers import as_program, codes, run, run_clean
+from numba import cuda
 
-from course_lib.emulator import KernelRejected, load_program
+from course_lib.device_array import EmulatedDeviceArray
+from course_lib.emulator import KernelRejected, emulate, load_program
 
 ARRAYS = {
     "a list": "np.array([1, 2, 4])",
@@ -78,3 +80,91 @@ class TestAnIndexFromTheEnd:
         profile = run(body, 1, 1, data, out, parameters="data, out")
         severities = {each.severity for each in profile.findings if each.code == "wrong-index"}
         assert severities == {"error", "warning"}
+
+
+class OnAGpu:
+    """What a device's array offers whose elements lie out of reach."""
+
+    def __init__(self, elements: np.ndarray) -> None:
+        self.hidden = {"elements": elements.copy()}
+        self.dtype = elements.dtype
+
+    def copy_to_host(self) -> np.ndarray:
+        return self.hidden["elements"].copy()
+
+    def copy_to_device(self, array: np.ndarray) -> None:
+        self.hidden["elements"][...] = array
+
+
+class TestADevicesArrayFromOutside:
+    """Numba compiles its address: what it holds is shared, and not frozen."""
+
+    @pytest.mark.parametrize("kind", [EmulatedDeviceArray, OnAGpu])
+    def test_is_read_and_written(self, kind: type) -> None:
+        prices, seen = kind(np.arange(4.0)), kind(np.zeros((2, 2), np.int32))
+
+        @cuda.jit(device=True)
+        def price(i):
+            return prices[i] * 2
+
+        @cuda.jit
+        def kernel(out):
+            i = cuda.grid(1)
+            out[i] = price(i) + prices.size
+            seen[i // 2, i % 2] += 1
+            prices[i] = -1.0
+
+        out = np.zeros(4)
+        emulation = emulate(kernel)[1, 4]
+        profile = emulation(out)
+        assert not codes(profile)
+        assert out.tolist() == [4, 6, 8, 10]
+        assert profile.arrays["prices"].store_bytes == 4 * 8
+        prices.copy_to_device(np.full(4, 5.0))
+        emulation(out)
+        assert out.tolist() == [14] * 4
+        assert prices.copy_to_host().tolist() == [-1] * 4
+        assert seen.copy_to_host().tolist() == [[2, 2], [2, 2]]
+
+    def test_is_the_argument_too(self) -> None:
+        """One array under two names: a race between the two is seen."""
+        shared = EmulatedDeviceArray(np.zeros(4))
+
+        @cuda.jit
+        def kernel(shared_too):
+            i = cuda.grid(1)
+            shared_too[i] = shared[(i + 1) % 4]
+
+        assert codes(emulate(kernel)[1, 4](shared.buffer)) == ["race-write-after-read"]
+
+    def test_two_of_one_name(self) -> None:
+        values = EmulatedDeviceArray(np.full(4, 7.0))
+
+        @cuda.jit(device=True)
+        def value(i):
+            return values[i]
+
+        def make():
+            @cuda.jit
+            def kernel(values):
+                i = cuda.grid(1)
+                values[i] = value(i)
+
+            return kernel
+
+        out = np.zeros(4)
+        profile = emulate(make())[1, 4](out)
+        assert not codes(profile)
+        assert out.tolist() == [7] * 4
+        assert set(profile.arrays) == {"values", "values'"}
+
+    def test_of_what_no_kernel_has(self) -> None:
+        dates = EmulatedDeviceArray(np.zeros(4, "M8[s]"))
+
+        @cuda.jit
+        def kernel(out):
+            out[0] = dates[0]
+
+        with pytest.raises(KernelRejected) as refused:
+            emulate(kernel)[1, 1](np.zeros(1))
+        assert refused.value.findings[0].code == "unsupported"

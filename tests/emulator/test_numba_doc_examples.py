@@ -178,12 +178,14 @@ REFUSED = {
         (np.ones(64, np.int64), np.ones(64, np.int64), np.zeros(64)),
         "this_grid",
     ),
-    "ufunc": (
-        example("ufunc", "f"),
-        (np.zeros(10, np.float32), np.zeros(10, np.float32)),
-        "sin",
-    ),
 }
+
+
+def test_ufunc_over_whole_arrays() -> None:
+    x = np.arange(10, dtype=np.float32) - 5
+    out = np.zeros_like(x)
+    run_right(example("ufunc", "f"), 1, 1, out, x)
+    np.testing.assert_allclose(out, np.sin(x), rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", REFUSED)

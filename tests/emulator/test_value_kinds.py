@@ -200,24 +200,76 @@ def kernel(x, out):
         out[2, i] = libdevice.float_as_int(v) >> 23
         out[3, i] = libdevice.powi(v, 3) + libdevice.round(2.5) + libdevice.erf(v)
         out[4, i] = libdevice.fmaf(v, v, v) + libdevice.saturatef(v) + libdevice.isnanf(v)
+        sine, cosine = libdevice.sincos(v)
+        part, power = libdevice.frexp(v)
+        rest, whole = libdevice.modff(v)
+        out[5, i] = sine + 2 * cosine + libdevice.sincospi(0.25)[1]
+        out[6, i] = part + 2 * power + rest + 4 * whole
+        out[7, i] = libdevice.sad(i, 20, 3) + libdevice.usad(-1, i, 0) + libdevice.popc(i)
 """
 
 
 def test_libdevice_computes_what_its_names_say() -> None:
     x = np.linspace(0.25, 3, 40, dtype=np.float32)
-    out = np.zeros((5, 40))
+    out = np.zeros((8, 40))
     profile = emulate(kernel_with(LIBDEVICE))[2, 32](x, out)
     assert not profile.findings
     wide = x.astype(np.float64)
+    parts, rests = [math.frexp(v) for v in wide], [math.modf(v) for v in wide]
     expected = [
         np.sin(x) + 1 / np.sqrt(wide),
         np.maximum(x, np.float32(1.5)) - np.maximum(wide - 1, 0),
         x.view(np.int32) >> 23,
         wide**3 + 3 + np.array([math.erf(each) for each in wide]),
         x * x + x + np.minimum(x, 1),
+        np.sin(wide) + 2 * np.cos(wide) + math.sqrt(0.5),
+        [m + 2 * e + r + 4 * w for (m, e), (r, w) in zip(parts, rests, strict=True)],
+        [abs(i - 20) + 3 - 1 - i + i.bit_count() for i in range(40)],
     ]
     for row, right in zip(out, expected, strict=True):
         np.testing.assert_allclose(row, right, rtol=1e-6)
+
+
+def test_remainders_of_ieee() -> None:
+    """`math.remainder` at its edges: ties, signs, subnormal and huge numbers."""
+    edges = [0.0, 0.5, 1.0, 1.5, 2.5, 3.0, 5e-324, 1.5e-323, 2.5e-308, 1e308, 1.7e308, math.inf]
+    pairs = [(s * x, y) for x in edges for y in edges for s in (1, -1)]
+    text = "import math\nfrom numba import cuda\n@cuda.jit\ndef kernel(x, y, out):\n"
+    text += "    i = cuda.grid(1)\n    out[i] = math.remainder(x[i], y[i])\n"
+    x, y = map(np.array, zip(*pairs, strict=True))
+    out = np.zeros(len(pairs))
+    emulate(kernel_with(text))[1, len(pairs)](x, y, out)
+    for (one, other), found in zip(pairs, out, strict=True):
+        try:
+            expected = math.remainder(one, other)
+        except ValueError:
+            expected = math.nan
+        assert np.array_equal(found, expected, equal_nan=True), (one, other)
+        assert np.signbit(found) == np.signbit(expected) or math.isnan(found), (one, other)
+
+
+VIEWS = {
+    "a part of a number": ("y[:7].view(np.int32)[0] = 1", "raised-exception"),
+    "beside a number's place": ("y[1:5].view(np.int32)[0] = 1", "raised-exception"),
+    "another number of elements": ("y.reshape(3, 2)[0, 0] = 1", "raised-exception"),
+    "two open lengths": ("y.reshape(-1, -1)[0, 0] = 1", "raised-exception"),
+    "outside": ("y.reshape(2, -1)[1, 4] = 1", "out-of-bounds-write"),
+    "wider, outside": ("y.view(np.int32)[2] = 1", "out-of-bounds-write"),
+}
+
+
+@every_case("body, code", VIEWS.values(), ids=VIEWS)
+def test_views_that_do_not_fit(body: str, code: str) -> None:
+    text = "import numpy as np\nfrom numba import cuda\n@cuda.jit\ndef kernel(y):\n"
+    profile = emulate(kernel_with(text + f"    {body}\n"))[1, 1](np.zeros(8, np.int8))
+    assert [each.code for each in profile.findings if each.severity == "error"] == [code]
+
+
+def test_a_race_between_elements_of_two_sizes() -> None:
+    text = "import numpy as np\nfrom numba import cuda\n@cuda.jit\ndef kernel(y):\n"
+    text += "    i = cuda.grid(1)\n    y.view(np.int32)[i] = i\n    y[(4 * i + 7) % 8] = 1\n"
+    profile = emulate(kernel_with(text))[1, 2](np.zeros(8, np.int8))
+    assert {each.code for each in profile.findings} == {"race-write-after-write"}
 
 
 def test_libdevice_that_is_not_known_is_refused_by_its_name() -> None:
@@ -254,7 +306,7 @@ def test_what_numba_refuses_is_refused(body: str) -> None:
 
 
 def test_an_array_into_a_field_is_only_unsupported() -> None:
-    """Numba copies it; the emulator says so with its line."""
+    """Numba may come to copy it; today it does so with the field in square brackets."""
     record = np.dtype([("x", np.float32), ("v", np.float32, (2,))])
     text = "from numba import cuda\n@cuda.jit\ndef kernel(r, a):\n    r[0].v = a\n"
     with pytest.raises(KernelRejected) as refused:

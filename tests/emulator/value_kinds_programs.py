@@ -291,6 +291,93 @@ if i < a.shape[0]:
     },
 )
 
+add(
+    "functions of NumPy over whole arrays",
+    """
+i = cuda.grid(1)
+if i < a.shape[0]:
+    np.sin(a[i], out[i, 0])
+    np.maximum(a[i, ::-1], b[i % 3], out[i, 1])
+    np.arctan2(a[i], 2.0, out[i, 2])
+    np.less(a[i], b[:, :1], test[i])
+    np.divide(b[:, :1], b[0], quotients[i])
+    out[i, 3, 0] = np.cos(a[i], out[i, 4])[1]
+""",
+    lambda: {
+        "a": np.random.default_rng(5).normal(size=(60, 4)),
+        "b": np.arange(1, 13).reshape(3, 4),
+        "out": np.zeros((60, 5, 4)),
+        "test": np.zeros((60, 3, 4), bool),
+        "quotients": np.zeros((60, 3, 4), np.float32),
+    },
+)
+
+add(
+    "other shapes and types over the same elements",
+    """
+i = cuda.grid(1)
+if i < out.shape[0]:
+    rows = a.reshape(20, -1)
+    row = rows[i % 20].reshape((4, 3))
+    out[i, 0] = row[i % 4, 2] + rows.shape[1]
+    s = cuda.local.array(6, np.float64)
+    pairs = s.reshape(3, 2)
+    pairs[i % 3, 1] = i
+    out[i, 1] = s[1 + 2 * (i % 3)]
+    words = a.view(np.int16).reshape(-1)
+    out[i, 2] = int(words[4 * i]) + 2 * int(words[4 * i + 3])
+    out[i, 3] = halves[2 * i : 2 * i + 4].view(np.float64)[0]
+    halves[2 * (i + 70)] = i
+    halves[2 * (i + 70) :].view(np.int64)[0] += 1 << 32
+""",
+    lambda: {
+        "a": np.random.default_rng(3).normal(size=(60, 4)),
+        "halves": np.random.default_rng(4).integers(0, 9, 280).astype(np.int32),
+        "out": np.zeros((70, 4)),
+    },
+)
+add(
+    "more functions of numbers",
+    """
+i = cuda.grid(1)
+if i < out.shape[0]:
+    x, y = a[i], a[(7 * i + 3) % 70]
+    out[i, 0] = math.remainder(x, y) + math.remainder(i, 4.0)
+    out[i, 1] = math.exp2(x)
+    out[i, 2] = math.nextafter(x, y)
+    for v in tuple((x, y, 2.0)):
+        out[i, 3] += v
+    out[i, 4] = abs(complex(*cmath.polar(complex(x, y))))
+    out[i, 5] = math.hypot(*(x, y)) + len(tuple())
+""",
+    lambda: {"a": np.random.default_rng(6).normal(size=70), "out": np.zeros((70, 6))},
+)
+
+_PACKED = np.dtype([("n", np.int8), ("v", np.float32, (2, 3)), ("w", np.float32, (3,))])
+add(
+    "whole arrays into fields",
+    """
+i = cuda.grid(1)
+if i < out.shape[0]:
+    b[i]["v"] = a[i]["v"]
+    b[i]["w"] = rows[i]
+    l = cuda.local.array((2, 3), np.float32)
+    for j in range(6):
+        l[j // 3, j % 3] = i + j
+    if i % 3 == 0:
+        b[i]["v"] = l
+    for x in b[i].v.flat:
+        out[i] += x
+    out[i] += b[i].w[2] + a[i].v.size
+""",
+    lambda: {
+        "a": np.frombuffer(np.random.default_rng(8).bytes(37 * 70), _PACKED).copy(),
+        "b": np.zeros(75, _PACKED),
+        "rows": np.random.default_rng(9).normal(size=(70, 3)).astype(np.float32),
+        "out": np.zeros(70),
+    },
+)
+
 
 def simulate(path: str) -> None:
     """Write what the simulator makes of every program."""

@@ -13,7 +13,6 @@ from matplotlib.patches import Rectangle
 
 from course_lib import curriculum, figures, measurements
 from course_lib.devices import device
-from course_lib.emulator.profile.cache import ASSUMPTIONS, CacheSizes, CacheTraffic
 from course_lib.emulator.profile.cost import global_cost, shared_cost
 from course_lib.figures import style, whiteboard
 from course_lib.figures.grids import Cover
@@ -508,20 +507,7 @@ def test_the_picture_of_sectors_counts_as_the_emulator_does(stride, share):
     assert f"{sectors} sectors for 32 lanes, {share} of the bytes used" in alt
 
 
-# --- levels of memory ---------------------------------------------------------------------------
-
-
-def test_levels_say_that_they_are_a_model():
-    sizes = CacheSizes(1024, 4096, 1, name="toy")
-    levels = {"one": CacheTraffic(8000, 4000, 2000, 1000, 0, sizes, "stream")}
-    picture = figures.memory_levels(levels)
-    assert ASSUMPTIONS in picture.alt
-    assert "A model, not a measurement" in words_of(picture)
-    (axes,) = picture.figure.axes
-    assert axes.lines[0].get_ydata() == pytest.approx([8000, 4000, 2000, 1000])
-    other = CacheTraffic(1, 1, 1, 1, 0, CacheSizes(1, 1, 1, name="another"), "stream")
-    with pytest.raises(ValueError, match="one GPU"):
-        figures.memory_levels({**levels, "two": other})
+# --- roofs ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -583,6 +569,6 @@ def test_the_climb_gives_every_measured_rung_its_reason_and_its_limit():
 
 
 def test_the_funnel_is_as_wide_as_the_data_sheet_says():
-    words = words_of(figures.funnel("H200"))
+    words = words_of(figures.funnel())
     assert "4.8 TB/s" in words and "33.5 TB/s" in words and "268 TB/s" in words
     assert "used 7 times" in words and "used 8 times" in words

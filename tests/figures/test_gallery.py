@@ -17,7 +17,6 @@ from course_lib.callers import our_kernel, used_by
 from course_lib.curriculum import RUNGS, TASKS
 from course_lib.devices import Ceilings
 from course_lib.emulator import emulate, load_program, names_around
-from course_lib.emulator.profile.cache import CacheSizes, CacheTraffic
 from course_lib.figures.small_launch import NoPicture
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.measurements import Cell, Entry, Measurements
@@ -42,18 +41,6 @@ STAIRS = figures.Request("sA[x, x]", figures.addresses_of(range(32), range(32), 
 BANKED = figures.Request("sB[x, 0]", figures.addresses_of(range(32), 0, 32), array="sB")
 WIDE = figures.Request("16 bytes a lane", figures.addresses_of(0, range(0, 128, 4), 128))
 FEW = figures.Request("three lanes", (1 << 30, (1 << 30) + 64, (1 << 30) + 4), lanes=(0, 5, 31))
-SIZES = CacheSizes(128 * 1024, 6 * 2**20, 84, name="RTX A6000")
-LEVELS = {
-    "naive": CacheTraffic(
-        549_755_813_888, 2_267_742_732_288, 17_179_869_184, 8_756_101_120, 1, SIZES, "tiles"
-    ),
-    "coalesced": CacheTraffic(
-        549_755_813_888, 343_597_383_680, 17_179_869_184, 8_756_101_120, 1, SIZES, "tiles"
-    ),
-    "tiled": CacheTraffic(
-        17_179_869_184, 17_179_869_184, 17_179_869_184, 8_756_101_120, 1, SIZES, "tiles"
-    ),
-}
 THREAD = ((1, 0), (2, 3))
 COLUMN = figures.Request("down a column", figures.addresses_of(range(32), 0, 4096), array="A")
 ROW = figures.Request("along a row", figures.addresses_of(0, range(32), 4096), array="B")
@@ -127,8 +114,6 @@ GALLERY = {
     "lane_to_bank-worst": lambda: figures.lane_to_bank(BANKED),
     "lane_to_bank-wide": lambda: figures.lane_to_bank(WIDE, itemsize=16),
     "lane_to_bank-few": lambda: figures.lane_to_bank(FEW),
-    "memory_levels": lambda: figures.memory_levels(LEVELS),
-    "memory_levels-one": lambda: figures.memory_levels({"tiled": LEVELS["tiled"]}),
     "matrix_reads": lambda: figures.matrix_reads({"A": A, "B": A[:, :3], "C": np.ones((5, 6))}),
     "matrix_reads-large": lambda: figures.matrix_reads({"A": np.full((64, 64), 16)}),
     "k_steps": lambda: figures.k_steps(A, A.T, 2),
@@ -144,7 +129,6 @@ GALLERY = {
     "block_tiles-uneven": lambda: figures.block_tiles((8, 8, 8), (4, 4, 2), block=(1, 0)),
     "climb": lambda: figures.climb(),
     "funnel": lambda: figures.funnel(),
-    "funnel-T4": lambda: figures.funnel("T4"),
     "sm_budget": lambda: figures.sm_budget("A6000", (1024, 37, 8192)),
     "sm_budget-fails": lambda: figures.sm_budget("A6000", (1024, 65, 8192)),
     "sm_budget-many": lambda: figures.sm_budget("H100", (32, 16, 0)),
@@ -154,8 +138,6 @@ GALLERY = {
     "instruction_mix": lambda: figures.instruction_mix(LOOPS),
     "instruction_mix-one": lambda: figures.instruction_mix({"coalesced": LOOPS["coalesced"]}),
     "attention_tiles": lambda: figures.attention_tiles(),
-    "attention_tiles-first": lambda: figures.attention_tiles(block=0, tile=0),
-    "attention_tiles-last": lambda: figures.attention_tiles(64, queries=32, block=1, tile=1),
     "roofs_of_formats": lambda: figures.roofs_of_formats("T4"),
     "roofs_of_formats-same": lambda: figures.roofs_of_formats("3090"),
     "roofs_of_formats-points": lambda: figures.roofs_of_formats(

@@ -108,7 +108,7 @@ def test_what_cannot_be_compared_is_passed_over(text: str) -> None:
 
 
 def test_right_answers_that_people_wrote_accuse_nobody() -> None:
-    """Of some 1,300 pairs of answers in different styles, hardly any is alike."""
+    """Of some 1,200 pairs of answers in different styles, hardly any is alike."""
     found, pairs = 0, 0
     for folder in sorted(STYLES.iterdir()):
         answers = styles(folder.name)

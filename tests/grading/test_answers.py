@@ -668,3 +668,11 @@ def calls_to_read(cells: list[str]) -> int:
         recognised_exercises(submission)
         find_answers(submission, list(EXERCISES), tasks())
     return calls.count
+
+
+def test_an_answer_without_its_marker_and_a_colon_is_recognised():
+    text = "@cuda.jit\ndef mat_add(A, B, C)\n    C[0, 0] = A[0, 0]\n"
+    submission = handed_in([code(text)])
+    assert recognised_exercises(submission) == ("mat_add",)
+    (answer,) = find_answers(submission, ["mat_add"], None)
+    assert answer.text and not answer.problem

@@ -49,9 +49,7 @@ FLOODING = (
     ),
     answer("flooding", "forty-loops", kernel(NESTED_LOOPS + "C[0, 0] = 1")),
     answer("flooding", "functions-that-double", kernel(CALLED, _chain(30, "NEXT(x) + NEXT(x)"))),
-    answer(
-        "flooding", "function-that-calls-itself", kernel(CALLED, _chain(3, "f0(x)")), earns="review"
-    ),
+    answer("flooding", "function-that-calls-itself", kernel(CALLED, _chain(3, "f0(x)"))),
     answer("flooding", "wide-expression", kernel(f"{ENDLESS}x = {_tree(11)}\nC[0, 0] = x")),
     answer(
         "flooding",

@@ -23,9 +23,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from hopper_memory import Barrier, TensorMap, swizzle
 
 import course_lib.intrinsics
 import course_lib.kernels
+from course_lib.kernels.accuracy import from_bf16
 
 RANK_BIT = 24  # where a shared address holds the block's rank in its cluster
 GROUP = 128  # threads of a warpgroup
@@ -33,14 +35,6 @@ GROUP = 128  # threads of a warpgroup
 
 class Stuck(Exception):
     """Every thread waits for something that never comes."""
-
-
-@dataclass
-class Map:
-    """A tensor map: the array itself, and the box."""
-
-    array: np.ndarray
-    box: tuple[int, int]
 
 
 class World:
@@ -106,20 +100,18 @@ class Meeting:
                 self.queue.wait(lambda: self.held > meeting)
 
 
-class Mbarrier:
-    """Arrivals and bytes; a phase is complete when both are at zero."""
+class Mbarrier(Barrier):
+    """An mbarrier that threads sleep at."""
 
     def __init__(self, world: World, arrivals: int) -> None:
-        self.queue, self.arrivals = Queue(world), arrivals
-        self.missing, self.bytes, self.phase = arrivals, 0, 0
+        super().__init__(arrivals)
+        self.queue = Queue(world)
         self.outstanding: list[Callable[[], None]] = []  # copies that have not written yet
 
     def change(self, arrivals: int, count: int) -> None:
-        self.missing -= arrivals
-        self.bytes += count
-        assert self.missing >= 0, "more arrivals than the phase counts"
-        if self.missing == 0 and self.bytes == 0:
-            self.missing, self.phase = self.arrivals, self.phase + 1
+        before = self.phase
+        super().change(arrivals, count)
+        if self.phase != before:
             self.queue.wake()
 
     def wait(self, parity: int) -> None:
@@ -182,21 +174,12 @@ class Here(threading.local):
     unseen: list[tuple[int, np.ndarray]]
 
 
-def swizzled(offset: Any) -> Any:
-    """The 128-byte swizzle: address bits 4 to 6 XOR bits 7 to 9."""
-    return offset ^ ((offset >> 7 & 7) << 4)
-
-
-def from_bf16(bits: np.ndarray) -> np.ndarray:
-    return (bits.astype(np.uint32) << 16).view(np.float32)
-
-
 def tile(block: Block, word: int, columns: int) -> np.ndarray:
     """What a descriptor's lower word stands for: 64 rows in panels of 64 columns, swizzled."""
     start, panel = (int(word) & 0x3FFF) << 4, int(word) >> 16 << 4
     assert start % 1024 == 0
     row, column = np.arange(64)[:, None], np.arange(columns)[None, :]
-    places = start + swizzled(column // 64 * panel + row * 128 + column % 64 * 2)
+    places = start + swizzle(column // 64 * panel + row * 128 + column % 64 * 2)
     return from_bf16(block.memory.view(np.uint16)[places // 2])
 
 
@@ -249,30 +232,24 @@ class Standins:
 
     # --- TMA ------------------------------------------------------------------------------------
 
-    def tma_load(self, to: int, map: Map, start: tuple[int, int], barrier: int) -> None:
+    def tma_load(self, to: int, map: TensorMap, start: tuple[int, int], barrier: int) -> None:
         self._load(to, map, start, barrier, [self.here.block])
 
     def tma_load_multicast(
-        self, to: int, map: Map, start: tuple[int, int], barrier: int, blocks: int
+        self, to: int, map: TensorMap, start: tuple[int, int], barrier: int, blocks: int
     ) -> None:
         cluster = self.here.block.cluster
         self._load(to, map, start, barrier, [b for i, b in enumerate(cluster) if blocks >> i & 1])
 
     def _load(
-        self, to: int, map: Map, start: tuple[int, int], barrier: int, blocks: list[Block]
+        self, to: int, map: TensorMap, start: tuple[int, int], barrier: int, blocks: list[Block]
     ) -> None:
-        (rows, columns), (x, y) = map.box, start
-        box = np.zeros(map.box, map.array.dtype)
-        inside = map.array[y : y + rows, x : x + columns]
-        box[: inside.shape[0], : inside.shape[1]] = inside
-        data = box.view(np.uint8).reshape(-1)
-        assert columns * map.array.itemsize == 128 and self.place(to) % 1024 == 0
-        where = self.place(to) + swizzled(np.arange(data.size))
+        assert map.box[1] * map.array.itemsize == 128
 
         def copy(block: Block) -> Callable[[], None]:
             def write() -> None:
-                block.memory[where] = data
-                block.barriers[self.place(barrier)].change(0, -data.size)
+                map.fetch(start[::-1], block.memory, self.place(to))
+                block.barriers[self.place(barrier)].change(0, -map.box_bytes)
 
             return write
 
@@ -284,16 +261,12 @@ class Standins:
                 else:
                     waited_for.outstanding.append(copy(block))
 
-    def tma_store(self, map: Map, start: tuple[int, int], source: int) -> None:
-        block, (rows, columns), (x, y) = self.here.block, map.box, start
-        at, count = self.place(source), rows * columns * map.array.itemsize
-        assert columns * map.array.itemsize == 128 and at % 1024 == 0
+    def tma_store(self, map: TensorMap, start: tuple[int, int], source: int) -> None:
+        block = self.here.block
+        assert map.box[1] * map.array.itemsize == 128
 
         def write() -> None:
-            data = block.memory[at + swizzled(np.arange(count))]
-            box = data.view(map.array.dtype).reshape(map.box)
-            target = map.array[y : y + rows, x : x + columns]
-            target[...] = box[: target.shape[0], : target.shape[1]]
+            map.store(start[::-1], block.memory, self.place(source))
 
         self.here.stores.append(write)
 
@@ -458,7 +431,7 @@ def run(
 
     Raises:
         Stuck: if no thread can go on.
-        AssertionError: if a stand-in is used against its rules.
+        AssertionError, Wrong: if a stand-in is used against its rules.
     """
     threads = module.CONSUMERS + 1
     world = World(threads * blocks, eager)

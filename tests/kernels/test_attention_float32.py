@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from by_path import module_at
 
 import course_lib
 from course_lib import compile_report
@@ -100,13 +100,7 @@ def test_fused_is_mostly_multiply_adds(compiles: None, cc: str) -> None:
 @pytest.mark.slow
 def test_the_benchmark_finds_the_solution(compiles: None) -> None:
     """What it is compared with is the exercise's own answer, and has a loop of another kind."""
-    spec = importlib.util.spec_from_file_location(
-        "attention_bench", ROOT / "benchmarks/attention.py"
-    )
-    assert spec and spec.loader
-    benchmark = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = benchmark
-    spec.loader.exec_module(benchmark)
+    benchmark = module_at(ROOT / "benchmarks/attention.py")
     kernel = benchmark.solution()
     if kernel is None:
         pytest.skip("a copy without solutions")

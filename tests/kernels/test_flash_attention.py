@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ptx_machine import Block, Hangs, Memory, TensorMap, Wrong, bf16_bits, flattened
+from hopper_memory import TensorMap, Wrong
+from ptx_machine import Block, Hangs, Memory, bf16_bits, flattened
 
 from course_lib import runtime
 from course_lib.kernels import InputsRefused

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hopper_on_threads import Map, Stuck, from_bf16, load, run
+from hopper_memory import TensorMap, Wrong
+from hopper_on_threads import Stuck, load, run
 
 from course_lib import emulate
 from course_lib.kernels import RUNG_KERNELS, pieces, rung_12_tma, split_tiles
-from course_lib.kernels.accuracy import bits_of_bf16
+from course_lib.kernels.accuracy import bits_of_bf16, from_bf16
 from course_lib.kernels.tile_plan import TilePlan
 
 SOURCE = Path(rung_12_tma.__file__).read_text(encoding="utf-8")
@@ -42,13 +43,13 @@ def worst_error(
         "float32": (module.store_float32, np.full((M, N), np.nan, np.float32), 32),
         "bfloat16": (module.store_bf16, np.full((M, N), 0x7FC0, np.uint16), 64),
     }[result]
-    maps = Map(A, (128, 64)), Map(B, (64 // cluster, 64)), Map(C, (64, box))
+    maps = TensorMap(A, (128, 64)), TensorMap(B, (64 // cluster, 64)), TensorMap(C, (64, box))
     lists, parts = module.helpers["pieces"], 2 * cluster
     work = lists.pieces_of(plan, shape, blocks // cluster)
     table, shared = lists.table_of(work), lists.shared_tiles(work)
     room = (blocks // cluster + plan.split) * parts * 64
     partial = np.full((room, 256), np.nan, np.float32)
-    arguments = (*maps, Map(partial, (64, 32)), table, table.shape[1])
+    arguments = (*maps, TensorMap(partial, (64, 32)), table, table.shape[1])
     kernel = module.make_kernel(store, cluster, columns)
     run(module, kernel, arguments, len(work) * cluster, cluster, eager)
     if len(shared):
@@ -114,7 +115,7 @@ def test_slips_are_caught(right: str, wrong: str) -> None:
     def caught(eager: bool) -> bool:
         try:
             return not worst_error(source, RAGGED, "bfloat16", 2, TilePlan(), eager) < 2e-2
-        except (Stuck, AssertionError):
+        except (Stuck, Wrong, AssertionError):
             return True
 
     assert caught(eager=True) or caught(eager=False)
@@ -134,6 +135,6 @@ def test_slips_in_splitting_are_caught(right: str, wrong: str) -> None:
     shape = (33, 264, 136)  # 2 tiles of 3 steps for 2 blocks
     try:
         error = worst_error(SOURCE, shape, "float32", 2, TilePlan(split=1), True, wrong_source)
-    except (Stuck, AssertionError, IndexError):
+    except (Stuck, Wrong, AssertionError, IndexError):
         return
     assert not error < 1e-6

@@ -792,6 +792,186 @@ WRITTEN_OUT = {
     """,
 }
 
+WRITTEN_OUT["functions of NumPy over whole arrays"] = """
+        np.sin(a, b)
+        np.sin(a, d)
+        np.sin(d, a)
+        np.sin(k, a)
+        np.sin(k, d)
+        np.sin(k, k)
+        np.sin(x, a)
+        np.sin(2.0, a)
+        np.sin(a, m)
+        np.sin(a, x)
+        np.sin(m, f)
+        np.sin(f, m)
+        np.sin(g, m)
+        np.sin(a[::2], b[1:5])
+        np.sin(a, out=b)
+        np.sin(a, (b,))
+        np.sin(t, a)
+        np.sin(a, b, d)
+        np.sin(Z, a)
+        np.sin(a[0], Z)
+        a[0] = np.sin(Z)
+        np.sin(R, a)
+        np.sin(h, a)
+        np.sin(a, h)
+        np.sin(C, a)
+        np.sin(a, TABLE)
+        np.sin(TABLE, a)
+        np.sin('s', a)
+        np.maximum(a, 2.0, b)
+        np.maximum(a, a, m)
+        np.maximum(m, m, a)
+        np.maximum(a, k, b)
+        np.maximum(a, k, d)
+        np.arctan2(m, a[:4], f)
+        np.hypot(k, u, d)
+        np.bitwise_and(k, k, k)
+        np.bitwise_and(k, u, k)
+        np.bitwise_and(k, u, u)
+        np.bitwise_and(a, a, k)
+        np.left_shift(k, 2, k)
+        np.less(a, b, o)
+        np.less(a, b, a)
+        np.less(a, b, k)
+        np.less(a, b, C)
+        np.isnan(a, o)
+        np.logical_and(a, k, o)
+        np.conjugate(a, b)
+        np.divide(k, k, a)
+        np.add(a, b, a)
+        np.sqrt(a, b)
+        np.exp(a, b)
+        np.multiply(a, b, a)
+        np.real(a, b)
+        e = np.sin(a, b); a[0] = e[1]
+        a[0] = np.sin(a, b)[2]
+        s = cuda.shared.array(8, float32); np.sin(a, s)
+        s = cuda.local.array((2, 8), float32); np.sin(a, s)
+        np.sin(a)
+        e = np.sin(a)
+        b[:] = np.sin(a)
+        np.deg2rad(R.x, a)
+        np.deg2rad(a, R.x)
+    """
+
+WRITTEN_OUT["other shapes and types over the same elements"] = """
+        e = a.reshape(4, 2); a[0] = e[3, 1]
+        e = a.reshape((2, 2, 2)); a[0] = e[1, 1, 1]
+        e = a.reshape(2, -1); a[0] = e.shape[1]
+        e = a.reshape(n, w + 2); a[0] = e[1, 1]
+        e = a.reshape(-1); e[0] = 1
+        e = m.reshape(16); e[15] = 1
+        e = f.reshape(16)
+        e = g.reshape(16)
+        e = a[::2].reshape(2, 2)
+        e = a.reshape(m.shape)
+        e = a.reshape(t)
+        e = a.reshape(r)
+        e = a.reshape(q)
+        e = a.reshape(x)
+        e = a.reshape()
+        e = a[:1].reshape(()); e[()] = 2
+        e = np.reshape(a, (2, 4))
+        e = a.reshape(shape=(2, 4))
+        e = a.T.reshape(2, 4)
+        e = m.T.reshape(16)
+        e = m[1].reshape(2, 2); e[1, 1] = 1
+        e = Z.reshape(1); e[0] = 1
+        e = R.reshape(2, 4); a[0] = e[1, 1].x
+        s = cuda.shared.array(8, float32); e = s.reshape(2, 4); e[1, 2] = 1
+        s = cuda.local.array(8, float32); e = s.reshape(2, 4); e[1, 2] = 1
+        a[0] = x.reshape(1)
+        e = a.view(np.float64); e[1] = 2
+        e = a.view(np.int8); e[31] = 2
+        e = m.view(np.int8); a[0] = e[3, 15]
+        e = f.view(np.int8)
+        e = g.view(np.int8)
+        e = y.view(np.int32); e[1] = 3
+        e = y.view(np.dtype('int32')); e[1] = 3
+        e = a[::2].view(np.int8)
+        e = a[:2].view(np.float64); e[0] = 1
+        s = cuda.shared.array(8, float32); e = s.view(np.int8); e[0] = 1
+        a[0] = x.view(np.int8)
+        a[0] = z.view(np.int32)
+        a[0] = n.view(np.float64)
+        k[0] = n.bit_count() + w.bit_count() + v.bit_count()
+        k[0] = y[0].bit_count() + (3).bit_count()
+        k[0] = q.bit_count()
+        k[0] = x.bit_count()
+        k[0] = n.bit_count(1)
+        a[0] = math.remainder(x, x) + math.remainder(n, w)
+        a[0] = math.exp2(x) + math.exp2(n)
+        a[0] = math.nextafter(x, z)
+        a[0] = tuple(t)[1] + tuple(r)[1]
+        a[0] = tuple(a)[0]
+        e = tuple()
+        e = tuple(range(3))
+        for i in tuple(t):| a[i] = 1
+        C[0] = complex(*cmath.polar(C[1]))
+        C[0] = complex(*a)
+        C[0] = complex(*(x, x), x)
+        a[0] = math.hypot(*t)
+        a[0] = math.sqrt(*t)
+        a[0] = max(*t)
+    """
+
+WRITTEN_OUT["whole arrays into fields, members into elements"] = """
+        R[0]['v'] = a
+        R[0]['v'] = a[:2]
+        R[0]['v'] = m[0]
+        R[0]['v'] = d
+        R[0]['v'] = k
+        R[0]['v'] = a[::2]
+        R[0]['v'] = m
+        R[0]['v'] = t
+        R[0]['v'] = x
+        R[0]['v'] = R[1].v
+        R[0]['v'] = R[1]['v']
+        R[0].v = R[1].v
+        R[0].v = a
+        R['v'] = m
+        R['v'][0] = a
+        R[0]['x'] = a
+        R[0] = a
+        R[0] = R
+        R[0] = x
+        R[0] = R[0].v
+        s = cuda.local.array(2, float32); R[0]['v'] = s
+        k[0] = Num.one
+        a[0] = Num.one
+        o[0] = Num.one
+        k[:] = Num.one
+        a[:] = Num.one
+        k[0] += Num.one
+        a[0] += Num.one
+        R[0].x = Num.one
+        R[0].j = Num.one
+        a[0] = int32(Num.one)
+        a[0] = np.int8(Num.one)
+        a[0] = float32(Num.one)
+        a[0] = int(Num.one)
+        a[0] = math.sqrt(Num.one)
+        a[0] = max(Num.one, 1)
+        a[0] = abs(Num.one)
+        for i in range(Num.two):| a[i] = 1
+        cuda.atomic.add(k, 0, Num.one)
+        e = Num.one; k[0] = e
+        e = Num.one; a[0] = e
+        e = Num.one; a[e] = 1
+        e = Num.one if q else Num.two; k[0] = e
+        k[0] = n is 3
+        k[0] = n is w
+        k[0] = q is True
+        k[0] = x is not x
+        k[0] = Num.one is Num.one
+        k[0] = Num.one is n
+        k[0] = n is not n
+        k[0] = t is t
+    """
+
 BINARY = "+ - * / // % ** @ & | ^ << >>".split()
 COMPARISONS = ["<", "==", "!=", ">=", "is", "in", "not in"]
 BUILTINS = """abs all any bool chr complex dict divmod enumerate filter float getattr hash id int

@@ -28,6 +28,9 @@ PASSES = (
 )  # fmt: skip
 
 
+SLOW = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def reports(corpus: Any) -> Any:
     """The launches of which Nsight Compute's counts are stored."""
@@ -75,6 +78,9 @@ def test_counts_are_those_of_nsight_compute(reports: Any, name: str) -> None:
     for counter in EXACT:
         if counter in counted:
             assert getattr(found, counter) == counted[counter], counter
+    for side, again in (("written", found.profile), ("compiled", found)):
+        ours = {each: getattr(again, each) for each in counted}
+        assert ours == getattr(stored(name), side), side
     for counter in PASSES:
         more = counted[counter] - getattr(found, counter)
         passes = found.shared_load_wavefronts + found.shared_store_wavefronts
@@ -108,6 +114,58 @@ def test_many_styles_cost_what_an_h200_counted(corpus: Any) -> None:
             if not 0 <= expected - found <= noise and (name, counter) not in UNEXPLAINED:
                 odd.append((name, counter, found, expected))
     assert not odd
+
+
+PASSES_OF_H200 = json.loads(
+    (Path(__file__).parent / "shared_passes_H200.json").read_text(encoding="utf-8")
+)["kernels"]
+
+
+@pytest.fixture(scope="module")
+def shared_passes() -> Any:
+    """The benchmark that counts passes by launch and by instruction."""
+    sys.path.insert(0, BENCHMARKS)
+    try:
+        import shared_passes
+
+        yield shared_passes
+    finally:
+        sys.path.remove(BENCHMARKS)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name == "tiled matmul" else pytest.param(name, marks=SLOW) for name in PASSES_OF_H200],
+)
+def test_each_line_has_the_passes_that_nsight_compute_tells(
+    corpus: Any, shared_passes: Any, name: str
+) -> None:
+    launch, counted = shared_passes.launches()[name], PASSES_OF_H200[name]
+    for counter, lines in shared_passes.by_line(launch, counted).items():
+        assert all(ours == theirs for ours, theirs, _ in lines.values()), (counter, lines)
+
+
+def test_only_warps_that_store_while_data_come_in_are_counted_more_than_their_pattern() -> None:
+    def beyond(name: str) -> int:
+        launches = PASSES_OF_H200[name]["launches"]
+        passes = [sum(each) for each in zip(*map(launches.get, PASSES[::2]), strict=True)]
+        return max(passes) - sum(passes for _, passes in PASSES_OF_H200[name]["instructions"])
+
+    for quiet in ("1 warps, no global memory", "16 warps, no global memory",
+                  "1 warps, loads from global memory"):  # fmt: skip
+        assert beyond(quiet) == 0
+    assert beyond("16 warps, loads from global memory") > 1000
+
+
+def test_nsight_compute_s_page_of_instructions_is_read(shared_passes: Any) -> None:
+    table = (
+        '"Kernel Name","k(float, int)",\n'
+        '"Address","Source","Address Space","L1 Wavefronts Shared"\n'
+        '"0x7f00","      MOV R1, R2","-","0"\n'
+        '"0x7f20","      LDS.128 R4, [R2]","Shared","24"\n'
+        '"0x7f30","      LDGSTS.E [R2], desc[UR4]","Global,Shared","8"\n'
+    )
+    assert shared_passes.passes_by_place(table + table) == [[[0x20, 24], [0x30, 8]]] * 2
 
 
 STYLES = ("7.5", "8.0", "8.6", "8.9", "9.0")

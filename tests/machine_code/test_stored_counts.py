@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
 import pytest
+from by_path import module_at
 
 import course_lib
 from course_lib import machine_code
@@ -78,11 +78,7 @@ def _kernel(text: str, name: str, folder: Path) -> Any:
     """The kernel of this name, from a file with the text."""
     file = folder / f"text_{abs(hash(text))}.py"
     file.write_text(f"import numpy as np\nfrom numba import cuda, float32\n{text}")
-    spec = spec_from_file_location(file.stem, file)
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return getattr(module, name)
+    return getattr(module_at(file), name)
 
 
 def _skip_without_disassembler(report: CompileReport) -> None:

@@ -6,13 +6,18 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from course_lib.bench import fingerprints
-from course_lib.machine_code import CompileReport, nvcc_report
+from course_lib.errors import PIP_INSTALL
+from course_lib.machine_code import CompileFailed, CompileReport, CompilerMissing, compiler
+from course_lib.machine_code.compiler import Compiled, find_tool
+from course_lib.machine_code.report import report_of
 
+GET_NVCC = f"{PIP_INSTALL} nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-crt nvidia-cuda-runtime"
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "twins"
 KEPT = Path(__file__).with_name("twins.json")
 NAMES = (
@@ -34,6 +39,33 @@ def numbers(report: CompileReport) -> dict[str, int]:
         "instructions": report.mix.total,
         "ffma": report.mix.ffma,
     }
+
+
+def nvcc_report(source: Path, cc: str) -> CompileReport:
+    """Compile a .cu file and say what came out; its kernel has the file's name.
+
+    The kernel is declared `extern "C"`, so that its name is the same in the machine code.
+
+    Raises:
+        CompilerMissing: with the packages to install; a host compiler is needed, too.
+        CompileFailed: with the compiler's reason.
+    """
+    wanted = compiler.capability(cc)
+    nvcc = find_tool("nvcc")
+    if nvcc is None:
+        raise CompilerMissing(f"CUDA C++ is compiled by nvcc, which is not here: {GET_NVCC}.")
+    with tempfile.TemporaryDirectory(prefix="machine-code-") as folder:
+        cubin = Path(folder, "kernel.cubin")
+        target = f"--gpu-architecture={compiler.target(wanted)}"
+        flags = ["--cubin", "--generate-line-info", "--resource-usage", target]
+        done = compiler.run([nvcc, *flags, str(source), "--output-file", str(cubin)])
+        if done.returncode:
+            lines = [line for line in done.stderr.splitlines() if "error" in line]
+            raise CompileFailed(f"nvcc refuses {source.name}: {' '.join(lines[:1])}")
+        sass, note = compiler.disassemble(cubin, wanted)
+    versions = compiler.release(nvcc)
+    log = done.stdout + done.stderr
+    return report_of(Compiled(source.stem, "", log, sass, note, versions), source.stem, wanted)
 
 
 def compiled(names: list[str], capabilities: tuple[str, ...]) -> dict[str, dict[str, Any]]:

@@ -6,31 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from known_kernels import TILED
 
 from course_lib.curriculum import TASKS
 from course_lib.figures.interactive import MAX_BYTES
 from course_lib.tab.requests import answer
 
-TILED = """\
-@cuda.jit
-def matmul_tiled(A, B, C):
-    sA = cuda.shared.array((TILE, TILE), float32)
-    sB = cuda.shared.array((TILE, TILE), float32)
-    x, y = cuda.grid(2)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    total = float32(0)
-    for start in range(0, A.shape[1], TILE):
-        inside = y < A.shape[0] and start + tx < A.shape[1]
-        sA[ty, tx] = A[y, start + tx] if inside else float32(0)
-        inside = start + ty < B.shape[0] and x < B.shape[1]
-        sB[ty, tx] = B[start + ty, x] if inside else float32(0)
-        cuda.syncthreads()
-        for k in range(TILE):
-            total += sA[ty, k] * sB[k, tx]
-        cuda.syncthreads()
-    if y < C.shape[0] and x < C.shape[1]:
-        C[y, x] = total
-"""
 NAMED = "TILE = 16\n\n" + TILED
 WRITTEN_OUT = TILED.replace("TILE", "16")
 WITHOUT_A_BARRIER = NAMED.replace("        cuda.syncthreads()\n        for k", "        for k")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +26,7 @@ def mat_add(A, B, C):
 TILE_CHOICE = "BM = BN = 64\nBK = 8\nTM = TN = 4\n"
 
 
-@pytest.fixture(autouse=True)
-def session(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(progress, "_session", progress._Session())
-    return
+pytestmark = pytest.mark.usefixtures("session_of_its_own")
 
 
 def ask(do: str, **fields: Any) -> dict[str, Any]:

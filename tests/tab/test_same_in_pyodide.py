@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import random
 import shutil
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from by_path import module_at
 from kernels_to_play import MATRICES, NEIGHBOURS, TILED, VECTORS
 
 from course_lib import progress
@@ -26,12 +26,7 @@ Asked = dict[str, Any]
 
 def slips_of(lesson: str) -> dict[str, list[tuple[str, str, str, str]]]:
     """The usual slips in the tasks of a lesson."""
-    path = ROOT / "tests" / "tasks" / f"slips_{lesson}.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.SLIPS
+    return module_at(ROOT / "tests" / "tasks" / f"slips_{lesson}.py").SLIPS
 
 
 def checks(lesson: str) -> list[Asked]:

@@ -144,8 +144,12 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
          "2 * t + 16 is 16 in this thread."),
         ("two_stages", "A, B, start + 64)", "A, B, start + 128)",
          "What is start + 128 in the last turn of the loop?"),
+        ("two_stages", "range(0, K, 64)", "range(0, K + 64, 64)", "What is `+ 64` there for?"),
+        ("two_stages", "range(0, K, 64)", "range(0, K + 1, 64)", "What is `+ 1` there for?"),
         ("merge_parts", "share * O[i, x]", "share * O[i, x] / L[i]", "What is `/ L[i]` there for?"),
         ("banded", "which * band + inside", "which + inside", "rows lie above the second band?"),
+        ("banded", "number // (band * columns)", "number // columns", "This index is what banded "
+         "returns here."),
     ],
 )  # fmt: skip
 def test_the_first_message_names_what_is_wrong_and_no_more(
@@ -153,6 +157,30 @@ def test_the_first_message_names_what_is_wrong_and_no_more(
 ) -> None:
     first = judged(TASKS[task], TASKS[task].answer.replace(old, new)).errors[0]
     assert hint in first.hint, first
+
+
+FIRST_COPY = "    start_copy(sA[0], sB[0], A, B, 0)"
+
+
+@pytest.mark.parametrize(
+    ("task", "old", "new", "says"),
+    [
+        ("two_stages", "range(0, K, 64)", "range(64, K, 64)", "Right except steps 64 to 127 of k"),
+        ("two_stages", FIRST_COPY, FIRST_COPY.replace("0)", "64)"), "tile 0 never"),
+        ("two_stages", "range(0, K, 64)", "range(0, K + 64, 64)", "the sum more than once"),
+        ("one_mma", "pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[g, 2 * t], B[g, 2 * t + 1])",
+         "word 0 of B is transposed"),
+        ("one_mma", "pair(A[g, 2 * t + 8], A[g, 2 * t + 9])",
+         "pair(A[2 * t, g + 8], A[2 * t + 1, g + 8])", "word 2 of A is transposed"),
+        ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
+         "columns", "this goes along the rows, one after the other"),
+    ],
+)  # fmt: skip
+def test_the_first_message_says_what_is_in_the_result(
+    task: str, old: str, new: str, says: str
+) -> None:
+    first = judged(TASKS[task], new.join(TASKS[task].answer.rsplit(old, 1))).errors[0]
+    assert says in str(first.message), first
 
 
 def test_either_warp_may_fetch_and_the_other_one_add() -> None:

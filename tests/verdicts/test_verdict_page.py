@@ -16,7 +16,7 @@ import pytest
 from numba import cuda, float32
 
 import course_lib
-from course_lib import figures, front_end, progress
+from course_lib import figures, front_end
 from course_lib.checking import CheckFailed, examine
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.report import Report
@@ -54,9 +54,7 @@ def matmul_tiled(A, B, C):
 FORBIDDEN = {"script", "img", "iframe", "link", "object", "embed", "form", "base", "meta", "svg"}
 
 
-@pytest.fixture(autouse=True)
-def session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "_session", progress._Session())
+pytestmark = pytest.mark.usefixtures("session_of_its_own")
 
 
 def defined(text: str, name: str, **names: Any) -> Any:

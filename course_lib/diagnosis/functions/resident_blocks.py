@@ -7,7 +7,6 @@ student's own machine and a grader's come to the same verdict. What is right is 
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -89,18 +88,11 @@ def _missing(exercise: Exercise, function: Kernel) -> Finding | None:
             signature=exercise.signature,
         )
         return finding("missing-answer", message, function.tree.lineno, "Compare the parameters.")
-    body = [each for each in function.body if not _says_nothing(each)]
-    if not body:
+    if function.is_empty:
         message = "The function is still empty: it returns nothing."
         hint = "Start with one limit, for instance that by warps, and return it."
         return finding("missing-answer", message, function.tree.lineno, hint)
     return None
-
-
-def _says_nothing(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Pass) or (
-        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    )
 
 
 def _try(function: Kernel, launch: Occupancy, steps: int) -> TriedLaunch:

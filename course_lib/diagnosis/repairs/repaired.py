@@ -28,7 +28,7 @@ KINDS = {
     "wrong-formula": ("surplus",),
     "out-of-bounds-read": BY_ITSELF,
     "out-of-bounds-write": BY_ITSELF,
-    "wrong-loop-bound": ("indices",),
+    "wrong-loop-bound": ("indices", "surplus"),
     "accumulator-error": ("number", "indentation"),
     "incomplete-output": ("number", "indentation"),
     "wrong-bounds-check": ("indices", "number", "comparison"),

@@ -170,5 +170,23 @@ ITEM = Intrinsic(
     lambda arguments, keywords: Typed(scalars(arguments, 1, complex_too=True)[0]),
     lambda machine, node, values: values[0],
 )
+
+
+def _bit_count_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    kind = scalars(arguments, 1)[0]
+    need(T.is_integer(kind), say("{kind} has no bits to count", kind=kind))
+    return Typed(kind)
+
+
+def _bit_count(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    unsigned = values[0].view(np.dtype(f"u{values[0].dtype.itemsize}"))
+    counted: Value = machine.convert(np.bitwise_count(unsigned), values[0].dtype)
+    return counted
+
+
 # Methods of a number: called with the number itself as the first argument.
-NUMBER_METHODS = {"conjugate": CONJUGATE, "item": ITEM}
+NUMBER_METHODS = {
+    "conjugate": CONJUGATE,
+    "item": ITEM,
+    "bit_count": Intrinsic(_bit_count_typing, _bit_count),
+}

@@ -7,6 +7,7 @@ Each entry gives the typing rule (argument types to result type, as Numba has it
 from __future__ import annotations
 
 import ast
+import enum
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,15 +27,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Typed:
-    """A type, and the value if it is a literal that Numba treats as a constant."""
+    """A type, and the value if it is a literal that Numba treats as a constant.
+
+    Of a whole number `members` is the enumeration that it is a member of, if it is one.
+    """
 
     type: T.Type
     literal: int | tuple[Any, ...] | None = None
+    members: enum.EnumMeta | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Typed):
             return False
-        return T.same(self.type, other.type) and self.literal == other.literal
+        known = (self.literal, self.members) == (other.literal, other.members)
+        return known and T.same(self.type, other.type)
 
     def __hash__(self) -> int:
         return hash((self.type, self.literal))
@@ -399,6 +405,19 @@ INTRINSICS["builtins.print"] = Intrinsic(
 )
 
 
+def _tuple_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need(len(arguments) < 2, "takes one tuple")
+    if not arguments:
+        return Typed(T.TupleType(()), ())
+    need(isinstance(arguments[0].type, T.TupleType), "makes a tuple of a tuple only")
+    return arguments[0]
+
+
+INTRINSICS["builtins.tuple"] = Intrinsic(
+    _tuple_typing, lambda machine, node, values: values[0] if values else ()
+)
+
+
 # -- arithmetic functions -----------------------------------------------------------------------
 
 
@@ -564,6 +583,7 @@ INTRINSICS["numba.cuda.selp"] = elementwise(
 _MATH_ONE: dict[str, Callable[[Any], Any]] = {
     "sqrt": np.sqrt,
     "exp": np.exp,
+    "exp2": np.exp2,
     "expm1": np.expm1,
     "log": np.log,
     "log2": np.log2,
@@ -595,12 +615,26 @@ _MATH_ONE: dict[str, Callable[[Any], Any]] = {
 _NO_FLOP = {"fabs", "floor", "ceil", "trunc"}
 for _name, _function in _MATH_ONE.items():
     INTRINSICS[f"math.{_name}"] = elementwise(_function, _math, flops=0 if _name in _NO_FLOP else 1)
+
+
+def _remainder(number: Value, divisor: Value) -> Value:
+    """What IEEE 754 calls the remainder: from the nearest multiple of `divisor`, or an even one."""
+    size = np.abs(divisor)
+    rest = np.fmod(np.abs(number), size + size)
+    beyond = rest > size - rest  # more than half of it, without a sum that may overflow
+    once = np.where(beyond, rest - size, rest)
+    twice = np.where(beyond & (once >= size - once), once - size, once)
+    return twice * np.copysign(number.dtype.type(1), number)
+
+
 _MATH_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "pow": np.power,
     "atan2": np.arctan2,
     "fmod": np.fmod,
     "hypot": np.hypot,
     "copysign": np.copysign,
+    "nextafter": np.nextafter,
+    "remainder": _remainder,
 }
 for _name, _of_two in _MATH_TWO.items():
     INTRINSICS[f"math.{_name}"] = elementwise(_of_two, _math, low=2, flops=1)

@@ -99,6 +99,34 @@ INTRINSICS[f"{_PATH}fast_powf"] = INTRINSICS[f"{_PATH}powf"]
 INTRINSICS[f"{_PATH}fast_fdividef"] = INTRINSICS[f"{_PATH}fdiv_rn"]
 INTRINSICS[f"{_PATH}saturatef"] = _function(_saturated, [T.FLOAT32], T.FLOAT32)
 
+
+def _pair(
+    compute: Callable[[Any], tuple[Any, Any]], kind: np.dtype, second: np.dtype, flops: int = 0
+) -> Intrinsic:
+    """A function of one number that gives two."""
+
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        need(not keywords, "takes no keyword arguments")
+        scalars(arguments, 1)
+        return Typed(T.TupleType((kind, second)))
+
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+        machine.count_flops(node, kind, flops)
+        first, other = compute(machine.convert(values[0], kind))
+        return machine.convert(first, kind), machine.convert(other, second)
+
+    return Intrinsic(typing, run)
+
+
+for _suffix, _kind in (("", T.FLOAT64), ("f", T.FLOAT32)):
+    INTRINSICS[f"{_PATH}frexp{_suffix}"] = _pair(np.frexp, _kind, T.INT32)
+    INTRINSICS[f"{_PATH}modf{_suffix}"] = _pair(np.modf, _kind, _kind)
+    INTRINSICS[f"{_PATH}sincos{_suffix}"] = _pair(lambda x: (np.sin(x), np.cos(x)), _kind, _kind, 2)
+    INTRINSICS[f"{_PATH}sincospi{_suffix}"] = _pair(
+        lambda x: (_ONE["sinpi"](x), _ONE["cospi"](x)), _kind, _kind, 2
+    )
+INTRINSICS[f"{_PATH}fast_sincosf"] = INTRINSICS[f"{_PATH}sincosf"]
+
 _BITS: dict[str, tuple[np.dtype, np.dtype]] = {
     "float_as_int": (T.FLOAT32, T.INT32),
     "int_as_float": (T.INT32, T.FLOAT32),
@@ -115,6 +143,10 @@ def _unsigned(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return lambda x, y: function(x.astype(np.uint32), y.astype(np.uint32))
 
 
+def _distance(x: Any, y: Any) -> Any:
+    return np.maximum(x, y) - np.minimum(x, y)
+
+
 for _name, (_from, _to) in _BITS.items():
     INTRINSICS[_PATH + _name] = _function(_same_bits(_to), [_from], _to)
 _WHOLE: dict[str, tuple[Callable[..., Any], np.dtype, int]] = {  # of so many numbers
@@ -124,6 +156,8 @@ _WHOLE: dict[str, tuple[Callable[..., Any], np.dtype, int]] = {  # of so many nu
     "max": (np.maximum, T.INT32, 2),
     "llmin": (np.minimum, T.INT64, 2),
     "llmax": (np.maximum, T.INT64, 2),
+    "sad": (lambda x, y, z: _distance(x, y) + z, T.INT32, 3),
+    "usad": (lambda x, y, z: _unsigned(_distance)(x, y).astype(np.int32) + z, T.INT32, 3),
     "umin": (_unsigned(np.minimum), T.INT32, 2),
     "umax": (_unsigned(np.maximum), T.INT32, 2),
 }
@@ -143,7 +177,6 @@ for _name, (_test, _tested) in _TESTS.items():
 
 def _as(path: str, takes: Sequence[np.dtype]) -> Intrinsic:
     """A function that the emulator has under another name."""
-    known = INTRINSICS[path]
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         need(not keywords, "takes no keyword arguments")
@@ -152,7 +185,7 @@ def _as(path: str, takes: Sequence[np.dtype]) -> Intrinsic:
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         given = [machine.convert(value, kind) for value, kind in zip(values, takes, strict=True)]
-        result: Value = known.run(machine, node, given)
+        result: Value = INTRINSICS[path].run(machine, node, given)
         return result
 
     return Intrinsic(typing, run)
@@ -168,3 +201,5 @@ for _suffix, _kind in (("", T.FLOAT64), ("f", T.FLOAT32)):
         INTRINSICS[f"{_PATH}{_name}{_suffix}"] = _as(f"math.{_known}", [_kind])
     for _name in (f"fma{_suffix}", f"fma{_suffix}_rn"):
         INTRINSICS[_PATH + _name] = _as("numba.cuda.fma", [_kind] * 3)
+for _name in ("clz", "popc", "ffs", "brev"):
+    INTRINSICS[_PATH + _name] = _as(f"numba.cuda.{_name}", [T.INT32])

@@ -3,12 +3,19 @@
 Numba takes the first loop of the ufunc into which all arguments fit safely, where integers beside
 floats fit into any float; it has no loop for float16 and long doubles. Functions that Numba lacks
 in kernels (np.sqrt, np.floor, …) are not here.
+
+With an array for the result, as in `np.sin(a, out)`, every thread runs a loop over all elements of
+that array: `written_out` is the loop in the kernel language.
 """
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
+
 import numpy as np
 
+from course_lib.emulator.functions.array_methods import function_in_one_line
 from course_lib.emulator.functions.intrinsics import (
     INTRINSICS,
     Arguments,
@@ -61,12 +68,14 @@ def _intrinsic(function: np.ufunc, flops: int) -> Intrinsic:
     of_numbers = elementwise(function, result, operands, count, None, flops, chooses, True)
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        into_array = len(arguments) > count and isinstance(arguments[-1].type, T.ArrayType)
-        hint = "A loop over the elements does the same."
-        supported(not into_array, "takes numbers here, and no whole arrays", hint)
+        single = any(isinstance(e.type, T.ArrayType) and not e.type.ndim for e in arguments)
+        supported(not single, "takes numbers here", "a[()] is the number in an array without axes.")
         return of_numbers.typing(arguments, keywords)
 
     return Intrinsic(typing, of_numbers.run)
+
+
+UFUNCS: dict[str, np.ufunc] = {}
 
 
 _COMPUTING = """arccos arccosh arcsin arcsinh arctan arctan2 arctanh cos cosh deg2rad degrees divide
@@ -82,9 +91,55 @@ _ALSO = {
 }  # fmt: skip
 
 for _name in (*_COMPUTING, *_OTHERS):
+    UFUNCS[f"numpy.{_name}"] = getattr(np, _name)
     INTRINSICS[f"numpy.{_name}"] = _intrinsic(getattr(np, _name), int(_name in _COMPUTING))
 for _name, _same in _ALSO.items():
+    UFUNCS[f"numpy.{_name}"] = UFUNCS[f"numpy.{_same}"]
     INTRINSICS[f"numpy.{_name}"] = INTRINSICS[f"numpy.{_same}"]
+
+
+def check_arrays(function: np.ufunc, inputs: Sequence[T.Type], out: T.ArrayType) -> None:
+    """Refuse what a ufunc takes for no operands, or not for those of this result.
+
+    Raises:
+        TypingError: with what Numba refuses, or NotEmulated with what it computes wrongly.
+    """
+    kinds = [each.dtype if isinstance(each, T.ArrayType) else each for each in inputs]
+    fits = all(isinstance(kind, np.dtype) and not kind.names for kind in kinds)
+    need(fits, "needs numbers and arrays of numbers")
+    supported(T.FLOAT16 not in kinds, "takes no float16 here", "float32 holds the same numbers.")
+    result = _loop(function, kinds)[1]  # type: ignore[arg-type]
+    fits = out.writable and not out.dtype.names and np.can_cast(result, out.dtype, "same_kind")
+    need(fits, say("cannot put {result} into {out}", result=result, out=out))
+    axes = max((each.ndim for each in inputs if isinstance(each, T.ArrayType)), default=0)
+    hint = "Every operand has at most the axes of the result."
+    supported(axes <= out.ndim, "takes no array with more axes than the result here", hint)
+
+
+def written_out(inputs: Sequence[T.Type], out: T.ArrayType, line: int) -> ast.FunctionDef:
+    """The loop that fills `out` from `function` of the inputs, as if it stood in one line.
+
+    An axis of length 1 stands for one of any length, and so do axes that are not there.
+    """
+    places = [f"i{axis}" for axis in range(out.ndim)]
+    operands = []
+    for number, kind in enumerate(inputs):
+        operand = f"x{number}"
+        if isinstance(kind, T.ArrayType):
+            own = enumerate(places[out.ndim - kind.ndim :])
+            index = [f"{i} if {operand}.shape[{axis}] > 1 else 0" for axis, i in own]
+            operand = f"{operand}[{', '.join(index) or '()'}]"
+        operands.append(operand)
+    layouts = [each.layout for each in inputs if isinstance(each, T.ArrayType)]
+    by_columns = layouts.count("F") > layouts.count("C")  # the order that Numba then takes
+    axes = range(out.ndim)[:: -1 if by_columns else 1]
+    heads = [f"for i{axis} in range(out.shape[{axis}]):" for axis in axes]
+    names = ", ".join(f"x{number}" for number in range(len(inputs)))
+    lines = [f"def ufunc({names}, out):"]
+    lines += [f"{' ' * depth}{head}" for depth, head in enumerate(heads, 1)]
+    element = f"out[{', '.join(places) or '()'}] = function({', '.join(operands)})"
+    lines += [" " * (1 + out.ndim) + element, " return out"]
+    return function_in_one_line("\n".join(lines), line)
 
 
 def _part(name: str) -> Intrinsic:

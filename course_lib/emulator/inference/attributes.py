@@ -21,7 +21,7 @@ from course_lib.emulator.inference.hints import (
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import constant_of_reference
-from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.names import OwnModule, Reference, Unusable
 from course_lib.sentences import say
 
 
@@ -41,6 +41,8 @@ class AttributeTyper(FieldTyper):
             return Typed(owner.type.dtype)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, Reference):
             return self.reference_attribute(node, owner.type.value.attribute(node.attr))
+        if isinstance(owner.type, T.Static) and isinstance(owner.type.value, OwnModule):
+            return self.known(node, self.of_module(node, owner.type.value))
         if isinstance(owner.type, T.TupleType) and node.attr in owner.type.fields:
             return Typed(owner.type.items[owner.type.fields.index(node.attr)])
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, enum.EnumMeta):
@@ -65,6 +67,16 @@ class AttributeTyper(FieldTyper):
             say("{type} has no attribute .{attribute}.", type=owner.type, attribute=node.attr),
             node,
         )
+
+    def of_module(self, node: ast.Attribute, module: OwnModule) -> object:
+        """What a name stands for in a module of one's own."""
+        if node.attr not in module.names:
+            message = say("{module} has no {name}.", module=module, name=node.attr)
+            raise rejection("compile-error", message, node)
+        value = module.names[node.attr]
+        if isinstance(value, Unusable):
+            raise rejection(value.code, value.reason, node, value.hint)
+        return value
 
     def dtype_attribute(self, node: ast.Attribute, dtype: np.dtype) -> Typed:
         """`C.dtype.type`, which casts; other facts about a type are Numba's alone."""

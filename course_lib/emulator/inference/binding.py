@@ -48,9 +48,9 @@ def bound(
     defaults = len(arguments) < len(kernel.parameters) and given.defaults
     if not (starred or keywords or given.vararg or defaults):
         return list(arguments), None
-    places = _places(node, arguments)
+    given_there = places(node, arguments)
     names = kernel.parameters[: -1 if given.vararg else None]
-    filled = dict(zip(names, places, strict=False))
+    filled = dict(zip(names, given_there, strict=False))
     for number, (name, typed) in enumerate(keywords.items(), len(arguments)):
         if name in filled or name not in names:
             message = say("{kernel} takes no {name} here.", kernel=kernel.name, name=name)
@@ -61,13 +61,13 @@ def bound(
     ):
         if name not in filled:
             filled[name] = _default(kernel, default, node)
-    rest = places[len(names) :]
+    rest = given_there[len(names) :]
     if len(filled) != len(names) or (rest and not given.vararg):
         message = say(
             "{kernel} takes {wanted} arguments, not {given}.",
             kernel=kernel.name,
             wanted=len(names),
-            given=len(places) + len(keywords),
+            given=len(given_there) + len(keywords),
         )
         raise rejection("compile-error", message, node)
     kinds = [filled[name][0] for name in names]
@@ -78,19 +78,19 @@ def bound(
     return kinds, tuple(slots)
 
 
-def _places(node: ast.Call, arguments: Sequence[Typed]) -> list[tuple[Typed, Slot]]:
+def places(node: ast.Call, arguments: Sequence[Typed]) -> list[tuple[Typed, Slot]]:
     """The arguments by place, with the items of tuples behind a `*` one by one."""
-    places: list[tuple[Typed, Slot]] = []
+    found: list[tuple[Typed, Slot]] = []
     for number, (written, typed) in enumerate(zip(node.args, arguments, strict=True)):
         if not isinstance(written, ast.Starred):
-            places.append((typed, Slot(number)))
+            found.append((typed, Slot(number)))
         elif isinstance(typed.type, T.TupleType):
             items = enumerate(typed.type.items)
-            places += [(Typed(kind), Slot(number, item)) for item, kind in items]
+            found += [(Typed(kind), Slot(number, item)) for item, kind in items]
         else:
             message = say("Only a tuple stands behind a `*`, not {type}.", type=typed.type)
             raise rejection("compile-error", message, written)
-    return places
+    return found
 
 
 def _default(kernel: Kernel, default: ast.expr, node: ast.Call) -> tuple[Typed, Slot]:

@@ -11,7 +11,7 @@ from course_lib.emulator.budget import MAX_ARGUMENTS
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Cast, Typed
 from course_lib.emulator.functions.unrolling import UNROLL
-from course_lib.emulator.inference.binding import bound
+from course_lib.emulator.inference.binding import bound, places
 from course_lib.emulator.inference.hints import (
     INSTEAD,
     NUMBAS_FUNCTIONS,
@@ -21,7 +21,7 @@ from course_lib.emulator.inference.hints import (
 )
 from course_lib.emulator.inference.methods import MethodTyper
 from course_lib.emulator.inference.operator_functions import as_operator
-from course_lib.emulator.inference.typer import RefusedForNoLiteral
+from course_lib.emulator.inference.typer import NotKnownYet, RefusedForNoLiteral
 from course_lib.emulator.inference.typings import Closure, Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
@@ -36,6 +36,10 @@ _KEYWORDS_ARE_KNOWN = (
     *("builtins.print", "builtins.range"),
     *("numba.cuda.shared", "numba.cuda.local", "numba.cuda.atomic"),
 )
+# Functions that convert a member of an IntEnum to a whole number; others have no rule for one.
+_TAKE_MEMBERS = (
+    *("math.", "builtins.abs", "builtins.range", "numba.cuda.atomic.", "numba.cuda.syncwarp"),
+)
 
 
 class CallTyper(MethodTyper):
@@ -49,9 +53,10 @@ class CallTyper(MethodTyper):
         if len(node.args) + len(node.keywords) > MAX_ARGUMENTS:
             message = say("A call has at most {most} arguments here.", most=MAX_ARGUMENTS)
             raise rejection("not-allowed", message, node)
-        own = isinstance(function, Closure | Kernel)
         several = any(isinstance(each, ast.Starred) for each in node.args)
-        if any(each.arg is None for each in node.keywords) or (several and not own):
+        if any(each.arg is None for each in node.keywords) or (
+            several and not _takes_star(function)
+        ):
             hint = "Write out the arguments one by one."
             raise rejection("unsupported", "The emulator knows plain arguments only.", node, hint)
         arguments = [self.expression(argument, env) for argument in node.args]
@@ -72,8 +77,13 @@ class CallTyper(MethodTyper):
                 self.typing.rewritten[node] = other
                 return self.expression(other, env)
             case Reference():
-                for argument in node.args:
-                    self.refuse_member(argument)
+                if several:
+                    spread = places(node, arguments)
+                    arguments = [typed for typed, _ in spread]
+                    self.typing.slots[node] = tuple(slot for _, slot in spread)
+                if not function.path.startswith(_TAKE_MEMBERS):
+                    for argument in node.args:
+                        self.refuse_member(argument)
                 return self.call_intrinsic(node, function, arguments, keywords)
         raise rejection("compile-error", "This cannot be called.", node)
 
@@ -104,6 +114,8 @@ class CallTyper(MethodTyper):
             message = say("Numba makes no {dtype} of a complex number.", dtype=cast.dtype)
             hint = "Its parts are .real and .imag; abs(z) is its length."
             raise rejection("compile-error", message, node, hint)
+        if not T.is_integer(cast.dtype):
+            self.refuse_member(node.args[0])
         self.typing.calls[node] = cast
         return Typed(cast.dtype)
 
@@ -145,10 +157,14 @@ class CallTyper(MethodTyper):
     def call_function(
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], outer: Environment
     ) -> Typed:
+        if kernel.tree is self.kernel.tree and len(self.callers) > 1:
+            return self.call_itself(node, kernel, arguments)
         if any(each.tree is kernel.tree for each in self.callers):
             raise rejection(
                 "unsupported",
-                say("{kernel} calls itself.", kernel=kernel.name),
+                say("{kernel} calls itself, by way of another function.", kernel=kernel.name)
+                if kernel.tree is not self.kernel.tree
+                else say("{kernel} calls itself, and is a kernel.", kernel=kernel.name),
                 node,
                 "A loop does it.",
             )
@@ -164,7 +180,8 @@ class CallTyper(MethodTyper):
             self.common.enter(4, node)
             depth = self.common.depth
             try:
-                typing = self.function_typing(kernel, outer, [Typed(each) for each in kinds])
+                given = [Typed(each) for each in kinds]
+                typing = self.function_typing(kernel, outer, given, result)
             except RefusedForNoLiteral:
                 # Numba tries again, with the arguments that are literals. Others may differ.
                 self.common.depth, known = depth, None
@@ -174,13 +191,33 @@ class CallTyper(MethodTyper):
                     else Typed(kind)
                     for each, kind in zip(arguments, kinds, strict=True)
                 ]
-                typing = self.function_typing(kernel, outer, literal)
+                typing = self.function_typing(kernel, outer, literal, result)
             self.common.depth -= 4
             typing.return_type = result or typing.return_type
             if known is not None:
                 known[kinds] = typing
         self.typing.calls[node] = typing
         return Typed(typing.return_type)
+
+    def call_itself(self, node: ast.Call, kernel: Kernel, arguments: list[Typed]) -> Typed:
+        """A call of a function by itself: with arguments of the same types, as Numba has it."""
+        kinds, _ = self.declared_types(node, kernel, [each.type for each in arguments])
+        if self.outer:
+            message = say("{kernel} stands in a function, and calls itself.", kernel=kernel.name)
+            raise rejection("compile-error", message, node, "A device function may do so.")
+        same = len(kinds) == len(self.arguments) and all(
+            T.same(kind, each.type) and each.literal is None
+            for kind, each in zip(kinds, self.arguments, strict=True)
+        )
+        if not same:
+            message = say("{kernel} calls itself with other types.", kernel=kernel.name)
+            hint = "A signature, such as int64(int64), makes them the same in every call."
+            raise rejection("unsupported", message, node, hint)
+        self.typing.levels = max(self.typing.levels, self.common.depth - self.entered + 4)
+        if self.own_result is None:
+            raise NotKnownYet
+        self.typing.calls[node] = self.typing
+        return Typed(self.own_result)
 
     def declared_types(
         self, node: ast.Call, kernel: Kernel, kinds: list[T.Type]
@@ -223,6 +260,9 @@ class CallTyper(MethodTyper):
                 node,
             )
         try:
+            loop = self.ufunc_into_array(node, function, arguments)
+            if loop is not None:
+                return loop
             typed = intrinsic.typing(arguments, keywords)
         except T.TypingError as error:
             raise self.refused_call(node, function, error) from None
@@ -291,6 +331,13 @@ class CallTyper(MethodTyper):
         return rejection(
             "compile-error", say("{name} cannot be called inside a kernel.", name=name), node
         )
+
+
+def _takes_star(function: object) -> bool:
+    """Whether a tuple behind a `*` may be the arguments: of own functions, and of those of math."""
+    of_numbers = ("math.", "cmath.", "builtins.complex")
+    known = isinstance(function, Reference) and function.path.startswith(of_numbers)
+    return known or isinstance(function, Closure | Kernel)
 
 
 def _fits(signature: Signature, kinds: list[T.Type]) -> bool:

@@ -26,15 +26,37 @@ class ComparisonTyper(Typer):
         operands = [self.expression(each, env) for each in sides]
         for pair in pairwise(sides):
             self.refuse_members_beside_floats(*pair)
-        for op, left, right in zip(node.ops, operands[:-1], operands[1:], strict=True):
-            self.compare_types(node, op, left.type, right.type)
+        for op, (left, right) in zip(node.ops, pairwise(operands), strict=True):
+            whole = T.is_scalar(left.type) and T.is_scalar(right.type)
+            if whole and isinstance(op, ast.Is | ast.IsNot):
+                self.compare_identity(node, op, left, right)
+            else:
+                self.compare_types(node, op, left.type, right.type)
         for each in node.comparators[1:]:
             self.note_purity(each)
         return Typed(T.BOOL)
 
+    def compare_identity(self, node: ast.Compare, op: ast.cmpop, left: Typed, right: Typed) -> None:
+        """`is` between numbers: equal values of one type; never so of two, or of two enumerations.
+
+        A function does not know which of its arguments were members of enumerations.
+        """
+        if T.same(left.type, right.type) and left.members == right.members:
+            if left.type != T.INT64 or len(self.callers) == 1:
+                return
+        elif len(node.ops) == 1 and not any(isinstance(e, ast.Call) for e in ast.walk(node)):
+            never = ast.copy_location(ast.Constant(isinstance(op, ast.IsNot)), node)
+            self.expression(never, {})
+            self.typing.rewritten[node] = never
+            return
+        message = "The emulator does not know `is` between these numbers."
+        raise rejection("unsupported", message, node, "`==` compares numbers.")
+
     def compare_types(self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type) -> None:
         identity = isinstance(op, ast.Is | ast.IsNot)
         if identity and T.Static(None) in (left, right):
+            if len(node.ops) == 1:
+                self.typing.constants[node] = np.bool_((left == right) == isinstance(op, ast.Is))
             return
         if identity and isinstance(left, T.ArrayType) and isinstance(right, T.ArrayType):
             # Numba has it; but whether a check passes one array twice is no answer's business.

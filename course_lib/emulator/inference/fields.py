@@ -55,10 +55,8 @@ class FieldTyper(Typer):
     def store_field(self, target: ast.Attribute | ast.Subscript, value: Typed) -> None:
         """Refuse what does not fit into a field, or into an element that is a record."""
         place = self.typing.types[target]
-        if isinstance(value.type, T.ArrayType) and isinstance(place, T.ArrayType | T.RecordType):
-            message = "The emulator copies no whole array into a record."
-            hint = "A loop copies the elements one by one."
-            raise rejection("unsupported", message, target, hint)
+        if isinstance(value.type, T.ArrayType) and isinstance(place, T.ArrayType):
+            return self.store_array(target, place, value.type)
         if isinstance(place, T.RecordType):
             fits = isinstance(value.type, T.RecordType) and value.type.dtype == place.dtype
         else:
@@ -67,6 +65,23 @@ class FieldTyper(Typer):
         if not fits:
             message = say("Numba stores no {type} in a {place}.", type=value.type, place=place)
             raise rejection("compile-error", message, target)
+
+    def store_array(
+        self, target: ast.Attribute | ast.Subscript, place: T.ArrayType, value: T.ArrayType
+    ) -> None:
+        """`r["v"] = a`: Numba copies as many elements as the field has, row after row."""
+        one = isinstance(self.typing.types[target.value], T.RecordType)
+        alike = (place.dtype, place.ndim) == (value.dtype, value.ndim) and value.layout == "C"
+        if not one or not alike:
+            message = say("Numba stores no {value} in a field that is {place}.",
+                          value=value, place=place)  # fmt: skip
+            hint = "An array of the field's own type, row after row, is; a loop copies others."
+            raise rejection("compile-error", message, target, hint)
+        if isinstance(target, ast.Attribute):
+            dotted = "The emulator copies no whole array into a field behind a dot."
+            form = say('{record}["{field}"] = … is the form that Numba compiles.',
+                       record=ast.unparse(target.value), field=target.attr)  # fmt: skip
+            raise rejection("unsupported", dotted, target, form)
 
 
 def _is_rest(index: ast.expr) -> bool:

@@ -20,7 +20,7 @@ from course_lib.emulator.functions.iteration import item_type
 from course_lib.emulator.functions.unrolling import UNROLL, check_unrolled
 from course_lib.emulator.inference.expressions import ExpressionTyper
 from course_lib.emulator.inference.hints import lacking
-from course_lib.emulator.inference.typer import Common
+from course_lib.emulator.inference.typer import Common, NotKnownYet
 from course_lib.emulator.inference.typings import Closure, Environment, Typing, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
@@ -47,7 +47,12 @@ def infer(kernel: Kernel, argument_types: Sequence[T.Type], remembers: bool = Fa
     Raises:
         KernelRejected: with `compile-error`, `unsupported` or `not-allowed`.
     """
-    arguments = [Typed(each) for each in argument_types]
+    arguments = [
+        Typed(T.INT64, None, each.members)
+        if isinstance(each, T.EnumType) and each.is_whole
+        else Typed(each)
+        for each in argument_types
+    ]
     common = Common(remembers=remembers)
     return _Inference(kernel, {}, (), common).run(arguments)
 
@@ -62,11 +67,37 @@ class _Inference(ExpressionTyper):
         self.returns: list[tuple[T.Type, ast.AST]] = []
 
     def function_typing(
-        self, kernel: Kernel, outer: Environment, arguments: Sequence[Typed]
+        self,
+        kernel: Kernel,
+        outer: Environment,
+        arguments: Sequence[Typed],
+        declared: T.Type | None,
     ) -> Typing:
-        return _Inference(kernel, outer, self.callers, self.common).run(arguments)
+        """Where a function calls itself, its other paths say first what it returns."""
+        result, depth = declared, self.common.depth
+        for _ in range(MAX_LOOP_PASSES):
+            inner = _Inference(kernel, outer, self.callers, self.common)
+            inner.own_result = result
+            typing = inner.run(arguments)
+            self.common.depth = depth
+            settled = result is not None and T.same(result, typing.return_type)
+            if not typing.levels or settled:
+                return typing
+            if declared is not None:
+                message = say(
+                    "{kernel} calls itself, and returns {found}, not {declared} as it is declared.",
+                    kernel=kernel.name,
+                    found=typing.return_type,
+                    declared=declared,
+                )
+                hint = say("{declared}(…) converts what it returns.", declared=declared)
+                raise rejection("compile-error", message, kernel.tree, hint)
+            result = typing.return_type
+        said = say("What {kernel} returns does not settle.", kernel=kernel.name)
+        raise rejection("compile-error", said, kernel.tree)
 
     def run(self, arguments: Sequence[Typed]) -> Typing:
+        self.arguments = arguments
         names = self.kernel.parameters
         if len(arguments) != len(names):
             raise rejection(
@@ -83,8 +114,20 @@ class _Inference(ExpressionTyper):
         end = self.block(self.kernel.body, environment)
         if end is not None and self.returns:
             self.returns.append((T.Static(None), self.kernel.tree))
+        if self.typing.levels:
+            self.check_calls_of_itself(end is None)
         self.typing.return_type = self._return_type()
         return self.typing
+
+    def check_calls_of_itself(self, returns: bool) -> None:
+        """Refuse a function that only calls itself, and one whose calls would share an array."""
+        if returns and not self.returns:
+            endless = say("{kernel} calls itself without end.", kernel=self.kernel.name)
+            raise rejection("compile-error", endless, self.kernel.tree)
+        for call in self.typing.layouts:
+            if ast.unparse(call.func).endswith("local.array"):
+                message = "The emulator knows no local array in a function that calls itself."
+                raise rejection("unsupported", message, call, "Pass the array to the function.")
 
     def _return_type(self) -> T.Type:
         if not self.returns:
@@ -102,7 +145,12 @@ class _Inference(ExpressionTyper):
         for statement in body:
             if current is None:
                 return None
-            current = self.statement(statement, current)
+            depth, loops = self.common.depth, len(self.loops)
+            try:
+                current = self.statement(statement, current)
+            except NotKnownYet:  # this path is looked at again, when the others are known
+                self.common.depth, current = depth, None
+                del self.loops[loops:]
         return current
 
     def statement(self, node: ast.stmt, env: Environment) -> Environment | None:
@@ -124,10 +172,10 @@ class _Inference(ExpressionTyper):
 
     def assign(self, node: ast.Assign, env: Environment) -> Environment:
         value = self.expression(node.value, env)
-        if any(isinstance(target, ast.Subscript | ast.Attribute) for target in node.targets):
-            self.refuse_member(node.value)
         for target in node.targets:
             env = self.bind(target, value, env)
+            if isinstance(target, ast.Subscript | ast.Attribute):
+                self.refuse_member_as_element(node.value, self.typing.types[target])
         return env
 
     def annotated_assign(self, node: ast.AnnAssign, env: Environment) -> Environment:
@@ -158,9 +206,11 @@ class _Inference(ExpressionTyper):
         raise rejection("compile-error", "Numba cannot assign to this.", target)
 
     def parts(self, value: Typed, items: list[ast.expr], node: ast.AST) -> list[Typed]:
-        if isinstance(value.type, T.ArrayType):
-            message = "The emulator unpacks tuples, and no arrays."
-            raise rejection("unsupported", message, node, "Index it: x = a[0], and so on.")
+        if isinstance(value.type, T.ArrayType | T.FlatType):
+            return [self.item_type(value, node)] * len(items)
+        if isinstance(value.type, T.RangeType | T.ZipType):
+            message = "The emulator unpacks tuples and arrays."
+            raise rejection("unsupported", message, node, "Name its items one by one.")
         if not isinstance(value.type, T.TupleType):
             raise rejection(
                 "compile-error",
@@ -242,6 +292,8 @@ class _Inference(ExpressionTyper):
             current = Typed(self.place_type(node.target, env))
         else:
             current = self.expression(node.target, env)
+        if T.is_float(current.type) or T.is_complex(current.type):
+            self.refuse_member(node.value)
         result = Typed(self.binary_type(node, node.op, current.type, value.type))
         if isinstance(node.target, ast.Subscript):
             self.store(node.target, result, env)
@@ -258,6 +310,7 @@ class _Inference(ExpressionTyper):
         env = self.with_walrus(node.test, env)
         decided = self.decided(node.test)
         if decided is not None and not isinstance(node.test, ast.Constant):
+            self.typing.constants[node.test] = np.bool_(decided)
             return self.block(node.body if decided else node.orelse, env)
         return self.join([self.block(node.body, env), self.block(node.orelse, env)], node)
 
@@ -276,7 +329,7 @@ class _Inference(ExpressionTyper):
         iterated = self.expression(node.iter, env)
         if self.typing.calls.get(node.iter) is INTRINSICS[UNROLL]:  # type: ignore[call-overload]
             check_unrolled(self.kernel, node, self.locals | set(self.kernel.parameters))
-        item = self.item_type(iterated, node)
+        item = self.item_type(iterated, node.iter)
 
         def one_pass(start: Environment) -> Environment | None:
             return self.block(node.body, self.bind(node.target, item, start))
@@ -284,18 +337,18 @@ class _Inference(ExpressionTyper):
         head, loop = self.loop(node, env, one_pass)
         return self.join([self.block(node.orelse, head), *loop.breaks], node)
 
-    def item_type(self, iterated: Typed, node: ast.For) -> Typed:
-        if isinstance(iterated.type, T.ZipType) and not isinstance(node.iter, ast.Call):
+    def item_type(self, iterated: Typed, node: ast.AST) -> Typed:
+        if isinstance(iterated.type, T.ZipType) and not isinstance(node, ast.Call):
             message = "The emulator knows zip and enumerate in the head of a loop only."
-            raise rejection("unsupported", message, node.iter, "Write the call itself there.")
+            raise rejection("unsupported", message, node, "Write the call itself there.")
         try:
             return Typed(item_type(iterated.type))
         except T.NotEmulated as error:
             message = say("The loop {said}.", said=error.said)
-            raise rejection("unsupported", message, node.iter, error.hint) from None
+            raise rejection("unsupported", message, node, error.hint) from None
         except T.TypingError as error:
             message = say("Numba refuses this: {said}.", said=error.said)
-            raise rejection("compile-error", message, node.iter) from None
+            raise rejection("compile-error", message, node) from None
 
     def loop(
         self,
@@ -345,7 +398,21 @@ class _Inference(ExpressionTyper):
         if kind != T.Static(None) and len(self.callers) == 1:
             hint = "Write the result into an array that is passed in."
             raise rejection("compile-error", "A kernel cannot return a value.", node, hint)
+        if isinstance(kind, T.ArrayType) and not self.may_return_array(node):
+            message = "Numba returns no array but one that came in as an argument, by its name."
+            hint = "Let the caller index it, or pass in an array for the result."
+            raise rejection("compile-error", message, node, hint)
         self.returns.append((kind, node))
+
+    def may_return_array(self, node: ast.Return) -> bool:
+        """Whether Numba lets a function return this array: where it is a function at all.
+
+        One that stands inside another, or is decorated with `inline=True`, is written out.
+        """
+        if not self.kernel.is_decorated or self.kernel.is_inlined:
+            return True
+        name = node.value.id if isinstance(node.value, ast.Name) else ""
+        return name in self.kernel.parameters and name not in self.locals
 
     def expression_statement(self, node: ast.Expr, env: Environment) -> Environment:
         self.expression(node.value, env)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,12 +12,15 @@ from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.array_methods import (
     FUNCTIONS,
     METHODS,
+    RESHAPE,
     start_of,
     view_as,
     written_out,
 )
 from course_lib.emulator.functions.complex_functions import NUMBER_METHODS
 from course_lib.emulator.functions.intrinsics import Typed, need, static_dtype
+from course_lib.emulator.functions.ufuncs import UFUNCS, check_arrays
+from course_lib.emulator.functions.ufuncs import written_out as loop_of_ufunc
 from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
@@ -40,9 +43,11 @@ class MethodTyper(Typer):
         if not isinstance(node.func, ast.Attribute):
             return self.function_of_array(node, env)
         name, owner = node.func.attr, node.func.value
-        if name not in METHODS and name not in NUMBER_METHODS and name != "view":
+        if name not in METHODS and name not in NUMBER_METHODS and name not in ("view", "reshape"):
             return None
         kind = self.expression(owner, env).type
+        if name == "reshape" and isinstance(kind, T.ArrayType):
+            return self.reshape(node, owner, kind, env)
         if name == "view" and len(node.args) == 1 and isinstance(kind, np.dtype | T.ArrayType):
             return self.view(node, owner, kind, env)
         if isinstance(kind, np.dtype) and name in NUMBER_METHODS:
@@ -80,16 +85,36 @@ class MethodTyper(Typer):
         start: ast.expr = ast.Constant(start_of(name, array.dtype, is_python))  # type: ignore[arg-type]
         given = node.args[0] if name == "fill" else ast.copy_location(start, node)
         if node not in self.loops_of_methods:
-            self.loops_of_methods[node] = (self.loop_kernel(name, node), [items, given])
+            loop = self.loop_kernel(name, written_out(name, node.lineno), {})
+            self.loops_of_methods[node] = (loop, [items, given])
         kernel, arguments = self.loops_of_methods[node]
         self.typing.methods[node] = arguments
         typed = [self.expression(each, env) for each in arguments]
         return self.call_function(node, kernel, typed, {})
 
-    def loop_kernel(self, name: str, node: ast.Call) -> Kernel:
-        tree = written_out(name, node.lineno)
+    def loop_kernel(
+        self, name: str, tree: ast.FunctionDef, names_there: Mapping[str, object]
+    ) -> Kernel:
         names = tuple(each.arg for each in tree.args.args)
-        return replace(self.kernel, name=name, parameters=names, tree=tree, namespace={})
+        namespace = dict(names_there)
+        return replace(self.kernel, name=name, parameters=names, tree=tree, namespace=namespace)
+
+    def ufunc_into_array(
+        self, node: ast.Call, function: Reference, arguments: Sequence[Typed]
+    ) -> Typed | None:
+        """`np.sin(a, out)`: a loop over all elements of `out`; None if there is no such array."""
+        ufunc = UFUNCS.get(function.path)
+        if ufunc is None or node.keywords or len(arguments) != ufunc.nin + 1:
+            return None
+        *inputs, out = (each.type for each in arguments)
+        if not isinstance(out, T.ArrayType):
+            return None
+        check_arrays(ufunc, inputs, out)
+        if node not in self.loops_of_methods:
+            tree = loop_of_ufunc(inputs, out, node.lineno)
+            kernel = self.loop_kernel(ufunc.__name__, tree, {"function": function})
+            self.loops_of_methods[node] = (kernel, node.args)
+        return self.call_function(node, self.loops_of_methods[node][0], list(arguments), {})
 
     def method_of_number(
         self, node: ast.Call, owner: ast.expr, typed: Typed, env: Environment
@@ -106,6 +131,24 @@ class MethodTyper(Typer):
         self.typing.calls[node] = intrinsic
         return result
 
+    def reshape(
+        self, node: ast.Call, owner: ast.expr, array: T.ArrayType, env: Environment
+    ) -> Typed:
+        """`.reshape(2, 3)`, of a shape or of lengths: the same elements, row after row."""
+        kinds = [self.expression(each, env).type for each in node.args]
+        if len(kinds) == 1 and isinstance(kinds[0], T.TupleType):
+            kinds = list(kinds[0].items)
+        whole = all(map(T.is_integer, kinds)) and bool(node.args)
+        if not whole or array.layout == "A":
+            said = "takes whole numbers" if not whole else "takes arrays without gaps only"
+            raise rejection("compile-error", say(".reshape {said}.", said=said), node)
+        if array.layout == "F" and array.ndim > 1:
+            message = "The emulator knows .reshape of arrays that lie row after row."
+            raise rejection("unsupported", message, node, "An index for every axis reaches them.")
+        self.typing.methods[node] = [owner, *node.args]
+        self.typing.calls[node] = RESHAPE
+        return Typed(replace(array, ndim=len(kinds), layout="C"))
+
     def view(
         self, node: ast.Call, owner: ast.expr, kind: np.dtype | T.ArrayType, env: Environment
     ) -> Typed:
@@ -120,9 +163,14 @@ class MethodTyper(Typer):
             message = say(".view: {said}.", said=error.said)
             raise rejection("compile-error", message, node) from None
         now = kind.dtype if isinstance(kind, T.ArrayType) else kind
-        if wanted.itemsize != now.itemsize or wanted.names or now.names:
+        if wanted.itemsize != now.itemsize and isinstance(kind, np.dtype):
+            message = say("Numba sees no {now} as {wanted}.", now=now, wanted=wanted)
+            hint = "The two have numbers of different sizes."
+            raise rejection("compile-error", message, node, hint)
+        in_rows = isinstance(kind, T.ArrayType) and kind.layout == "C" and kind.ndim > 0
+        if (wanted.itemsize != now.itemsize and not in_rows) or wanted.names or now.names:
             message = say("The emulator sees no {now} as {wanted}.", now=now, wanted=wanted)
-            hint = "It knows .view of types of one size."
+            hint = "It knows .view of types of one size, and of arrays that lie row after row."
             raise rejection("unsupported", message, node, hint)
         self.typing.methods[node] = [owner]
         self.typing.calls[node] = view_as(wanted, isinstance(kind, T.ArrayType))

@@ -17,7 +17,7 @@ from course_lib.emulator.inference.hints import ENUM_HINT, shown
 from course_lib.emulator.inference.typings import Environment, Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
-from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.names import DeviceArray, OwnModule, Reference
 from course_lib.sentences import say
 
 
@@ -75,6 +75,10 @@ class RefusedForNoLiteral(KernelRejected):
         super().__init__(refusal.findings)
 
 
+class NotKnownYet(Exception):
+    """A function calls itself, and none of its other paths has said yet what it returns."""
+
+
 class Typer:
     """Types the expressions of one function, with a handler for each kind of expression.
 
@@ -100,16 +104,25 @@ class Typer:
         self.common = common or Common()
         self.typing = Typing(kernel)
         self.locals = _assigned_names(kernel)
+        self.arguments: Sequence[Typed] = ()
+        self.entered = self.common.depth
+        # What the function returns where it calls itself, as far as that is known.
+        self.own_result: T.Type | None = None
         self.loop_heads: set[ast.AST] = set()
         self.called: set[ast.AST] = set()
         self.members: dict[ast.AST, enum.Enum] = {}  # the members of enumerations that are named
+        self.whole_members: set[ast.AST] = set()  # expressions that are members of an IntEnum
         # Of each call of an array's method: the loop that does it, and what that is given.
         self.loops_of_methods: dict[ast.AST, tuple[Kernel, list[ast.expr]]] = {}
 
     def function_typing(
-        self, kernel: Kernel, outer: Environment, arguments: Sequence[Typed]
+        self,
+        kernel: Kernel,
+        outer: Environment,
+        arguments: Sequence[Typed],
+        declared: T.Type | None,
     ) -> Typing:
-        """The types of a function that this one calls."""
+        """The types of a function that this one calls, and what it is declared to return."""
         raise NotImplementedError
 
     def unified(self, left: T.Type, right: T.Type, node: ast.AST, what: str) -> T.Type:
@@ -150,6 +163,8 @@ class Typer:
         typed = handler(self, node, env)
         self.common.depth -= 1
         self.typing.types[node] = typed.type
+        if typed.members is not None:
+            self.whole_members.add(node)
         return typed
 
     def condition(self, node: ast.expr, env: Environment) -> None:
@@ -166,7 +181,7 @@ class Typer:
 
     def known(self, node: ast.expr, value: Any) -> Typed:
         """The type of a value that is known now; it is kept for the machine."""
-        static = str | Reference | Kernel | np.dtype | enum.EnumMeta
+        static = str | Reference | Kernel | OwnModule | np.dtype | enum.EnumMeta
         if value is None or isinstance(value, static):
             return Typed(T.Static(value))
         if isinstance(value, enum.Enum):
@@ -178,13 +193,16 @@ class Typer:
         if kind is not None:
             self.typing.constants[node] = kind.type(value)
             # Only Python's own integers count as literals in Numba: np.int64(4) does not.
-            return Typed(kind, value if type(value) is int else None)
+            literal = value if type(value) is int else None
+            return Typed(kind, literal, type(value) if isinstance(value, enum.Enum) else None)
         if isinstance(value, tuple):
             return self.known_tuple(node, value)
         if isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
             if node not in self.typing.constants:  # its contents are frozen, as in Numba
                 self.typing.constants[node] = value.copy()
             return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))
+        if isinstance(value, DeviceArray):
+            return self.device_array(node, value)
         if isinstance(value, complex | bytes) or value is Ellipsis:
             message = say("The emulator does not know values such as {value}.", value=shown(value))
             hint = "It has whole numbers, floats and truth values, and tuples of them."
@@ -193,11 +211,32 @@ class Typer:
             "compile-error", say("Numba has no type for {value}.", value=shown(value)), node
         )
 
+    def device_array(self, node: ast.expr, value: DeviceArray) -> Typed:
+        """The type of a device's array from outside; unlike NumPy's, it is no constant."""
+        known = self.typing.constants.get(node, value)
+        array = known.fetch()
+        kind = T.type_of_array(array) if isinstance(array, np.ndarray) else None
+        if kind is None:
+            message = say(
+                "{name} is an array of {dtype}, and the emulator has none of those.",
+                name=ast.unparse(node),
+                dtype=value.owner.dtype,
+            )
+            raise rejection("unsupported", message, node, "It has arrays of numbers, and records.")
+        self.typing.constants[node] = known
+        return Typed(kind)
+
     def refuse_member(self, node: ast.expr) -> None:
         """Numba computes with a member of an IntEnum, but takes it for no number elsewhere."""
-        if node in self.members:
+        if node in self.members or node in self.whole_members:
             message = "Numba takes no member of an enumeration here."
             raise rejection("compile-error", message, node, ENUM_HINT)
+
+    def refuse_member_as_element(self, node: ast.expr, place: T.Type) -> None:
+        """Numba makes an integer of a member of an IntEnum, and nothing else."""
+        element = place.dtype if isinstance(place, T.ArrayType) else place
+        if not T.is_integer(element):
+            self.refuse_member(node)
 
     def refuse_members_beside_floats(self, *operands: ast.expr) -> None:
         """Numba takes a member of an IntEnum for a whole number, and compiles none with a float."""

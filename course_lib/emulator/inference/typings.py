@@ -38,6 +38,7 @@ class Typing:
         shapes: the operands of comparisons of tuples that are the shape of an array.
         pure: conditional operands that touch no memory, which may be computed for all lanes.
         return_type: what the function returns; Static(None) for nothing.
+        levels: how many levels deeper each call of a function by itself lies; 0 if it has none.
         weights: what statements cost, as far as that was asked.
         prepared: the expressions that have been made functions, and `elements` the parts of
             subscripts; see prepared.py.
@@ -59,6 +60,7 @@ class Typing:
     shapes: set[ast.AST] = field(default_factory=set)
     pure: set[ast.AST] = field(default_factory=set)
     return_type: T.Type = field(default_factory=lambda: T.Static(None))
+    levels: int = 0
     weights: dict[ast.stmt, int] = field(default_factory=dict)
     prepared: dict[ast.AST, Any] = field(default_factory=dict)
     elements: dict[ast.AST, Any] = field(default_factory=dict)

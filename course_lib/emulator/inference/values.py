@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import ast
+import operator
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.inference.hints import PYTHON_NAMES, hint_at_name
-from course_lib.emulator.inference.typer import Typer
+from course_lib.emulator.inference.typer import NotKnownYet, Typer
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
 from course_lib.sentences import say
+
+_OPEN = object()  # a value that is known only when the kernel runs
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
+    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+}  # fmt: skip
 
 
 class ValueTyper(Typer):
@@ -82,29 +92,102 @@ class ValueTyper(Typer):
     def decided(self, test: ast.expr) -> bool | None:
         """What a test comes to, where Numba leaves the other side out; None if both are compiled.
 
-        It does so for literals, and where a parameter that nobody changes is compared with None.
+        It does so for literals, for constants from outside and comparisons of them, for a name
+        that is set once, to one of these, and where a parameter that nobody changes is compared
+        with None.
         """
         match test:
-            case ast.Constant(value=value):
-                return bool(value)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                opposite = self.decided(operand)
+                return None if opposite is None else not opposite
+            case ast.BoolOp(op=op, values=parts):
+                each = [self.decided(part) for part in parts]
+                together = all if isinstance(op, ast.And) else any
+                return None if None in each else together(each)
             case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()]):
                 given = name in self.kernel.parameters and name not in self.locals
                 if given and self.typing.types.get(test.comparators[0]) == T.Static(None):
                     is_none = self.typing.types[test.left] == T.Static(None)
                     return is_none == isinstance(test.ops[0], ast.Is)
+        value = self.fixed_value(test)
+        return None if value is _OPEN else bool(value)
+
+    def fixed_value(self, node: ast.expr) -> Any:
+        """What Numba knows of a value when it looks for branches that are never taken."""
+        match node:
+            case ast.Constant(value=int() | float() | str() | None as value):
+                return value
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
+                return self.compared(op, self.fixed_value(left), self.fixed_value(right))
+            case ast.Name(id=name) if name in self.locals:
+                only = self.only_value(name)
+                decided = None if only is None else self.decided(only)
+                fixed = _OPEN if only is None else self.fixed_value(only)
+                return decided if fixed is _OPEN and decided is not None else fixed
+            case ast.Name(id=name) if name not in {*self.kernel.parameters, *self.outer}:
+                value = self.kernel.namespace.get(name, _OPEN)
+                return value if isinstance(value, int | float | str) else _OPEN
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                chosen = self.decided(test)
+                return _OPEN if chosen is None else self.fixed_value(body if chosen else orelse)
+            case ast.Attribute(value=owner, attr="ndim"):
+                kind = self.typing.types.get(owner)
+                return kind.ndim if isinstance(kind, T.ArrayType) else _OPEN
+        return _OPEN
+
+    @staticmethod
+    def compared(op: ast.cmpop, left: Any, right: Any) -> Any:
+        """What a comparison of two fixed values comes to; of texts, only whether they are equal."""
+        sides = (left, right)
+        words = any(side is None or isinstance(side, str) for side in sides)
+        identity = isinstance(op, ast.Is | ast.IsNot)
+        if _OPEN in sides or (identity and None not in sides):
+            return _OPEN
+        if words and not identity and not isinstance(op, ast.Eq | ast.NotEq):
+            return _OPEN
+        return _COMPARE[type(op)](left, right)
+
+    def only_value(self, name: str) -> ast.expr | None:
+        """What a variable is set to, if that is once, on every path, and it is no parameter."""
+        if name in self.kernel.parameters:
+            return None
+        stores = [
+            node
+            for node in ast.walk(self.kernel.tree)
+            if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        ]
+        for node in self.kernel.body:
+            if isinstance(node, ast.Assign) and node.targets == stores:
+                return node.value
         return None
 
     def conditional(self, node: ast.IfExp, env: Environment) -> Typed:
         self.condition(node.test, env)
         decided = self.decided(node.test)
         if decided is not None:
+            self.typing.constants[node.test] = np.bool_(decided)
             return self.expression(node.body if decided else node.orelse, env)
-        left, right = self.expression(node.body, env), self.expression(node.orelse, env)
+        sides = [self.if_known(each, env) for each in (node.body, node.orelse)]
+        known = [each for each in sides if each is not None]
+        if len(known) < 2:  # one side is a call of this function by itself; the other one says more
+            if not known:
+                raise NotKnownYet
+            return known[0]
+        left, right = known
         self.note_purity(node.body)
         self.note_purity(node.orelse)
         if left == right:
             return left
         return Typed(self.unified(left.type, right.type, node, "branches"))
+
+    def if_known(self, node: ast.expr, env: Environment) -> Typed | None:
+        """The type of an expression; None if that takes what this function returns."""
+        depth = self.common.depth
+        try:
+            return self.expression(node, env)
+        except NotKnownYet:
+            self.common.depth = depth
+            return None
 
     def tuple_expression(self, node: ast.Tuple, env: Environment) -> Typed:
         if any(isinstance(item, ast.Starred) for item in node.elts):

@@ -8,8 +8,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from course_lib.emulator.budget import MAX_DEPTH_OF_CALLS
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.names import DeviceArray
 
 
 def all_typings(typing: Typing, seen: set[int]) -> Iterator[Typing]:
@@ -33,13 +35,24 @@ def bytes_per_lane(typing: Typing) -> int:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 several = kind.leaves if isinstance(kind, T.TupleType) else 1
                 leaves[node.id] = max(several, leaves.get(node.id, 0))
-        total += 8 * sum(leaves.values())
+        at_once = MAX_DEPTH_OF_CALLS // each.levels if each.levels else 1
+        total += 8 * sum(leaves.values()) * at_once
         for call, shape in each.layouts.items():
             if ast.unparse(call.func).endswith("local.array"):
                 array = each.types[call]
                 assert isinstance(array, T.ArrayType)
                 total += int(np.prod(shape, dtype=object)) * (array.dtype.itemsize + 4)
     return total
+
+
+def device_arrays(typing: Typing) -> dict[DeviceArray, str]:
+    """The devices' arrays that a kernel finds outside, and what it calls them."""
+    return {
+        constant: ast.unparse(node)
+        for each in all_typings(typing, set())
+        for node, constant in each.constants.items()
+        if isinstance(constant, DeviceArray)
+    }
 
 
 @lru_cache(maxsize=8)

@@ -176,6 +176,7 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         namespace=program.names,
         is_device=any(is_switched_on("device", each) for each in calls),
         is_debugged=any(is_switched_on("debug", each) for each in calls),
+        is_inlined=is_inlined(definition),
         is_decorated=any(path in _COMPILERS for path in decorators),
         is_for_cpu=any(_COMPILERS.get(path) for path in decorators if path),
         # It stands next to `def`: it changes the source that @cuda.jit compiles.
@@ -204,6 +205,13 @@ def is_switched_on(option: str, call: ast.Call) -> bool:
         and keyword.value.value is True
         for keyword in call.keywords
     )
+
+
+def is_inlined(definition: ast.FunctionDef) -> bool:
+    """Whether a decorator says `inline=True` or `inline="always"`."""
+    calls = (each for each in definition.decorator_list if isinstance(each, ast.Call))
+    options = (keyword for call in calls for keyword in call.keywords if keyword.arg == "inline")
+    return any(ast.unparse(each.value) in ("True", "'always'") for each in options)
 
 
 def unknown_decorators(kernel: Kernel) -> list[tuple[ast.expr, str]]:

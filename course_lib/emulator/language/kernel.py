@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,7 @@ class Kernel:
         is_decorated: whether it is decorated with cuda.jit at all.
         is_for_cpu: whether it is compiled for the processor instead, by numba.jit or numba.njit.
         is_debugged: whether it is compiled with `debug=True`, so that exceptions are reported.
+        is_inlined: whether it is written out where it is called, by `inline=True`.
         is_unrolled: whether its loops over `unroll` are written out, by `@unrolled`.
         compiled: its types, for arguments of each kind that it was called with. A decorated
             function remembers them as Numba remembers what it compiled, with the values that
@@ -45,6 +46,7 @@ class Kernel:
     is_debugged: bool = False
     is_unrolled: bool = False
     is_for_cpu: bool = False
+    is_inlined: bool = False
     # Not handed on to copies, whose names may stand for something else.
     compiled: dict[tuple[Any, ...], Any] | None = field(default=None, init=False)
 
@@ -60,9 +62,34 @@ class Kernel:
         return self.tree.body
 
     @property
+    def is_empty(self) -> bool:
+        """Whether it is not written yet; see `says_nothing`."""
+        return says_nothing(self.body)
+
+    @property
     def lines(self) -> dict[int, str]:
         """The source, line by line."""
         return dict(enumerate(self.source.splitlines(), self.first_line))
+
+
+def says_nothing(body: Sequence[ast.stmt]) -> bool:
+    """Whether a function's body is that of one still to be written.
+
+    Nothing stands in it but docstrings, `pass`, `...`, a return without a value, and
+    `raise NotImplementedError`.
+    """
+    return all(map(_is_nothing, body))
+
+
+def _is_nothing(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Pass() | ast.Expr(ast.Constant()) | ast.Return(None | ast.Constant(None)):
+            return True
+        case ast.Raise(ast.Name("NotImplementedError")):
+            return True
+        case ast.Raise(ast.Call(ast.Name("NotImplementedError"))):
+            return True
+    return False
 
 
 @dataclass

@@ -7,9 +7,12 @@ A kernel is never executed, so the emulator needs no objects, only their dotted 
 from __future__ import annotations
 
 import builtins
+import enum
 import math
 import types as python_types
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +41,17 @@ class Reference:
         return None
 
 
+@dataclass(frozen=True, eq=False)
+class OwnModule:
+    """A module that somebody wrote beside the kernel: what its names stand for in a kernel."""
+
+    name: str
+    names: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        return f"module {self.name}"
+
+
 @dataclass(frozen=True)
 class Unusable:
     """A module-level name whose value the emulator did not work out; an error only if used."""
@@ -45,6 +59,44 @@ class Unusable:
     reason: str  # a sentence
     code: str = "unsupported"
     hint: str = "A number, a tuple of numbers or a NumPy array can come from outside a kernel."
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceArray:
+    """A device's array outside the kernel: Numba compiles its address, so its contents are shared.
+
+    Attributes:
+        owner: the object: its elements are a NumPy array of its own, as in Numba's simulator and
+            on the emulated device, or lie on a GPU.
+    """
+
+    owner: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DeviceArray) and other.owner is self.owner
+
+    def __hash__(self) -> int:
+        return id(self.owner)
+
+    @property
+    def shared(self) -> np.ndarray | None:
+        """The array that holds the elements; None if they lie on a GPU."""
+        for name in ("buffer", "_ary"):
+            array = vars(self.owner).get(name) if hasattr(self.owner, "__dict__") else None
+            if isinstance(array, np.ndarray):
+                return array
+        return None
+
+    def fetch(self) -> np.ndarray:
+        """The elements for a launch: the array itself, or a copy from the GPU."""
+        shared = self.shared
+        result: np.ndarray = self.owner.copy_to_host() if shared is None else shared
+        return result
+
+    def give_back(self, changed: np.ndarray) -> None:
+        """Copy what a launch has changed to the GPU, if the elements lie there."""
+        if self.shared is None:
+            self.owner.copy_to_device(changed)
 
 
 FORBIDDEN_BUILTINS = frozenset(
@@ -112,6 +164,8 @@ def describe(value: object) -> object:
     Numbers, tuples and NumPy arrays stand for themselves; modules, functions and types become
     a `Reference`. Anything else is returned unchanged, for the caller to judge.
     """
+    if isinstance(value, enum.EnumMeta):
+        return value
     if isinstance(value, python_types.ModuleType):
         return Reference(canonical_path(value.__name__))
     if isinstance(value, type) and issubclass(value, BaseException):

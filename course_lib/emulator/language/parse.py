@@ -9,7 +9,7 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,17 @@ from course_lib.emulator.budget import (
     MAX_STATEMENTS,
 )
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.language.definitions import parameters_of, read_statement, stranger
+from course_lib.emulator.language.definitions import (
+    is_inlined,
+    parameters_of,
+    read_statement,
+    stranger,
+)
 from course_lib.emulator.language.kernel import Kernel, Program
 from course_lib.emulator.language.names import (
     KNOWN_MODULES,
+    DeviceArray,
+    OwnModule,
     Reference,
     Unusable,
     canonical_path,
@@ -134,6 +141,7 @@ def _kernel_of_function(
         first_line=first_line,
         namespace=names,
         is_device=bool(options.get("device", False)),
+        is_inlined=is_inlined(definition) or options.get("inline") in (True, "always"),
         is_decorated=hasattr(decorated, "py_func"),
         is_for_cpu=type(decorated).__module__.startswith("numba.core"),
         is_debugged=bool(options.get("debug", False)),
@@ -151,7 +159,7 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
     if isinstance(value, list | dict | set | bytes):
         hint = "A tuple, or a NumPy array that is passed in, holds values for a kernel."
         return say("{what}, which a kernel cannot read.", what=what), "compile-error", hint
-    if hasattr(value, "copy_to_host"):
+    if hasattr(type(value), "__cuda_array_interface__"):
         return (
             say("{what}: the emulator takes it only as an argument.", what=what),
             "unsupported",
@@ -195,6 +203,8 @@ class _LiveNames(Mapping[str, Any]):
             return known[1]
         described = describe(value)
         if self._is_stranger(value, described):
+            if isinstance(value, ModuleType) and value.__name__.split(".")[0] not in _OF_PYTHON:
+                return OwnModule(name, _NamesOfModule(value))
             return stranger(name)
         if isinstance(described, FunctionType):
             return Unusable(
@@ -211,6 +221,8 @@ class _LiveNames(Mapping[str, Any]):
             return described
         if described is None or isinstance(described, usable):
             return described
+        if all(hasattr(value, each) for each in ("copy_to_host", "copy_to_device", "dtype")):
+            return DeviceArray(value)
         return Unusable(*_why_unusable(name, value))
 
     def _is_stranger(self, value: object, described: object) -> bool:
@@ -234,6 +246,15 @@ class _LiveNames(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len({**self._globals, **self._cells})
+
+
+class _NamesOfModule(_LiveNames):
+    """The names in a module of one's own, as a kernel finds them behind its dot."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._globals = vars(module)
+        self._cells = {}
+        self._kernels = {}
 
 
 class _PlainNames(_LiveNames):

@@ -158,9 +158,17 @@ class ZipType:
 
 @dataclass(frozen=True)
 class EnumType:
-    """A member of an enumeration that is no number; on the machine, its place among all members."""
+    """A member of an enumeration; on the machine, its place among all members.
+
+    Members that are whole numbers are int64 in a kernel, and only as arguments of a launch this.
+    """
 
     members: enum.EnumMeta
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its members are whole numbers."""
+        return issubclass(self.members, int)
 
     def __str__(self) -> str:
         return f"member of {self.members.__name__}"
@@ -390,6 +398,16 @@ def is_record_type(dtype: np.dtype) -> bool:
         is_record_type(base) if base.names else is_number_type(base) and base.isnative
         for base in bases
     )
+
+
+def type_of_array(array: np.ndarray) -> ArrayType | None:
+    """The type of an array from outside the kernel; None if kernels have no such elements."""
+    known = is_number_type(array.dtype) and array.dtype.isnative
+    if not (known or is_record_type(array.dtype)):
+        return None
+    flags = array.flags
+    layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+    return ArrayType(array.dtype, array.ndim, flags.writeable, layout)
 
 
 def element_type(array: ArrayType) -> np.dtype | RecordType:

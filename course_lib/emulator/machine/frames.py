@@ -31,6 +31,7 @@ class Frame:
 
     `path` are the lines of the calls that led here. `settled` holds the values of those parts of
     the running statement that were worked out before a barrier in the midst of it (see waiting.py).
+    `depth` says how deeply calls of functions by themselves lie in each other here.
     """
 
     typing: Typing
@@ -43,3 +44,4 @@ class Frame:
     defined: dict[str, Mask] = field(default_factory=dict)
     path: Path = ()
     settled: dict[ast.AST, Any] = field(default_factory=dict)
+    depth: int = 0

@@ -11,20 +11,26 @@ with it when all have arrived. So several machines can take turns, without threa
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
+from course_lib.emulator.budget import (
+    MAX_DEPTH_OF_CALLS,
+    Budget,
+    BudgetExceeded,
+    OpenLoop,
+    StepCounter,
+)
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
 from course_lib.emulator.functions.iteration import ItemsInTurn, items_of
 from course_lib.emulator.inference.binding import Slot
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.names import DeviceArray, Reference
 from course_lib.emulator.machine.async_copies import AsyncCopies
 from course_lib.emulator.machine.events import Kind, Observers
 from course_lib.emulator.machine.frames import Frame, RunningLoop
@@ -74,6 +80,7 @@ class Machine:
         steps: what may be spent.
         dynamic_shared_bytes: size of the dynamic shared memory of a block.
         instead: what stands for values that nobody wrote, in a launch that tries that out.
+        captured: the devices' arrays that the kernel finds outside.
     """
 
     def __init__(
@@ -88,6 +95,7 @@ class Machine:
         budget: Budget,
         dynamic_shared_bytes: int = 0,
         instead: Instead | None = None,
+        captured: Mapping[DeviceArray, ArrayView] | None = None,
     ) -> None:
         self.space = space
         self.memory = memory
@@ -97,6 +105,7 @@ class Machine:
         self.budget = budget
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.instead = instead
+        self.captured = captured or {}
         self.unit = LoadStoreUnit(space, memory, observers, steps, instead)
         self.copies = AsyncCopies(self.unit, active)
         self.line = typing.kernel.tree.lineno
@@ -198,8 +207,15 @@ class Machine:
             else:
                 self.store(view, indices, value)
         else:
-            for item, part in zip(target.elts, value, strict=True):  # type: ignore[attr-defined]
-                self.bind(item, part)
+            targets: list[ast.expr] = target.elts  # type: ignore[attr-defined]
+            items = self._unpacked(value, len(targets)) if isinstance(value, ArrayView) else value
+            for each, item in zip(targets, items, strict=True):
+                self.bind(each, item)
+
+    def _unpacked(self, view: ArrayView, count: int) -> list[Any]:
+        """The items of an array, all before any is stored; so many, or there is a ValueError."""
+        self._of_one_length(self.line, view.shape[0], count, self.active)
+        return [self.array_item(view, place) for place in range(count)]
 
     def set_variable(self, name: str, value: Any) -> None:
         frame, active = self.frame, self.active
@@ -523,7 +539,7 @@ class Machine:
     def name(self, node: ast.Name) -> Any:
         frame: Frame | None = self.frame
         while frame is not None and node.id not in frame.variables:
-            frame = frame.parent
+            frame = None if frame.typing.levels else frame.parent
         if frame is None:
             return self._without_value(node)
         value = frame.variables[node.id]
@@ -911,7 +927,8 @@ class Machine:
         caller, entered, line = self.frame, self.active, self.line
         variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
         path = (*caller.path, line)
-        self.frame = Frame(typing, variables, entered, parent=caller, path=path)
+        depth = self._deeper(typing) if typing.levels else caller.depth
+        self.frame = Frame(typing, variables, entered, parent=caller, path=path, depth=depth)
         outside = self.unit.moment
         self.unit.moment = (*outside, line)
         yield from self.block(typing.kernel.body)
@@ -924,6 +941,19 @@ class Machine:
         if result is None:
             return _poison_of_type(typing.return_type)
         return self.convert(result, typing.return_type)
+
+    def _deeper(self, typing: Typing) -> int:
+        """How deep a call lies of a function that calls itself; a budget bounds that, too."""
+        depth = self.frame.depth + typing.levels
+        if depth > MAX_DEPTH_OF_CALLS:
+            message = say(
+                "{kernel} calls itself more than {most} times in a row here.",
+                kernel=typing.kernel.name,
+                most=MAX_DEPTH_OF_CALLS // typing.levels,
+            )
+            hint = "A loop has no such bound. On a GPU the stack of a thread has one, too."
+            raise rejection("unsupported", message, self.line, hint)
+        return depth
 
     def function_value(self, node: ast.expr) -> None:
         """A lambda: the typing knows what it is."""
@@ -943,7 +973,7 @@ class Machine:
         part, lanes = self.unit.part(view, items, self.active, self.line, "store")
         lengths = [int(np.max(length)) for length in part.shape]
         if isinstance(value, tuple):
-            lanes = self._of_one_length(node, part.shape[0], len(value), lanes)
+            lanes = self._of_one_length(node.lineno, part.shape[0], len(value), lanes)
             lengths = [len(value)]
         for place in np.ndindex(*lengths):
             inside: Value = np.True_
@@ -956,12 +986,12 @@ class Machine:
                 new = value[place[0]] if isinstance(value, tuple) else value
                 self.unit.store(part, indices, new, writing, self.line)
 
-    def _of_one_length(self, node: ast.Subscript, length: Value, items: int, lanes: Mask) -> Mask:
-        """The lanes whose part is as long as the tuple; the others raise a ValueError."""
+    def _of_one_length(self, line: int, length: Value, items: int, lanes: Mask) -> Mask:
+        """The lanes whose part has so many items; the others raise a ValueError."""
         wrong = lanes.where(length != items)
         if not wrong.empty:
             what = f"ValueError ({items} values for a part of another length)"
-            self.observers.raised(what, wrong, node.lineno)
+            self.observers.raised(what, wrong, line)
             self.end(wrong)
         return lanes.without(wrong)
 

@@ -16,7 +16,7 @@ import numpy as np
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.names import DeviceArray, Reference
 from course_lib.emulator.machine.operators import COMPARISONS, OPERATORS, WRAPS
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def _prepare(typing: Typing, node: ast.expr) -> Prepared:
     constant = typing.constants.get(node)
     if isinstance(constant, np.ndarray):
         return lambda machine: machine.array_constant(constant)
+    if isinstance(constant, DeviceArray):
+        return lambda machine: machine.captured[constant]
     if constant is not None:
         return lambda machine: constant
     if node in typing.rewritten:
@@ -159,6 +161,8 @@ def _parts(typing: Typing, node: ast.Subscript) -> tuple[Prepared, tuple[Prepare
 def _call(typing: Typing, node: ast.Call) -> Prepared | None:
     """A cast, or a function that the emulator knows."""
     target = typing.calls[node]
+    if node in typing.slots:  # some of the arguments stand in a tuple behind a `*`
+        return None
     arguments = [prepared(typing, argument) for argument in typing.arguments_of(node)]
     if isinstance(target, Intrinsic):
         run = target.run

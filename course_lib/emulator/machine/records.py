@@ -28,7 +28,9 @@ def read_field(machine: Machine, node: Field) -> Any:
 def store_field(machine: Machine, node: Field, value: Any) -> None:
     """Write a number, or the fields of another record, into a field."""
     view = _field_to_write(machine, node)
-    if isinstance(value, ArrayView):
+    if isinstance(value, ArrayView) and view.shape:
+        copy_array(machine, view, value)
+    elif isinstance(value, ArrayView):
         copy_record(machine, view, value)
     else:
         machine.store(view, [], value)
@@ -52,6 +54,18 @@ def _field_to_write(machine: Machine, node: Field) -> ArrayView:
     else:
         record = machine.evaluate(owner)
     return field_of(record, machine.typing.fields[node])
+
+
+def copy_array(machine: Machine, target: ArrayView, source: ArrayView) -> None:
+    """As many elements as a field has, row after row, read before any is written."""
+    places = [np.int64(place) for place in range(int(np.max(target.size)))]
+    source, target = source.flattened, target.flattened
+    values = []
+    for place in places:
+        machine.steps.spend(1, machine.line)
+        values.append(machine.load(source, [place]))
+    for place, value in zip(places, values, strict=True):
+        machine.store(target, [place], value)
 
 
 def copy_record(machine: Machine, target: ArrayView, source: ArrayView) -> None:

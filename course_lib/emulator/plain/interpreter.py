@@ -454,11 +454,13 @@ class Interpreter:
             case ast.JoinedStr(values=parts):
                 texts = [self.text(each, scope) for each in parts]
                 return self.guarded(node, "".join, texts)
-        unknown = type(node).__name__
-        hint = (
-            "`{}` is a dictionary; an empty set is `set()`." if isinstance(node, ast.Dict) else ""
-        )
-        message = say("{unknown} is not known in a plain function.", unknown=unknown)
+        hint = ""
+        if isinstance(node, ast.Dict):
+            hint = "A variable for each value does the same."
+            if not node.keys:
+                hint = "`{}` is a dictionary; an empty set is `set()`."
+        unknown = ast.unparse(node)[:60]
+        message = say("`{unknown}` is not known in a plain function.", unknown=unknown)
         raise rejection("unsupported", message, node, hint)
 
     def literal(self, literal: Any, node: ast.AST) -> Any:

@@ -204,6 +204,9 @@ class Profile(Counters):
         instruction by instruction on the arguments as they were before the launch; what it leaves
         in the arrays is held against what the source leaves there.
 
+        Wavefronts and conflicts are those of the addresses. A GPU counts some more, another number
+        in each launch, where data come in from global memory meanwhile: docs/counters.md.
+
         Args:
             cc: the GPU's compute capability: "7.5" is a T4, "9.0" an H200.
 

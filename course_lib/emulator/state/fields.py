@@ -55,6 +55,28 @@ def seen_as(view: ArrayView, dtype: np.dtype) -> ArrayView:
     return replace(view, allocation=whole.fields[name])
 
 
+def seen_wider_or_narrower(view: ArrayView, dtype: np.dtype) -> ArrayView:
+    """The same bytes as elements of another size; the array lies row after row.
+
+    Its rows, and where it begins, are whole numbers of the new elements.
+    """
+    whole, name = view.allocation, f"view {dtype}"
+    now, wanted = whole.dtype.itemsize, dtype.itemsize
+    if name not in whole.fields:
+        count = whole.storage.nbytes // wanted
+        storage = whole.storage.view(np.uint8)[: count * wanted].view(dtype)
+        made = _made(whole, "", storage, 0, wanted)
+        whole.fields[name] = replace(made, shape=(count,))
+    *outer, last = view.shape
+    return replace(
+        view,
+        allocation=whole.fields[name],
+        shape=(*outer, last * np.int64(now) // np.int64(wanted)),
+        strides=(*(step * now // wanted for step in view.strides[:-1]), 1),
+        offset=view.offset * np.int64(now) // np.int64(wanted),
+    )
+
+
 def _part(whole: Allocation, name: str) -> Allocation:
     storage = getattr(whole.storage, name)
     offset = storage.dtype.itemsize if name == "imag" else 0

@@ -8,7 +8,7 @@ written. Every index is checked against its own axis before anything is touched.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Protocol
@@ -179,7 +179,8 @@ class ArrayView:
     @property
     def flattened(self) -> ArrayView:
         """The same elements under one index, if they lie one after the other."""
-        return replace(self, shape=(self.size,), strides=(1,))
+        apart = max(self.allocation.dtype.itemsize // self.allocation.spacing, 1)
+        return replace(self, shape=(self.size,), strides=(apart,))
 
     @property
     def size(self) -> Value:
@@ -519,6 +520,7 @@ class GlobalMemory:
         self._allocations: dict[tuple[int, np.dtype], Allocation] = {}
         self._copies: list[tuple[np.ndarray, np.ndarray]] = []
         self._records: list[tuple[np.void, np.ndarray]] = []
+        self._fetched: list[tuple[np.ndarray, Callable[[np.ndarray], None]]] = []
         self.arguments: dict[str, Allocation] = {}
 
     def view(self, name: str, array: np.ndarray, uninitialised: bool) -> ArrayView:
@@ -573,6 +575,15 @@ class GlobalMemory:
         self._records.append((value, array))
         return self.view(name, array, False)
 
+    def captured(
+        self, name: str, array: np.ndarray, give_back: Callable[[np.ndarray], None]
+    ) -> ArrayView:
+        """The kernel's view of an array that it finds outside; given back when the launch ends."""
+        while name in self.arguments:
+            name += "'"
+        self._fetched.append((array, give_back))
+        return self.view(name, array, False)
+
     def copy_back(self) -> None:
         """Write what the kernel changed into the arrays, and records, that had to be copied in."""
         for record, changed in self._records:
@@ -581,6 +592,8 @@ class GlobalMemory:
         for original, copy in self._copies:
             if original.flags.writeable:
                 original[...] = copy
+        for array, give_back in self._fetched:
+            give_back(array)
 
 
 def _flat_storage(root: np.ndarray, dtype: np.dtype) -> np.ndarray | None:

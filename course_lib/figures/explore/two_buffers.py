@@ -89,7 +89,8 @@ def _draw() -> Scene:
         wide, high, down = _TICK * (job.end - job.begin), 44, 2
         if job.verb == "multiply":
             high, down = 36, 6
-        scene.rect(x, y + down, wide, high, css=_looks(job), name=f"{number} {job.name}")
+        looks = "hatch-a" if job.verb == "load" else "c-soft"
+        scene.rect(x, y + down, wide, high, css=looks, name=f"{number} {job.name}")
     scene.line(_LEFT, 32, _LEFT, 222, css="stroke ink thick", name="now")
     for number, job in jobs:
         x, y = _LEFT + _TICK * (job.begin + job.end) / 2, _TOP + _ROW * job.buffer + 28
@@ -101,10 +102,6 @@ def _draw() -> Scene:
 
 def _label(job: _Job) -> str:
     return f"load {job.tile}" if job.verb == "load" else f"× {job.tile}"
-
-
-def _looks(job: _Job) -> str:
-    return "hatch-a" if job.verb == "load" else "c-soft"
 
 
 def _shown(chosen: int) -> dict[str, dict[str, object]]:

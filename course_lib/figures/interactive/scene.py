@@ -82,11 +82,10 @@ class Scene:
         self._add("rect", numbers, css, name, label)
 
     def circle(
-        self, cx: float, cy: float, r: float, css: str = "", name: str | None = None,
-        label: str | None = None,
-    ) -> None:  # fmt: skip
+        self, cx: float, cy: float, r: float, css: str = "", name: str | None = None
+    ) -> None:
         """A disc around its centre."""
-        self._add("circle", {"cx": cx, "cy": cy, "r": r}, css, name, label)
+        self._add("circle", {"cx": cx, "cy": cy, "r": r}, css, name)
 
     def line(
         self, x1: float, y1: float, x2: float, y2: float, css: str = "", name: str | None = None

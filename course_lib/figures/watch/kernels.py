@@ -117,18 +117,9 @@ def read_kernel(kernel: object, arguments: int = 3) -> Kernel:
             f"{read.name} takes {counted(len(read.parameters), 'argument')}, but this figure has "
             f"{arguments} for it{own}."
         )
-    if not _does_something(read):
+    if read.is_empty:
         raise NothingToDraw(f"{read.name} is still empty. When it is written, this shows its run.")
     return read
-
-
-def _does_something(kernel: Kernel) -> bool:
-    """Whether there is more than a docstring, `pass` and comments."""
-    return any(
-        not isinstance(statement, ast.Pass)
-        and not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
-        for statement in kernel.body
-    )
 
 
 def _is_whole(number: object) -> bool:

@@ -109,8 +109,9 @@ def watch_race(kernel: object = None, *, tile: int = 8, task: str = "") -> Inter
     story = RaceStory(
         setup.kernel, setup.output, setup.launch.block, setup.tile, shown, removed, races
     )
+    first = next((number for number, race in enumerate(races) if race), 0)  # that can be shown
     controls = [
-        Control("barriers", "barriers", [name for name, _, _ in variants], _worth(races), "choice"),
+        Control("barriers", "barriers", [name for name, _, _ in variants], first, "choice"),
         Control("order", "order of the warps", [name for name, _, _ in _SCHEDULES], 1, "choice"),
         Control("at", "moment", story.moments(), kind="steps"),
     ]
@@ -218,11 +219,6 @@ def _variants(kernel: Kernel) -> list[tuple[str, tuple[int, ...], Kernel]]:
     if len(lines) > 1:
         found.append(("without any", tuple(lines)))
     return [(name, removed, without_barriers(kernel, removed)) for name, removed in found]
-
-
-def _worth(races: list[Any]) -> int:
-    """Where to start: the first choice that has a race to show."""
-    return next((number for number, race in enumerate(races) if race), 0)
 
 
 def _still(

@@ -195,7 +195,8 @@ class RaceStory:
         patch: dict[str, dict[str, Any]] = {}
         for number, beat in enumerate(run.beats):
             for warp in beat.warps:
-                bad = number < at and _went_wrong(beat, warp)
+                lanes = [each.lane for each in beat.wrong]
+                bad = number < at and any(lane // WARP_SIZE == warp for lane in lanes)
                 name = f"{number}.{warp}"
                 word = _word(beat.kind, self._column(run) - (14 if bad else 0))
                 css = "cell" if number >= at else "trouble-soft" if bad else _CSS[beat.kind]
@@ -376,10 +377,6 @@ def _middle(warp: int) -> float:
 def _word(kind: str, room: float) -> str:
     """As much of the word as a box holds."""
     return kind if room >= 56 else kind[:4] if room >= 40 else kind[0]
-
-
-def _went_wrong(beat: Beat, warp: int) -> bool:
-    return any(each.lane // WARP_SIZE == warp for each in beat.wrong)
 
 
 def _kinds_of_wrong(wrong: int, nan: int) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.emulator import Kernel
-from course_lib.emulator.film import Film
 from course_lib.exercise import Launch
 from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
@@ -75,7 +74,8 @@ def step_through_k(
     plan = _plan(kernel, shape, tile, block, matrices)
     a, b, c = plan.matrices
     run = filmed(plan.kernel, plan.launch, plan.matrices)
-    way = walk(run, plan.kernel, plan.block, _shapes_in(run))
+    shapes = {each.name: each.shape for each in run.profile.shared_arrays}
+    way = walk(run, plan.kernel, plan.block, shapes)
     _check(way, plan)
     with np.errstate(all="ignore"):
         wrong = ~np.isclose(c, a @ b)
@@ -205,10 +205,6 @@ def _check_shape(shape: tuple[int, ...]) -> None:
             f"(M, N, K) = {shape!r} cannot be drawn number by number: three whole numbers, none "
             f"above {LONGEST_SIDE}, and K + 2 N at most {_ACROSS}."
         )
-
-
-def _shapes_in(run: Film) -> dict[str, Cell]:
-    return {each.name: each.shape for each in run.profile.shared_arrays}
 
 
 def _check(way: Walk, plan: Walkthrough) -> None:

@@ -149,7 +149,8 @@ def _elsewhere(
             return piece
     for segment, statement in after:
         # A trial run further down may use the same name for something else.
-        if statement.kind == "function" or _only_defines(segment):
+        kinds = {each.kind for each in segment.code.statements}
+        if statement.kind == "function" or "other" not in kinds:
             if piece := _piece(name, segment, statement, given):
                 return piece
     return None
@@ -188,10 +189,6 @@ def _shares_lines(segment: Segment, statement: Statement) -> bool:
         each.kind != "constant" and each.first <= statement.last and each.last >= statement.first
         for each in segment.code.statements
     )
-
-
-def _only_defines(segment: Segment) -> bool:
-    return all(each.kind != "other" for each in segment.code.statements)
 
 
 def _rebound_below(

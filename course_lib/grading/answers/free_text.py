@@ -99,17 +99,14 @@ def text_answer(submission: Submission, question: TextQuestion) -> FoundAnswer:
     for file in reversed(submission.files):
         for cell in reversed(file.cells):
             marks = MARK.findall(cell.text)
-            if question.id not in marks or _same(_written(cell.text), question.given):
+            text = _written(cell.text)
+            if question.id not in marks or not text or text.split() == question.given.split():
                 continue
-            text = _written(cell.text)[:MOST_CHARACTERS]
-            return FoundAnswer(question.id, text, file=file.label, cell=cell.number)
+            found = text[:MOST_CHARACTERS]
+            return FoundAnswer(question.id, found, file=file.label, cell=cell.number)
     unread: Sequence[str] = [
         file.problem for file in submission.files if file.is_unread and file.problem
     ]
     if unread:
         return FoundAnswer(question.id, problem=unread[0], needs_review=True)
     return FoundAnswer(question.id, problem=f"Nothing is written as the answer to {question.id}.")
-
-
-def _same(one: str, other: str) -> bool:
-    return not one or one.split() == other.split()

@@ -75,7 +75,12 @@ def recognised_exercises(submission: Submission) -> tuple[str, ...]:
 def _is_about(segment: Segment, exercise: Exercise) -> bool:
     if segment.marker:
         return segment.marker == exercise.id
-    return exercise.id not in FORMER and not segment.in_lesson and _defines(segment, exercise)
+    if exercise.id in FORMER or segment.in_lesson:
+        return False
+    if segment.code.error and segment.mentions(exercise.id):
+        # It was begun, and a colon is missing: the examination says so.
+        return segment.runs and form_of(exercise).is_begun_in(segment)
+    return _defines(segment, exercise)
 
 
 def _defines(segment: Segment, exercise: Exercise) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
+from course_lib.emulator import says_nothing
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS
 
 StatementKind = Literal["function", "constant", "import", "other"]
@@ -77,7 +78,7 @@ def _statement(node: ast.stmt, last: int, alone: bool) -> Statement:
             shape = _shape(node)
             binds, uses = frozenset([name]), _used_by_function(node)
             count = len(node.args.posonlyargs) + len(node.args.args)
-            stub = _is_stub(node)
+            stub = says_nothing(node.body)
             return Statement(
                 "function", first, last, binds, uses, stub, alone, shape, parameters=count
             )
@@ -97,21 +98,6 @@ def _statement(node: ast.stmt, last: int, alone: bool) -> Statement:
 
 def _shape(node: ast.stmt) -> str:
     return hashlib.sha256(ast.dump(node).encode("utf-8", "replace")).hexdigest()
-
-
-def _is_stub(function: ast.FunctionDef) -> bool:
-    return all(_does_nothing(each) for each in function.body)
-
-
-def _does_nothing(statement: ast.stmt) -> bool:
-    match statement:
-        case ast.Pass() | ast.Expr(ast.Constant()) | ast.Return(None | ast.Constant(None)):
-            return True
-        case ast.Raise(ast.Name(id="NotImplementedError")):
-            return True
-        case ast.Raise(ast.Call(ast.Name(id="NotImplementedError"))):
-            return True
-    return False
 
 
 def _used_by_function(function: ast.FunctionDef) -> frozenset[str]:

@@ -158,7 +158,8 @@ def _raw_cells(root: Any) -> Iterator[tuple[Any, CellKind]]:
 
 def _lists_of_cells(root: Any) -> Iterator[list[Any]]:
     if isinstance(root, list):
-        root = {"cells": root} if any(_is_cell(each) for each in root) else {}
+        has_cells = any(isinstance(each, dict) and "cell_type" in each for each in root)
+        root = {"cells": root} if has_cells else {}
     if isinstance(root, dict) and isinstance(root.get("content"), dict):
         root = {**root["content"], **root}  # as Jupyter's contents service wraps it
     if isinstance(root, dict):
@@ -167,10 +168,6 @@ def _lists_of_cells(root: Any) -> Iterator[list[Any]]:
         for sheet in [root, *sheets]:
             if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list):
                 yield sheet["cells"]
-
-
-def _is_cell(value: Any) -> bool:
-    return isinstance(value, dict) and "cell_type" in value
 
 
 def _kind(cell: dict[str, Any]) -> CellKind:

@@ -6,11 +6,11 @@ speed for the same product with a bfloat16 result, in the same run.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
 SAMPLES, SUSTAINED = "samples of 10 ms", "after two seconds"
@@ -88,7 +88,7 @@ def ablation(size: int = 4096, when: str = SAMPLES, device: str = "H200") -> Abl
     Raises:
         KeyError: if this was not measured on this device.
     """
-    plain = _file(device)
+    plain = content_of(FOLDER, device, "no ablation was measured on")
     rows = [row for row in plain["rows"] if (row["size"], row["when"]) == (size, when)]
     if not rows:
         there = sorted({(row["size"], row["when"]) for row in plain["rows"]})
@@ -99,12 +99,3 @@ def ablation(size: int = 4096, when: str = SAMPLES, device: str = "H200") -> Abl
         for row in sorted(rows, key=lambda row: order.index(row["step"]))
     ]
     return Ablation(f"{plain['device']}, {plain['timed']}", size, when, tuple(steps))
-
-
-@cache
-def _file(device: str) -> dict[str, Any]:
-    path = FOLDER / f"{device}.json"
-    if not path.exists():
-        there = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json")))
-        raise KeyError(f"no ablation was measured on {device!r}; there are: {there}")
-    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from course_lib.measurements import files
+
 FOLDER = Path(__file__).resolve().parent
 SCHEMA = 1
 CUDNN, FLASH_2, OURS = "PyTorch, cuDNN", "PyTorch, FlashAttention-2", "flash_attention"
@@ -154,7 +156,7 @@ class AttentionRun:
 
 def devices() -> tuple[str, ...]:
     """The devices on which attention was measured."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
+    return files.devices(FOLDER)
 
 
 @cache
@@ -164,10 +166,7 @@ def load(device: str = "H200") -> AttentionRun:
     Raises:
         KeyError: if nothing was; with the devices that there are.
     """
-    if device not in devices():
-        there = ", ".join(devices()) or "none"
-        raise KeyError(f"attention was not measured on {device!r}; there are: {there}")
-    return parse((FOLDER / f"{device}.json").read_text(encoding="utf-8"))
+    return parse(files.text_of(FOLDER, device, "attention was not measured on"))
 
 
 def parse(text: str) -> AttentionRun:

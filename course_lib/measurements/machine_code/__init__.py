@@ -6,12 +6,12 @@ tests/machine_code/test_stored_counts.py.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
+
+from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -64,6 +64,5 @@ def names(target: str = "sm_75") -> tuple[str, ...]:
     return tuple(_file(target)["kernels"])
 
 
-@cache
 def _file(target: str) -> dict[str, Any]:
-    return dict(json.loads((FOLDER / f"{target}.json").read_text(encoding="utf-8")))
+    return content_of(FOLDER, target, "nothing was compiled for")

@@ -7,14 +7,13 @@ kernel stands in the file of `bench`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from course_lib.measurements import load
+from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -149,10 +148,5 @@ def in_flight(device: str = "H200") -> InFlight:
     )
 
 
-@cache
 def _file(device: str) -> dict[str, Any]:
-    path = FOLDER / f"{device}.json"
-    if not path.exists():
-        there = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json")))
-        raise KeyError(f"nothing was measured of the memory of {device!r}; there are: {there}")
-    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    return content_of(FOLDER, device, "nothing was measured of the memory of")

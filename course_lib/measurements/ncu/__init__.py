@@ -2,17 +2,17 @@
 
 One file per device. `reports` and `busy` are what docs/counters.md and
 docs/shared_memory_measured.md have; benchmarks/ncu_reports.py, run on a GPU, counts the reports
-anew, with all metrics.
+anew, with all metrics; with `--compiled`, anywhere, it counts source and machine code anew.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
+
+from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
 
@@ -25,11 +25,15 @@ class Stored:
         label: kernel, size, device and date, which have to stand beside the numbers.
         counts: by the emulator's names of the counters, as far as they were read.
         seen: what only a GPU knows, as course_lib.ncu has it; often empty.
+        written, compiled: the emulator's counts of the source and of the machine code for that
+            device.
     """
 
     label: str
     counts: Mapping[str, float]
     seen: Mapping[str, float]
+    written: Mapping[str, int]
+    compiled: Mapping[str, int]
 
 
 def stored(name: str, device: str = "H200") -> Stored:
@@ -43,7 +47,8 @@ def stored(name: str, device: str = "H200") -> Stored:
         raise KeyError(f"no report {name!r} of {device}; there are: {', '.join(names(device))}")
     row = plain["reports"][name]
     label = f"{name}, {row['launch']}, on {plain['device']}, {plain['counted']}"
-    return Stored(label, row["counts"], row.get("seen", {}))
+    written, compiled = row.get("written", {}), row.get("compiled", {})
+    return Stored(label, row["counts"], row.get("seen", {}), written, compiled)
 
 
 def names(device: str = "H200") -> tuple[str, ...]:
@@ -62,10 +67,5 @@ def busy(rung: str, device: str = "H200") -> Mapping[str, float]:
     return shares
 
 
-@cache
 def _file(device: str) -> dict[str, Any]:
-    path = FOLDER / f"{device}.json"
-    if not path.exists():
-        there = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json")))
-        raise KeyError(f"no reports of {device!r}; there are: {there}")
-    return dict(json.loads(path.read_text(encoding="utf-8")))
+    return content_of(FOLDER, device, "no reports of")

@@ -6,13 +6,11 @@ rung kept the GPU is read from `measurements.ncu` and stands nowhere else.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any
 
+from course_lib.measurements.files import content_of
 from course_lib.measurements.ncu import busy
 
 FOLDER = Path(__file__).resolve().parent
@@ -49,19 +47,10 @@ def seen(kernel: str, device: str = "H200") -> ProfiledLaunch:
     Raises:
         KeyError: if it was not profiled on this device.
     """
-    plain = _file(device)
+    plain = content_of(FOLDER, device, "no profile was taken on")
     row = next((row for row in plain["rows"] if row["kernel"] == kernel), None)
     if row is None:
         raise KeyError(f"{kernel} was not profiled on {device}")
     label = f"{plain['device']}, {plain['seen']}"
     shares = busy(kernel, device)
     return ProfiledLaunch(label, kernel, row["passes"], shares, row.get("waiting_for_global"))
-
-
-@cache
-def _file(device: str) -> dict[str, Any]:
-    path = FOLDER / f"{device}.json"
-    if not path.exists():
-        there = ", ".join(sorted(each.stem for each in FOLDER.glob("*.json")))
-        raise KeyError(f"no profile was taken on {device!r}; there are: {there}")
-    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]

@@ -15,6 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from course_lib.measurements import files
+
 FOLDER = Path(__file__).resolve().parent
 
 
@@ -105,12 +107,12 @@ class Tuning:
 
     def as_json(self) -> str:
         """The text of the file; `parse` reads it."""
-        return json.dumps(_rounded(asdict(self)), indent=1, ensure_ascii=False) + "\n"
+        return files.as_text(asdict(self))
 
 
 def devices(folder: Path = FOLDER) -> tuple[str, ...]:
     """The short names of the devices that rungs were tuned on."""
-    return tuple(sorted(path.stem for path in folder.glob("*.json")))
+    return files.devices(folder)
 
 
 @cache
@@ -120,10 +122,7 @@ def load(short_name: str, folder: Path = FOLDER) -> Tuning:
     Raises:
         KeyError: with the devices that there are.
     """
-    if short_name not in devices(folder):
-        there = ", ".join(devices(folder)) or "none"
-        raise KeyError(f"nothing was tuned on {short_name!r}; there are: {there}")
-    return parse((folder / f"{short_name}.json").read_text(encoding="utf-8"))
+    return parse(files.text_of(folder, short_name, "nothing was tuned on"))
 
 
 def of_device(name: str, folder: Path = FOLDER) -> Tuning | None:
@@ -134,11 +133,7 @@ def of_device(name: str, folder: Path = FOLDER) -> Tuning | None:
 
 def store(tuning: Tuning, folder: Path = FOLDER) -> Path:
     """Write it to the file of its device."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{tuning.short_name}.json"
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_text(tuning.as_json(), encoding="utf-8")
-    unfinished.replace(path)
+    path = files.replace_file(folder / f"{tuning.short_name}.json", tuning.as_json())
     load.cache_clear()
     return path
 
@@ -156,14 +151,3 @@ def parse(text: str) -> Tuning:
         for rung, some in plain.pop("tried").items()
     }
     return Tuning(**plain, tried=tried)
-
-
-def _rounded(value: Any) -> Any:
-    """Five figures are more than a clock gives."""
-    if isinstance(value, float):
-        return float(f"{value:.5g}")
-    if isinstance(value, dict):
-        return {key: _rounded(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_rounded(each) for each in value]
-    return value

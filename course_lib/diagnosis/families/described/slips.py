@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -19,6 +20,7 @@ from course_lib.diagnosis.families.common import (
 )
 from course_lib.diagnosis.families.hypotheses import Array, Hypothesis, Test, trying
 from course_lib.diagnosis.families.mapping import mapping_slip, run_mapping_slip
+from course_lib.diagnosis.families.product.steps import step_weights, steps_wrong
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.slip import TRANSPOSED, Slip
@@ -54,6 +56,7 @@ def diagnose_described(exercise: Exercise, outcome: Outcome) -> Slip | None:
         not_written,
         at_zeros,
         added_to_old,
+        steps_of_a_product,
         of_all(partial(displaced, exercise)),
         of_all(partial(other_operands, exercise)),
         whole_numbers,
@@ -71,6 +74,26 @@ def of_all(hypotheses_of: Callable[[Outcome], Iterable[Hypothesis]]) -> Test:
         return trying(hypotheses_of)(outcome) if whole else None
 
     return test
+
+
+def steps_of_a_product(outcome: Outcome) -> Slip | None:
+    """Steps of k that are left out or count several times, where two matrices are multiplied.
+
+    Where the steps do not count alike, the runs that do are the kernel's tiles.
+    """
+    inputs, expected = in_float64(outcome.inputs), outcome.expected
+    if [np.ndim(each) for each in inputs] != [2, 2] or inputs[0].shape[1] != inputs[1].shape[0]:
+        return None
+    product = inputs[0] @ inputs[1]
+    if product.shape != expected.shape or (np.abs(product - expected) > outcome.tolerance).any():
+        return None
+    multiplied = replace(outcome, sizes=replace(outcome.sizes, steps=inputs[0].shape[1]))
+    weights = step_weights(multiplied)
+    if weights is None:
+        return None
+    tile = int(np.gcd.reduce([len(weights), *(np.flatnonzero(np.diff(weights)) + 1)]))
+    sizes = replace(multiplied.sizes, tile_steps=tile if tile > 1 else None)
+    return steps_wrong(replace(multiplied, sizes=sizes))
 
 
 def displaced(exercise: Exercise, outcome: Outcome) -> Iterator[Hypothesis]:

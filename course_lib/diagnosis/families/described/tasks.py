@@ -15,6 +15,7 @@ from course_lib.diagnosis.families.described.slips import (
     mapping_of,
     of_all,
     other_operands,
+    steps_of_a_product,
     whole_numbers,
 )
 from course_lib.diagnosis.families.hypotheses import Array, first_explanation
@@ -61,6 +62,7 @@ def diagnose_task(task: Task, outcome: Outcome) -> Slip | None:
         _in_another_place,
         _overwritten,
         partial(_wrong_idea, task),
+        steps_of_a_product,
         at_zeros,
         of_all(partial(other_operands, task)),
         of_all(partial(displaced, task)),

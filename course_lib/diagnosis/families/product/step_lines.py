@@ -10,6 +10,7 @@ from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import loop_names, names_in, root_name
 from course_lib.diagnosis.source.source import Source, bound_line, loop_start_line
+from course_lib.sentences import Line
 
 
 def first_product_line(source: Source) -> int | None:
@@ -132,7 +133,7 @@ def loop_line(source: Source, inner: bool, names: Sequence[str]) -> int | None:
     loops: list[ast.For | ast.While] = []
     additions = source.additions()
     if additions:
-        loops = source.loops_around(additions[0])
+        loops = source.loops_around(_in_the_answer(source, additions[0]))
     if not inner:
         for access in source.accesses(names[0], store=False):
             around = source.loops_around(access)
@@ -144,6 +145,24 @@ def loop_line(source: Source, inner: bool, names: Sequence[str]) -> int | None:
     if not loops:
         return None
     return bound_line(source, loops[-1] if inner or len(loops) == 1 else loops[0])
+
+
+def _in_the_answer(source: Source, node: ast.AST) -> ast.AST:
+    """A node of the answer itself: for one in a function around it, the call that leads there."""
+    passed: set[str] = set()
+    while getattr(node, "lineno", 0) >= Line.FIRST_AROUND:
+        inside = (each for each in source.ancestors(node) if isinstance(each, ast.FunctionDef))
+        name = next((each.name for each in inside), "")
+        calls = [
+            each
+            for each in source.walk()
+            if isinstance(each, ast.Call) and root_name(each.func) == name
+        ]
+        if not calls or name in passed:
+            break
+        passed.add(name)
+        node = calls[-1]
+    return node
 
 
 def changing_line(source: Source) -> int | None:
