@@ -33,7 +33,7 @@ UNIT = 64  # rows and columns are counted in these
 WHOLE = np.uint32(0xFFFFFFFF)
 
 
-class Piece(NamedTuple):
+class WorkPiece(NamedTuple):
     """Some steps of k for a tile.
 
     Attributes:
@@ -61,16 +61,16 @@ def place(number: int, down: int, across: int, band: int) -> tuple[int, int]:
     return above + inside % height, inside // height
 
 
-def pieces_of(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> list[list[Piece]]:
+def pieces_of(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> list[list[WorkPiece]]:
     """What each of so many workers does, for C (M x N) = A (M x K) B (K x N)."""
     M, N, K = shape
     (down, across), steps = plan.tiles(M, N), -(-K // STEP_OF_K)
-    work: list[list[Piece]] = [[] for _ in range(workers)]
+    work: list[list[WorkPiece]] = [[] for _ in range(workers)]
 
-    def tile(number: int, first: int = 0, stop: int = steps, part: int = int(WHOLE)) -> Piece:
+    def tile(number: int, first: int = 0, stop: int = steps, part: int = int(WHOLE)) -> WorkPiece:
         row, column = place(number, down, across, BAND // plan.cluster)
         top, left = row * ROWS * plan.cluster, column * plan.columns
-        return Piece(top, left, plan.columns, first, stop, part)
+        return WorkPiece(top, left, plan.columns, first, stop, part)
 
     for worker, number, first, stop in parts(plan.split, steps, workers):
         part = int(WHOLE) if stop - first == steps else number + worker
@@ -81,11 +81,11 @@ def pieces_of(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> list
     strips = plan.strips(M, N)
     owners = owners_of_strips(loads, len(strips), plan.price(STRIP, N))
     for worker, (top, left) in zip(owners, strips, strict=True):
-        work[worker].append(Piece(top, left, STRIP, 0, -(-steps // 2), int(WHOLE)))
+        work[worker].append(WorkPiece(top, left, STRIP, 0, -(-steps // 2), int(WHOLE)))
     return [each for each in work if each]  # without those for whom nothing is left
 
 
-def table_of(work: list[list[Piece]]) -> np.ndarray:
+def table_of(work: list[list[WorkPiece]]) -> np.ndarray:
     """The lists as (workers, most, 4) uint32; behind the last piece of each stand zeros.
 
     Two numbers share a word: the row with the column, and the first step with the last. Then a
@@ -105,7 +105,7 @@ def table_of(work: list[list[Piece]]) -> np.ndarray:
     return table
 
 
-def shared_tiles(work: list[list[Piece]]) -> np.ndarray:
+def shared_tiles(work: list[list[WorkPiece]]) -> np.ndarray:
     """The tiles that several workers share, (tiles, 4) uint32: see `split_tiles.make_adding`."""
     numbers: dict[tuple[int, int], list[int]] = {}
     for each in (each for pieces in work for each in pieces if each.number != WHOLE):
