@@ -29,8 +29,7 @@ from course_lib.kernels.tile_plan import (
 
 BAND = 16  # blocks' tiles below one another that are computed before the next ones to the right
 FIELDS = 4  # words of a piece in the table: one load of 16 bytes
-UNIT = 64  # rows and columns are counted in these
-WHOLE = np.uint32(0xFFFFFFFF)
+WHOLE = np.uint32(0xFFFF)
 
 
 class WorkPiece(NamedTuple):
@@ -67,10 +66,15 @@ def pieces_of(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> list
     (down, across), steps = plan.tiles(M, N), -(-K // STEP_OF_K)
     work: list[list[WorkPiece]] = [[] for _ in range(workers)]
 
+    tall = ROWS * plan.cluster
+    # TMA is slow to fill in rows outside A. So the last ones are moved up, and what two pieces have
+    # in common is computed twice, in the same order, to the same bits.
+    lowest = max(0, M - tall)
+
     def tile(number: int, first: int = 0, stop: int = steps, part: int = int(WHOLE)) -> WorkPiece:
         row, column = place(number, down, across, BAND // plan.cluster)
-        top, left = row * ROWS * plan.cluster, column * plan.columns
-        return WorkPiece(top, left, plan.columns, first, stop, part)
+        top = min(row * tall, lowest) if part == WHOLE else row * tall
+        return WorkPiece(top, column * plan.columns, plan.columns, first, stop, part)
 
     for worker, number, first, stop in parts(plan.split, steps, workers):
         part = int(WHOLE) if stop - first == steps else number + worker
@@ -81,24 +85,24 @@ def pieces_of(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> list
     strips = plan.strips(M, N)
     owners = owners_of_strips(loads, len(strips), plan.price(STRIP, N))
     for worker, (top, left) in zip(owners, strips, strict=True):
-        work[worker].append(WorkPiece(top, left, STRIP, 0, -(-steps // 2), int(WHOLE)))
+        work[worker].append(WorkPiece(min(top, lowest), left, STRIP, 0, -(-steps // 2), int(WHOLE)))
     return [each for each in work if each]  # without those for whom nothing is left
 
 
 def table_of(work: list[list[WorkPiece]]) -> np.ndarray:
     """The lists as (workers, most, 4) uint32; behind the last piece of each stand zeros.
 
-    Two numbers share a word: the row with the column, and the first step with the last. Then a
+    Two numbers share a word: the first step with the last, and the columns with the number. Then a
     piece is one load, and eight lie in a line of the L1 cache, where consumers find them at once.
     """
     table = np.zeros((len(work), max(map(len, work)) + 1, FIELDS), "uint32")
     for worker, pieces in enumerate(work):
         table[worker, : len(pieces)] = [
             (
-                each.top // UNIT | each.left // UNIT << 16,
+                each.top,
+                each.left,
                 each.first | each.stop << 16,
-                each.columns,
-                each.number,
+                each.columns | each.number << 16,
             )
             for each in pieces
         ]
@@ -154,6 +158,6 @@ def _work_on_gpu(plan: TilePlan, shape: tuple[int, int, int], workers: int, gpu:
 @cuda.jit(device=True)
 def piece(work, at):
     """A piece in the table: its six numbers."""
-    corner, steps, columns, number = load4(work, at * FIELDS)
-    top, left = np.uint32((corner & 0xFFFF) * UNIT), np.uint32((corner >> 16) * UNIT)
-    return top, left, columns, np.uint32(steps & 0xFFFF), np.uint32(steps >> 16), number
+    top, left, steps, rest = load4(work, at * FIELDS)
+    first, stop = np.uint32(steps & 0xFFFF), np.uint32(steps >> 16)
+    return top, left, np.uint32(rest & 0xFFFF), first, stop, np.uint32(rest >> 16)

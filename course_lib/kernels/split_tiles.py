@@ -84,10 +84,17 @@ def make_adding(rounded: Any, columns: int) -> Any:
         top, left, number, count = load4(tiles, tile * 4)
         a = b = c = d = float32(0)
         at = ((np.int64(number) * parts + part) * ROWS + i) * COLUMNS + j
-        for _ in range(count):
-            four = load4(workspace, at)
-            a, b, c, d = a + four[0], b + four[1], c + four[2], d + four[3]
-            at += parts * (ROWS * COLUMNS)
+        further = np.int64(parts) * (ROWS * COLUMNS)
+        for _ in range(count // 4):  # four loads are under way at a time
+            e, f = load4(workspace, at), load4(workspace, at + further)
+            g, h = load4(workspace, at + 2 * further), load4(workspace, at + 3 * further)
+            a, b = a + e[0] + f[0] + g[0] + h[0], b + e[1] + f[1] + g[1] + h[1]
+            c, d = c + e[2] + f[2] + g[2] + h[2], d + e[3] + f[3] + g[3] + h[3]
+            at += 4 * further
+        for _ in range(count % 4):
+            e = load4(workspace, at)
+            a, b, c, d = a + e[0], b + e[1], c + e[2], d + e[3]
+            at += further
         y, x = top + part * ROWS + i, left + j
         if j < columns and y < C.shape[0] and x < C.shape[1]:  # which is a multiple of 4
             C[y, x], C[y, x + 1] = rounded(a), rounded(b)
