@@ -29,7 +29,7 @@ from course_lib.kernels.tile_plan import (
 
 BAND = 16  # blocks' tiles below one another that are computed before the next ones to the right
 FIELDS = 4  # words of a piece in the table: one load of 16 bytes
-WHOLE = np.uint32(0xFFFF)
+WHOLE = MOST_STEPS = 0xFFFF  # two numbers share a word of 32 bits
 
 
 class WorkPiece(NamedTuple):
@@ -38,7 +38,7 @@ class WorkPiece(NamedTuple):
     Attributes:
         top, left: its first row and column in C. `top` is that of a cluster's first block.
         columns: how wide it is.
-        first, stop: steps of k, 64 each, the last one not included; both 0 behind a worker's last.
+        first, stop: steps of k, 64 each and in a strip 128, the last one not included.
         number: where its partial sums go, or WHOLE if these are all of them.
     """
 
@@ -61,31 +61,39 @@ def place(number: int, down: int, across: int, band: int) -> tuple[int, int]:
 
 
 def pieces_of(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> list[list[WorkPiece]]:
-    """What each of so many workers does, for C (M x N) = A (M x K) B (K x N)."""
+    """What each of so many workers does, for C (M x N) = A (M x K) B (K x N).
+
+    TMA is slow to fill in rows outside A. So what would reach below C is moved up, where there is
+    room. Rows that two pieces have in common are then computed twice, to the same bits; but not in
+    split tiles, whose sums are put together from parts.
+
+    Raises:
+        ValueError: if K has more steps than a piece can count.
+    """
     M, N, K = shape
+    if K > MOST_STEPS * STEP_OF_K:
+        raise ValueError(f"K is {K:,}; rung 12 takes at most {MOST_STEPS * STEP_OF_K:,}.")
     (down, across), steps = plan.tiles(M, N), -(-K // STEP_OF_K)
+    tall = ROWS * plan.cluster
+    lowest = max(0, M - tall)
     work: list[list[WorkPiece]] = [[] for _ in range(workers)]
 
-    tall = ROWS * plan.cluster
-    # TMA is slow to fill in rows outside A. So the last ones are moved up, and what two pieces have
-    # in common is computed twice, in the same order, to the same bits.
-    lowest = max(0, M - tall)
-
-    def tile(number: int, first: int = 0, stop: int = steps, part: int = int(WHOLE)) -> WorkPiece:
+    def tile(number: int) -> WorkPiece:
         row, column = place(number, down, across, BAND // plan.cluster)
-        top = min(row * tall, lowest) if part == WHOLE else row * tall
-        return WorkPiece(top, column * plan.columns, plan.columns, first, stop, part)
+        return WorkPiece(row * tall, column * plan.columns, plan.columns, 0, steps, WHOLE)
 
-    for worker, number, first, stop in parts(plan.split, steps, workers):
-        part = int(WHOLE) if stop - first == steps else number + worker
-        work[worker].append(tile(number, first, stop, part))
+    for worker, (number, first, stop) in enumerate(parts(plan.split, steps, workers)):
+        work[worker].append(tile(number)._replace(first=first, stop=stop, number=worker))
     for number in range(plan.split, down * across):
-        work[(number - plan.split) % workers].append(tile(number))
+        whole = tile(number)
+        whole = whole._replace(top=min(whole.top, lowest))
+        work[(number - plan.split) % workers].append(whole)
     loads = loads_of_tiles(down * across - plan.split, workers, plan.price(plan.columns, N))
     strips = plan.strips(M, N)
     owners = owners_of_strips(loads, len(strips), plan.price(STRIP, N))
     for worker, (top, left) in zip(owners, strips, strict=True):
-        work[worker].append(WorkPiece(min(top, lowest), left, STRIP, 0, -(-steps // 2), int(WHOLE)))
+        strip = WorkPiece(min(top, lowest), left, STRIP, 0, -(-steps // 2), WHOLE)
+        work[worker].append(strip)
     return [each for each in work if each]  # without those for whom nothing is left
 
 
@@ -124,12 +132,10 @@ class Work(NamedTuple):
     Attributes:
         table: see `table_of`, (workers, most, 4).
         shared: see `shared_tiles`; None where none is split.
-        pieces: for how many partial sums there must be room.
     """
 
     table: Any
     shared: Any
-    pieces: int
 
     @property
     def workers(self) -> int:
@@ -150,9 +156,8 @@ def work_on_gpu(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> Wo
 @lru_cache(maxsize=64)
 def _work_on_gpu(plan: TilePlan, shape: tuple[int, int, int], workers: int, gpu: int) -> Work:
     work = pieces_of(plan, shape, workers)
-    table, shared = table_of(work), shared_tiles(work)
-    pieces = workers + plan.split if len(shared) else 0
-    return Work(cuda.to_device(table), cuda.to_device(shared) if pieces else None, pieces)
+    shared = shared_tiles(work)
+    return Work(cuda.to_device(table_of(work)), cuda.to_device(shared) if len(shared) else None)
 
 
 @cuda.jit(device=True)

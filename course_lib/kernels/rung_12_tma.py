@@ -331,7 +331,7 @@ class TmaRung(RungKernel):
         work = work_on_gpu(plan, (M, N, K), multiprocessors // cluster)
         result = hopper_launch.tensor_map(C, (64, 128 // C.dtype.itemsize))
         parts = cluster * GROUPS
-        pieces = workspace(work.pieces * parts, stream) if work.pieces else None
+        pieces = None if work.shared is None else workspace(work.workers * parts, stream)
         maps = (
             hopper_launch.tensor_map(A, (BM, BK)),
             hopper_launch.tensor_map(B, (BK // cluster, 64)),

@@ -1,19 +1,20 @@
-"""Tiles that all blocks compute together, so that nobody waits for the last turn (stream-K).
+"""Tiles that several blocks compute together, so that nobody waits for the last turn (split-K).
 
 Why: 132 blocks that stay on their SMs take one tile after the other. 800 tiles are six turns and
-eight tiles: in the seventh turn 124 SMs have nothing to do. So these eight are **split**: their
-steps of k, laid end to end, are cut into equal parts, one for each worker (a block, or a cluster).
-A part may end in the middle of one tile and begin in the next.
+eight tiles: in the seventh turn 124 SMs have nothing to do. So these eight are **split**: the steps
+of k of each are cut into 16 equal parts, and 128 workers (a worker is a block, or a cluster) have
+one each.
 
-    steps of three tiles   |-------------|-------------|-------------|
-    parts of four workers  |0        |1        |2        |3          |
-    partial sums           |0 in 0   |1|1 in 1 |2    |2 in 2|3 in 2  |
+    steps of two tiles      |-------------------|-------------------|
+    parts of seven workers  |0     |1     |2    |3     |4     |5    |  6: nothing
 
-Each piece gives partial sums of a tile. They go to a **workspace** in global memory, and a second
+Each part gives partial sums of a tile. They go to a **workspace** in global memory, and a second
 kernel adds up what belongs to a tile, in the order of k, so that every run gives the same bits.
 That it is a second kernel is the point: only the end of the first one is a barrier for all blocks.
 Where all of this pays, `course_lib.kernels.tile_plan` says.
 
+Stream-K deals out the steps of all these tiles as one row, so nobody is left over, but some workers
+have parts of two tiles, and store twice: on an H200 everyone waits longer for them.
 M. Osama, D. Merrill, C. Cecka, M. Garland, J. Owens: "Stream-K: Work-centric Parallel Decomposition
 for Dense Matrix-Matrix Multiplication on the GPU", PPoPP 2023.
 """
@@ -36,19 +37,16 @@ ADDING = 128  # threads of a block that adds up two rows of pieces, four neighbo
 # --- whose work is what -----------------------------------------------------------------------
 
 
-def parts(split: int, steps: int, workers: int) -> Iterator[tuple[int, int, int, int]]:
-    """Who does what of the split tiles: worker, tile, first step of k and the one behind the last.
+def parts(split: int, steps: int, workers: int) -> Iterator[tuple[int, int, int]]:
+    """What each worker does of the split tiles: tile, first step of k and the one behind the last.
 
-    All steps, laid end to end, are cut into equal parts.
+    Every tile has as many parts as the others, each with one step at least, so the last workers may
+    get none. With fewer than two workers a tile there is one part, all of it.
     """
-    sharing = min(workers, split * steps)  # each has at least one step
-    for worker in range(sharing):
-        begin, end = (each * split * steps // sharing for each in (worker, worker + 1))
-        while begin < end:
-            first = begin % steps
-            stop = min(steps, first + end - begin)
-            yield worker, begin // steps, first, stop
-            begin += stop - first
+    shares = max(1, min(workers // split if split else 1, steps))
+    for tile in range(split):
+        for share in range(shares):
+            yield tile, share * steps // shares, (share + 1) * steps // shares
 
 
 # --- partial sums -----------------------------------------------------------------------------

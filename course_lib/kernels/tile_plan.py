@@ -8,7 +8,7 @@ goes away, and the rest fits into the last turn. So we count what each way would
 the shortest.
 
 The unit is a **step**: what a block of its own needs for 64 steps of k of a tile of 128 x 256. All
-prices were measured on an H200, 2026-11-23, where a step is 0.69 microseconds.
+prices were measured on an H200, 2026-11-24, where a step is 0.67 microseconds.
 """
 
 from __future__ import annotations
@@ -23,16 +23,15 @@ STRIP = 64  # columns of what a tile is cut into
 WIDTHS = (256, 192)
 ALIGNED = 64  # where N is no multiple of this, rows of B begin within a line of L2
 
-# What a step costs by cluster and width. A narrow tile is dearer than its share of 256 columns. Two
-# blocks that wait for each other lose a little, but ask L2 for half as much of B, which is what
-# counts where each row of B lies in two lines.
-STEP = {(1, 256): 1.0, (2, 256): 1.02, (1, 192): 0.78, (2, 192): 0.80, (1, 64): 0.4, (2, 64): 0.4}
-RAGGED_STEP = {(1, 256): 1.42, (2, 256): 1.075, (1, 192): 1.15, (2, 192): 0.84}
-RAGGED_STEP |= {(1, 64): 0.45, (2, 64): 0.45}
+# What a step costs by cluster and width. A narrow tile is dearer than its share of 256 columns, and
+# a strip fetches as much of A as a tile. Two blocks that wait for each other lose a little, but ask
+# L2 for half as much of B, which is what counts where each row of B lies in two lines.
+STEP = {(1, 256): 1.0, (2, 256): 1.01, (1, 192): 0.77, (2, 192): 0.79, (1, 64): 0.36, (2, 64): 0.36}
+RAGGED_STEP = {(1, 256): 1.42, (2, 256): 1.05, (1, 192): 1.15, (2, 192): 0.84}
+RAGGED_STEP |= {(1, 64): 0.55, (2, 64): 0.6}
 
-# What splitting costs: the second kernel, and a piece for each worker; and another piece for each,
-# where nearly a full turn of tiles is split.
-ONCE, FOR_A_FULL_TURN = 22.0, 50.0
+# What splitting costs, by cluster: partial sums are stored, and a second kernel adds them up.
+SPLITTING = {1: 26.0, 2: 22.0}
 
 # Another way than whole tiles of 256 columns has to gain so much. At the power limit, where blocks
 # that wait leave their watts to others, two hundredths are lost again.
@@ -46,7 +45,7 @@ class TilePlan:
     Attributes:
         cluster: blocks of a cluster, one below the other: 1 or 2.
         columns: of a tile: 256 or 192.
-        split: how many tiles all clusters compute together.
+        split: how many tiles several clusters compute together; at most half as many as these.
         cut_rows, cut_columns: how many of the last rows and columns of tiles are cut into strips.
     """
 
@@ -67,7 +66,7 @@ class TilePlan:
         tall, right = ROWS * self.cluster, across * self.columns
         beside = [(top, left) for left in range(right, N, STRIP) for top in range(0, M, tall)]
         below = range(down * tall, M, tall)
-        return beside + [(top, left) for top in below for left in range(0, right, STRIP)]
+        return beside + [(top, left) for top in below for left in range(0, min(right, N), STRIP)]
 
     def price(self, columns: int, N: int) -> float:
         """What a step costs, for so many columns of a product that is N wide."""
@@ -88,16 +87,22 @@ def plan_for(M: int, N: int, K: int, multiprocessors: int) -> TilePlan:
 
 
 def ways_to_compute(M: int, N: int, multiprocessors: int) -> Iterator[TilePlan]:
-    """Every width and cluster: whole tiles, the last turn split, the last tiles cut, or all."""
+    """Every width and cluster: whole tiles, the last turn split, the last tiles cut, or all.
+
+    All are cut where that makes few strips: a strip costs more than its share of a tile.
+    """
     for cluster in (1, 2) if M > ROWS else (1,):  # or the second block would have no row
         for columns in WIDTHS:
             down, across = TilePlan(cluster, columns).tiles(M, N)
             yield TilePlan(cluster, columns)
             left_over = down * across % (multiprocessors // cluster)
-            if left_over:
+            if left_over and 2 * left_over <= multiprocessors // cluster:
                 yield TilePlan(cluster, columns, left_over)
-            for rows, cut in ((1, 0), (0, 1), (1, 1), (0, across)):
+            for rows, cut in ((1, 0), (0, 1), (1, 1)):
                 yield TilePlan(cluster, columns, 0, rows, cut)
+        strips = TilePlan(cluster, cut_columns=-(-N // 256))
+        if len(strips.strips(M, N)) <= 2 * multiprocessors // cluster:
+            yield strips
 
 
 def steps_of(way: TilePlan, shape: tuple[int, int, int], multiprocessors: int) -> float:
@@ -106,8 +111,7 @@ def steps_of(way: TilePlan, shape: tuple[int, int, int], multiprocessors: int) -
     workers, long = multiprocessors // way.cluster, -(-K // STEP_OF_K)
     down, across = way.tiles(M, N)
     price, strip = (long * way.price(columns, N) for columns in (way.columns, STRIP))
-    share = way.split / workers  # of a turn
-    together = share * price + (ONCE + FOR_A_FULL_TURN * share if way.split else 0)
+    together = price / (workers // way.split) + SPLITTING[way.cluster] if way.split else 0.0
     loads = loads_of_tiles(down * across - way.split, workers, price)
     for owner in owners_of_strips(loads, len(way.strips(M, N)), strip):
         loads[owner] += strip
