@@ -20,6 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from course_lib.bench import gpu, libraries
+from course_lib.bench.contest import MOST_LAUNCHES
 from course_lib.bench.contestants import Contestant, Launch, MatmulProblem
 from course_lib.bench.matrices import Matrices
 from course_lib.bench.nvml import Nvml
@@ -75,7 +76,8 @@ def milliseconds(
     """The median of each one's rounds."""
     launches = {each.name: each.prepare(problem) for each in everyone}
     M, N, K = problem.shape
-    count = max(1, round(SAMPLE_MS / (2e3 * M * N * K / GUESSED_FLOPS)))
+    count = round(SAMPLE_MS / (2e3 * M * N * K / GUESSED_FLOPS))
+    count = min(max(1, count), MOST_LAUNCHES)
     samples: dict[str, list[float]] = {name: [] for name in launches}
     for _ in range(ROUNDS):
         for name in random.sample(list(launches), len(launches)):
