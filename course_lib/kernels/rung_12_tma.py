@@ -15,13 +15,14 @@ empty stages, and the tensor cores wait. Six changes, the first five with their 
 4. **A bfloat16 result**, where that is wanted: half the bytes. `stmatrix` puts the pieces together.
 5. **Clusters.** Two blocks, one below the other, need the same tile of B. Each fetches half of it
    for both (multicast), so a third fewer bytes are asked of L2.
-6. **A full last turn.** Where only few tiles are left for it, all blocks share them
-   (`course_lib.kernels.split_tiles`), or tiles are narrower, and nobody waits. Which way suits a
-   product, `course_lib.kernels.tile_plan` says.
+6. **A full last turn.** Where its tiles are few, they are narrower, or cut into strips, or several
+   blocks share each of them (`course_lib.kernels.split_tiles`), so that nobody waits for long.
+   Which way suits a product, `course_lib.kernels.tile_plan` says; the host writes it down as a list
+   of pieces for each block (`course_lib.kernels.pieces`).
 
 What it costs: nothing stops anyone any more, so every hand-over must be counted right. A stage that
 is released too early is a race that no barrier hides, one that is never released a kernel that
-never ends. Edges cost nothing: TMA fills in zeros outside A and B and leaves out what lies outside
+never ends. Edges need no tests: TMA fills in zeros outside A and B and leaves out what lies outside
 C. But TMA wants rows that begin at multiples of 16 bytes: N and K are multiples of 8.
 
 It needs a Hopper GPU and numba-cuda 0.30. The emulator has no copy engine and no wgmma.
