@@ -115,26 +115,6 @@ ALLOWED: dict[str, set[str]] = {
 # Inside a package no module imports itself by way of others, imports for type checkers and inside
 # functions included. What still closes a circle is named here, with the reason.
 CLOSING: dict[tuple[str, str], str] = {
-    (f"emulator.{module}", "emulator.machine.machine"): (
-        "what a kernel may call acts on the machine that runs the kernel, and the machine finds "
-        "it in the kernel's types: only the annotation of the parameter closes the circle"
-    )
-    for module in (
-        "functions.array_methods",
-        "functions.complex_functions",
-        "functions.intrinsics",
-        "functions.libdevice",
-        "functions.random_functions",
-        "functions.tensor_cores",
-        "functions.unrolling",
-        "functions.vector_types",
-        "functions.warp_functions",
-        "functions.wide_functions",
-        "machine.prepared",
-        "machine.records",
-        "machine.waiting",
-    )
-} | {
     ("emulator.profile.annotate", "emulator.profile.profile"): (
         "Profile.show() is promised, and the table that it shows is drawn from a profile"
     ),

@@ -10,6 +10,7 @@ import importlib.util
 import inspect
 import json
 import linecache
+import os
 import re
 import signal
 import sys
@@ -25,9 +26,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from numba import cuda
+from numba.cuda.core import config
 from numba.cuda.simulator import kernel as simulator
 from numba.cuda.simulator.args import ArgHint
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+from witness import watching
 
 from course_lib.emulator import Budget, KernelRejected, emulate
 
@@ -42,13 +45,15 @@ REST = {
     "cooperative groups": r"\bcg\b|this_grid|cooperative",
     "textures": r"texture",
     "foreign functions": r"\bffi\b|declare_device|from_buffer|CFunc",
-    "cache hints": r"\b(ld|st)(ca|cg|cs|lu|cv|wb|wt)\b",
     "memory that a kernel asks for": (
         r"np\.(empty|zeros|ones|full|array|arange|copy)\w*\(|\.copy\(\)|literal_unroll"
     ),
     "dates": r"datetime|timedelta",
+    "addresses": r"\.ctypes\b",
     "extensions of Numba": r"overload|extending|intrinsic\(",
 }
+# Errors of the driver and of the cache on disk: no launch of an emulator raises them.
+NOT_OF_THE_LANGUAGE = ("PicklingError", "CUDAError", "CudaAPIError", "CudaSupportError")
 kept: Any = None
 launches: list[dict[str, Any]] = []
 seen: dict[str, int] = {}
@@ -78,6 +83,11 @@ def as_declared(function: Any, arguments: list[Any]) -> list[Any]:
     ]
 
 
+def undecorated(value: Any) -> Any:
+    """The plain function in a kernel of the simulator's or of the compiler's."""
+    return getattr(value, "py_func", None) or getattr(value, "fn", value)
+
+
 def name_of(function: Any, file: str) -> tuple[str, str]:
     """A kernel's name in the list, and the hash of its source and of what it closes over."""
     try:
@@ -90,9 +100,11 @@ def name_of(function: Any, file: str) -> tuple[str, str]:
             value = cell.cell_contents
         except ValueError:
             continue
-        inner = getattr(value, "fn", value)
+        inner = undecorated(value)
         if callable(inner) and not isinstance(inner, type):
-            around.append(getattr(inner, "__name__", ""))
+            # The simulator lacks these, so the list has kernels around them without their names.
+            hint = getattr(inner, "__module__", "") == "numba.cuda.cache_hints"
+            around.append("" if hint else getattr(inner, "__name__", ""))
     sha = hashlib.sha256((source + "|".join(around)).encode()).hexdigest()[:12]
     return f"{file}::{function.__qualname__}#{sha}", sha
 
@@ -113,7 +125,7 @@ def uses_of(function: Any, depth: int = 3) -> list[str]:
             value = cells[name].cell_contents if name in cells else function.__globals__.get(name)
         except ValueError:
             continue
-        if inspect.isfunction(inner := getattr(value, "fn", None)):
+        if value is not (inner := undecorated(value)) and inspect.isfunction(inner):
             found.update(uses_of(inner, depth - 1))
         elif inspect.isfunction(value) and not value.__module__.startswith("numba."):
             # A plain function in a kernel.
@@ -134,11 +146,14 @@ def close(left: Any, right: Any) -> bool:
     return bool(np.array_equal(left, right))
 
 
-def on_the_emulator(fake: Any, arguments: list[Any]) -> dict[str, Any]:
+def on_the_emulator(fake: Any, arguments: list[Any], kernel: Any = None) -> dict[str, Any]:
+    """What the emulator says of a launch: of `kernel`, if it is not the simulator's own."""
     grid, block = (tuple(map(int, each)) for each in (fake.grid_dim, fake.block_dim))
     try:
         budget = Budget(steps=300_000)
-        profile = emulate(fake, budget=budget)[grid, block, 0, fake.dynshared_size](*arguments)
+        profile = emulate(kernel or fake, budget=budget)[grid, block, 0, fake.dynshared_size](
+            *arguments
+        )
     except KernelRejected as refused:
         first = refused.findings[0]
         return {"emulator": first.code, "said": first.message, "line": first.line, "findings": []}
@@ -149,7 +164,11 @@ def on_the_emulator(fake: Any, arguments: list[Any]) -> dict[str, Any]:
         return {"emulator": "crashed", "said": " / ".join([*said[-4:]]), "findings": []}
     errors = [each for each in profile.findings if each.severity == "error"]
     said = "; ".join(each.message for each in errors)
-    return {"emulator": "ran", "said": said, "findings": [each.code for each in errors]}
+    ending = ("raised-exception", "out-of-bounds-read")
+    first = next((each for each in errors if each.code in ending and each.threads), None)
+    raised = None if first is None else (first.line, first.threads[0], first.code)
+    return {"emulator": "ran", "said": said, "findings": [each.code for each in errors],
+            "raised": raised}  # fmt: skip
 
 
 def compare(run: Any, fake: Any, arguments: list[Any], after: list[Any]) -> str:
@@ -158,11 +177,14 @@ def compare(run: Any, fake: Any, arguments: list[Any], after: list[Any]) -> str:
     if threads > MOST_THREADS_FOR_THE_SIMULATOR:
         return "too large"
     try:
-        run(fake, *arguments)
+        with watching() as meets:
+            run(fake, *arguments)
     except TimeoutError:
         raise
     except Exception as error:
         return f"{type(error).__name__}"
+    finally:
+        launches[-1]["threads meet"] = meets()
     return "equal" if all(map(close, arguments, after)) else "other values"
 
 
@@ -175,6 +197,7 @@ def launch(run: Any, file: str, fake: Any, arguments: tuple[Any, ...]) -> None:
         run(fake, *arguments)
         return
     before = copy.deepcopy(given)
+    os.environ["NUMBA_CUDA_ENABLE_NRT"] = str(int(bool(config.CUDA_ENABLE_NRT)))
     note = {"kernel": name, "sha": sha, "rest": uses_of(fake.fn)} | on_the_emulator(fake, given)
     launches.append(note | {"simulator": "", "test": ""})
     if note["emulator"] != "ran":
@@ -217,6 +240,7 @@ def put_in_place(file: str) -> None:
 
     cuda.jit = remembering
     keep_executed_texts()
+    keep_apart(simulator.FakeCUDAKernel)
 
 
 def keep_executed_texts() -> None:
@@ -237,19 +261,22 @@ def keep_executed_texts() -> None:
         execute(code, names, local)
 
     builtins.exec = remembered
-    made = simulator.FakeCUDAKernel.__init__
+
+
+def keep_apart(kernels: Any) -> None:
+    """Let a function that the tests bring not be taken for Numba's own, in kernels of a class."""
+    made = kernels.__init__
 
     def make(self: Any, function: Any, *options: Any, **named: Any) -> None:
-        # What the tests bring is not Numba's own.
         if str(getattr(function, "__module__", "")).startswith("numba.cuda.tests"):
             function.__module__ = "harvested"
         made(self, function, *options, **named)
 
-    simulator.FakeCUDAKernel.__init__ = make
+    kernels.__init__ = make
 
 
-def stubs() -> None:
-    """Packages that some tests want and that no kernel needs."""
+def stubs(simulator: bool = True) -> None:
+    """Packages that some tests want and that no kernel needs; with the simulator run all tests."""
     for name, parts in {
         "filecheck": (), "filecheck.matcher": ("Matcher",), "filecheck.options": ("Options",),
         "filecheck.parser": ("Parser", "pattern_for_opts"), "filecheck.finput": ("FInput",),
@@ -258,16 +285,25 @@ def stubs() -> None:
         for part in parts:
             setattr(module, part, None)
         sys.modules.setdefault(name, module)
+    if not simulator:
+        return
     from numba.cuda import testing
 
     testing.skip_on_cudasim = lambda reason: lambda test: test
-    testing.skip_unless_cudasim = lambda reason: lambda test: test
+    # What asks for the simulator tests what it lacks; the emulator is in its place here.
+    testing.skip_unless_cudasim = lambda reason: of_the_simulator
     for name in ("libdevice",):
         if not hasattr(cuda, name):
             try:
                 setattr(cuda, name, importlib.import_module(f"numba.cuda.{name}"))
             except Exception:
                 print(f"no cuda.{name} here", file=sys.stderr)
+
+
+def of_the_simulator(test: Any) -> Any:
+    """Mark a test that asserts on the simulator's own refusals."""
+    test.of_the_simulator = True
+    return test
 
 
 class _Result(unittest.TestResult):
@@ -290,7 +326,14 @@ class _Result(unittest.TestResult):
     def stopTest(self, test: unittest.TestCase) -> None:
         signal.alarm(0)
         for each in launches:
-            kept.write(json.dumps(each | {"test": self.ended, "of": test.id()}) + "\n")
+            about = {"test": self.ended, "of": test.id()}
+            method = getattr(test, test._testMethodName)
+            if hasattr(test, "of_the_simulator") or hasattr(method, "of_the_simulator"):
+                about["outside"] = "a test of the simulator"
+            elif missing := re.search(r"(\w+) not raised", self.ended):
+                if missing.group(1) in NOT_OF_THE_LANGUAGE:
+                    about["outside"] = f"the test waits for {missing.group(1)}"
+            kept.write(json.dumps(each | about) + "\n")
         kept.flush()
 
 
@@ -299,11 +342,16 @@ def out_of_time(*_: Any) -> None:
 
 
 def main(path: str, kept_in: str) -> None:
+    stubs()
+    put_in_place(Path(path).stem)
+    run_tests(path, kept_in)
+
+
+def run_tests(path: str, kept_in: str) -> None:
+    """Run a file of tests, and keep what is known of each launch; ends the process."""
     global kept
     kept = open(kept_in, "w", encoding="utf-8")  # noqa: SIM115  (open until the process ends)
     file = Path(path)
-    stubs()
-    put_in_place(file.stem)
     signal.signal(signal.SIGALRM, out_of_time)
     # Not as a part of numba: whatever comes from there counts as Numba's own.
     spec = importlib.util.spec_from_file_location(f"harvested_{file.stem}", path)
@@ -315,8 +363,6 @@ def main(path: str, kept_in: str) -> None:
     kept.close()
     # Threads of a simulated block that hangs do not keep the process.
     sys.stdout.flush()
-    import os
-
     os._exit(0)
 
 

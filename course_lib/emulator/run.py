@@ -27,7 +27,9 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.machine.events import Observer, Observers
 from course_lib.emulator.machine.instead import Instead
 from course_lib.emulator.machine.machine import Machine
+from course_lib.emulator.machine.prepared import prepared
 from course_lib.emulator.machine.schedules import WarpSchedule
+from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.block_races import BlockRaces
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.limits import LimitNotes
@@ -271,6 +273,8 @@ class Run:
             self.shape.dynamic_shared_bytes,
             self.instead,
             self.captured,
+            run_block=run_block,
+            prepared=prepared,
         )
 
     def note(self, found: Finding) -> None:

@@ -2,5 +2,5 @@
 
 Owns: `cuda`, `math`, the builtins, and the twins of `course_lib.intrinsics`.
 May import: `budget`, `errors`, `language`, `state`.
-Start with: `intrinsics`.
+Start with: `intrinsics`, whose tables the modules beside it fill; `runner` is the machine to them.
 """

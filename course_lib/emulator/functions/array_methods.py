@@ -11,19 +11,17 @@ import ast
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import Intrinsic, Typed
+from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.fields import seen_as, seen_wider_or_narrower
 from course_lib.emulator.state.memory import ArrayView, contiguous_strides
 from course_lib.sentences import say
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
 
 # `items` is the array itself, or `.flat` of one with several axes; `start` a sum of nothing.
 _TEXTS = {
@@ -170,7 +168,7 @@ def view_as(dtype: np.dtype, is_array: bool) -> Intrinsic:
     return Intrinsic(_typed_before, lambda machine, node, values: values[0].view(dtype))
 
 
-def _view(array: ArrayView, dtype: np.dtype, machine: Machine, node: ast.Call) -> ArrayView:
+def _view(array: ArrayView, dtype: np.dtype, machine: Runner, node: ast.Call) -> ArrayView:
     now, wanted = array.allocation.dtype.itemsize, dtype.itemsize
     if now == wanted:
         return seen_as(array, dtype)
@@ -189,7 +187,7 @@ def _view(array: ArrayView, dtype: np.dtype, machine: Machine, node: ast.Call) -
 
 
 def _reshaped(
-    array: ArrayView, lengths: Sequence[Any], machine: Machine, node: ast.Call
+    array: ArrayView, lengths: Sequence[Any], machine: Runner, node: ast.Call
 ) -> ArrayView:
     """An array that lies row after row, under another shape; a length of -1 follows from the rest.
 
@@ -218,7 +216,7 @@ def _reshaped(
     return replace(array, shape=tuple(shape), strides=strides[: len(shape)])
 
 
-def _end(machine: Machine, wrong: Any, what: str, node: ast.Call) -> None:
+def _end(machine: Runner, wrong: Any, what: str, node: ast.Call) -> None:
     """Those of the active lanes for which it is `wrong` raise an exception."""
     failed = machine.active.where(wrong)
     if not failed.empty:

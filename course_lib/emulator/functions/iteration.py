@@ -17,6 +17,7 @@ from course_lib.emulator.functions.intrinsics import (
     Typed,
     need,
 )
+from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.memory import ArrayView
@@ -59,10 +60,10 @@ class ItemsInTurn:
     """
 
     count: Value | None
-    item: Callable[[Any, int], Any]
+    item: Callable[[Runner, int], Any]
 
 
-def items_of(machine: Any, kind: T.Type, value: Any) -> ItemsInTurn:
+def items_of(machine: Runner, kind: T.Type, value: Any) -> ItemsInTurn:
     """The items of a value of this type."""
     if isinstance(kind, T.RangeType):
         start, stop, step = value
@@ -75,7 +76,7 @@ def items_of(machine: Any, kind: T.Type, value: Any) -> ItemsInTurn:
         items: ItemsInTurn = value
         return items
     view: ArrayView = value
-    return ItemsInTurn(view.shape[0], lambda at_work, place: at_work.array_item(view, place))
+    return ItemsInTurn(view.shape[0], lambda machine, place: machine.array_item(view, place))
 
 
 def _zip_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -86,7 +87,7 @@ def _zip_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.ZipType(kinds))
 
 
-def _zip(machine: Any, node: ast.Call, values: list[Any]) -> ItemsInTurn:
+def _zip(machine: Runner, node: ast.Call, values: list[Any]) -> ItemsInTurn:
     parts = [
         items_of(machine, machine.typing.types[argument], value)
         for argument, value in zip(node.args, values, strict=True)
@@ -113,7 +114,7 @@ def _enumerate_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.ZipType((T.RangeType(T.INT64), arguments[0].type)))
 
 
-def _enumerate(machine: Any, node: ast.Call, values: list[Any]) -> ItemsInTurn:
+def _enumerate(machine: Runner, node: ast.Call, values: list[Any]) -> ItemsInTurn:
     first = machine.convert(values[1], T.INT64) if len(values) > 1 else np.int64(0)
     counter = ItemsInTurn(None, lambda _, place: first + np.int64(place))
     return _together([counter, items_of(machine, machine.typing.types[node.args[0]], values[0])])

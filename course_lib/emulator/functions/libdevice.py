@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,15 +18,13 @@ from course_lib.emulator.functions.intrinsics import (
     Intrinsic,
     Keywords,
     Typed,
-    integer_power,
     need,
     scalars,
 )
+from course_lib.emulator.functions.math_functions import integer_power
+from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
 
 _PATH = "numba.cuda.libdevice."
 
@@ -39,7 +37,7 @@ def _function(
         scalars(arguments, len(takes))
         return Typed(gives)
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         machine.count_flops(node, gives, flops)
         given = [machine.convert(value, kind) for value, kind in zip(values, takes, strict=True)]
         result: Value = machine.convert(compute(*given), gives)
@@ -110,7 +108,7 @@ def _pair(
         scalars(arguments, 1)
         return Typed(T.TupleType((kind, second)))
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
         machine.count_flops(node, kind, flops)
         first, other = compute(machine.convert(values[0], kind))
         return machine.convert(first, kind), machine.convert(other, second)
@@ -183,7 +181,7 @@ def _as(path: str, takes: Sequence[np.dtype]) -> Intrinsic:
         scalars(arguments, len(takes))
         return Typed(takes[0])
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         given = [machine.convert(value, kind) for value, kind in zip(values, takes, strict=True)]
         result: Value = INTRINSICS[path].run(machine, node, given)
         return result

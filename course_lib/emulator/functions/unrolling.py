@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -21,12 +21,10 @@ from course_lib.emulator.functions.intrinsics import (
     Typed,
     need,
 )
+from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.sentences import Capital, say
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
 
 UNROLL = "course_lib.intrinsics.unroll"
 MOST = 256
@@ -79,7 +77,7 @@ def _unroll_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.TupleType((T.INT64,) * int(count)))  # type: ignore[arg-type]
 
 
-def _unroll(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[np.int64, ...]:
+def _unroll(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[np.int64, ...]:
     """The loop's numbers, as a tuple: a loop over one counts no branches, as there are none."""
     return tuple(np.int64(i) for i in range(int(values[0])))
 

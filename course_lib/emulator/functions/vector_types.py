@@ -6,7 +6,7 @@ As in Numba they are values that do not change; there are no arrays of them.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +18,10 @@ from course_lib.emulator.functions.intrinsics import (
     Typed,
     need,
 )
+from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value
 from course_lib.sentences import say
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
 
 # As CUDA C++ names them; `long` is 64 bits wide, as on Linux.
 _IN_C = {
@@ -48,7 +46,7 @@ def _constructor(kind: T.VectorType) -> Intrinsic:
         need(numbers == kind.size and not keywords, said)
         return Typed(kind)
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
         parts = [part for each in values for part in (each if isinstance(each, tuple) else [each])]
         return tuple(machine.convert(part, kind.dtype) for part in parts)
 

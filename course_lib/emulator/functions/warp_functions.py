@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,29 +25,27 @@ from course_lib.emulator.functions.intrinsics import (
     scalars,
     supported,
 )
+from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import WARP_SIZE, Value
 from course_lib.emulator.state.memory import poison
 from course_lib.sentences import say
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
 
 # The types that can be shuffled; others are converted to the first that holds them.
 _SHUFFLED = (T.INT32, T.INT64, T.FLOAT32, T.FLOAT64)
 _LANE_BITS = np.uint64(1) << np.arange(WARP_SIZE, dtype=np.uint64)
 
 
-def _rows(machine: Machine, value: Any, fill: object = 0) -> np.ndarray:
+def _rows(machine: Runner, value: Any, fill: object = 0) -> np.ndarray:
     """A value as one row of 32 lanes for every warp of the space."""
     return machine.space.warps_of(np.broadcast_to(value, machine.space.shape), fill)
 
 
-def _active_rows(machine: Machine) -> np.ndarray:
+def _active_rows(machine: Runner) -> np.ndarray:
     return machine.space.warps_of(machine.active.full_array, False)
 
 
-def _meeting_rows(machine: Machine, node: ast.Call, mask: Value) -> np.ndarray:
+def _meeting_rows(machine: Runner, node: ast.Call, mask: Value) -> np.ndarray:
     """The lanes that take part; those that the mask names and that do not are reported.
 
     A lane that has returned from the kernel need not come any more.
@@ -86,7 +84,7 @@ def _shuffle_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 def _shuffle(source: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsic:
     """A shuffle; `source` gives the lane to read from, of this lane and the last argument."""
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         dtype = machine.typing.types[node]
         assert isinstance(dtype, np.dtype)
         rows = _rows(machine, machine.convert(values[1], dtype))
@@ -116,7 +114,7 @@ def _vote(decide: Callable[[np.ndarray, np.ndarray], Any], result: np.dtype) -> 
         scalars(arguments, 2)
         return Typed(result)
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         active = _meeting_rows(machine, node, values[0])
         yes = _rows(machine, machine.truth(values[1]), False) & active
         verdict = np.broadcast_to(decide(active, yes)[:, :, None], active.shape)
@@ -144,13 +142,13 @@ def _activemask_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.UINT32)
 
 
-def _activemask(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+def _activemask(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     active = _active_rows(machine)
     bits = np.broadcast_to(_bits(active)[:, :, None], active.shape)
     return machine.space.from_warps(bits.astype(np.uint32))
 
 
-def _lanes_below(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+def _lanes_below(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     lane = (machine.space.thread_in_block % WARP_SIZE).astype(np.uint64)
     return ((np.uint64(1) << lane) - np.uint64(1)).astype(np.uint32)
 
@@ -160,7 +158,7 @@ INTRINSICS["numba.cuda.lanemask_lt"] = Intrinsic(_activemask_typing, _lanes_belo
 
 
 def _equal_lanes(
-    machine: Machine, node: ast.Call, values: list[Any]
+    machine: Runner, node: ast.Call, values: list[Any]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which lanes take part, and for each lane which of them hold the same value."""
     rows, active = _rows(machine, values[1]), _meeting_rows(machine, node, values[0])
@@ -168,12 +166,12 @@ def _equal_lanes(
     return active, same & active[:, :, None, :]
 
 
-def _match_any(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+def _match_any(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     _, same = _equal_lanes(machine, node, values)
     return machine.space.from_warps(_bits(same))
 
 
-def _match_all(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+def _match_all(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
     active, same = _equal_lanes(machine, node, values)
     agreed = (same == active[:, :, None, :]).all(axis=3)
     bits = np.where(agreed, _bits(active)[:, :, None], np.int32(0))
@@ -204,14 +202,14 @@ def _block_vote(decide: Callable[[np.ndarray, np.ndarray], Any]) -> Intrinsic:
         scalars(arguments, 1)
         return Typed(T.INT32)
 
-    def arrive(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[np.ndarray, ...]:
+    def arrive(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[np.ndarray, ...]:
         """Vote; the lanes that have voted so far, and those that said yes."""
         voted, yes = machine.memory.ballot(node, machine.unit.interval)
         voted |= machine.active.full_array
         yes |= machine.active.full_array & machine.truth(values[0])
         return voted, yes
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         ((voted, yes),) = values
         space = machine.space
         counts = decide(voted.reshape(space.block_count, -1), yes.reshape(space.block_count, -1))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,13 +20,11 @@ from course_lib.emulator.functions.intrinsics import (
     Typed,
     need,
 )
+from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.memory import ArrayView
 from course_lib.sentences import say
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
 
 HOME = "course_lib.intrinsics"
 LANES = 4
@@ -93,7 +91,7 @@ def _load4_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.TupleType((array.dtype,) * LANES))
 
 
-def _load4(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
+def _load4(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
     view, index = values
     return tuple(machine.unit.load_wide(view, index, LANES, machine.active, machine.line))
 
@@ -121,7 +119,7 @@ def _store_typing(count: int) -> Callable[[Arguments, Keywords], Typed]:
     return typing
 
 
-def _store(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+def _store(machine: Runner, node: ast.Call, values: list[Any]) -> None:
     view, index, items = values
     machine.unit.store_wide(view, index, items, machine.active, machine.line)
 
@@ -144,7 +142,7 @@ def _load_words_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(_WORDS)
 
 
-def _load_words(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
+def _load_words(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
     elements = LANES * _PER_WORD
     view, index = values
     halves = machine.unit.load_wide(view, index, elements, machine.active, machine.line)
@@ -161,7 +159,7 @@ def _store_words_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return _NOTHING
 
 
-def _store_words(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+def _store_words(machine: Runner, node: ast.Call, values: list[Any]) -> None:
     view, index, words = values
     dtype = view.allocation.dtype
     halves = [
@@ -212,7 +210,7 @@ def _copy(size: int, or_zeros: bool) -> Intrinsic:
             )
         return _NOTHING
 
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> None:
         target, index, source, source_index = values[:4]
         valid = values[4] if or_zeros else np.True_
         for view, space in ((target, "shared"), (source, "global")):
@@ -243,7 +241,7 @@ def _commit_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return _NOTHING
 
 
-def _commit(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+def _commit(machine: Runner, node: ast.Call, values: list[Any]) -> None:
     machine.copies.commit(machine.active)
 
 
@@ -256,7 +254,7 @@ def _wait_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return _NOTHING
 
 
-def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+def _wait(machine: Runner, node: ast.Call, values: list[Any]) -> None:
     machine.copies.wait(int(values[0]), machine.active)
 
 

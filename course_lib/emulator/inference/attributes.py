@@ -16,6 +16,7 @@ from course_lib.emulator.inference.hints import (
     NUMBAS_NUMBER_ATTRIBUTES,
     OF_A_NUMBER,
     OF_AN_ARRAY,
+    memory_at_run_time,
     unknown_attribute,
 )
 from course_lib.emulator.inference.typings import Environment
@@ -121,6 +122,8 @@ class AttributeTyper(FieldTyper):
         if node.attr in NUMBAS_ARRAY_ATTRIBUTES:
             hint = "Elements by index, .shape and loops do the same."
             raise rejection("unsupported", unknown_attribute("an array", node), node, hint)
+        if allocating := memory_at_run_time(node.attr, node):
+            raise allocating
         # Numba knows these methods, but can compile no call of one: it would make a new array.
         named_only = node.attr in METHODS_THAT_ALLOCATE and node not in self.called
         code, hint = ("unsupported", "Leave it out.") if named_only else ("compile-error", "")

@@ -17,6 +17,7 @@ from course_lib.emulator.inference.hints import (
     NUMBAS_FUNCTIONS,
     NUMBAS_NUMPY,
     lacking,
+    memory_at_run_time,
     short_name,
 )
 from course_lib.emulator.inference.methods import MethodTyper
@@ -303,7 +304,8 @@ class CallTyper(MethodTyper):
                 "unsupported", say("The emulator does not know {name}.", name=name), node, hint
             )
         if function.path.startswith("numpy."):
-            return rejection(
+            allocating = memory_at_run_time(function.path.removeprefix("numpy."), node)
+            return allocating or rejection(
                 "compile-error",
                 say(
                     "{name} cannot be used inside a kernel: Numba has few NumPy functions there.",

@@ -6,10 +6,17 @@ import ast
 from typing import ClassVar
 
 from course_lib.emulator.functions import (
+    arrays,  # noqa: F401  (joins INTRINSICS)
+    atomics,  # noqa: F401  (joins INTRINSICS)
+    barriers,  # noqa: F401  (joins INTRINSICS)
+    builtin_functions,  # noqa: F401  (joins INTRINSICS)
+    cache_hints,  # noqa: F401  (joins INTRINSICS)
     complex_functions,  # noqa: F401  (joins INTRINSICS)
     iteration,  # noqa: F401  (joins INTRINSICS)
     libdevice,  # noqa: F401  (joins INTRINSICS)
+    math_functions,  # noqa: F401  (joins INTRINSICS)
     random_functions,  # noqa: F401  (joins INTRINSICS)
+    registers,  # noqa: F401  (joins INTRINSICS)
     tensor_cores,  # noqa: F401  (joins INTRINSICS)
     ufuncs,  # noqa: F401  (joins INTRINSICS)
     vector_types,  # noqa: F401  (joins INTRINSICS)

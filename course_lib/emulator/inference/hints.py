@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 import cmath
 import difflib
+import os
 
+from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, INTRINSICS
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import REGISTERS_WITH_AXES, Reference, belongs_to_cuda
@@ -46,6 +48,21 @@ OF_A_NUMBER = {
 }
 
 METHODS_THAT_ALLOCATE = frozenset("astype copy dot flatten ravel sort".split())
+_FUNCTIONS_THAT_ALLOCATE = frozenset(
+    "arange array asarray copy empty empty_like full full_like linspace ones ones_like zeros "
+    "zeros_like".split()
+)
+
+
+def memory_at_run_time(name: str, node: ast.AST) -> KernelRejected | None:
+    """The refusal of a new array, where Numba would make it: it does if this switch is on."""
+    allocates = name in METHODS_THAT_ALLOCATE or name in _FUNCTIONS_THAT_ALLOCATE
+    if not allocates or os.environ.get("NUMBA_CUDA_ENABLE_NRT", "0") in ("", "0"):
+        return None
+    message = say("{name} makes a new array while the kernel runs.", name=name)
+    hint = "The emulator has cuda.local.array and cuda.shared.array, as Numba has by default."
+    return rejection("unsupported", message, node, hint)
+
 
 ENUM_HINT = "`.value` of a member is its number, such as Color.red.value."
 

@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.errors import rejection
+from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.functions.iteration import item_type
 from course_lib.emulator.functions.unrolling import UNROLL, check_unrolled
 from course_lib.emulator.inference.expressions import ExpressionTyper
 from course_lib.emulator.inference.hints import lacking
-from course_lib.emulator.inference.typer import Common, NotKnownYet
+from course_lib.emulator.inference.typer import Common, NotKnownYet, RefusedForNoLiteral
 from course_lib.emulator.inference.typings import Closure, Environment, Typing, Variable
+from course_lib.emulator.inference.values import OPEN
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
 from course_lib.emulator.language.kernel import Kernel
@@ -111,7 +112,13 @@ class _Inference(ExpressionTyper):
                 self.kernel.tree,
             )
         environment = {name: Variable(typed) for name, typed in zip(names, arguments, strict=True)}
-        end = self.block(self.kernel.body, environment)
+        self.given = {name: variable.typed.type for name, variable in environment.items()}
+        try:
+            end = self.block(self.kernel.body, environment)
+        except KernelRejected as refusal:
+            if self.literals_decide and refusal.findings[0].code != "not-allowed":
+                raise RefusedForNoLiteral(refusal) from None
+            raise
         if end is not None and self.returns:
             self.returns.append((T.Static(None), self.kernel.tree))
         if self.typing.levels:
@@ -315,6 +322,10 @@ class _Inference(ExpressionTyper):
         return self.join([self.block(node.body, env), self.block(node.orelse, env)], node)
 
     def while_statement(self, node: ast.While, env: Environment) -> Environment | None:
+        if self.decided(node.test) is False:
+            self.condition(node.test, env)
+            return self.block(node.orelse, self.with_walrus(node.test, env))
+
         def one_pass(start: Environment) -> Environment | None:
             self.condition(node.test, start)
             return self.block(node.body, self.with_walrus(node.test, start))
@@ -428,10 +439,23 @@ class _Inference(ExpressionTyper):
     def raise_statement(self, node: ast.Raise, env: Environment) -> None:
         raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         given = node.exc.args if isinstance(node.exc, ast.Call) else []
+        named = node.exc.keywords if isinstance(node.exc, ast.Call) else []
         known = raised is None or (isinstance(raised, ast.Name) and self.is_exception(raised.id))
-        if not known or not all(isinstance(each, ast.Constant) for each in given):
+        whole = not named and node.cause is None
+        if not (known and whole and all(map(self.is_constant_text, given))):
+            if isinstance(raised, ast.Attribute):
+                unknown = say("The emulator does not know {name}.", name=ast.unparse(raised)[:60])
+                raise rejection("unsupported", unknown, node, "Raise one of Python's own errors.")
             message = "Numba raises exceptions with constant arguments only."
             raise rejection("compile-error", message, node)
+
+    def is_constant_text(self, node: ast.expr) -> bool:
+        """Whether what an exception says is known when the kernel is compiled."""
+        if isinstance(node, ast.Tuple):
+            return all(map(self.is_constant_text, node.elts))
+        if isinstance(node, ast.BinOp):
+            return self.is_constant_text(node.left) and self.is_constant_text(node.right)
+        return self.fixed_value(node) is not OPEN
 
     def is_exception(self, name: str) -> bool:
         """Whether a name is that of a class of exceptions, of Python or of the answer's own."""
@@ -509,7 +533,7 @@ _REFUSED_STATEMENTS: dict[type, tuple[str, str]] = {
     ast.With: ("compile-error", "Numba cannot compile `with` in a kernel."),
     ast.Import: ("compile-error", "Numba cannot compile an import inside a kernel."),
     ast.ImportFrom: ("compile-error", "Numba cannot compile an import inside a kernel."),
-    ast.Nonlocal: ("compile-error", "A kernel cannot change names outside it."),
+    ast.Nonlocal: ("unsupported", "The emulator does not know `nonlocal`."),
     ast.ClassDef: ("compile-error", "Numba cannot compile a class inside a kernel."),
     ast.Delete: ("compile-error", "Numba cannot compile `del`."),
 }

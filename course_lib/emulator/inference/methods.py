@@ -17,8 +17,9 @@ from course_lib.emulator.functions.array_methods import (
     view_as,
     written_out,
 )
+from course_lib.emulator.functions.arrays import static_dtype
 from course_lib.emulator.functions.complex_functions import NUMBER_METHODS
-from course_lib.emulator.functions.intrinsics import Typed, need, static_dtype
+from course_lib.emulator.functions.intrinsics import Typed, need
 from course_lib.emulator.functions.ufuncs import UFUNCS, check_arrays
 from course_lib.emulator.functions.ufuncs import written_out as loop_of_ufunc
 from course_lib.emulator.inference.typer import Typer

@@ -117,6 +117,10 @@ class SubscriptTyper(FieldTyper):
             hint = "Leave it out, and index with one number fewer."
             message = "The emulator does not know None as an index."
             raise rejection("unsupported", message, index, hint)
+        if isinstance(typed.type, T.ArrayType) and not typed.type.ndim:
+            message = "The emulator takes no array without axes as an index."
+            hint = say("{array}[()] is its number.", array=ast.unparse(index)[:40])
+            raise rejection("unsupported", message, index, hint)
         hint = "Use `//` for a whole number." if T.is_float(typed.type) else lacking(typed.type)
         raise rejection(
             "compile-error", say("{type} cannot be an index.", type=typed.type), index, hint

@@ -103,11 +103,13 @@ class Typer:
         self.callers = (*callers, kernel)
         self.common = common or Common()
         self.typing = Typing(kernel)
-        self.locals = _assigned_names(kernel)
+        self.locals = assigned_names(kernel)
         self.arguments: Sequence[Typed] = ()
         self.entered = self.common.depth
         # What the function returns where it calls itself, as far as that is known.
         self.own_result: T.Type | None = None
+        self.given: dict[str, T.Type] = {}  # the types of the parameters
+        self.literals_decide = False  # whether literal arguments would leave out a branch
         self.loop_heads: set[ast.AST] = set()
         self.called: set[ast.AST] = set()
         self.members: dict[ast.AST, enum.Enum] = {}  # the members of enumerations that are named
@@ -291,7 +293,7 @@ class Typer:
             self.typing.pure.add(node)
 
 
-def _assigned_names(kernel: Kernel) -> frozenset[str]:
+def assigned_names(kernel: Kernel) -> frozenset[str]:
     """The names that are local because the function assigns them."""
     stored = {
         node.id

@@ -12,13 +12,13 @@ import numpy as np
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.inference.hints import PYTHON_NAMES, hint_at_name
-from course_lib.emulator.inference.typer import NotKnownYet, Typer
+from course_lib.emulator.inference.typer import NotKnownYet, Typer, assigned_names
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
 from course_lib.sentences import say
 
-_OPEN = object()  # a value that is known only when the kernel runs
+OPEN = object()  # a value that is known only when the kernel runs
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
     ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
@@ -79,6 +79,15 @@ class ValueTyper(Typer):
             hint_at_name(node.id),
         )
 
+    def belongs_around(self, name: str) -> bool:
+        """Whether it is a variable of a function within which this one is written."""
+        around = (
+            each
+            for each in self.callers[:-1]
+            if any(node is self.kernel.tree for node in ast.walk(each.tree))
+        )
+        return any(name in (*assigned_names(each), *each.parameters) for each in around)
+
     def named_expression(self, node: ast.NamedExpr, env: Environment) -> Typed:
         return Typed(self.expression(node.value, env).type)
 
@@ -94,7 +103,7 @@ class ValueTyper(Typer):
 
         It does so for literals, for constants from outside and comparisons of them, for a name
         that is set once, to one of these, and where a parameter that nobody changes is compared
-        with None.
+        with None, and is None or given as a literal.
         """
         match test:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -102,15 +111,24 @@ class ValueTyper(Typer):
                 return None if opposite is None else not opposite
             case ast.BoolOp(op=op, values=parts):
                 each = [self.decided(part) for part in parts]
-                together = all if isinstance(op, ast.And) else any
-                return None if None in each else together(each)
+                ends = isinstance(op, ast.Or)  # what decides, whatever the others come to
+                return ends if ends in each else None if None in each else not ends
             case ast.Compare(left=ast.Name(id=name), ops=[ast.Is() | ast.IsNot()]):
                 given = name in self.kernel.parameters and name not in self.locals
                 if given and self.typing.types.get(test.comparators[0]) == T.Static(None):
-                    is_none = self.typing.types[test.left] == T.Static(None)
-                    return is_none == isinstance(test.ops[0], ast.Is)
+                    is_none = self.is_none(self.arguments[self.kernel.parameters.index(name)])
+                    return None if is_none is None else is_none == isinstance(test.ops[0], ast.Is)
         value = self.fixed_value(test)
-        return None if value is _OPEN else bool(value)
+        return None if value is OPEN else bool(value)
+
+    def is_none(self, argument: Typed) -> bool | None:
+        """Whether an argument is None; None itself where Numba does not ask this beforehand."""
+        if isinstance(argument.type, T.Static):
+            return argument.type.value is None
+        if argument.literal is not None:
+            return False
+        self.literals_decide = True
+        return None
 
     def fixed_value(self, node: ast.expr) -> Any:
         """What Numba knows of a value when it looks for branches that are never taken."""
@@ -122,18 +140,18 @@ class ValueTyper(Typer):
             case ast.Name(id=name) if name in self.locals:
                 only = self.only_value(name)
                 decided = None if only is None else self.decided(only)
-                fixed = _OPEN if only is None else self.fixed_value(only)
-                return decided if fixed is _OPEN and decided is not None else fixed
+                fixed = OPEN if only is None else self.fixed_value(only)
+                return decided if fixed is OPEN and decided is not None else fixed
             case ast.Name(id=name) if name not in {*self.kernel.parameters, *self.outer}:
-                value = self.kernel.namespace.get(name, _OPEN)
-                return value if isinstance(value, int | float | str) else _OPEN
+                value = self.kernel.namespace.get(name, OPEN)
+                return value if isinstance(value, int | float | str) else OPEN
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 chosen = self.decided(test)
-                return _OPEN if chosen is None else self.fixed_value(body if chosen else orelse)
+                return OPEN if chosen is None else self.fixed_value(body if chosen else orelse)
             case ast.Attribute(value=owner, attr="ndim"):
                 kind = self.typing.types.get(owner)
-                return kind.ndim if isinstance(kind, T.ArrayType) else _OPEN
-        return _OPEN
+                return kind.ndim if isinstance(kind, T.ArrayType) else OPEN
+        return OPEN
 
     @staticmethod
     def compared(op: ast.cmpop, left: Any, right: Any) -> Any:
@@ -141,10 +159,10 @@ class ValueTyper(Typer):
         sides = (left, right)
         words = any(side is None or isinstance(side, str) for side in sides)
         identity = isinstance(op, ast.Is | ast.IsNot)
-        if _OPEN in sides or (identity and None not in sides):
-            return _OPEN
+        if OPEN in sides or (identity and None not in sides):
+            return OPEN
         if words and not identity and not isinstance(op, ast.Eq | ast.NotEq):
-            return _OPEN
+            return OPEN
         return _COMPARE[type(op)](left, right)
 
     def only_value(self, name: str) -> ast.expr | None:

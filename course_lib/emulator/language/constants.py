@@ -13,15 +13,9 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_INTEGER_BITS, MAX_TUPLE_ITEMS
 from course_lib.emulator.language.names import Reference
-from course_lib.emulator.language.python_operators import BINARY, COMPARE
+from course_lib.emulator.language.python_operators import BINARY, COMPARE, UNARY
 from course_lib.sentences import say
 
-_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Not: operator.not_,
-    ast.Invert: operator.invert,
-}
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "builtins.int": int,
     "builtins.float": float,
@@ -107,7 +101,7 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
                 raise NotConstant("a tuple of tuples is not worked out in a constant")
             return ConstantList(values) if isinstance(node, ast.List) else values
         case ast.UnaryOp(op=op, operand=operand):
-            return _apply(_UNARY[type(op)], _number(evaluate_constant(operand, names)))
+            return _apply(UNARY[type(op)], _number(evaluate_constant(operand, names)))
         case ast.BinOp(left=left, op=op, right=right):
             return _binary(op, evaluate_constant(left, names), evaluate_constant(right, names))
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARE:

@@ -30,6 +30,7 @@ from course_lib.emulator.language.names import (
     Unusable,
     canonical_path,
     names_of_module,
+    plain_function,
 )
 from course_lib.sentences import say
 
@@ -161,6 +162,12 @@ def _import_value(reference: Reference) -> Any:
 def _read_function(definition: ast.FunctionDef, program: Program) -> None:
     decorators = [_path_of(each, program.names) for each in definition.decorator_list]
     calls = [each for each in definition.decorator_list if isinstance(each, ast.Call)]
+    for call in calls:
+        match call:
+            case ast.Call(func=function, args=[ast.Name(id=name), *_]) if (
+                ast.unparse(function).rpartition(".")[2] == "overload"
+            ):
+                _bind(program, name, plain_function(name, is_overloaded=True))
     try:
         parameters = parameters_of(definition.args, definition)
     except KernelRejected as refused:  # perhaps no kernel calls it

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.language.types import DTYPES
+from course_lib.sentences import say
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,24 @@ class DeviceArray:
             self.owner.copy_to_device(changed)
 
 
+def plain_function(name: str, is_overloaded: bool) -> Unusable:
+    """A function that is no device function; with `@overload` Numba has another one for it."""
+    if is_overloaded:
+        return Unusable(
+            say("{name} is given its meaning by @overload, which runs only in Numba.", name=name),
+            "unsupported",
+            "A device function, under @cuda.jit(device=True), does the same.",
+        )
+    return Unusable(
+        say(
+            "{name} is a plain Python function; a kernel can call it only if it is "
+            "decorated with @cuda.jit(device=True).",
+            name=name,
+        ),
+        "compile-error",
+    )
+
+
 FORBIDDEN_BUILTINS = frozenset(
     (
         "open eval exec compile __import__ input globals locals vars getattr setattr delattr "
@@ -149,7 +168,8 @@ def canonical_path(path: str) -> str:
         path = "numba" + path[len("numba_cuda_mlir") :]
     if path.startswith("numba.core.decorators."):
         return "numba." + path.rpartition(".")[2]
-    for prefix in ("numba.cuda.stubs", "numba.cuda.intrinsics", "numba.cuda.intrinsic_wrapper"):
+    for inner in ("stubs", "intrinsics", "intrinsic_wrapper", "cache_hints"):
+        prefix = f"numba.cuda.{inner}"
         if path.startswith(prefix + "."):
             return "numba.cuda" + path[len(prefix) :]
     if path.startswith("course_lib.intrinsics."):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import enum
 import inspect
+import linecache
+import re
 import sys
 import textwrap
 import warnings
@@ -35,6 +37,7 @@ from course_lib.emulator.language.names import (
     Unusable,
     canonical_path,
     describe,
+    plain_function,
 )
 from course_lib.sentences import say
 
@@ -180,11 +183,18 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
     )
 
 
+def is_overloaded(name: str, file: str) -> bool:
+    """Whether `@overload(name)` stands in a file, or in a notebook's cell."""
+    pattern = rf"\boverload\(\s*{re.escape(name)}\b"
+    return any(re.search(pattern, line) for line in linecache.getlines(file))
+
+
 class _LiveNames(Mapping[str, Any]):
     """The global and closure names of a Python function, looked up when a kernel uses them."""
 
     def __init__(self, function: FunctionType) -> None:
         self._globals = function.__globals__
+        self._file = function.__code__.co_filename
         self._cells = dict(
             zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         )
@@ -207,14 +217,8 @@ class _LiveNames(Mapping[str, Any]):
                 return OwnModule(name, _NamesOfModule(value))
             return stranger(name)
         if isinstance(described, FunctionType):
-            return Unusable(
-                say(
-                    "{name} is a plain Python function; a kernel can call it only if it is "
-                    "decorated with @cuda.jit(device=True).",
-                    name=name,
-                ),
-                "compile-error",
-            )
+            texts = {described.__code__.co_filename, self._file}
+            return plain_function(name, any(is_overloaded(name, each) for each in texts))
         plain = (int, float, complex, str, tuple)
         usable = (*plain, Reference, Kernel, np.generic, np.ndarray, np.dtype)
         if isinstance(described, enum.EnumMeta | enum.Enum):
@@ -253,6 +257,7 @@ class _NamesOfModule(_LiveNames):
 
     def __init__(self, module: ModuleType) -> None:
         self._globals = vars(module)
+        self._file = getattr(module, "__file__", None) or ""
         self._cells = {}
         self._kernels = {}
 

@@ -1,4 +1,4 @@
-"""Say what Python's operators between two values do, by their nodes in a syntax tree."""
+"""Say what Python's operators do, by their nodes in a syntax tree."""
 
 from __future__ import annotations
 
@@ -28,4 +28,10 @@ COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
+}
+UNARY: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Not: operator.not_,
+    ast.Invert: operator.invert,
 }

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from course_lib.emulator.machine.frames import Frame, Path
+    from course_lib.emulator.state.indices import Fault
     from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
-    from course_lib.emulator.state.memory import Access, Allocation, ArrayView, Fault, Memory
+    from course_lib.emulator.state.memory import Access, Allocation, ArrayView, Memory
 
 
 SPACES = ("global", "shared", "local", "constant")

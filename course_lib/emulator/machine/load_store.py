@@ -7,15 +7,16 @@ and then told to the observers, which count it and look for races.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.budget import StepCounter
-from course_lib.emulator.errors import rejection
+from course_lib.emulator.machine.atomic_updates import AtomicUpdate
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.instead import Instead
+from course_lib.emulator.machine.slices import cut, last_named
+from course_lib.emulator.state.indices import Fault, IndexChecker
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import (
     NEVER_WRITTEN,
@@ -23,72 +24,15 @@ from course_lib.emulator.state.memory import (
     Ages,
     Allocation,
     ArrayView,
-    Fault,
-    IndexChecker,
     Memory,
     poison,
 )
 from course_lib.emulator.state.wide_access import flat_cells
 
 
-@dataclass(frozen=True, eq=False)
-class AtomicUpdate:
-    """What an atomic function does to a cell.
-
-    Attributes:
-        operands: its values, one or two.
-        combine: from the old value and the operands to the new one.
-        returns_old: whether the kernel uses the value that each lane found.
-    """
-
-    operands: Sequence[Value]
-    combine: Callable[[Any, Any], Any]
-    returns_old: bool
-
-
 def as_dtype(value: Value, dtype: np.dtype) -> Value:
     """`value` as `dtype`; itself if it is of that type already."""
     return value if value.dtype == dtype else value.astype(dtype)
-
-
-def _last_named(item: Any, length: Value) -> Value:
-    """An index, or the last one of a slice as it is written: NumPy cuts it where the array ends."""
-    if not isinstance(item, slice):
-        result: Value = item
-        return result
-    if item.step is not None:  # where it ends is a matter of its step; NumPy cuts it
-        return np.int64(0)
-    return (length if item.stop is None else item.stop) - np.int64(1)
-
-
-def cut(item: slice, length: Value, line: int) -> tuple[Value, Value, int]:
-    """Where a slice of an axis begins, how many elements it has, and its step, as in NumPy.
-
-    Raises:
-        KernelRejected: if the step differs between lanes; strides are those of an array.
-    """
-    step = 1 if item.step is None else int(np.min(item.step))
-    if item.step is not None and step != np.max(item.step):
-        message = "The threads of this launch cut an array with different steps."
-        raise rejection("unsupported", message, line, "A loop with a step does the same.")
-    if step == 0:
-        raise rejection("unsupported", "The step of a slice must not be zero.", line)
-    # Downwards the places before the first and behind the last are -1 and length - 1.
-    low, high = (np.int64(0), length) if step > 0 else (np.int64(-1), length - np.int64(1))
-    first, last = (low, high) if step > 0 else (high, low)
-    start, stop = (
-        default if bound is None else _bound(bound, length, low, high)
-        for bound, default in ((item.start, first), (item.stop, last))
-    )
-    count = np.maximum((stop - start + step - np.sign(step)) // step, np.int64(0))
-    # An empty part begins at 0: nobody can reach it, and it lies inside for NumPy.
-    return np.where(count > 0, start, np.int64(0))[()], count, step
-
-
-def _bound(bound: Value, length: Value, low: Value, high: Value) -> Value:
-    bound = bound.astype(np.int64)
-    result: Value = np.clip(np.where(bound < 0, bound + length, bound), low, high)[()]
-    return result
 
 
 # Looking through the cells of an array costs steps, too: one for so many.
@@ -137,7 +81,7 @@ class LoadStoreUnit:
         active = view.lanes(active)
         if view.allocation.space != "global":
             last = [
-                _last_named(item, length) for item, length in zip(items, view.shape, strict=False)
+                last_named(item, length) for item, length in zip(items, view.shape, strict=False)
             ]
             self.observers.index(view, last, active, line)
         offset, shape, strides = view.offset, [], []
@@ -172,11 +116,17 @@ class LoadStoreUnit:
         value = self._fetch(allocation, cell)
         if mask is not active and mask.array is not None:
             value = np.where(mask.array, value, poison(allocation.dtype))
-        if allocation.written_in is not None:
-            unwritten = self._check_written(allocation, cell, mask, line)
+        return self._as_loaded(value, view, cell, mask, line)
+
+    def _as_loaded(
+        self, value: Value, view: ArrayView, cell: Value, mask: Mask, line: int, elements: int = 1
+    ) -> Value:
+        """What a load gives where it looks at cells that were never written; it is told here."""
+        if view.allocation.written_in is not None:
+            unwritten = self._check_written(view.allocation, cell, mask, line, elements)
             if unwritten is not None:
                 value = np.where(unwritten[0].full_array, unwritten[1], value)
-        self.observe("load", view, cell, mask, line)
+        self.observe("load", view, cell, mask, line, elements)
         return value
 
     def load_wide(
@@ -195,12 +145,8 @@ class LoadStoreUnit:
         values = allocation.storage.take(place)
         if mask is not active and mask.array is not None:
             values = np.where(mask.array, values, poison(allocation.dtype))
-        if allocation.written_in is not None:
-            unwritten = self._check_written(allocation, cell, mask, line, elements)
-            if unwritten is not None:
-                values = np.where(unwritten[0].full_array, unwritten[1], values)
-        self.observe("load", view, cell, mask, line, elements)
-        return values
+        result: np.ndarray = self._as_loaded(values, view, cell, mask, line, elements)
+        return result
 
     def _neighbours(self, allocation: Allocation, cell: Value, elements: int) -> np.ndarray:
         """Where in storage the elements from `cell` on lie; the first axis counts them."""
@@ -443,16 +389,13 @@ class LoadStoreUnit:
     ) -> Value:
         active = mask.full_array
         place = spread(self.memory.place(allocation, cell), self.space.shape)[active]
-        values = [
+        operands = [
             spread(as_dtype(operand, allocation.dtype), self.space.shape)[active]
             for operand in update.operands
         ]
-        if isinstance(update.combine, np.ufunc) and not update.returns_old:
-            update.combine.at(allocation.storage, place, values[0])
-            old = np.zeros(len(place), allocation.dtype)
-        else:
+        if update.one_by_one:
             self.steps.spend(len(place) // 16, line)
-            old = _one_after_the_other(allocation.storage, place, values, update.combine)
+        old = update.carry_out(allocation.storage, place, operands)
         if allocation.written_in is not None:
             allocation.written_in[place] = self.interval
             if allocation.space == "shared":
@@ -488,18 +431,3 @@ def _scatter(storage: np.ndarray, place: Value, value: Value, active: np.ndarray
     chosen = spread(active, shape)
     new = value if np.ndim(value) == 0 else spread(value, shape)[chosen]
     storage[spread(place, shape)[chosen]] = new
-
-
-def _one_after_the_other(
-    storage: np.ndarray,
-    place: np.ndarray,
-    values: Sequence[np.ndarray],
-    combine: Callable[[Any, Any], Any],
-) -> np.ndarray:
-    """Update cells lane by lane; the value that each lane found."""
-    old = np.empty(len(place), storage.dtype)
-    for lane, cell in enumerate(place):
-        old[lane] = storage[cell]
-        operand = values[0][lane] if len(values) == 1 else tuple(v[lane] for v in values)
-        storage[cell] = combine(storage[cell], operand)
-    return old

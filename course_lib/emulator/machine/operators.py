@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import integer_power
+from course_lib.emulator.functions.math_functions import integer_power
+from course_lib.emulator.language import types as T
 
 OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: np.add,
@@ -24,6 +25,7 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.BitOr: np.bitwise_or,
     ast.BitXor: np.bitwise_xor,
 }
+DOUBLE = (T.FLOAT64, T.COMPLEX128)
 WRAPS = {ast.Mod, ast.FloorDiv, ast.BitAnd, ast.RShift}
 # What an operator costs on complex numbers: that many operations on floats.
 COMPLEX_FLOPS: dict[type[ast.operator], int] = {

@@ -1,7 +1,7 @@
 """Makes a function of the machine out of an expression, with all that its types say worked out.
 
 An expression in a loop is evaluated over and over, and the types never change: so each of the usual
-kinds is looked at once. Whatever is not among them is left to the machine's own methods.
+kinds is looked at once. Whatever is not among them is evaluated part by part, by `EXPRESSIONS`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,25 @@ from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import DeviceArray, Reference
+from course_lib.emulator.machine.arithmetic import binary, note_flops, operate, unary
+from course_lib.emulator.machine.assignments import named_expression
+from course_lib.emulator.machine.calls import call
+from course_lib.emulator.machine.comparisons import compare, compare_two
+from course_lib.emulator.machine.expressions import (
+    array_constant,
+    attribute,
+    boolean,
+    conditional,
+    constant,
+    function_value,
+    starred,
+    tuple_expression,
+)
+from course_lib.emulator.machine.machine import Machine, Prepared
 from course_lib.emulator.machine.operators import COMPARISONS, OPERATORS, WRAPS
+from course_lib.emulator.machine.subscripts import element_parts, subscript
+from course_lib.emulator.machine.variables import read_name
 
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
-
-Prepared = Callable[["Machine"], Any]
 # Python's own operators do what NumPy's functions do, and faster where lanes have one number.
 _FASTER = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 
@@ -36,19 +49,24 @@ def prepared(typing: Typing, node: ast.expr) -> Prepared:
 
 
 def _prepare(typing: Typing, node: ast.expr) -> Prepared:
-    constant = typing.constants.get(node)
-    if isinstance(constant, np.ndarray):
-        return lambda machine: machine.array_constant(constant)
-    if isinstance(constant, DeviceArray):
-        return lambda machine: machine.captured[constant]
-    if constant is not None:
-        return lambda machine: constant
+    value = typing.constants.get(node)
+    if isinstance(value, np.ndarray):
+        return lambda machine: array_constant(machine, value)
+    if isinstance(value, DeviceArray):
+        return lambda machine: machine.captured[value]
+    if value is not None:
+        return lambda machine: value
     if node in typing.rewritten:
         return prepared(typing, typing.rewritten[node])
     prepare = _KINDS.get(type(node))
     # The parts of what waits may have been worked out before; only the machine knows.
     made = prepare(typing, node) if prepare and node not in typing.waiting else None
-    return made or (lambda machine: machine.evaluate_slowly(node))
+    return made or (lambda machine: evaluate_slowly(machine, node))
+
+
+def evaluate_slowly(machine: Machine, node: ast.expr) -> Any:
+    """The value of an expression of a kind that is not prepared, part by part."""
+    return EXPRESSIONS[type(node)](machine, node)
 
 
 def _name(typing: Typing, node: ast.Name) -> Prepared | None:
@@ -58,11 +76,11 @@ def _name(typing: Typing, node: ast.Name) -> Prepared | None:
 
     def read_array(machine: Machine) -> Any:
         variables = machine.frame.variables
-        return variables[name] if name in variables else machine.name(node)
+        return variables[name] if name in variables else read_name(machine, node)
 
     def read_number(machine: Machine) -> Any:
         variables = machine.frame.variables
-        value = variables[name] if name in variables else machine.name(node)
+        value = variables[name] if name in variables else read_name(machine, node)
         return value if value.dtype is kind else machine.convert(value, kind)
 
     return read_number if isinstance(kind, np.dtype) else read_array
@@ -82,15 +100,15 @@ def _binary(typing: Typing, node: ast.BinOp) -> Prepared | None:
     if dtype is None:
         return None
     left, right = prepared(typing, node.left), prepared(typing, node.right)
-    if type(node.op) in WRAPS or dtype.kind not in "iuf":
-        return lambda machine: machine.operate(node, left(machine), right(machine))
+    if type(node.op) in WRAPS or dtype.kind not in "iuf" or typing.kernel.is_debugged:
+        return lambda machine: operate(machine, node, left(machine), right(machine))
     compute = _FASTER.get(type(node.op), OPERATORS[type(node.op)])
     is_float = dtype.kind == "f"
 
     def run(machine: Machine) -> Any:
         one, other = left(machine), right(machine)
         if is_float and machine.counts_flops:
-            machine.note_flops(node, dtype, one, other)
+            note_flops(machine, node, dtype, one, other)
         if one.dtype is not dtype:
             one = one.astype(dtype)
         if other.dtype is not dtype:
@@ -115,7 +133,7 @@ def _compare(typing: Typing, node: ast.Compare) -> Prepared | None:
 
     def run(machine: Machine) -> Any:
         one, other = left(machine), right(machine)
-        truth = machine.compare_two(op, one, other)
+        truth = compare_two(machine, op, one, other)
         machine.meet_limit("test", comparator, one, other, type(op))
         return truth
 
@@ -124,7 +142,7 @@ def _compare(typing: Typing, node: ast.Compare) -> Prepared | None:
 
 def _element(typing: Typing, node: ast.Subscript) -> Prepared | None:
     """An element of an array, by an index for every axis."""
-    parts = element_parts(typing, node)
+    parts = element_parts(typing, node, prepared)
     if parts is None:
         return None
     array, indices = parts
@@ -134,28 +152,6 @@ def _element(typing: Typing, node: ast.Subscript) -> Prepared | None:
         return machine.load(view, [index(machine) for index in indices])
 
     return run
-
-
-def element_parts(
-    typing: Typing, node: ast.Subscript
-) -> tuple[Prepared, tuple[Prepared, ...]] | None:
-    """What evaluates the array and each index of an element; None where it takes more than that."""
-    if node not in typing.elements:
-        typing.elements[node] = _parts(typing, node)
-    result: tuple[Prepared, tuple[Prepared, ...]] | None = typing.elements[node]
-    return result
-
-
-def _parts(typing: Typing, node: ast.Subscript) -> tuple[Prepared, tuple[Prepared, ...]] | None:
-    owner = typing.types.get(node.value)
-    items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    numbers = all(isinstance(typing.types.get(item), np.dtype) for item in items)
-    if isinstance(owner, T.ArrayType) and owner.dtype.names:
-        return None
-    plain = node not in typing.special and not typing.waiting & {node, node.value, *items}
-    if not isinstance(owner, T.ArrayType) or len(items) != owner.ndim or not (numbers and plain):
-        return None
-    return prepared(typing, node.value), tuple(prepared(typing, item) for item in items)
 
 
 def _call(typing: Typing, node: ast.Call) -> Prepared | None:
@@ -185,4 +181,20 @@ _KINDS: dict[type[ast.expr], Callable[[Typing, Any], Prepared | None]] = {
     ast.Compare: _compare,
     ast.Subscript: _element,
     ast.Call: _call,
+}
+EXPRESSIONS: dict[type[ast.expr], Callable[[Machine, Any], Any]] = {
+    ast.Constant: constant,
+    ast.Name: read_name,
+    ast.Attribute: attribute,
+    ast.BinOp: binary,
+    ast.UnaryOp: unary,
+    ast.BoolOp: boolean,
+    ast.Compare: compare,
+    ast.IfExp: conditional,
+    ast.Tuple: tuple_expression,
+    ast.Subscript: subscript,
+    ast.Call: call,
+    ast.Starred: starred,
+    ast.Lambda: function_value,
+    ast.NamedExpr: named_expression,
 }

@@ -9,20 +9,17 @@ which Python would, and their values are kept until it has.
 from __future__ import annotations
 
 import ast
-from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
 from course_lib.emulator.functions.intrinsics import Barrier
 from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.machine.calls import arguments_of, call_function
+from course_lib.emulator.machine.machine import Machine, Steps
+from course_lib.emulator.machine.prepared import evaluate_slowly
+from course_lib.emulator.machine.subscripts import element
 from course_lib.emulator.state.lanes import Value
-
-if TYPE_CHECKING:
-    from course_lib.emulator.machine.machine import Machine
-
-# What runs statements: it yields the line of every barrier at which the active lanes arrive.
-Steps = Generator[int, None, None]
 
 
 def settle(machine: Machine, node: ast.AST) -> Steps:
@@ -38,7 +35,7 @@ def settle(machine: Machine, node: ast.AST) -> Steps:
         case ast.Call() if node in machine.typing.rewritten:
             other = machine.typing.rewritten[node]
             yield from _settle_parts(machine, _parts(other))
-            machine.frame.settled[node] = machine.evaluate_slowly(other)
+            machine.frame.settled[node] = evaluate_slowly(machine, other)
         case ast.Call():
             by_place = machine.typing.arguments_of(node)
             by_name = [each.value for each in node.keywords if node in machine.typing.slots]
@@ -51,7 +48,7 @@ def settle(machine: Machine, node: ast.AST) -> Steps:
             yield from _settle_parts(machine, [node.value])
         case ast.AugAssign(target=ast.Subscript() as target):
             yield from _settle_parts(machine, _parts(target))
-            machine.frame.settled[target] = machine.load(*machine.element(target, "load"))
+            machine.frame.settled[target] = machine.load(*element(machine, target, "load"))
             yield from _settle_parts(machine, [node.value])
         case _:
             yield from _settle_parts(machine, _parts(node))
@@ -113,13 +110,13 @@ def _settle_parts(machine: Machine, parts: Iterator[ast.expr] | list[ast.expr]) 
 def _settle_call(machine: Machine, node: ast.Call) -> Steps:
     """A call whose arguments are settled: wait, or go through a function in which there is one."""
     target = machine.typing.calls[node]
-    arguments = machine.arguments_of(node)
+    arguments = arguments_of(machine, node)
     if isinstance(target, Barrier):
         brought = target.arrive(machine, node, arguments)
         yield from machine.wait(node.lineno)
         machine.frame.settled[node] = target.run(machine, node, [brought])
     elif isinstance(target, Typing):
-        machine.frame.settled[node] = yield from machine.call_function(target, arguments)
+        machine.frame.settled[node] = yield from call_function(machine, target, arguments)
 
 
 def _settle_boolean(machine: Machine, node: ast.BoolOp) -> Steps:

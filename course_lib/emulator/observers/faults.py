@@ -9,8 +9,9 @@ import numpy as np
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.report import Reporter
 from course_lib.emulator.profile.profile import StaleRead
+from course_lib.emulator.state.indices import Fault
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value
-from course_lib.emulator.state.memory import Allocation, Fault, Memory
+from course_lib.emulator.state.memory import Allocation, Memory
 from course_lib.findings import Finding
 
 

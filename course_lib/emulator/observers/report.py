@@ -7,8 +7,9 @@ from typing import Any
 
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.observers.races import Race
+from course_lib.emulator.state.indices import Fault
 from course_lib.emulator.state.lanes import LaneSpace
-from course_lib.emulator.state.memory import Allocation, Fault
+from course_lib.emulator.state.memory import Allocation
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Index, Line, Sentence, say
 

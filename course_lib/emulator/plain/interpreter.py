@@ -13,63 +13,40 @@ So does what is outside the subset; it never gets another meaning than Python's.
 from __future__ import annotations
 
 import ast
-import builtins
-import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from course_lib.emulator.budget import Budget, BudgetExceeded, StepCounter
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.language.constants import ConstantList, constant_of_reference
 from course_lib.emulator.language.kernel import Kernel
-from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
+from course_lib.emulator.language.names import Reference
 from course_lib.emulator.plain import values
-from course_lib.emulator.plain.values import FROM_ITEMS, FUNCTIONS, Items, Record, Stop
+from course_lib.emulator.plain.functions import (
+    Function,
+    Scope,
+    bind,
+    check_signature,
+    function_of,
+    names_set_in,
+    not_known,
+    stopped,
+)
+from course_lib.emulator.plain.known_functions import FROM_ITEMS, FUNCTIONS
+from course_lib.emulator.plain.names import attribute, look_up
+from course_lib.emulator.plain.values import (
+    ITEMS_PER_STEP,
+    Items,
+    Record,
+    Stop,
+    add_item,
+    is_plain,
+    set_element,
+)
 from course_lib.sentences import Line, say
-from course_lib.words import plural
 
 STEPS = 1_000_000
 MAX_DEPTH = 150  # expressions and statements inside each other, over all calls
-PLAIN = (bool, int, float, str, type(None))
-# Sequences are charged for their length, so that a long one is not a cheap way to be slow.
-ITEMS_PER_STEP = 4
-LONGEST_COMPARED, MOST_COMPARED = 40, 200  # characters of a name, and names
-
-_SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp)
-
-
-@dataclass(frozen=True, eq=False)
-class Function:
-    """A function of the answer: its tree, and where the names outside of it are looked up."""
-
-    name: str
-    tree: ast.FunctionDef | ast.Lambda
-    names: Mapping[str, Any]  # of the module
-    outer: Scope | None = None  # of the function around it
-    defaults: tuple[Any, ...] = ()
-
-    @property
-    def parameters(self) -> list[str]:
-        arguments = self.tree.args
-        return [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
-
-    @property
-    def body(self) -> list[ast.stmt]:
-        if isinstance(self.tree, ast.Lambda):
-            return [ast.copy_location(ast.Return(self.tree.body), self.tree)]
-        return self.tree.body
-
-
-@dataclass(eq=False)
-class Scope:
-    """The variables of one call, or of one comprehension."""
-
-    names: Mapping[str, Any]
-    own: frozenset[str]  # every name that is set somewhere in here is of here, as in Python
-    outer: Scope | None = None
-    variables: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass
@@ -142,40 +119,10 @@ class Interpreter:
     def call_function(
         self, function: Function, arguments: list[Any], by_name: dict[str, Any], node: ast.AST
     ) -> Any:
-        scope = Scope(function.names, names_set_in(function), function.outer)
-        scope.variables.update(self.bind(function, arguments, by_name, node))
+        scope = Scope(function.names, names_set_in(function.tree), function.outer)
+        scope.variables.update(bind(function, arguments, by_name, node))
         came = self.execute(function.body, scope)
         return came.value if isinstance(came, Returned) else None
-
-    def bind(
-        self, function: Function, arguments: list[Any], by_name: dict[str, Any], node: ast.AST
-    ) -> dict[str, Any]:
-        """The parameters with their values."""
-        names = function.parameters
-        bound = dict(zip(names, arguments, strict=False))
-        for name, value in by_name.items():
-            if name in bound or name not in names:
-                stopped(
-                    node,
-                    say("{function} cannot take {name}= here.", function=function.name, name=name),
-                )
-            bound[name] = value
-        optional = names[len(names) - len(function.defaults) :]
-        for name, value in zip(optional, function.defaults, strict=True):
-            bound.setdefault(name, value)
-        if len(arguments) > len(names) or len(bound) < len(names):
-            given = len(arguments) + len(by_name)
-            stopped(
-                node,
-                say(
-                    "{function} has the parameters ({names}), and is called with {given} {noun}.",
-                    function=function.name,
-                    names=", ".join(names),
-                    given=given,
-                    noun=plural("argument", given),
-                ),
-            )
-        return bound
 
     def call_named(self, path: str, arguments: list[Any], node: ast.AST) -> Any:
         """A function of Python's or of math's."""
@@ -192,10 +139,7 @@ class Interpreter:
         if path.startswith("course_lib"):
             message = "The course's own functions cannot be used in an answer."
             raise rejection("not-allowed", message, node)
-        name = path.removeprefix("builtins.")
-        raise rejection(
-            "unsupported", say("{name} is not known in a plain function.", name=name), node
-        )
+        not_known(path.removeprefix("builtins."), node)
 
     def guarded(self, node: ast.AST, function: Callable[..., Any], *arguments: Any) -> Any:
         """Apply Python's own operator or function; its complaints become findings."""
@@ -280,12 +224,7 @@ class Interpreter:
             case ast.Pass():
                 pass
             case _:
-                unknown = type(statement).__name__.lower()
-                raise rejection(
-                    "unsupported",
-                    say("`{unknown}` is not known in a plain function.", unknown=unknown),
-                    statement,
-                )
+                not_known(f"`{type(statement).__name__.lower()}`", statement)
         return None
 
     def loop(self, statement: ast.For | ast.While, scope: Scope) -> Any:
@@ -373,12 +312,8 @@ class Interpreter:
         return self.guarded(statement, values.binary, statement.op, left, right)
 
     def nested(self, tree: ast.FunctionDef | ast.Lambda, scope: Scope) -> Function:
-        arguments = tree.args
-        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-            raise rejection("unsupported", "Only plain parameters are known here.", tree)
-        if isinstance(tree, ast.FunctionDef) and tree.decorator_list:
-            raise rejection("unsupported", "Decorators are not known here.", tree)
-        defaults = tuple(self.value(each, scope) for each in arguments.defaults)
+        check_signature(tree)
+        defaults = tuple(self.value(each, scope) for each in tree.args.defaults)
         name = tree.name if isinstance(tree, ast.FunctionDef) else "the lambda"
         return Function(name, tree, scope.names, scope, defaults)
 
@@ -417,9 +352,9 @@ class Interpreter:
             case ast.Constant(value=literal):
                 return self.literal(literal, node)
             case ast.Name(id=name):
-                return self.look_up(name, node, scope)
+                return look_up(name, node, scope, self.spend)
             case ast.Attribute(value=owner, attr=name):
-                return self.attribute(self.value(owner, scope), name, node)
+                return attribute(self.value(owner, scope), name, node)
             case ast.BinOp(left=left, op=op, right=right):
                 operands = self.value(left, scope), self.value(right, scope)
                 return self.guarded(node, values.binary, op, *operands)
@@ -465,95 +400,8 @@ class Interpreter:
 
     def literal(self, literal: Any, node: ast.AST) -> Any:
         if not is_plain(literal):
-            kind = type(literal).__name__
-            raise rejection(
-                "unsupported", say("A {kind} is not known in a plain function.", kind=kind), node
-            )
+            not_known(f"A {type(literal).__name__}", node)
         return self.guarded(node, lambda: literal)
-
-    def look_up(self, name: str, node: ast.AST, scope: Scope) -> Any:
-        """A variable of this scope or of those around it, a name of the module, or Python's."""
-        here: Scope | None = scope
-        while here is not None:
-            if name in here.variables:
-                return here.variables[name]
-            if name in here.own:
-                stopped(
-                    node,
-                    say("{name} is read here before it is set.", name=name),
-                    code="uninitialised-read",
-                )
-            here = here.outer
-        if name in scope.names:
-            return self.of_module(name, scope.names[name], node)
-        return self.of_python(name, node, scope)
-
-    def of_module(self, name: str, value: Any, node: ast.AST) -> Any:
-        if isinstance(value, Kernel):
-            return function_of(value)
-        if isinstance(value, Unusable):
-            code = "not-allowed" if value.code == "not-allowed" else "unsupported"
-            raise rejection(
-                code, say("This cannot be used here: {reason}", reason=value.reason), node
-            )
-        if isinstance(value, tuple):
-            self.spend(len(value) // ITEMS_PER_STEP, node)
-        if isinstance(value, Reference) or is_plain(value):
-            return value
-        what = f"a {type(value).__name__}"
-        if isinstance(value, (list, ConstantList)):
-            what = "a list outside of the function, where a tuple would do"
-        raise rejection(
-            "unsupported",
-            say("{name} cannot be used here: it is {what}.", name=name, what=what),
-            node,
-        )
-
-    def of_python(self, name: str, node: ast.AST, scope: Scope) -> Any:
-        path = f"builtins.{name}"
-        if path in FUNCTIONS or path in FROM_ITEMS:
-            return Reference(path)
-        if name in FORBIDDEN_BUILTINS or name.startswith("__"):
-            raise rejection("not-allowed", say("An answer may not use {name}.", name=name), node)
-        if hasattr(builtins, name):
-            raise rejection(
-                "unsupported", say("{name} is not known in a plain function.", name=name), node
-            )
-        known = [*scope.variables, *(each for each in scope.names if not each.startswith("_"))]
-        near = closest(name, known)
-        hint = (
-            say("Did you mean {near}?", near=near[0])
-            if near
-            else "Is it mistyped, or is an import missing?"
-        )
-        stopped(
-            node, say("Nothing is called {name} here.", name=name), hint, code="uninitialised-read"
-        )
-
-    def attribute(self, owner: Any, name: str, node: ast.Attribute) -> Any:
-        if name.startswith("_"):
-            raise rejection(
-                "not-allowed", say("An answer may not look at {name}.", name=name), node
-            )
-        if isinstance(owner, Record):
-            if name in owner.values:
-                return owner.values[name]
-            near = closest(name, owner.values, cutoff=0.5)
-            hint = (
-                say("Did you mean {near}?", near=near[0])
-                if near
-                else say("It has {fields}.", fields=", ".join(owner.values))
-            )
-            stopped(
-                node, say("{owner} has no attribute {name}.", owner=owner.name, name=name), hint
-            )
-        if isinstance(owner, Reference):
-            reference = owner.attribute(name)
-            constant = constant_of_reference(reference)
-            return reference if constant is None else constant
-        raise rejection(
-            "unsupported", say("The attribute {name} is not known here.", name=name), node
-        )
 
     def any_or_all(self, is_or: bool, operands: Sequence[ast.expr], scope: Scope) -> Any:
         for each in operands:
@@ -667,80 +515,3 @@ class Interpreter:
             else:
                 further = self.value(node.generators[level + 1].iter, scope)
                 yield from self.rounds(node, level + 1, self.iterate(further, node), scope)
-
-
-def closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
-    """The name that was perhaps meant, if there is one; long names are not compared."""
-    short = [each for each in known if len(each) <= LONGEST_COMPARED][:MOST_COMPARED]
-    return difflib.get_close_matches(name[:LONGEST_COMPARED], short, n=1, cutoff=cutoff)
-
-
-def stopped(node: ast.AST, message: str, hint: str = "", code: str = "wrong-formula") -> NoReturn:
-    """A mistake at which Python itself would stop."""
-    raise rejection(code, message, node, hint)
-
-
-def is_plain(value: Any) -> bool:
-    """Is it a value that needs no object: a number, a text, None, or a tuple of them?"""
-    if type(value) is tuple:
-        return all(map(is_plain, value))
-    return type(value) in PLAIN
-
-
-def set_element(items: Any, index: Any, value: Any) -> None:
-    """`items[index] = value`."""
-    if not isinstance(items, list):
-        raise Stop("wrong-formula", "Only an element of a list can be changed.")
-    if isinstance(index, slice):
-        raise Stop("unsupported", "Several elements at once cannot be changed here.")
-    items[index] = _item(value)
-
-
-def add_item(items: list[Any], value: Any) -> None:
-    """`items.append(value)`."""
-    items.append(_item(value))
-    values.checked(items)
-
-
-def _item(value: Any) -> Any:
-    if isinstance(value, (list, set)):
-        raise Stop("unsupported", "A list or a set inside another sequence is not followed here.")
-    return value
-
-
-def function_of(kernel: Kernel) -> Function:
-    """The function behind a syntax tree; its defaults are worked out where they are constants."""
-    arguments = kernel.tree.args
-    if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-        raise rejection("unsupported", "Only plain parameters are known here.", kernel.tree)
-    if getattr(kernel.tree, "decorator_list", ()) and not kernel.is_decorated:
-        raise rejection("unsupported", "Decorators are not known here.", kernel.tree)
-    defaults = []
-    for each in arguments.defaults:
-        if not isinstance(each, ast.Constant) or not is_plain(each.value):
-            raise rejection("unsupported", "Only a literal can be a default value here.", each)
-        defaults.append(each.value)
-    return Function(kernel.name, kernel.tree, kernel.namespace, None, tuple(defaults))
-
-
-def names_set_in(function: Function) -> frozenset[str]:
-    """Every name that a function sets: its own variables, wherever in it they are set."""
-    return _names_set_in(function.tree)
-
-
-@lru_cache(maxsize=16)
-def _names_set_in(tree: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
-    arguments = tree.args
-    names = {each.arg for each in (*arguments.posonlyargs, *arguments.args)}
-    waiting: list[ast.AST] = list(tree.body) if isinstance(tree, ast.FunctionDef) else [tree.body]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, ast.alias):
-            names.add(node.asname or node.name)
-        elif isinstance(node, ast.FunctionDef):
-            names.add(node.name)
-        if not isinstance(node, _SCOPES):
-            waiting += ast.iter_child_nodes(node)
-    return frozenset(names)

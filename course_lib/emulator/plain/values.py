@@ -8,17 +8,17 @@ at before the operator runs, and what comes out is looked at again.
 from __future__ import annotations
 
 import ast
-import math
-import operator
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from course_lib.emulator.budget import MAX_INTEGER_BITS
-from course_lib.emulator.language.python_operators import BINARY, COMPARE
+from course_lib.emulator.language.python_operators import BINARY, COMPARE, UNARY
 from course_lib.sentences import say
 
+# Sequences are charged for their length, so that a long one is not a cheap way to be slow.
+ITEMS_PER_STEP = 4
 MAX_ITEMS = 10_000  # of a sequence, counting what lies in it, too
 MAX_IN_A_SET = 1_000  # few, as numbers may be chosen so that a set is slow
 MAX_CHARACTERS = 10_000
@@ -64,6 +64,13 @@ class Items:
         self.iterator = iterator
 
 
+def is_plain(value: Any) -> bool:
+    """Is it a value that needs no object: a number, a text, None, or a tuple of them?"""
+    if type(value) is tuple:
+        return all(map(is_plain, value))
+    return type(value) in (bool, int, float, str, type(None))
+
+
 def count(value: Any, depth: int = 0) -> int:
     """How many values a value is made of.
 
@@ -78,10 +85,7 @@ def count(value: Any, depth: int = 0) -> int:
     for each in value:
         total += count(each, depth + 1)
         if total > MAX_ITEMS + 1:
-            raise Stop(
-                "not-allowed",
-                say("A sequence of more than {most} items is too long.", most=MAX_ITEMS),
-            )
+            raise _too_long()
     return total
 
 
@@ -102,21 +106,10 @@ def checked(value: Any) -> Any:
     """The value, if it is one that a plain function may hold."""
     kind = type(value)
     if kind is int and value.bit_length() > MAX_INTEGER_BITS:
-        raise Stop(
-            "not-allowed",
-            say(
-                "A whole number of more than {most} bits is too big.",
-                most=MAX_INTEGER_BITS,
-            ),
-        )
+        raise _too_big()
     if kind is str and len(value) > MAX_CHARACTERS:
-        raise Stop(
-            "not-allowed",
-            say(
-                "A text of more than {most} characters is too long.",
-                most=MAX_CHARACTERS,
-            ),
-        )
+        message = say("A text of more than {most} characters is too long.", most=MAX_CHARACTERS)
+        raise Stop("not-allowed", message)
     if kind is complex:
         raise Stop("unsupported", "This gives a complex number.")
     if kind in (tuple, list):
@@ -132,13 +125,17 @@ def checked(value: Any) -> Any:
 _INSIDE: dict[type, str] = {list: "A list inside another sequence", set: "A set inside a sequence"}
 
 
-# --- operators ------------------------------------------------------------------------------
+def _too_long() -> Stop:
+    message = say("A sequence of more than {most} items is too long.", most=MAX_ITEMS)
+    return Stop("not-allowed", message)
 
-_UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Invert: operator.invert,
-}
+
+def _too_big() -> Stop:
+    message = say("A whole number of more than {most} bits is too big.", most=MAX_INTEGER_BITS)
+    return Stop("not-allowed", message)
+
+
+# --- operators ------------------------------------------------------------------------------
 
 
 def binary(op: ast.operator, left: Any, right: Any) -> Any:
@@ -152,7 +149,7 @@ def binary(op: ast.operator, left: Any, right: Any) -> Any:
     elif isinstance(left, Sequence) or isinstance(right, Sequence):
         _refuse_long(op, left, right)
     else:
-        _refuse_strangers(left, right)
+        refuse_strangers(left, right)
     return checked(BINARY[type(op)](left, right))
 
 
@@ -167,13 +164,7 @@ def _refuse_explosion(op: ast.operator, left: Any, right: Any) -> None:
     else:
         too_big = False
     if too_big:
-        raise Stop(
-            "not-allowed",
-            say(
-                "A whole number of more than {most} bits is too big.",
-                most=MAX_INTEGER_BITS,
-            ),
-        )
+        raise _too_big()
 
 
 def _refuse_long(op: ast.operator, left: Any, right: Any) -> None:
@@ -185,16 +176,10 @@ def _refuse_long(op: ast.operator, left: Any, right: Any) -> None:
         if isinstance(times, int) and isinstance(items, (tuple, list, str)):
             size = len(items) if isinstance(items, str) else count(items)
             if size * max(times, 0) > MAX_ITEMS:
-                raise Stop(
-                    "not-allowed",
-                    say(
-                        "A sequence of more than {most} items is too long.",
-                        most=MAX_ITEMS,
-                    ),
-                )
+                raise _too_long()
 
 
-def _refuse_strangers(*values: Any) -> None:
+def refuse_strangers(*values: Any) -> None:
     """Only plain values have operators here; None and what is no value get Python's answer."""
     for each in values:
         if each is not None and not isinstance(each, (*Number, *Sequence)):
@@ -205,8 +190,8 @@ def unary(op: ast.unaryop, operand: Any) -> Any:
     """`op operand`, as Python has it."""
     if isinstance(op, ast.Not):
         return not truth(operand)
-    _refuse_strangers(operand)
-    return checked(_UNARY[type(op)](operand))
+    refuse_strangers(operand)
+    return checked(UNARY[type(op)](operand))
 
 
 def truth(value: Any) -> bool:
@@ -227,7 +212,7 @@ def compare(op: ast.cmpop, left: Any, right: Any) -> bool:
     if not isinstance(op, (ast.Eq, ast.NotEq)):
         if isinstance(left, set) or isinstance(right, set):
             raise Stop("unsupported", "Which set holds the other is not looked at here.")
-        _refuse_strangers(left, right)
+        refuse_strangers(left, right)
     return bool(COMPARE[type(op)](left, right))
 
 
@@ -246,6 +231,27 @@ def element(items: Any, index: Any) -> Any:
     if not isinstance(items, Sequence):
         raise Stop("wrong-formula", "Only a tuple, a list, a range or a text has elements.")
     return items[index]
+
+
+def set_element(items: Any, index: Any, value: Any) -> None:
+    """`items[index] = value`."""
+    if not isinstance(items, list):
+        raise Stop("wrong-formula", "Only an element of a list can be changed.")
+    if isinstance(index, slice):
+        raise Stop("unsupported", "Several elements at once cannot be changed here.")
+    items[index] = _item(value)
+
+
+def add_item(items: list[Any], value: Any) -> None:
+    """`items.append(value)`."""
+    items.append(_item(value))
+    checked(items)
+
+
+def _item(value: Any) -> Any:
+    if isinstance(value, (list, set)):
+        raise Stop("unsupported", "A list or a set inside another sequence is not followed here.")
+    return value
 
 
 def formatted(value: Any, specification: str) -> str:
@@ -267,59 +273,13 @@ def _has_text(value: Any) -> bool:
     return value is None or isinstance(value, (*Number, str))
 
 
-# --- functions ------------------------------------------------------------------------------
-
-
-def _sum(items: Iterator[Any], start: Any = 0) -> Any:
-    total = _number(start)
-    for each in items:
-        total = checked(total + _number(each))
-    return total
-
-
-def _round(number: Any, digits: Any = None) -> Any:
-    _number(number)
-    if digits is None:
-        return round(number)
-    if not isinstance(digits, int) or abs(digits) > MAX_ROUNDING:
-        raise Stop(
-            "not-allowed",
-            say("Rounding is for at most {most} digits.", most=MAX_ROUNDING),
-        )
-    return round(number, digits)
-
-
-def _number(value: Any) -> Any:
-    if not isinstance(value, Number):
-        raise TypeError(f"a number is needed here, not {kind_of(value)}")
-    return value
-
-
-def _on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda *values: function(*map(_number, values))
-
-
-def _cast(kind: type) -> Callable[..., Any]:
-    def cast(value: Any) -> Any:
-        return kind(value if isinstance(value, str) else _number(value))
-
-    return cast
-
-
-def _text(value: Any) -> str:
-    return formatted(value, "")
-
-
 def collect(items: Iterator[Any]) -> list[Any]:
     """The items as a list, if they are not too many."""
     found: list[Any] = []
     for each in items:
         found.append(each)
         if len(found) > MAX_ITEMS:
-            raise Stop(
-                "not-allowed",
-                say("A sequence of more than {most} items is too long.", most=MAX_ITEMS),
-            )
+            raise _too_long()
     return found
 
 
@@ -348,66 +308,6 @@ def _in_a_set(item: Any) -> Any:
             say("A set of numbers is known here; this is {kind}.", kind=kind_of(item)),
         )
     return item
-
-
-def _longest(items: Any) -> int:
-    if not isinstance(items, (*Sequence, set)):
-        raise TypeError(f"{kind_of(items)} has no length")
-    return len(items)
-
-
-def _range(*bounds: Any) -> range:
-    return range(*bounds)
-
-
-def _extreme(function: Callable[..., Any]) -> Callable[..., Any]:
-    def extreme(*values: Any) -> Any:
-        if len(values) == 1 and not isinstance(values[0], Iterator):
-            raise TypeError(f"{kind_of(values[0])} is no sequence")
-        for each in values if len(values) > 1 else ():
-            _refuse_strangers(each)
-        return function(*values)
-
-    return extreme
-
-
-# Functions of values. What stands in FROM_ITEMS is handed iterators in place of sequences.
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "builtins.abs": _on_numbers(abs),
-    "builtins.bool": lambda value=False: truth(value),
-    "builtins.divmod": _on_numbers(divmod),
-    "builtins.float": _cast(float),
-    "builtins.int": _cast(int),
-    "builtins.len": _longest,
-    "builtins.pow": lambda left, right: binary(ast.Pow(), _number(left), _number(right)),
-    "builtins.print": lambda *values: None,
-    "builtins.range": _range,
-    "builtins.round": _round,
-    "builtins.str": _text,
-}
-_MATH = (
-    "ceil floor trunc sqrt isqrt gcd lcm exp log log2 log10 pow fabs fmod hypot copysign "
-    "sin cos tan asin acos atan atan2 sinh cosh tanh degrees radians isfinite isinf isnan"
-)
-FUNCTIONS |= {f"math.{name}": _on_numbers(getattr(math, name)) for name in _MATH.split()}
-# A lesson imports NumPy, so its names are at hand; there, whole numbers come as floats.
-FUNCTIONS["numpy.ceil"] = _on_numbers(lambda number: float(math.ceil(number)))
-FUNCTIONS["numpy.floor"] = _on_numbers(lambda number: float(math.floor(number)))
-FUNCTIONS["numpy.gcd"] = FUNCTIONS["math.gcd"]
-FROM_ITEMS: dict[str, Callable[..., Any]] = {
-    "builtins.all": lambda items: all(map(truth, items)),
-    "builtins.any": lambda items: any(map(truth, items)),
-    "builtins.enumerate": lambda items, start=0: Items(enumerate(items, start)),
-    "builtins.list": lambda items=(): collect(items),
-    "builtins.max": _extreme(max),
-    "builtins.min": _extreme(min),
-    "builtins.reversed": lambda items: Items(reversed(collect(items))),
-    "builtins.set": lambda items=(): gather(iter(items)),
-    "builtins.sorted": lambda items: sorted(collect(items)),
-    "builtins.sum": _sum,
-    "builtins.tuple": lambda items=(): tuple(collect(items)),
-    "builtins.zip": lambda *items: Items(zip(*items, strict=False)),
-}
 
 
 def kind_of(value: Any) -> str:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_lib.emulator.state.indices import Fault, IndexChecker
 from course_lib.emulator.state.lanes import Mask, Value
-from course_lib.emulator.state.memory import ArrayView, Fault, IndexChecker
+from course_lib.emulator.state.memory import ArrayView
 
 WIDE_BYTES = 16
 

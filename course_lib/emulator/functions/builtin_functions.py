@@ -1,0 +1,242 @@
+"""Python's own functions: ranges, casts, lengths, prints, the least and the greatest, rounding."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.budget import MAX_LEAVES
+from course_lib.emulator.functions.intrinsics import (
+    INTRINSICS,
+    Arguments,
+    Intrinsic,
+    Keywords,
+    Typed,
+    elementwise,
+    need,
+    scalars,
+    supported,
+    unified,
+)
+from course_lib.emulator.functions.runner import Runner
+from course_lib.emulator.language import types as T
+from course_lib.emulator.state.lanes import Value
+from course_lib.sentences import say
+
+
+def _range_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    kinds = scalars(arguments, 1, 3)
+    if all(kind == T.INT32 for kind in kinds):
+        return Typed(T.RangeType(T.INT32))
+    unsigned = all(T.is_integer(kind) and kind.kind == "u" for kind in kinds)
+    return Typed(T.RangeType(T.UINT64 if unsigned else T.INT64))
+
+
+def _range(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value, Value]:
+    dtype = machine.typing.types[node].dtype  # type: ignore[union-attr]
+    whole = [machine.convert(value, dtype) for value in values]
+    if len(whole) == 1:
+        return dtype.type(0), whole[0], dtype.type(1)
+    return (*whole, dtype.type(1)) if len(whole) == 2 else tuple(whole)
+
+
+INTRINSICS["builtins.range"] = Intrinsic(_range_typing, _range)
+
+
+def _cast_builtin(choose: Callable[[np.dtype], np.dtype], complex_too: bool = False) -> Intrinsic:
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        spread = bool(arguments) and isinstance(arguments[0].type, T.TupleType | T.Static)
+        supported(not spread, "takes a number here", "Write the comparison that is meant.")
+        return Typed(choose(scalars(arguments, 1, complex_too=complex_too)[0]))
+
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+        result: Value = machine.convert(values[0], machine.typing.types[node])
+        return result
+
+    return Intrinsic(typing, run)
+
+
+INTRINSICS["builtins.int"] = _cast_builtin(lambda kind: kind if T.is_integer(kind) else T.INT64)
+
+
+def _float_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    if arguments and isinstance(arguments[0].type, T.Static):
+        need(_float_of(arguments[0].type.value) is not None, "this is no number")
+        return Typed(T.FLOAT64)
+    kind = scalars(arguments, 1)[0]
+    need(kind != T.BOOL, "takes no bool")
+    return Typed(kind if T.is_float(kind) else T.FLOAT64)
+
+
+def _float_of(text: object) -> np.float64 | None:
+    """The number that a text such as "inf" stands for, or None."""
+    try:
+        return np.float64(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+def _float(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+    number = _float_of(values[0])
+    result: Value = machine.convert(
+        values[0] if number is None else number, machine.typing.types[node]
+    )
+    return result
+
+
+INTRINSICS["builtins.float"] = Intrinsic(_float_typing, _float)
+INTRINSICS["builtins.bool"] = _cast_builtin(lambda kind: T.BOOL, complex_too=True)
+
+
+def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need(len(arguments) == 1, "takes one argument")
+    kind = arguments[0].type
+    if isinstance(kind, T.TupleType):
+        return Typed(T.INT64, len(kind.items))
+    if isinstance(kind, T.Static) and isinstance(kind.value, str):
+        raise T.NotEmulated("takes no texts here", "Keep the length in a constant.")
+    has_axes = isinstance(kind, T.FlatType) or (isinstance(kind, T.ArrayType) and kind.ndim > 0)
+    need(has_axes, say("{kind} has no length", kind=kind))
+    return Typed(T.INT64)
+
+
+def _len(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+    value = values[0]
+    return np.int64(len(value)) if isinstance(value, tuple) else value.shape[0]
+
+
+INTRINSICS["builtins.len"] = Intrinsic(_len_typing, _len)
+
+
+def _print_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need(not keywords, "takes no keyword arguments")
+    for argument in arguments:
+        spread = isinstance(argument.type, T.TupleType)
+        supported(not spread, "prints numbers and texts here", "Print the items one by one.")
+        static = isinstance(argument.type, T.Static) and isinstance(argument.type.value, str)
+        known = static or (T.is_scalar(argument.type) and not T.is_complex(argument.type))
+        need(known, say("cannot print {type}", type=argument.type))
+    return Typed(T.Static(None))
+
+
+INTRINSICS["builtins.print"] = Intrinsic(
+    _print_typing, lambda machine, node, values: machine.print(node, values)
+)
+
+
+def _tuple_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need(len(arguments) < 2, "takes one tuple")
+    if not arguments:
+        return Typed(T.TupleType(()), ())
+    need(isinstance(arguments[0].type, T.TupleType), "makes a tuple of a tuple only")
+    return arguments[0]
+
+
+INTRINSICS["builtins.tuple"] = Intrinsic(
+    _tuple_typing, lambda machine, node, values: values[0] if values else ()
+)
+
+
+def _of_abs(kinds: list[np.dtype]) -> np.dtype:
+    return np.dtype(np.int8) if kinds[0] == T.BOOL else kinds[0]
+
+
+INTRINSICS["builtins.abs"] = elementwise(
+    np.abs, lambda kinds: T.part_type(_of_abs(kinds)), _of_abs, complex_too=True
+)
+
+
+# min and max of Numba compare with `<` and `>`; a NaN is then passed over as NumPy's fmin does.
+def _extreme(function: Callable[[Any, Any], Any]) -> Intrinsic:
+    """`min` and `max`: of several numbers, or of the items of a tuple."""
+    of_numbers = elementwise(
+        lambda *values: reduce(function, values), unified, low=1, high=MAX_LEAVES, chooses=True
+    )
+
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        kind = arguments[0].type if arguments else None
+        if len(arguments) > 1 or kind is None:
+            return of_numbers.typing(arguments, keywords)
+        if isinstance(kind, T.ArrayType):
+            raise T.NotEmulated("takes no whole array here", "A loop compares element by element.")
+        need(isinstance(kind, T.TupleType) and bool(kind.items), "takes two numbers, or a tuple")
+        assert isinstance(kind, T.TupleType)
+        return of_numbers.typing([Typed(item) for item in kind.items], keywords)
+
+    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+        items = values[0] if len(values) == 1 else values
+        result: Value = of_numbers.run(machine, node, list(items))
+        return result
+
+    return Intrinsic(typing, run)
+
+
+INTRINSICS["builtins.min"] = _extreme(np.fmin)
+INTRINSICS["builtins.max"] = _extreme(np.fmax)
+
+
+def _round_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    kinds = scalars(arguments, 1, 2)
+    whole = len(kinds) == 2 and T.is_integer(kinds[0])
+    supported(not whole, "rounds only floats to a number of digits", "Divide and multiply by //.")
+    need(len(kinds) == 1 or T.is_integer(kinds[1]), "the number of digits must be an integer")
+    return Typed(T.INT64 if len(kinds) == 1 else kinds[0])
+
+
+def _round(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+    kind = machine.typing.types[node]
+    if len(values) == 1:
+        result: Value = machine.convert(np.round(values[0], 0), kind)
+        return result
+    result = machine.convert(round_to_digits(values[0], values[1]), kind)
+    return result
+
+
+def round_to_digits(number: Value, digits: Value) -> Value:
+    """`round(number, digits)` as Numba compiles it: scaled in float64, rounded, scaled back.
+
+    It rounds to an int64 on the way, so that numbers beyond 2**63 end there, as on a GPU.
+    """
+    wide, places = np.asarray(number, T.FLOAT64), np.asarray(digits, T.FLOAT64)
+    # Beyond 22 digits the power is taken in two parts, each of them finite.
+    second = np.where(places > 22, 1e22, 1.0)
+    first = 10.0 ** np.where(places > 22, places - 22, np.abs(places))
+    up = places >= 0
+    scaled = np.where(up, wide * first * second, wide / first)
+    whole = _nearest_int64(scaled).astype(T.FLOAT64)
+    half = np.abs(scaled - whole) == 0.5
+    even = 2.0 * _nearest_int64(scaled / 2.0).astype(T.FLOAT64)
+    whole = np.where(half, even, whole)
+    rounded = np.where(up, whole / second / first, whole * first)
+    untouched = ~np.isfinite(wide) | (up & np.isinf(scaled))
+    return np.where(untouched, wide, rounded)[()]
+
+
+def _nearest_int64(number: np.ndarray) -> np.ndarray:
+    """The nearest integer, the even one of two; what int64 cannot hold becomes its limit."""
+    nearest = np.rint(number)
+    limits = np.iinfo(np.int64)
+    inside = np.abs(nearest) < 2.0**63
+    beyond = np.where(nearest > 0, limits.max, limits.min)
+    return np.where(inside, np.where(inside, nearest, 0).astype(np.int64), beyond)
+
+
+INTRINSICS["builtins.round"] = Intrinsic(_round_typing, _round)
+
+
+def _divmod_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    left, right = scalars(arguments, 2)
+    return Typed(T.TupleType((T.arithmetic_type(left, right),) * 2))
+
+
+def _divmod(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+    common = T.arithmetic_type(values[0].dtype, values[1].dtype)
+    left, right = (machine.convert(value, common) for value in values)
+    return left // right, left % right
+
+
+INTRINSICS["builtins.divmod"] = Intrinsic(_divmod_typing, _divmod)

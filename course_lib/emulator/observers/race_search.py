@@ -1,0 +1,240 @@
+"""Searches accesses to one memory for cells that several threads touch, one of them writing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.observers.touched import KINDS
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, spread
+from course_lib.emulator.state.memory import Access, Allocation
+
+ACCESSES_OF_A_LINE = 4
+_NOBODY = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, eq=False)
+class CollectedAccess:
+    """An access, and how many `syncwarp` each warp had passed before it (None: none had).
+
+    `pattern` is equal for accesses in which the same lanes touch the same cells in the same way.
+    """
+
+    access: Access
+    warp_syncs: np.ndarray | None
+    pattern: tuple[Any, ...]
+
+
+def of_lanes(entry: CollectedAccess, mask: Mask) -> CollectedAccess:
+    """The part of an entry that some of its lanes have."""
+    access = replace(entry.access, mask=mask)
+    return replace(entry, access=access, pattern=pattern_of(access))
+
+
+def pattern_of(access: Access) -> tuple[Any, ...]:
+    """See `CollectedAccess.pattern`."""
+    cell = np.ascontiguousarray(access.cell)
+    where = (cell.shape, hashlib.blake2b(cell.tobytes(), digest_size=16).digest())
+    lanes = access.mask.fingerprint
+    return (access.kind, access.line, id(access.allocation), access.elements, where, lanes)
+
+
+def fingerprint_of(group: list[CollectedAccess]) -> tuple[Any, ...]:
+    """Equal for groups that touch the same cells in the same way."""
+    return tuple(
+        (each.pattern, None if each.warp_syncs is None else each.warp_syncs.tobytes())
+        for each in group
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class AccessingLanes:
+    """The active lanes of one entry, flat: the cell each touched and who it is.
+
+    `key` tells cells of different blocks apart; `thread` and `warp` number the lanes of the whole
+    space; `synced` is how many syncwarps the lane's warp had passed.
+    """
+
+    key: np.ndarray
+    cell: np.ndarray
+    thread: np.ndarray
+    warp: np.ndarray
+    synced: np.ndarray | None
+
+
+def memory_of(allocation: Allocation) -> int:
+    """Equal for arrays that lie over the same bytes, as dynamic shared arrays and fields do."""
+    allocation = allocation.root
+    base = allocation.storage.base if allocation.space == "shared" else None
+    return id(allocation if base is None else base)
+
+
+def sizes_of(allocation: Allocation) -> tuple[int, ...]:
+    """Numbers of bytes, of which each is a multiple of the unit that tells cells apart."""
+    return (
+        allocation.dtype.itemsize,
+        allocation.spacing,
+        allocation.address - allocation.root.address,
+    )
+
+
+def lanes_of(
+    entry: CollectedAccess, space: LaneSpace, first_block_only: bool, unit: int
+) -> AccessingLanes:
+    """The lanes of an access; cells are told apart in units of so many bytes."""
+    access = entry.access
+    active = access.mask.full_array.reshape(space.block_count, -1)
+    if first_block_only:
+        active = active[:1]
+    lanes = np.flatnonzero(active)
+    if first_block_only and np.ndim(access.cell):
+        cell = spread(access.cell, (1, 1, 1, *space.threads)).reshape(-1)[lanes]
+    else:
+        cell = spread(access.cell, space.shape).reshape(-1)[lanes]
+    cell, lanes = access.each_cell(cell, lanes)
+    part: np.ndarray | int = 0
+    allocation = access.allocation
+    parts = allocation.dtype.itemsize // unit
+    if parts > 1:  # an array of narrower cells lies over the same bytes
+        part = np.tile(np.arange(parts), len(lanes))
+        cell, lanes = np.repeat(cell, parts), np.repeat(lanes, parts)
+    block, thread = np.divmod(lanes, space.block_size)
+    warp = block * space.warps_per_block + thread // WARP_SIZE
+    first = (allocation.address - allocation.root.address) // unit
+    key = (first + cell * (allocation.spacing // unit) + part) * space.block_count + block
+    synced = None if entry.warp_syncs is None else entry.warp_syncs.reshape(-1)[warp]
+    return AccessingLanes(key, cell, lanes, warp, synced)
+
+
+def same_in_all_blocks(access: Access) -> bool:
+    patterns = [access.cell] if access.mask.array is None else [access.cell, access.mask.array]
+    return access.allocation.space == "shared" and all(
+        np.ndim(each) == 0 or each.shape[:3] == (1, 1, 1) for each in patterns
+    )
+
+
+def conflicts(
+    group: list[CollectedAccess], lanes: list[AccessingLanes], lanes_key: str, ordered: bool
+) -> np.ndarray:
+    """The cells that two different threads (or warps) touched, one of them writing.
+
+    With `ordered`, accesses of one warp before and after a syncwarp are told apart.
+    """
+    keys = np.concatenate([each.key for each in lanes])
+    who = np.concatenate([getattr(each, lanes_key) for each in lanes])
+    if ordered:
+        zero = [np.zeros(len(each.key), np.int64) for each in lanes]
+        synced = [
+            z if each.synced is None else each.synced for each, z in zip(lanes, zero, strict=True)
+        ]
+        epochs = np.concatenate(synced)
+        warps = np.concatenate([each.warp for each in lanes])
+        combined = np.stack([keys, warps, epochs])
+        names, compact = np.unique(combined, axis=1, return_inverse=True)
+        cell_of = names[0]
+    else:
+        cell_of, compact = _numbered(keys)
+    compact = compact.reshape(-1)
+    if np.bincount(compact).max(initial=0) < 2:
+        result: np.ndarray = cell_of[:0]  # nobody touched what another touched
+        return result
+    kinds = np.concatenate(
+        [
+            np.full(len(of.key), KINDS[entry.access.kind])
+            for entry, of in zip(group, lanes, strict=True)
+        ]
+    )
+    return np.unique(cell_of[_conflicting(compact, who, kinds, len(cell_of))])
+
+
+def _numbered(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Names for small numbers, and the small number of each key; without sorting where it can."""
+    largest = int(keys.max(initial=-1))
+    if largest < 4 * len(keys):
+        return np.arange(largest + 1), keys
+    names, compact = np.unique(keys, return_inverse=True)
+    return names, compact
+
+
+def _conflicting(cells: np.ndarray, who: np.ndarray, kinds: np.ndarray, count: int) -> np.ndarray:
+    """For each of `count` cells, whether two different threads touched it and one wrote.
+
+    Plain loads do not conflict with loads, nor atomics with atomics.
+    """
+    lowest = np.full((3, count), _NOBODY)
+    highest = np.full((3, count), -1)
+    np.minimum.at(lowest, (kinds, cells), who)
+    np.maximum.at(highest, (kinds, cells), who)
+    load, atomic, store = 0, 1, 2
+    everyone_low, everyone_high = lowest.min(axis=0), highest.max(axis=0)
+    by_store = (highest[store] >= 0) & (everyone_low != everyone_high)
+    mixed = (highest[atomic] >= 0) & (highest[load] >= 0)
+    low = np.minimum(lowest[atomic], lowest[load])
+    high = np.maximum(highest[atomic], highest[load])
+    result: np.ndarray = by_store | (mixed & (low != high))
+    return result
+
+
+def two_threads(
+    a: AccessingLanes, places: np.ndarray, b: AccessingLanes, others: np.ndarray
+) -> tuple[int, int] | None:
+    """Two lanes, one of each access, that are different threads with no syncwarp between."""
+    fallback = None
+    for i in places[:64]:
+        different = b.thread[others] != a.thread[i]
+        if a.synced is not None or b.synced is not None:
+            mine = 0 if a.synced is None else a.synced[i]
+            theirs = 0 if b.synced is None else b.synced[others]
+            different &= (b.warp[others] != a.warp[i]) | (theirs == mine)
+        elsewhere = different & (b.warp[others] != a.warp[i])
+        if elsewhere.any():
+            # Two warps make the clearer example: nobody expects them to run in step.
+            return int(i), int(others[np.argmax(elsewhere)])
+        if fallback is None and different.any():
+            fallback = int(i), int(others[np.argmax(different)])
+    return fallback
+
+
+def few_of_each_line(
+    touched: Iterable[tuple[Access, np.ndarray]],
+) -> list[tuple[Access, np.ndarray]]:
+    """The first accesses of each line to a cell: a loop's later rounds would only repeat them."""
+    kept: dict[tuple[str, int], list[tuple[Access, np.ndarray]]] = {}
+    for access, places in touched:
+        of_line = kept.setdefault((access.kind, access.line), [])
+        if len(of_line) < ACCESSES_OF_A_LINE:
+            of_line.append((access, places))
+    few = [each for of_line in kept.values() for each in of_line]
+    return sorted(few, key=lambda each: each[0].order)
+
+
+def updating_lines(
+    touched: Iterable[tuple[Access, np.ndarray]], lanes: Mapping[int, AccessingLanes]
+) -> set[int]:
+    """The lines on which several threads read a cell and write it back, in one turn of a loop."""
+    threads: dict[tuple[str, int, tuple[int, ...]], set[int]] = {}
+    for access, places in touched:
+        turn = threads.setdefault((access.kind, access.line, access.order[:-1]), set())
+        turn.update(lanes[id(access)].thread[places].tolist())
+    return {
+        line
+        for kind, line, turn in threads
+        if kind == "load"
+        and len(threads[kind, line, turn] & threads.get(("store", line, turn), set())) > 1
+    }
+
+
+def cells_and_threads(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray]:
+    """For each active lane, its cell (each block's shared cells apart) and its number."""
+    cells, lanes = spread(access.cell, space.shape).reshape(-1), space.lane_number.reshape(-1)
+    if access.mask.array is not None:
+        lanes = np.flatnonzero(access.mask.full_array)
+        cells = cells[lanes]
+    cells, lanes = access.each_cell(cells, lanes)
+    if access.allocation.space == "shared":
+        cells = cells * space.block_count + lanes // space.block_size
+    return cells, lanes.astype(np.int32)

@@ -1,0 +1,97 @@
+"""What Numba leaves out since it knows a test beforehand is not typed; what it compiles, is."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+from every_case import every_case
+
+from course_lib.emulator import KernelRejected, emulate, load_program
+
+LEFT_OUT = (
+    "if a.ndim == 3:\n        r[0] = a[0, 0, 0]",
+    "if DEBUG:\n        r[0] = PAIR[5]",
+    "if SIZE > 3 and n:\n        r[0] = nothing",
+    "if not DEBUG:\n        r[0] = 1\n    else:\n        r[0] = PAIR[5]",
+    "while DEBUG:\n        r[0] = PAIR[5]",
+    "m = 0\n    if m:\n        r[0] = PAIR[5]",
+    "r[0] = PAIR[5] if DEBUG else 1",
+)
+COMPILED = (
+    "if len(PAIR) > 2:\n        r[0] = PAIR[2]",
+    "if n is None:\n        r[0] = PAIR[5]",
+    "if n > 9:\n        r[0] = PAIR[5]",
+    "m = 0\n    m = m + 1\n    if m > 1:\n        r[0] = PAIR[5]",
+)
+AROUND = "from numba import cuda\nDEBUG = False\nSIZE = 2\nPAIR = (1, 2)\n"
+
+
+def launch(body: str) -> np.ndarray:
+    text = f"{AROUND}@cuda.jit\ndef k(r, a, n):\n    {body}\n"
+    result = np.zeros(2)
+    emulate(load_program(text).functions["k"])[1, 1](result, np.ones((2, 3)), 4)
+    return result
+
+
+def test_what_is_left_out_is_not_typed_and_what_is_compiled_is_refused() -> None:
+    for body in LEFT_OUT:
+        launch(body)
+    for body in COMPILED:
+        with pytest.raises(KernelRejected, match="there is no item"):
+            launch(body)
+
+
+# Of a device function, as Numba's compiler has it: what it is given, and whether that is compiled.
+ASKED_FOR_NONE = {"2": False, "n": True, "None": True, "2.5": True, "r": True}
+
+
+@every_case("given", ASKED_FOR_NONE)
+def test_a_function_asks_for_none(given: str) -> None:
+    """Numba compiles the branch unless the argument is a literal; None alone takes it."""
+    asks = "if x is None:\n        r[0] = PAIR[5]"
+    text = (
+        f"{AROUND}@cuda.jit(device=True)\ndef asks(r, x):\n    {asks}\n"
+        f"@cuda.jit\ndef k(r, n):\n    asks(r, {given})\n"
+    )
+    start = emulate(load_program(text).functions["k"])[1, 1]
+    with pytest.raises(KernelRejected) if ASKED_FOR_NONE[given] else nullcontext():
+        start(np.zeros(2), 4)
+
+
+def test_a_parameter_that_is_changed_is_not_taken_for_its_new_value() -> None:
+    assert launch("if n > 2:\n        n = 0.5\n    r[0] = n")[0] == 0.5
+
+
+def test_loads_and_stores_with_cache_hints_move_the_same_values() -> None:
+    text = (
+        "from numba import cuda\n@cuda.jit\ndef copy(out, given):\n    i = cuda.grid(1)\n"
+        "    cuda.stcs(out, i, cuda.ldcg(given, (i, 1)))\n"
+    )
+    copy = load_program(text).functions["copy"]
+    result, given = np.zeros(4, np.float32), np.arange(8, dtype=np.float32).reshape(4, 2)
+    assert not emulate(copy)[1, 4](result, given).findings
+    assert result.tolist() == [1, 3, 5, 7]
+
+
+def test_under_debug_a_division_by_zero_ends_the_thread() -> None:
+    text = (
+        "from numba import cuda\n@cuda.jit(debug=True)\ndef k(r, x):\n"
+        "    r[0] = 1 / x[0]\n    r[1] = 1\n"
+    )
+    result = np.zeros(2)
+    profile = emulate(load_program(text).functions["k"])[1, 1](result, np.zeros(1))
+    assert [each.code for each in profile.findings] == ["raised-exception"]
+    assert not result.any()
+
+
+def test_a_function_under_overload_is_unsupported() -> None:
+    text = (
+        "from numba import cuda\nfrom numba.cuda.extending import overload\n"
+        "def f(x):\n    pass\n@overload(f)\ndef of(x):\n    def impl(x):\n        return 1\n"
+        "    return impl\n@cuda.jit\ndef k(r):\n    r[0] = f(1)\n"
+    )
+    with pytest.raises(KernelRejected) as refused:
+        emulate(load_program(text).functions["k"])[1, 1](np.zeros(1))
+    assert refused.value.findings[0].code == "unsupported"
