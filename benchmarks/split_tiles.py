@@ -3,37 +3,37 @@
     python3 benchmarks/split_tiles.py [SIZE or MxNxK ...]
 
 Needs a Hopper GPU, numba-cuda 0.30 and CuPy or PyTorch. Everyone multiplies bfloat16 to bfloat16 in
-samples of 10 ms, once in each round and in random order: cuBLAS; rung 12 with tiles of 256 columns
-and of 192, in clusters of one block and of two, whole and with the last turn split; and as a user
-gets it. A share is a part of cuBLAS's speed. "w256/2" are whole tiles of 256 columns in pairs.
+samples of 10 ms, once in each round and in random order: cuBLAS; rung 12 in every way that
+`tile_plan.ways_to_compute` names; and as a user gets it. A share is a part of cuBLAS's speed.
+"w256/2" are whole tiles of 256 columns in pairs of blocks, s with the last turn split, r with the
+last row of tiles cut into strips, k with the last column, c with both, a with all columns.
 """
 
 from __future__ import annotations
 
-import math
 import random
 import statistics
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from course_lib.bench import gpu, libraries
+from course_lib.bench.contest import MOST_LAUNCHES
 from course_lib.bench.contestants import Contestant, Launch, MatmulProblem
 from course_lib.bench.matrices import Matrices
 from course_lib.bench.nvml import Nvml
 from course_lib.kernels import hopper_launch
 from course_lib.kernels import rung_12_tma as rung_12
-from course_lib.kernels.tile_plan import STEP, TilePlan
+from course_lib.kernels.tile_plan import TilePlan, plan_for, ways_to_compute
 
 # Turns filled well and badly, with rows of B that are aligned and ragged (no multiple of 64).
 SIZES = ("2048", "2560", "3072", "3328", "3584", "4096", "4104", "4352", "4600", "5000", "5120")
 SIZES += ("6000", "6144", "7000", "8192")
 SIZES += ("4104x4096x4096", "4096x4104x4096", "4096x4096x4104", "512x512x32768")
 ROUNDS, SAMPLE_MS, GUESSED_FLOPS = 9, 10.0, 6e14
-CUBLAS = "cuBLAS"
+CUBLAS, USER = "cuBLAS", "as it is"
 
 
 def shape_of(text: str) -> tuple[int, int, int]:
@@ -43,17 +43,28 @@ def shape_of(text: str) -> tuple[int, int, int]:
     return M, N, K
 
 
-def ours(name: str, plan: TilePlan | None, split: bool = False) -> Contestant:
-    """Rung 12 by a plan, with its last turn split or not; None for the plan that suits it."""
+def ways(M: int, N: int, multiprocessors: int) -> dict[str, TilePlan]:
+    """Every plan that is looked at, by a short name: kind, columns, blocks of a cluster."""
+
+    def name(plan: TilePlan) -> str:
+        kind = "w"  # whole
+        if plan.split:
+            kind = "s"
+        elif plan.cut_rows or plan.cut_columns:
+            kind = {(1, 1): "c", (1, 0): "r", (0, 1): "k"}.get(
+                (plan.cut_rows, plan.cut_columns), "a"
+            )
+        return f"{kind}{plan.columns}/{plan.cluster}"
+
+    return {name(plan): plan for plan in ways_to_compute(M, N, multiprocessors)}
+
+
+def ours(name: str, plan: TilePlan | None) -> Contestant:
+    """Rung 12 by a plan; None for the one that suits the product."""
 
     def prepare(problem: MatmulProblem) -> Launch:
         A, B, C = problem.operands("bfloat16", "bfloat16")
-        chosen = plan
-        if plan and split:
-            workers = hopper_launch.multiprocessors() // plan.cluster
-            tiles = math.prod(plan.tiles(*C.shape))
-            chosen = replace(plan, split=tiles % workers)
-        return lambda: rung_12.ROUNDED.start(A, B, C, chosen)
+        return lambda: rung_12.ROUNDED.start(A, B, C, plan)
 
     multiples = rung_12.RUNG.multiples
     return Contestant(name, "rung", "bfloat16", prepare, "bfloat16", multiples=multiples)
@@ -65,7 +76,8 @@ def milliseconds(
     """The median of each one's rounds."""
     launches = {each.name: each.prepare(problem) for each in everyone}
     M, N, K = problem.shape
-    count = max(1, round(SAMPLE_MS / (2e3 * M * N * K / GUESSED_FLOPS)))
+    count = round(SAMPLE_MS / (2e3 * M * N * K / GUESSED_FLOPS))
+    count = min(max(1, count), MOST_LAUNCHES)
     samples: dict[str, list[float]] = {name: [] for name in launches}
     for _ in range(ROUNDS):
         for name in random.sample(list(launches), len(launches)):
@@ -74,28 +86,26 @@ def milliseconds(
 
 
 def main(sizes: Sequence[str]) -> None:
-    """Measure, and print a table."""
+    """Measure, and print each size's ways, the fastest first."""
     _, cc, bus = gpu.device()
     library, nvml = libraries.find(), Nvml(bus)
     both = [e for e in library.contestants(cc) if e.precision == "bfloat16"]
     theirs = next(each for each in both if each.result == "bfloat16")
     theirs = Contestant(CUBLAS, theirs.kind, theirs.precision, theirs.prepare, theirs.result)
-    everyone = [
-        theirs,
-        *(ours(f"w{n}/{c}", TilePlan(c, n)) for c, n in STEP),
-        *(ours(f"s{n}/{c}", TilePlan(c, n), split=True) for c, n in STEP),
-        ours("as it is", None),
-    ]
     clock = gpu.EventClock(nvml)
-    print(
-        f"{'M x N x K':>16} {'cuBLAS TFLOP/s':>15}" + "".join(f"{e.name:>10}" for e in everyone[1:])
-    )
     for text in sizes or SIZES:
         M, N, K = shape_of(text)
+        plans = ways(M, N, hopper_launch.multiprocessors())
+        chosen = plan_for(M, N, K, hopper_launch.multiprocessors())
+        names = {plan: name for name, plan in plans.items()}
+        everyone = [theirs, *(ours(name, plan) for name, plan in plans.items()), ours(USER, None)]
         ms = milliseconds(everyone, Matrices((M, N, K), library, seed=0), clock)
-        rate = 2 * M * N * K / ms[CUBLAS] / 1e9
-        shares = "".join(f"{ms[CUBLAS] / ms[each.name]:>10.3f}" for each in everyone[1:])
-        print(f"{text:>16} {rate:>15.0f}{shares}", flush=True)
+        rate = 2 * M * N * K / ms.pop(CUBLAS) / 1e9
+        shares = {name: 2 * M * N * K / each / 1e9 / rate for name, each in ms.items()}
+        user = shares.pop(USER)
+        best = sorted(shares, key=shares.__getitem__, reverse=True)
+        print(f"{text}: cuBLAS {rate:.0f} TFLOP/s, a user gets {names[chosen]} {user:.1%}")
+        print("   ", "  ".join(f"{name} {shares[name]:.1%}" for name in best), flush=True)
 
 
 if __name__ == "__main__":

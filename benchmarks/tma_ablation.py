@@ -36,6 +36,7 @@ from course_lib.bench.nvml import Nvml
 from course_lib.intrinsics import store2, unroll, unrolled
 from course_lib.kernels import RUNG_KERNELS, hopper_launch
 from course_lib.kernels import rung_12_tma as rung_12
+from course_lib.kernels.pieces import work_on_gpu
 from course_lib.kernels.tile_plan import TilePlan
 from course_lib.measurements.ablation import SAMPLES, SUSTAINED
 
@@ -58,7 +59,7 @@ def store_directly(sums, C, top, left, staging, group, thread, columns):
         if y < M:
             at = np.uint64(y) * N + x
             for j in unroll(32):
-                if x + j * 8 < N:
+                if j * 8 < columns and x + j * 8 < N:
                     store2(C, at + j * 8, (sums[4 * j + 2 * h], sums[4 * j + 2 * h + 1]))
 
 
@@ -72,12 +73,13 @@ def start_direct(A: Any, B: Any, C: Any, persistent: bool) -> None:
         hopper_launch.tensor_map(A, (rung_12.BM, rung_12.BK)),
         hopper_launch.tensor_map(B, (rung_12.BK, 64)),
     )
-    sizes = (np.int32(each) for each in (M, N, K, 0))  # no tile is split, no partial sums
-    arguments = (*maps, C, maps[0], *sizes)
+    plan = TilePlan()
+    blocks = hopper_launch.multiprocessors() if persistent else math.prod(plan.tiles(M, N))
+    work = work_on_gpu(plan, (M, N, K), blocks)
+    # No tile is split, so no map of partial sums is looked at.
+    arguments = (*maps, C, maps[0], work.table, np.uint32(work.most))
     hopper_launch.prepare(DIRECT, arguments, rung_12.SHARED)
-    tiles = -(-M // rung_12.BM) * -(-N // rung_12.BN)
-    blocks = min(tiles, hopper_launch.multiprocessors()) if persistent else tiles
-    DIRECT[blocks, rung_12.THREADS, 0, rung_12.SHARED](*arguments)
+    DIRECT[work.workers, rung_12.THREADS, 0, rung_12.SHARED](*arguments)
 
 
 def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contestant]:

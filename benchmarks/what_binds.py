@@ -55,13 +55,11 @@ def chosen(parts: Sequence[str], contestants: Sequence[Any]) -> list[Any]:
 
 def contestants() -> tuple[list[Any], Any]:
     """Every rung that this GPU can run, cuBLAS in each precision, and the library behind it."""
-    from numba import cuda
-
-    from course_lib.bench import libraries
+    from course_lib.bench import gpu, libraries
     from course_lib.bench.contestants import rungs
     from course_lib.kernels import RUNG_KERNELS
 
-    cc = tuple(cuda.get_current_device().compute_capability)
+    _, cc, _ = gpu.device()
     library = libraries.find()
     able = [each for each in rungs(RUNG_KERNELS, cc) if not isinstance(each, str)]
     return [*able, *library.contestants(cc)], library

@@ -99,7 +99,7 @@ ALLOWED: dict[str, set[str]] = {
     "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
     "bench": {
         "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",
-        "roofline", "runtime", "timing",
+        "newer_packages", "roofline", "runtime", "timing",
     },
     "grading": {
         "building", "checking", "curriculum", "devices", "diagnosis", "emulator", "entries",

@@ -2,7 +2,7 @@
 
 Owns: how the rungs are timed on a GPU beside cuBLAS, and what is stored of it.
 May import: `ceilings`, `curriculum`, `devices`, `errors`, `kernels`, `machine_code`,
-`measurements`, `roofline`, `runtime`, `timing`.
+`measurements`, `newer_packages`, `roofline`, `runtime`, `timing`.
 Start with: `session` (who is measured), then `contest` (how they take turns).
 
 `python3 course.py bench` does it from a shell; a lesson calls `bench.speeds(["naive", "tiled"])`.

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib import newer_packages
 from course_lib.bench.contest import Sample
 from course_lib.bench.contestants import Launch
 from course_lib.bench.nvml import Nvml
@@ -131,9 +132,10 @@ def _nap_kernel() -> Any:
 
 
 def device() -> tuple[str, tuple[int, int], str]:
-    """Name, compute capability and PCI bus id of the current GPU."""
+    """Name, compute capability and PCI bus id of the current GPU, for which kernels now compile."""
     from numba import cuda
 
+    newer_packages.load_numba_cudas_compiler()  # in programs that begin no session of the course
     current = cuda.get_current_device()
     name = current.name.decode() if isinstance(current.name, bytes) else str(current.name)
     identity = current.get_device_identity()

@@ -15,13 +15,14 @@ empty stages, and the tensor cores wait. Six changes, the first five with their 
 4. **A bfloat16 result**, where that is wanted: half the bytes. `stmatrix` puts the pieces together.
 5. **Clusters.** Two blocks, one below the other, need the same tile of B. Each fetches half of it
    for both (multicast), so a third fewer bytes are asked of L2.
-6. **A full last turn.** Where only few tiles are left for it, all blocks share them
-   (`course_lib.kernels.split_tiles`), or tiles are narrower, and nobody waits. Which way suits a
-   product, `course_lib.kernels.tile_plan` says.
+6. **A full last turn.** Where its tiles are few, they are narrower, or cut into strips, or several
+   blocks share each of them (`course_lib.kernels.split_tiles`), so that nobody waits for long.
+   Which way suits a product, `course_lib.kernels.tile_plan` says; the host writes it down as a list
+   of pieces for each block (`course_lib.kernels.pieces`).
 
 What it costs: nothing stops anyone any more, so every hand-over must be counted right. A stage that
 is released too early is a race that no barrier hides, one that is never released a kernel that
-never ends. Edges cost nothing: TMA fills in zeros outside A and B and leaves out what lies outside
+never ends. Edges need no tests: TMA fills in zeros outside A and B and leaves out what lies outside
 C. But TMA wants rows that begin at multiples of 16 bytes: N and K are multiples of 8.
 
 It needs a Hopper GPU and numba-cuda 0.30. The emulator has no copy engine and no wgmma.
@@ -63,15 +64,10 @@ from course_lib.intrinsics import (
     wgmma_b,
 )
 from course_lib.kernels import hopper_launch
+from course_lib.kernels.pieces import WHOLE, piece, work_on_gpu
 from course_lib.kernels.rung import RungKernel
-from course_lib.kernels.split_tiles import (
-    ADDING,
-    make_adding,
-    next_piece,
-    share_of_work,
-    workspace,
-)
-from course_lib.kernels.tile_plan import STEP, TilePlan, plan_for
+from course_lib.kernels.split_tiles import ADDING, make_adding, workspace
+from course_lib.kernels.tile_plan import STRIP, WIDTHS, TilePlan, plan_for
 
 BM, BN, BK = 128, 256, 64  # or fewer columns: `tile_plan`
 GROUPS = 2  # warpgroups that multiply, one below the other
@@ -79,11 +75,11 @@ CONSUMERS = 256  # their threads
 PRODUCER = 8  # the warp after them
 THREADS = 288
 STAGES = 4
-BAND = 16  # tiles of C below one another that are computed before the next ones to the right
 
 # Shared memory, in bytes. A box is 64 rows of 128 bytes.
 BOX = 8192
 A_BYTES, STAGE = 16384, 49152  # 2 boxes of A, and 4 of B behind them
+SECOND_A = 32768  # in the stage of a strip: behind 2 boxes of B, one for each step
 STAGING = 196608  # STAGES * STAGE; then two boxes of results for each warpgroup
 FULL, EMPTY = 229376, 229408  # STAGING + 4 * BOX; then 8 bytes a barrier
 SHARED = 229440
@@ -106,19 +102,6 @@ def make_barriers(base, tid, cluster):
 
 
 @cuda.jit(device=True)
-def place(number, down, across, parts):
-    """Row and column of a tile of C of so many parts: band after band, in each down its columns.
-
-    Blocks that work at the same time share rows of A and columns of B, while L2 still has them.
-    """
-    band = np.uint32(BAND * GROUPS // parts)
-    above = np.uint32(number // (band * across) * band)
-    height = np.uint32(min(band, np.uint32(down - above)))
-    inside = np.uint32(number - above * across)
-    return np.uint32(above + inside % height), np.uint32(inside // height)
-
-
-@cuda.jit(device=True)
 def next_stage(stage, lap):
     """The stage after this one; `lap` is 0 or 1, in turns, each time round the ring."""
     after = np.uint32(stage + 1)
@@ -128,29 +111,42 @@ def next_stage(stage, lap):
 
 
 @cuda.jit(device=True)
-def fetch(base, map_a, map_b, tiles, work, rank, cluster, columns):
+def load_panel(to, map_b, column, k, full, rank, cluster):
+    """64 columns of B, 64 steps of k: each block of a cluster fetches its share of the rows."""
+    share = BK // cluster
+    to, start = to + rank * share * 128, (column, k + rank * share)
+    if cluster > 1:
+        tma_load_multicast(to, map_b, start, full, (1 << cluster) - 1)
+    else:
+        tma_load(to, map_b, start, full)
+
+
+@cuda.jit(device=True)
+def fetch(base, map_a, map_b, work, at, rank, cluster):
     """The producer, one thread: fill stage after stage, as soon as it is empty."""
-    (down, across, steps), (begin, end, number, workers) = tiles, work
-    share = BK // cluster  # rows of B that this block fetches for its cluster
     stage, lap = np.uint32(0), np.uint32(0)
-    while begin < end or number < down * across:
-        tile, k, stop, begin, number = next_piece(begin, end, number, workers, steps)
-        row, column = place(tile, down, across, cluster * GROUPS)
-        top, left = (row * cluster + rank) * BM, column * columns
+    top, left, columns, k, stop, _ = piece(work, at)
+    while k < stop:
+        row = top + rank * BM
         while k < stop:
             here, full = base + stage * STAGE, base + FULL + 8 * stage
             mbarrier_wait(base + EMPTY + 8 * stage, lap ^ 1)
-            mbarrier_arrive_with_bytes(full, A_BYTES + columns // 64 * BOX)
-            tma_load(here, map_a, (k * BK, top), full)
-            for panel in range(columns // 64):
-                to = here + A_BYTES + panel * BOX + rank * share * 128
-                start = (left + panel * 64, k * BK + rank * share)
-                if cluster > 1:
-                    tma_load_multicast(to, map_b, start, full, (1 << cluster) - 1)
-                else:
-                    tma_load(to, map_b, start, full)
+            if columns == STRIP:  # a stage has room for two steps
+                mbarrier_arrive_with_bytes(full, STAGE)
+                for half in range(2):
+                    tma_load(here + half * SECOND_A, map_a, ((2 * k + half) * BK, row), full)
+                    panel = here + A_BYTES + half * BOX
+                    load_panel(panel, map_b, left, (2 * k + half) * BK, full, rank, cluster)
+            else:
+                mbarrier_arrive_with_bytes(full, A_BYTES + columns // 64 * BOX)
+                tma_load(here, map_a, (k * BK, row), full)
+                for p in range(columns // 64):
+                    panel = here + A_BYTES + p * BOX
+                    load_panel(panel, map_b, left + p * 64, k * BK, full, rank, cluster)
             stage, lap = next_stage(stage, lap)
             k = np.uint32(k + 1)
+        at = np.uint32(at + 1)
+        top, left, columns, k, stop, _ = piece(work, at)
 
 
 @cuda.jit(device=True)
@@ -213,64 +209,79 @@ def store_float32(sums, map_c, top, left, staging, group, thread, columns):
                 tma_store(map_c, (left + 32 * p, top), box)
 
 
+def make_summing(columns: int) -> Any:
+    """A consumer's loop over the steps of a piece that is so many columns wide."""
+    product = warpgroup_product(columns)
+    start_product, wait_for_product = product.start, product.wait
+
+    @cuda.jit(device=True)
+    def sum_up(sums, base, a, b, count, stage, lap, thread, cluster):
+        """Multiply what is there, `count` stages; returns the stage after them, and its lap."""
+        done, before = np.uint32(0), np.uint32(0)
+        while done < count:
+            mbarrier_wait(base + FULL + 8 * stage, lap)
+            further = stage * (STAGE // 16)
+            start_product(sums, a + further, b + further, done)  # 0: forget the last piece
+            if columns == STRIP:
+                start_product(sums, a + further + SECOND_A // 16, b + further + BOX // 16, 1)
+            if done > 0:  # the product before is done
+                release(base, before, thread, cluster)
+            before = np.uint32(stage)
+            stage, lap = next_stage(stage, lap)
+            done = np.uint32(done + 1)
+        wait_for_product(sums)
+        release(base, before, thread, cluster)
+        return stage, lap
+
+    return sum_up
+
+
 def make_kernel(store: Any, cluster: int, columns: int = BN) -> Any:
     """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4).
 
     `columns` of a tile: 256, or fewer where these fill the last turn better; a multiple of 64.
     """
-    product, count_of_sums = warpgroup_product(columns), columns // 2
-    start_product, wait_for_product = product.start, product.wait
+    sum_tile, sum_strip, count_of_sums = make_summing(columns), make_summing(STRIP), columns // 2
 
     @cuda.jit(device=True)
-    def multiply(base, result, partial, tiles, work, rank, group, thread):
+    def multiply(base, result, partial, work, at, rank, group, thread):
         """A consumer, one of 128 threads of a warpgroup: multiply what is there, and store it."""
-        (down, across, steps), (begin, end, number, workers) = tiles, work
         sums = cuda.local.array(count_of_sums, float32)
         a, b = wgmma_a(base + group * BOX), wgmma_b(base + A_BYTES)
+        staging = base + STAGING + group * (2 * BOX)
         stage, lap = np.uint32(0), np.uint32(0)
-        while begin < end or number < down * across:
-            tile, first, stop, begin, number = next_piece(begin, end, number, workers, steps)
-            done, count, before = np.uint32(0), np.uint32(stop - first), np.uint32(0)
-            while done < count:
-                mbarrier_wait(base + FULL + 8 * stage, lap)
-                further = stage * (STAGE // 16)
-                start_product(sums, a + further, b + further, done)  # 0: forget the last tile
-                if done > 0:  # the product before is done
-                    release(base, before, thread, cluster)
-                before = np.uint32(stage)
-                stage, lap = next_stage(stage, lap)
-                done = np.uint32(done + 1)
-            wait_for_product(sums)
-            release(base, before, thread, cluster)
-            staging = base + STAGING + group * (2 * BOX)
-            if count == steps:
-                row, column = place(tile, down, across, cluster * GROUPS)
-                top = (row * cluster + rank) * BM + group * 64
-                store(sums, result, top, column * columns, staging, group, thread, columns)
+        top, left, wide, first, stop, number = piece(work, at)
+        while first < stop:
+            count, row = np.uint32(stop - first), top + rank * BM + group * 64
+            if wide == STRIP:
+                stage, lap = sum_strip(sums, base, a, b, count, stage, lap, thread, cluster)
+                store(sums, result, row, left, staging, group, thread, STRIP)
             else:
-                piece = ((tile + cuda.blockIdx.x // cluster) * cluster + rank) * GROUPS + group
-                store_float32(sums, partial, piece * 64, 0, staging, group, thread, columns)
+                stage, lap = sum_tile(sums, base, a, b, count, stage, lap, thread, cluster)
+                if number == WHOLE:
+                    store(sums, result, row, left, staging, group, thread, columns)
+                else:
+                    row = ((number * cluster + rank) * GROUPS + group) * 64
+                    store_float32(sums, partial, row, 0, staging, group, thread, columns)
+            at = np.uint32(at + 1)
+            top, left, wide, first, stop, number = piece(work, at)
         if thread == 0:
             tma_store_wait(0)  # shared memory must last until it has been read
 
     @cuda.jit(launch_bounds=(THREADS, 1))
-    def tma(map_a, map_b, result, partial, M, N, K, split):
+    def tma(map_a, map_b, result, partial, work, most):
         shared = cuda.shared.array(0, np.uint8, alignment=1024)
         base = shared_address(shared)
         tid = np.uint32(cuda.threadIdx.x)
         warp = uniform(tid // 32)
         rank = make_barriers(base, tid, cluster)
-        # Tiles are those of a cluster, one block of it below the other.
-        down = (M + BM * cluster - 1) // (BM * cluster)
-        across = (N + columns - 1) // columns
-        tiles = np.uint32(down), np.uint32(across), np.uint32((K + BK - 1) // BK)
-        work = share_of_work(np.uint32(split), tiles[2], cluster)
+        first = np.uint32(cuda.blockIdx.x // cluster * most)  # of this worker's pieces
         if warp == PRODUCER:
             if tid % 32 == 0:
-                fetch(base, map_a, map_b, tiles, work, rank, cluster, columns)
+                fetch(base, map_a, map_b, work, first, rank, cluster)
         else:
             group, thread = np.uint32(warp // 4), np.uint32(tid % 128)
-            multiply(base, result, partial, tiles, work, rank, group, thread)
+            multiply(base, result, partial, work, first, rank, group, thread)
         if cluster > 1:
             cluster_sync()  # nobody leaves while others may still write to its shared memory
 
@@ -291,8 +302,8 @@ class TmaRung(RungKernel):
 
     @property
     def signature(self) -> str:
-        """Four tensor maps, of 16 words each; the sizes, and how many tiles are split."""
-        return f"void({', '.join(['uint64[::1]'] * 4 + ['int32'] * 4)})"
+        """Four tensor maps, of 16 words each; the pieces, and how many a worker has at most."""
+        return f"void({', '.join(['uint64[::1]'] * 4)}, uint32[:, :, ::1], uint32)"
 
     def grid_and_block(self, M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, ...]]:
         """A block for each tile; a GPU gets as many as it has SMs, and they take turns."""
@@ -300,7 +311,7 @@ class TmaRung(RungKernel):
 
     def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
         # It is refused at its first line, which says why.
-        return A, B, C, C, *C.shape, A.shape[1], 0
+        return A, B, C, C, C, 0
 
     def _launch_on_gpu(self, A: Any, B: Any, C: Any, stream: Any) -> None:
         """NumPy's arrays are copied to the GPU, and the result back, as Numba does it."""
@@ -315,28 +326,26 @@ class TmaRung(RungKernel):
     def start(self, A: Any, B: Any, C: Any, plan: TilePlan | None = None, stream: Any = 0) -> None:
         """Start C = A @ B, for arrays on the GPU, by this plan or the one that suits it."""
         (M, N), K = C.shape, A.shape[1]
-        plan = plan or plan_for(M, N, K, hopper_launch.multiprocessors())
-        cluster, columns, split = plan.cluster, plan.columns, plan.split
-        clusters = hopper_launch.multiprocessors() // cluster  # that fit at a time
-        (down, across), steps = plan.tiles(M, N), -(-K // BK)
-        # Each worker has at least one step of split tiles, or a whole tile.
-        workers = min(clusters, split * steps if split else down * across)
-        parts = cluster * GROUPS
+        multiprocessors = hopper_launch.multiprocessors()
+        plan = plan or plan_for(M, N, K, multiprocessors)
+        cluster, columns = plan.cluster, plan.columns
+        work = work_on_gpu(plan, (M, N, K), multiprocessors // cluster)
         result = hopper_launch.tensor_map(C, (64, 128 // C.dtype.itemsize))
-        pieces = workspace((clusters + split) * parts, stream) if split else None
+        parts = cluster * GROUPS
+        pieces = None if work.shared is None else workspace(work.workers * parts, stream)
         maps = (
             hopper_launch.tensor_map(A, (BM, BK)),
             hopper_launch.tensor_map(B, (BK // cluster, 64)),
             result,
-            hopper_launch.tensor_map(pieces, (64, 32)) if split else result,  # nobody looks there
+            result if pieces is None else hopper_launch.tensor_map(pieces, (64, 32)),
         )
-        arguments = (*maps, *(np.int32(each) for each in (M, N, K, split)))
+        arguments = (*maps, work.table, np.uint32(work.most))
         kernel = self.kernels[cluster, columns]
         hopper_launch.prepare(kernel, arguments, SHARED, cluster)
-        kernel[cluster * workers, THREADS, stream, SHARED](*arguments)
-        if split:
-            sizes = (np.int32(each) for each in (down, across, split, steps, workers, parts))
-            self.adding[columns][(32, split * parts), ADDING, stream](pieces, C, *sizes)
+        kernel[cluster * work.workers, THREADS, stream, SHARED](*arguments)
+        if pieces is not None:
+            blocks = 32, len(work.shared) * parts
+            self.adding[columns][blocks, ADDING, stream](pieces, C, work.shared, np.uint32(parts))
 
 
 @cuda.jit(device=True)
@@ -346,12 +355,13 @@ def unchanged(value):
 
 
 def _rung(name: str, result: str, store: Any, rounded: Any) -> TmaRung:
-    kernels = {way: make_kernel(store, *way) for way in STEP}
+    ways = [(cluster, columns) for cluster in (1, 2) for columns in WIDTHS]
+    kernels = {way: make_kernel(store, *way) for way in ways}
     return TmaRung(
         name,
         kernels[1, BN],
         kernels=kernels,
-        adding={columns: make_adding(place, rounded, columns) for _, columns in STEP},
+        adding={columns: make_adding(rounded, columns) for columns in WIDTHS},
         tile=(BM, BN, BK),
         block=(THREADS,),
         min_cc=(9, 0),

@@ -1,28 +1,27 @@
-"""Tiles that all blocks compute together, so that nobody waits for the last turn (stream-K).
+"""Tiles that several blocks compute together, so that nobody waits for the last turn (split-K).
 
 Why: 132 blocks that stay on their SMs take one tile after the other. 800 tiles are six turns and
-eight tiles: in the seventh turn 124 SMs have nothing to do. So these eight are **split**: their
-steps of k, laid end to end, are cut into equal parts, one for each worker (a block, or a cluster).
-A part may end in the middle of one tile and begin in the next.
+eight tiles: in the seventh turn 124 SMs have nothing to do. So these eight are **split**: the steps
+of k of each are cut into 16 equal parts, and 128 workers (a worker is a block, or a cluster) have
+one each.
 
-    steps of three tiles   |-------------|-------------|-------------|
-    parts of four workers  |0        |1        |2        |3          |
-    partial sums           |0 in 0   |1|1 in 1 |2    |2 in 2|3 in 2  |
+    steps of two tiles      |-------------------|-------------------|
+    parts of seven workers  |0     |1     |2    |3     |4     |5    |  6: nothing
 
-Each piece gives partial sums of a tile. They go to a **workspace** in global memory, and a second
+Each part gives partial sums of a tile. They go to a **workspace** in global memory, and a second
 kernel adds up what belongs to a tile, in the order of k, so that every run gives the same bits.
 That it is a second kernel is the point: only the end of the first one is a barrier for all blocks.
 Where all of this pays, `course_lib.kernels.tile_plan` says.
 
-The pieces of a tile lie in the workspace as many places apart as there are warpgroups' parts in it:
-the piece of a worker in a tile has the number worker + tile, and no two have the same.
-
+Stream-K deals out the steps of all these tiles as one row, so nobody is left over, but some workers
+have parts of two tiles, and store twice: on an H200 everyone waits longer for them.
 M. Osama, D. Merrill, C. Cecka, M. Garland, J. Owens: "Stream-K: Work-centric Parallel Decomposition
 for Dense Matrix-Matrix Multiplication on the GPU", PPoPP 2023.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -38,29 +37,16 @@ ADDING = 128  # threads of a block that adds up two rows of pieces, four neighbo
 # --- whose work is what -----------------------------------------------------------------------
 
 
-@cuda.jit(device=True)
-def share_of_work(split, steps, cluster):
-    """What this worker has to do: its part of the split tiles, and then whole ones.
+def parts(split: int, steps: int, workers: int) -> Iterator[tuple[int, int, int]]:
+    """What each worker does of the split tiles: tile, first step of k and the one behind the last.
 
-    Returns where its part begins and ends, in steps laid end to end, its first whole tile, and how
-    many workers there are, which is how far it is to the next one.
+    Every tile has as many parts as the others, each with one step at least, so the last workers may
+    get none. With fewer than two workers a tile there is one part, all of it.
     """
-    worker, workers = cuda.blockIdx.x // cluster, np.uint32(cuda.gridDim.x // cluster)
-    everything = split * steps
-    begin = np.uint32(worker) * everything // workers
-    end = np.uint32(worker + 1) * everything // workers
-    return np.uint32(begin), np.uint32(end), np.uint32(split + worker), workers
-
-
-@cuda.jit(device=True)
-def next_piece(begin, end, number, workers, steps):
-    """A tile, from which step of k to which, and the work that is left: `begin` and `number`."""
-    if begin < end:
-        k = np.uint32(begin % steps)
-        stop = np.uint32(min(steps, np.uint32(k + end - begin)))
-        return np.uint32(begin // steps), k, stop, np.uint32(begin + stop - k), np.uint32(number)
-    after = np.uint32(number + workers)
-    return np.uint32(number), np.uint32(0), np.uint32(steps), np.uint32(begin), after
+    shares = max(1, min(workers // split if split else 1, steps))
+    for tile in range(split):
+        for share in range(shares):
+            yield tile, share * steps // shares, (share + 1) * steps // shares
 
 
 # --- partial sums -----------------------------------------------------------------------------
@@ -79,32 +65,35 @@ def _workspace(pieces: int, stream: Any, gpu: int) -> Any:
     return cuda.device_array((pieces * ROWS, COLUMNS), np.float32)
 
 
-def make_adding(place: Any, rounded: Any, columns: int) -> Any:
+def make_adding(rounded: Any, columns: int) -> Any:
     """The second kernel: for each tile it adds up the pieces, and stores the results.
 
     Launched with blocks of 128 threads, one for two rows of a piece (x) and each warpgroup's part
-    of each split tile (y); `parts` of them are one below the other, `columns` wide. `place(tile,
-    down, across, parts)` says where a tile lies; `rounded(value)` makes a float32 what C holds.
+    of each split tile (y). A row of `tiles` says where the tile lies, `columns` wide, the number of
+    its first piece and how many there are: the others have the next numbers. `parts` warpgroups
+    have computed it, one below the other. `rounded(value)` makes a float32 what C holds.
     """
 
     @cuda.jit
-    def add_up(workspace, C, down, across, split, steps, workers, parts):
+    def add_up(workspace, C, tiles, parts):
         i = cuda.blockIdx.x * 2 + cuda.threadIdx.x // 64
         j = cuda.threadIdx.x % 64 * 4
         tile, part = cuda.blockIdx.y // parts, cuda.blockIdx.y % parts
-        # The worker whose share holds the tile's first step, and the one with its last.
-        first = ((tile * steps + 1) * workers - 1) // (split * steps)
-        last = ((tile + 1) * steps * workers - 1) // (split * steps)
-        if first == last:  # who computed all of it has stored it
-            return
+        top, left, number, count = load4(tiles, tile * 4)
         a = b = c = d = float32(0)
-        at = np.int64((((tile + first) * parts + part) * ROWS + i) * COLUMNS + j)
-        for _ in range(last - first + 1):
-            four = load4(workspace, at)
-            a, b, c, d = a + four[0], b + four[1], c + four[2], d + four[3]
-            at += parts * (ROWS * COLUMNS)
-        row, column = place(np.uint32(tile), np.uint32(down), np.uint32(across), parts)
-        y, x = (row * parts + part) * ROWS + i, column * columns + j
+        at = ((np.int64(number) * parts + part) * ROWS + i) * COLUMNS + j
+        further = np.int64(parts) * (ROWS * COLUMNS)
+        for _ in range(count // 4):  # four loads are under way at a time
+            e, f = load4(workspace, at), load4(workspace, at + further)
+            g, h = load4(workspace, at + 2 * further), load4(workspace, at + 3 * further)
+            a, b = a + e[0] + f[0] + g[0] + h[0], b + e[1] + f[1] + g[1] + h[1]
+            c, d = c + e[2] + f[2] + g[2] + h[2], d + e[3] + f[3] + g[3] + h[3]
+            at += 4 * further
+        for _ in range(count % 4):
+            e = load4(workspace, at)
+            a, b, c, d = a + e[0], b + e[1], c + e[2], d + e[3]
+            at += further
+        y, x = top + part * ROWS + i, left + j
         if j < columns and y < C.shape[0] and x < C.shape[1]:  # which is a multiple of 4
             C[y, x], C[y, x + 1] = rounded(a), rounded(b)
             C[y, x + 2], C[y, x + 3] = rounded(c), rounded(d)

@@ -128,17 +128,26 @@ def _section(text: str, entry: str) -> Iterator[str]:
 
 
 def hot_loop(code: Disassembly) -> tuple[Instruction, ...]:
-    """The instructions of the loop that owns the most multiply-adds, in order of address.
+    """The instructions of the loop where the multiply-adds are done, in order of address.
 
-    Where no loop has one, it is the loop with the most instructions; where there is no loop,
-    nothing.
+    It is the loop that owns the most of them; but where a loop within it owns half as many or more,
+    that one: it runs again and again while the outer one, which may hold its first or last trips
+    written out, runs once. Where no loop has one, it is the loop with the most instructions; where
+    there is no loop, nothing.
     """
 
     def weight(loop: NaturalLoop) -> tuple[int, int]:
-        own = [code.instructions[index] for index in loop.own]
+        own = _instructions(code, loop.own)
         return sum(each.multiply_adds for each in own), len(own)
 
-    found = max(loops(code), key=weight, default=None)
+    everything = loops(code)
+    found = max(everything, key=weight, default=None)
+    while found:
+        most = max(1, weight(found)[0])
+        inner = [e for e in everything if e.members < found.members and 2 * weight(e)[0] >= most]
+        if not inner:
+            break
+        found = max(inner, key=weight)
     return _instructions(code, found.own) if found else ()
 
 

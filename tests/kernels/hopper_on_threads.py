@@ -274,6 +274,11 @@ class Standins:
         while len(self.here.stores) > groups:
             self.here.stores.pop(0)()
 
+    # --- what the host has written down ---------------------------------------------------------
+
+    def load4(self, array: np.ndarray, index: int) -> tuple[int, ...]:
+        return tuple(int(each) for each in array.reshape(-1)[index : index + 4])
+
     def fence_async(self) -> None:
         for at, data in self.here.unseen:
             self.here.block.memory[at : at + data.size] = data
@@ -312,7 +317,10 @@ class Standins:
         def start(sums: np.ndarray, a: int, b: int, add: int) -> None:
             self._start_product(columns, a, b, add)
 
-        return types.SimpleNamespace(start=start, wait=self._wait_for_product)
+        def wait(sums: np.ndarray) -> None:
+            self._wait_for_product(sums[: columns // 2])
+
+        return types.SimpleNamespace(start=start, wait=wait)
 
     def _start_product(self, columns: int, a: int, b: int, add: int) -> None:
         block = self.here.block
@@ -381,13 +389,14 @@ class _Numpy:
 def load(source: str, **helpers: str) -> Any:
     """A module made of the text of rung 12, on stand-ins, and of those of the modules it takes.
 
-    `helpers`: the texts of other modules of course_lib.kernels, by name.
+    `helpers`: the texts of other modules of course_lib.kernels, by name. The modules made of them
+    are the module's `helpers`.
     """
     here = Here()
     intrinsics: Any = Standins(here)
     intrinsics.unroll, intrinsics.unrolled = range, lambda function: function
-    for name in ("bf16_bits", "load4"):  # of the second kernel, which the emulator runs
-        setattr(intrinsics, name, getattr(course_lib.intrinsics, name))
+    # Of the second kernel, which the emulator runs.
+    intrinsics.bf16_bits = course_lib.intrinsics.bf16_bits
     numba = types.SimpleNamespace(cuda=_Cuda(here), float32=np.float32)
     replaced = {"numba": numba, "course_lib.intrinsics": intrinsics, "numpy": _Numpy()}
     texts = {f"course_lib.kernels.{name}": text for name, text in helpers.items()}
@@ -395,15 +404,18 @@ def load(source: str, **helpers: str) -> Any:
     before = {each: sys.modules.get(each) for each in (*replaced, *texts)}
     sys.modules.update(replaced)  # type: ignore[arg-type]
     module: Any
+    made: dict[str, Any] = {}
     try:
         for name, text in texts.items():
-            module = importlib.util.module_from_spec(importlib.machinery.ModuleSpec(name, None))
+            made[name.rpartition(".")[2]] = module = importlib.util.module_from_spec(
+                importlib.machinery.ModuleSpec(name, None)
+            )
             sys.modules[name] = module  # dataclasses look the module up
             exec(compile(text, f"{name}.py", "exec"), module.__dict__)
     finally:
         for each, was in before.items():
             sys.modules.pop(each) if was is None else sys.modules.__setitem__(each, was)
-    module.here = here
+    module.here, module.helpers = here, made
     return module
 
 

@@ -8,7 +8,7 @@ import pytest
 from course_lib import runtime
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.kernels.accuracy import bits_of_bf16, from_bf16
-from course_lib.kernels.tile_plan import STEP, TilePlan
+from course_lib.kernels.tile_plan import WIDTHS, TilePlan
 
 
 def is_hopper() -> bool:
@@ -36,8 +36,17 @@ SHAPES = (
 )
 BESIDE = 4096  # elements behind C, which must stay as they were
 REPEATS = 3
-# What suits the product; every cluster and width, with whole tiles and with one split.
-PLANS = [None, *(TilePlan(*way, split) for way in STEP for split in (0, 1))]
+# What suits the product; every cluster and width, with whole tiles, with one split, with the last
+# ones cut into strips.
+PLANS = [
+    None,
+    *(
+        TilePlan(cluster, columns, *rest)
+        for cluster in (1, 2)
+        for columns in WIDTHS
+        for rest in ((0,), (1,), (0, 1, 0), (0, 0, 1), (0, 1, 1))
+    ),
+]
 
 
 @pytest.mark.parametrize("name", ["tma", "tma_bf16"])
@@ -57,11 +66,14 @@ def test_right(name: str, plan: TilePlan | None, shape: tuple[int, int, int]) ->
     poison = np.full(M * N + BESIDE, 0x7FC0 if rounded else np.nan, rung.result)
     poison[M * N :] = 7
     a, b, memory = (cuda.to_device(each) for each in (A, B, poison))
+    bits: set[bytes] = set()
     for _ in range(REPEATS):
         memory.copy_to_device(poison)
         rung.start(a, b, memory[: M * N].reshape(M, N), plan)
         found = memory.copy_to_host()
         assert (found[M * N :] == 7).all()
+        bits.add(found.tobytes())
         C = found[: M * N].reshape(M, N)
         C = from_bf16(C) if rounded else C
         assert np.abs(C - exact).max() < (2e-2 if rounded else 1e-3) * scale  # NaN is not, either
+    assert len(bits) == 1  # though some rows may be computed twice

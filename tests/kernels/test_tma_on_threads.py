@@ -10,12 +10,13 @@ from hopper_memory import TensorMap, Wrong
 from hopper_on_threads import Stuck, load, run
 
 from course_lib import emulate
-from course_lib.kernels import RUNG_KERNELS, rung_12_tma, split_tiles
+from course_lib.kernels import RUNG_KERNELS, pieces, rung_12_tma, split_tiles
 from course_lib.kernels.accuracy import bits_of_bf16, from_bf16
 from course_lib.kernels.tile_plan import TilePlan
 
 SOURCE = Path(rung_12_tma.__file__).read_text(encoding="utf-8")
 SPLIT = Path(split_tiles.__file__).read_text(encoding="utf-8")
+PIECES = Path(pieces.__file__).read_text(encoding="utf-8")
 # Every size ends inside a tile, a box or 64 steps of k; the ring of four stages is run through
 # more than once, by blocks that compute several tiles.
 RAGGED = (257, 264, 136)
@@ -31,9 +32,9 @@ def worst_error(
     split_source: str = SPLIT,
 ) -> float:
     """The largest error as a share of the root mean square; NaN if an element was not written."""
-    module = load(source, split_tiles=split_source)
+    module = load(source, split_tiles=split_source, pieces=PIECES)
     M, N, K = shape
-    cluster, columns, split = plan.cluster, plan.columns, plan.split
+    cluster, columns = plan.cluster, plan.columns
     generator = np.random.default_rng(1)
     A, B = (
         bits_of_bf16(generator.uniform(-1, 1, each).astype(np.float32)) for each in ((M, K), (K, N))
@@ -43,15 +44,17 @@ def worst_error(
         "bfloat16": (module.store_bf16, np.full((M, N), 0x7FC0, np.uint16), 64),
     }[result]
     maps = TensorMap(A, (128, 64)), TensorMap(B, (64 // cluster, 64)), TensorMap(C, (64, box))
-    workers, steps, parts = blocks // cluster, -(-K // 64), 2 * cluster
-    pieces = np.full(((workers + split) * parts * 64, 256), np.nan, np.float32)
-    arguments = (*maps, TensorMap(pieces, (64, 32)), M, N, K, split)
-    run(module, module.make_kernel(store, cluster, columns), arguments, blocks, cluster, eager)
-    if split:
+    lists, parts = module.helpers["pieces"], 2 * cluster
+    work = lists.pieces_of(plan, shape, blocks // cluster)
+    table, shared = lists.table_of(work), lists.shared_tiles(work)
+    partial = np.full((len(work) * parts * 64, 256), np.nan, np.float32)
+    arguments = (*maps, TensorMap(partial, (64, 32)), table, table.shape[1])
+    kernel = module.make_kernel(store, cluster, columns)
+    run(module, kernel, arguments, len(work) * cluster, cluster, eager)
+    if len(shared):
         rung = RUNG_KERNELS["tma" if result == "float32" else "tma_bf16"]
-        sizes = (*plan.tiles(M, N), split, steps, workers, parts)
         add_up = rung.adding[columns]
-        profile = emulate(add_up)[(32, split * parts), 128](pieces, C, *sizes)
+        profile = emulate(add_up)[(32, len(shared) * parts), 128](partial, C, shared, parts)
         assert not [each for each in profile.findings if each.severity == "error"]
     found = C if result == "float32" else from_bf16(C)
     exact = from_bf16(A).astype(np.float64) @ from_bf16(B).astype(np.float64)
@@ -67,10 +70,14 @@ def worst_error(
         pytest.param(RAGGED, "float32", 2, TilePlan(2), marks=pytest.mark.slow),
         pytest.param(RAGGED, "bfloat16", 2, TilePlan(2, 192), marks=pytest.mark.slow),
         pytest.param(RAGGED, "bfloat16", 2, TilePlan(), marks=pytest.mark.slow),
-        # 3 x 2 tiles for 4 blocks; 2 x 2 for 2 pairs, of which each has parts of several tiles.
+        # 3 x 2 tiles for 4 blocks; 2 x 2 for 2 pairs.
         pytest.param(RAGGED, "float32", 4, TilePlan(split=2), marks=pytest.mark.slow),
         pytest.param(RAGGED, "float32", 4, TilePlan(1, 192, 2), marks=pytest.mark.slow),
-        pytest.param(RAGGED, "bfloat16", 4, TilePlan(2, 256, 3), marks=pytest.mark.slow),
+        pytest.param(RAGGED, "bfloat16", 4, TilePlan(2, 256, 1), marks=pytest.mark.slow),
+        # The last row of tiles and the last column cut into strips of 64 columns; then all of it.
+        pytest.param(RAGGED, "bfloat16", 2, TilePlan(1, 256, 0, 1, 1), marks=pytest.mark.slow),
+        pytest.param(RAGGED, "float32", 2, TilePlan(2, 192, 0, 1, 1), marks=pytest.mark.slow),
+        pytest.param(RAGGED, "float32", 4, TilePlan(1, 256, 0, 0, 2), marks=pytest.mark.slow),
     ],
 )
 @pytest.mark.parametrize("eager", [True, False])
@@ -92,7 +99,7 @@ def test_right(
             "mbarrier_wait(base + FULL + 8 * stage, lap)", "pass", id="no wait for the tile"
         ),
         pytest.param("A_BYTES + columns // 64 * BOX)", "A_BYTES)", id="bytes miscounted"),
-        pytest.param("for panel in range(columns // 64)", "for panel in range(3)", id="panels"),
+        pytest.param("for p in range(columns // 64)", "for p in range(3)", id="panels"),
         pytest.param("stage, 2 * cluster)", "stage, cluster)", id="arrivals miscounted"),
         pytest.param("        fence_async()\n", "", id="no fence before the copy"),
         pytest.param("tma_store_wait(1)", "pass", id="results overwritten before they are read"),
@@ -117,10 +124,8 @@ def test_slips_are_caught(right: str, wrong: str) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        pytest.param(
-            "np.uint32(worker + 1) * every", "np.uint32(worker) * every", id="empty parts"
-        ),
-        pytest.param("begin % steps)", "0)", id="each piece begins with the first step"),
+        pytest.param("(share + 1) * steps", "share * steps", id="empty parts"),
+        pytest.param("tile, share * steps // shares", "tile, 0", id="all begin with step 0"),
     ],
 )
 def test_slips_in_splitting_are_caught(right: str, wrong: str) -> None:

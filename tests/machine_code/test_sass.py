@@ -67,6 +67,22 @@ def test_an_outer_loop_is_counted_without_the_inner_one():
     assert not set(outer.own) & inner.members
 
 
+def test_the_loop_within_is_hot_where_the_one_around_it_holds_a_trip_written_out():
+    def nested(inside: int) -> list[str]:
+        return opcodes(
+            ".L_x_0:",
+            *["HGMMA.64x256x16.F32.BF16 R0, R1, R2, R0"] * 5,  # the first trip, and the last
+            ".L_x_1:",
+            *["HGMMA.64x256x16.F32.BF16 R0, R1, R2, R0"] * inside,
+            "@P1 BRA `(.L_x_1)",
+            "@P0 BRA `(.L_x_0)",
+            "EXIT",
+        )
+
+    assert len(nested(4)) == 4 + 1
+    assert len(nested(2)) == 5 + 1  # a loop with less to do than what is around it
+
+
 def test_padding_after_the_end_is_no_loop():
     rows = ("FADD R0, R1, R2", "EXIT", ".L_x_0:", "BRA `(.L_x_0)", "NOP")
     assert opcodes(*rows) == []

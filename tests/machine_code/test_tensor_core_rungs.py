@@ -39,6 +39,7 @@ from course_lib.intrinsics import (
     to_tf32,
 )
 from course_lib.kernels import RUNG_KERNELS
+from course_lib.kernels.tile_plan import STRIP
 from course_lib.machine_code import CompileReport, compile_reports, compiler, sass
 from course_lib.machine_code.report import InstructionMix, mix_of, resources
 
@@ -144,17 +145,24 @@ def test_tma_multiplies_and_does_nothing_else(
     # Pairs spill a handful of numbers; never in the loop.
     assert max(found["spill_load_bytes"], found["spill_store_bytes"]) <= (64 if cluster > 1 else 0)
     assert found["registers"] <= 65_536 // 288 // 8 * 8 and "C75" not in log
-    loop, all_of_it = sass.hot_loop(code), mix_of(code.instructions)
-    trips = len(waits(loop))  # that ptxas has written out one after the other
-    assert trips and waits(loop) == trips * ["gsb0, 0x1"]
-    assert count(mix_of(loop), "HGMMA") == 4 * trips and len(loop) <= 62 * trips
-    assert {count(all_of_it, each) for each in ("LDGSTS", "LDG", "STG")} == {0}
-    assert {count(mix_of(loop), each) for each in ("LDL", "STL")} == {0}
+    all_of_it = mix_of(code.instructions)
+    own = {each.own: sass._instructions(code, each.own) for each in sass.loops(code)}
+    tiles, strips = sorted(
+        (loop for loop in own.values() if "gsb0, 0x0" not in waits(loop) and waits(loop)), key=len
+    )[::-1]
+    assert tiles == sass.hot_loop(code)
+    for loop, width in ((tiles, columns), (strips, STRIP)):
+        products = [each.opcode for each in loop if each.opcode.startswith("HGMMA")]
+        trips = len(products) // 4  # that ptxas has written out one after the other
+        assert set(products) == {f"HGMMA.64x{width}x16.F32.BF16"}
+        assert trips and len(products) == 4 * trips and waits(loop) == trips * ["gsb0, 0x1"]
+        assert len(loop) <= 62 * trips
+        assert {count(mix_of(loop), each) for each in ("LDL", "STL")} == {0}
+    assert {count(all_of_it, each) for each in ("LDGSTS", "STG")} == {0}
     boxes = [each.opcode for each in code.instructions if each.opcode.startswith("UTMALDG")]
-    # One box of A, and of B one for each 64 columns: whole, or half of its rows for both blocks.
-    panels, rounds = columns // 64, len(boxes) // (1 + columns // 64)
-    assert rounds and len(boxes) == rounds * (1 + panels)
-    assert sum("MULTICAST" in each for each in boxes) == (rounds * panels if cluster > 1 else 0)
+    # Boxes of A are this block's own; those of B are whole, or half of their rows for both blocks.
+    for_both = sum("MULTICAST" in each for each in boxes)
+    assert 0 < for_both < len(boxes) if cluster > 1 else boxes and not for_both
     pieces = columns // 32  # of a split tile, in float32
     stores, staged = (columns // 64, "STSM") if name == "tma_bf16" else (pieces, "STS")
     assert count(all_of_it, "UTMASTG") >= stores + pieces
