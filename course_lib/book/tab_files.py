@@ -1,4 +1,4 @@
-"""Lays into a site what its live cells need: scripts, the course as a zip, where Pyodide is.
+"""Lays into a site what its live cells need: scripts, the course as one file, where Pyodide is.
 
 All of it lies in one folder whose name changes with what is in it, so that a browser may keep it
 for ever. Only the service worker has to lie above the pages that it serves.
@@ -36,7 +36,7 @@ def write_tab(static: Path, root: Path) -> str:
     theme = read_beside("course_lib.web", "theme.css")
     style = theme + ASSETS.joinpath("live.css").read_text(encoding="utf-8")
     (making / "live.css").write_text(style, encoding="utf-8")
-    zipped = bundle.write(making / bundle.NAME)
+    packed = bundle.write(making / bundle.NAME)
     folder = f"live-{_fingerprint(making)}"
     making.rename(static / folder)
     root.mkdir(exist_ok=True)
@@ -45,7 +45,7 @@ def write_tab(static: Path, root: Path) -> str:
         "pyodide": pyodide.CDN,
         "numpy": None,
         "course": bundle.NAME,
-        "bytes": {**pyodide.BYTES, "course": zipped},
+        "bytes": {**pyodide.BYTES, "course": packed},
     }
     _say_where(known, static / folder, root)
     return folder

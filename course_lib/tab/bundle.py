@@ -1,20 +1,25 @@
-"""Packs the part of the course that a browser tab needs into one zip, always the same bytes.
+"""Packs the part of the course that a browser tab needs into one file, always the same bytes.
 
-`python -m course_lib.tab.bundle course.zip` does it by hand. What is needed is found by following
-the imports at the top of each module; a module that is imported later, inside a function, is
-packed where it stands in `LATER`, and is none of a tab's business where it does not.
+`python -m course_lib.tab.bundle course.tar.gz` does it by hand. It is a tar and no zip: hundreds of
+small modules, much like each other, are a quarter smaller when they are compressed together.
+
+What is needed is found by following the imports at the top of each module; a module that is
+imported later, inside a function, is packed where it stands in `LATER`, and is none of a tab's
+business where it does not.
 """
 
 from __future__ import annotations
 
 import ast
+import gzip
+import io
 import sys
-import zipfile
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parents[1]
-NAME = "course.zip"
+NAME = "course.tar.gz"
 FIRST = ("course_lib.tab.requests",)
 # Imported when they are needed, or found by looking into their package.
 LATER = (
@@ -25,20 +30,19 @@ LATER = (
 )
 PACKAGES = ("course_lib.exercises", "course_lib.tasks")
 DATA = (".css", ".js", ".json")
-_WHEN = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can hold
 
 
 def write(target: Path) -> int:
-    """Write the zip; returns its size in bytes."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:
+    """Write the file; returns its size in bytes."""
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as packed:
         for path in files():
-            name = path.relative_to(LIBRARY.parent).as_posix()
-            entry = zipfile.ZipInfo(name, _WHEN)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
             # A checkout on Windows may end its lines in another way.
-            packed.writestr(entry, path.read_bytes().replace(b"\r\n", b"\n"))
-    return target.stat().st_size
+            content = path.read_bytes().replace(b"\r\n", b"\n")
+            entry = tarfile.TarInfo(path.relative_to(LIBRARY.parent).as_posix())
+            entry.size = len(content)
+            packed.addfile(entry, io.BytesIO(content))
+    return target.write_bytes(gzip.compress(plain.getvalue(), mtime=0))
 
 
 def files() -> list[Path]:

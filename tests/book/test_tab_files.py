@@ -15,7 +15,7 @@ from course_lib.tab import pyodide
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch) -> tuple[Path, Path]:
     """The site's root, and the folder of the live cells in it."""
-    monkeypatch.setattr(tab_files.bundle, "write", lambda path: path.write_bytes(b"zip"))
+    monkeypatch.setattr(tab_files.bundle, "write", lambda path: path.write_bytes(b"tar"))
     (tmp_path / "_static").mkdir()
     folder = tab_files.write_tab(tmp_path / "_static", tmp_path)
     return tmp_path, tmp_path / "_static" / folder
@@ -30,7 +30,7 @@ def test_every_asset_lies_in_the_folder_and_the_service_worker_above_the_pages(s
     root, folder = site
     names = {each.name for each in folder.iterdir()}
     assets = {each.name for each in tab_files.ASSETS.iterdir()} - {"service-worker.js"}
-    assert names == assets | {"course.zip", "site.js", "site.json"}
+    assert names == assets | {"course.tar.gz", "site.js", "site.json"}
     assert told(root)["version"] == folder.name.removeprefix("live-")
     assert "--ml-paper" in (folder / "live.css").read_text(), "the theme's colours are in it"
 
@@ -40,7 +40,7 @@ def test_the_folder_s_name_changes_with_what_is_in_it(site, monkeypatch, tmp_pat
     again = tmp_path / "again"
     again.mkdir()
     assert tab_files.write_tab(again, root) == folder.name
-    monkeypatch.setattr(tab_files.bundle, "write", lambda path: path.write_bytes(b"piz"))
+    monkeypatch.setattr(tab_files.bundle, "write", lambda path: path.write_bytes(b"rat"))
     other = tmp_path / "other"
     other.mkdir()
     assert tab_files.write_tab(other, root) != folder.name

@@ -1,4 +1,4 @@
-"""Answers requests from what a tab's zip holds, with NumPy and nothing else: python alone.py ZIP.
+"""Answers requests from what a tab unpacks, with NumPy and nothing else: python alone.py FOLDER.
 
 Requests come as lines of JSON on standard input; the answers go out likewise.
 """

@@ -1,4 +1,4 @@
-// Answers requests in Pyodide: node in_node.mjs PYODIDE_FOLDER NUMPY_WHEEL COURSE_ZIP
+// Answers requests in Pyodide: node in_node.mjs PYODIDE_FOLDER NUMPY_WHEEL COURSE
 // Requests come as lines of JSON on standard input. The first line that goes out says when each
 // stage of the start was over; then comes one for each request. Times are milliseconds, on the
 // clock and of the processor, `heap` is bytes.
@@ -12,7 +12,7 @@ process.on("uncaughtException", (fault) => {
   process.exit(1);
 });
 
-const [folder, wheel, zip] = process.argv.slice(2);
+const [folder, wheel, course] = process.argv.slice(2);
 const used = () => {
   const { user, system } = process.cpuUsage();
   return { clock: performance.now(), processor: (user + system) / 1000 };
@@ -31,7 +31,7 @@ stages.python = since(started);
 await py.loadPackage(wheel, { messageCallback() {}, checkIntegrity: false });
 py.runPython("import numpy");
 stages.numpy = since(started);
-py.unpackArchive(new Uint8Array(readFileSync(zip)), "zip", { extractDir: "/course" });
+py.unpackArchive(new Uint8Array(readFileSync(course)), "tar", { extractDir: "/course" });
 py.runPython("import sys; sys.path.insert(0, '/course')");
 const answer = py.runPython("from course_lib.tab.requests import answer; answer");
 stages.course = since(started);

@@ -41,8 +41,8 @@ onmessage = async ({ data }) => {
 async function boot({ pyodide, numpy, course, bytes, progress }) {
   total = bytes.python + bytes.numpy + bytes.course;
   countDownloads();
-  const zip = fetched(course);
-  zip.catch(() => {}); // awaited below, where its stage is named
+  const packed = fetched(course);
+  packed.catch(() => {}); // awaited below, where its stage is named
   const { loadPyodide } = await import(`${pyodide}pyodide.mjs`);
   // NumPy is fetched while Python starts.
   const packages = [numpy ?? NUMPY_NAME];
@@ -50,7 +50,7 @@ async function boot({ pyodide, numpy, course, bytes, progress }) {
   enter("numpy");
   if (!(NUMPY_NAME in python.loadedPackages)) throw new TypeError("NumPy did not come");
   enter("course");
-  python.unpackArchive(await zip, "zip", { extractDir: "/course" });
+  python.unpackArchive(await packed, "tar", { extractDir: "/course" });
   const versions = python.runPython(`
 import sys
 sys.path.insert(0, "/course")
