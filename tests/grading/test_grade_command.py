@@ -440,8 +440,12 @@ def test_stopped_again_and_again(tmp_path: Path, number: int, seed: int) -> None
 
 @posix
 @pytest.mark.slow
-def test_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
-    """As a terminal does it: the signal goes to the whole group. No traceback, no process left."""
+@pytest.mark.parametrize("seconds", [0.02, 0.05, 0.08, 1.0])
+def test_ctrl_c_ends_it_at_once(tmp_path: Path, seconds: float) -> None:
+    """As a terminal does it: the signal goes to the whole group, and to workers that only begin.
+
+    No traceback, no process left.
+    """
     submissions = write_class(tmp_path / "class", CLASS)
     process = subprocess.Popen(
         command(submissions, tmp_path / "out"),
@@ -456,7 +460,7 @@ def test_ctrl_c_ends_it_at_once(tmp_path: Path) -> None:
     timer.start()
     while not lock.exists() and process.poll() is None:
         time.sleep(0.05)
-    time.sleep(1.0)
+    time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
     _, error = process.communicate()
     timer.cancel()

@@ -24,6 +24,7 @@ from concurrent.futures import (
     wait,
 )
 from dataclasses import dataclass
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING
 
 from course_lib.grading.errors import CannotGrade
@@ -64,9 +65,7 @@ def process_pool(workers: int | None = None) -> Workplace:
     count = min(workers or _processors(), MOST_PROCESSES)
 
     def start() -> Executor:
-        # Started afresh, they inherit nothing; it is also the only way that all systems have.
-        context = multiprocessing.get_context("spawn")
-        return ProcessPoolExecutor(count, mp_context=context, initializer=_begin_worker)
+        return ProcessPoolExecutor(count, mp_context=_Afresh(), initializer=_begin_worker)
 
     return Workplace(start, _stop_pool, count)
 
@@ -251,9 +250,37 @@ class _Crew:
 # --- the pool's processes ---------------------------------------------------------------------
 
 
+class _Worker(SpawnProcess):
+    def start(self) -> None:
+        """Start it with Ctrl-C held back: of one, while it imports, it would die with a traceback."""
+        with _ctrl_c_held_back():
+            super().start()
+
+
+class _Afresh(SpawnContext):
+    """Started afresh, workers inherit nothing; it is also the only way that all systems have."""
+
+    Process = _Worker
+
+
+@contextlib.contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """A Ctrl-C waits until afterwards, and in a process started meanwhile until that lets it through."""
+    if os.name == "nt":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin_worker() -> None:
     """A worker leaves Ctrl-C to the parent, and ends when the parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if os.name != "nt":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     remove_leftovers()
 
