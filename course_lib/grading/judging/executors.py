@@ -24,8 +24,7 @@ from concurrent.futures import (
     wait,
 )
 from dataclasses import dataclass
-from multiprocessing.context import SpawnContext, SpawnProcess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.judging.worker import remove_leftovers
@@ -38,6 +37,7 @@ CONNECT_SECONDS = 5
 _ADDRESS = re.compile(
     r"((?:tcp|tls)://)?(?P<host>[^\s:/\[\]]+|\[[0-9a-fA-F:.]+\]):(?P<port>[0-9]{1,5})"
 )
+T = TypeVar("T")
 MOST_PROCESSES = 61 if os.name == "nt" else 1000  # of a pool; Windows cannot wait for more
 
 
@@ -65,7 +65,9 @@ def process_pool(workers: int | None = None) -> Workplace:
     count = min(workers or _processors(), MOST_PROCESSES)
 
     def start() -> Executor:
-        return ProcessPoolExecutor(count, mp_context=_Afresh(), initializer=_begin_worker)
+        # Started afresh, they inherit nothing; it is also the only way that all systems have.
+        context = multiprocessing.get_context("spawn")
+        return _Pool(count, mp_context=context, initializer=_begin_worker)
 
     return Workplace(start, _stop_pool, count)
 
@@ -250,37 +252,49 @@ class _Crew:
 # --- the pool's processes ---------------------------------------------------------------------
 
 
-class _Worker(SpawnProcess):
-    def start(self) -> None:
-        """Start it with Ctrl-C held back: of one, while it imports, it would die with a traceback."""
-        with _ctrl_c_held_back():
-            super().start()
-
-
-class _Afresh(SpawnContext):
-    """Started afresh, workers inherit nothing; it is also the only way that all systems have."""
-
-    Process = _Worker
+class _Pool(ProcessPoolExecutor):
+    def submit(self, fn: Callable[..., T], /, *args: object, **kwargs: object) -> Future[T]:
+        """Here processes and threads begin: cut short, they would leave tracebacks behind."""
+        with _signals_wait():
+            return super().submit(fn, *args, **kwargs)
 
 
 @contextlib.contextmanager
-def _ctrl_c_held_back() -> Iterator[None]:
-    """A Ctrl-C waits until afterwards, and in a process started meanwhile until that lets it through."""
-    if os.name == "nt":
+def _signals_wait() -> Iterator[None]:
+    """Ctrl-C and SIGTERM count once this is over.
+
+    Processes that start meanwhile are blocked for Ctrl-C, which a terminal sends to them as well,
+    until they say otherwise. Blocking this thread would not do for ourselves, since a signal goes
+    to any thread that takes it, and Python then calls its handler here.
+    """
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    came: list[int] = []
+    handled = (signal.SIGINT, signal.SIGTERM)
+    before = {each: signal.signal(each, lambda number, _: came.append(number)) for each in handled}
+    _let_ctrl_c_through(False)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _let_ctrl_c_through(True)
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        if came:
+            signal.raise_signal(came[0])
+
+
+def _let_ctrl_c_through(yes: bool) -> None:
+    """For this thread; Windows has no such thing."""
+    if os.name != "nt":
+        how = signal.SIG_UNBLOCK if yes else signal.SIG_BLOCK
+        signal.pthread_sigmask(how, {signal.SIGINT})
 
 
 def _begin_worker() -> None:
     """A worker leaves Ctrl-C to the parent, and ends when the parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if os.name != "nt":
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    _let_ctrl_c_through(True)
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     remove_leftovers()
 
