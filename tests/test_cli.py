@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -10,6 +11,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
@@ -321,25 +323,44 @@ def test_lab_shows_line_numbers_and_asks_nobody_about_news(monkeypatch: pytest.M
     assert settings["@jupyterlab/notebook-extension:tracker"]["codeCellConfig"]["lineNumbers"]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C as POSIX has it")
-def test_lab_says_its_address_and_ends_at_ctrl_c(tmp_path: Path) -> None:
+@contextlib.contextmanager
+def started_lab(home: Path) -> Iterator[subprocess.Popen[str]]:
+    """JupyterLab as it starts, in a folder of its own; it has to end at Ctrl-C."""
     command = [sys.executable, "-m", "course_lib.cli", "lab", "--no-browser", "--port=0"]
-    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    own = {"JUPYTER_RUNTIME_DIR": str(home), "MATMUL_LADDER_HOME": str(home)}
+    environment = {**os.environ, **own, "PYTHONUNBUFFERED": "1"}
     server = subprocess.Popen(
         command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, text=True
     )
     try:
+        assert server.stdout.readline() == (
+            f"Your copies of the lessons, and what you have passed: {home}\n"
+        )
         assert server.stdout.readline().startswith("Starting JupyterLab")
-        said = server.stdout.readline()
-        address = re.search(r"The first lesson: (http://\S+)", said).group(1)
-        assert "/lab/tree/my/notebooks/00_start_here.ipynb?token=" in address
-        assert "JupyterLab" in fetch(address)
+        yield server
     finally:
         server.send_signal(signal.SIGINT)
         rest, _ = server.communicate(timeout=300)
     assert server.returncode == 0
     assert "JupyterLab has ended" in rest
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C as POSIX has it")
+def test_lab_says_its_address_and_ends_at_ctrl_c(tmp_path: Path) -> None:
+    with started_lab(tmp_path) as server:
+        said = server.stdout.readline()
+        address = re.search(r"The first lesson: (http://\S+)", said).group(1)
+        assert "/lab/tree/my/notebooks/00_start_here.ipynb?token=" in address
+        assert "JupyterLab" in fetch(address)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C as POSIX has it")
+@pytest.mark.parametrize("seconds", [0, 0.01, 0.3])
+def test_ctrl_c_while_lab_starts_leaves_no_server_behind(tmp_path: Path, seconds: float) -> None:
+    with started_lab(tmp_path):
+        time.sleep(seconds)
 
 
 def fetch(address: str) -> str:

@@ -41,14 +41,15 @@ def main(arguments: list[str]) -> int:
     browser = not options.no_browser and has_screen()
     token = secrets.token_hex(16)
     root, lesson = first_lesson()
+    asked: list[int] = []
+    # A handler that raises can be lost, where Python is in a finaliser; one that notes can't. Noted
+    # from here on: a signal while the server begins would leave it behind.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda received, _: asked.append(received))
     print("Starting JupyterLab …", flush=True)
     server = subprocess.Popen(
         command(browser, others, lesson, root), env=environment(token), cwd=root
     )
-    asked: list[int] = []
-    # A handler that raises can be lost, where Python is in a finaliser; one that notes can't.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda received, _: asked.append(received))
     address = wait_for_address(server, token, asked, lesson)
     if address is None and not asked:
         print("JupyterLab did not start; its own words stand above.", file=sys.stderr)
