@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -61,26 +62,35 @@ def worst_error(
     return float(np.abs(found - exact).max() / np.sqrt(np.mean(exact**2)))
 
 
+CASES = [
+    ((1, 8, 8), "float32", 1, TilePlan()),
+    ((33, 72, 24), "bfloat16", 1, TilePlan(columns=192)),
+    ((33, 72, 136), "bfloat16", 2, TilePlan(split=1)),
+    (RAGGED, "float32", 2, TilePlan(2)),
+    (RAGGED, "bfloat16", 2, TilePlan(2, 192)),
+    (RAGGED, "bfloat16", 2, TilePlan()),
+    # 3 x 2 tiles for 4 blocks; 2 x 2 for 2 pairs.
+    (RAGGED, "float32", 4, TilePlan(split=2)),
+    (RAGGED, "float32", 4, TilePlan(1, 192, 2)),
+    (RAGGED, "bfloat16", 4, TilePlan(2, 256, 1)),
+    # The last row of tiles and the last column cut into strips of 64 columns; then all of it.
+    (RAGGED, "bfloat16", 2, TilePlan(1, 256, 0, 1, 1)),
+    (RAGGED, "float32", 2, TilePlan(2, 192, 0, 1, 1)),
+    (RAGGED, "float32", 4, TilePlan(1, 256, 0, 0, 2)),
+]
+
+
+def _with_both_kinds_of_copies() -> Iterator[object]:
+    """Copies that land at once, and as late as they may; of a slow case one kind is for `long`."""
+    for number, case in enumerate(CASES):
+        for eager in (True, False):
+            slow = pytest.mark.slow if number % 2 == eager else pytest.mark.long
+            yield pytest.param(*case, eager, marks=slow if case[0] == RAGGED else ())
+
+
 @pytest.mark.parametrize(
-    ("shape", "result", "blocks", "plan"),
-    [
-        ((1, 8, 8), "float32", 1, TilePlan()),
-        ((33, 72, 24), "bfloat16", 1, TilePlan(columns=192)),
-        ((33, 72, 136), "bfloat16", 2, TilePlan(split=1)),
-        pytest.param(RAGGED, "float32", 2, TilePlan(2), marks=pytest.mark.slow),
-        pytest.param(RAGGED, "bfloat16", 2, TilePlan(2, 192), marks=pytest.mark.slow),
-        pytest.param(RAGGED, "bfloat16", 2, TilePlan(), marks=pytest.mark.slow),
-        # 3 x 2 tiles for 4 blocks; 2 x 2 for 2 pairs.
-        pytest.param(RAGGED, "float32", 4, TilePlan(split=2), marks=pytest.mark.slow),
-        pytest.param(RAGGED, "float32", 4, TilePlan(1, 192, 2), marks=pytest.mark.slow),
-        pytest.param(RAGGED, "bfloat16", 4, TilePlan(2, 256, 1), marks=pytest.mark.slow),
-        # The last row of tiles and the last column cut into strips of 64 columns; then all of it.
-        pytest.param(RAGGED, "bfloat16", 2, TilePlan(1, 256, 0, 1, 1), marks=pytest.mark.slow),
-        pytest.param(RAGGED, "float32", 2, TilePlan(2, 192, 0, 1, 1), marks=pytest.mark.slow),
-        pytest.param(RAGGED, "float32", 4, TilePlan(1, 256, 0, 0, 2), marks=pytest.mark.slow),
-    ],
+    ("shape", "result", "blocks", "plan", "eager"), list(_with_both_kinds_of_copies())
 )
-@pytest.mark.parametrize("eager", [True, False])
 def test_right(
     shape: tuple[int, int, int], result: str, blocks: int, plan: TilePlan, eager: bool
 ) -> None:
