@@ -3,10 +3,9 @@
     python3 benchmarks/split_tiles.py [SIZE or MxNxK ...]
 
 Needs a Hopper GPU, numba-cuda 0.30 and CuPy or PyTorch. Everyone multiplies bfloat16 to bfloat16 in
-samples of 10 ms, once in each round and in random order: cuBLAS; rung 12 in every way that
+samples of 10 ms, once in each round and in random order: cuBLAS; rung 12 in the ways that
 `tile_plan.ways_to_compute` names; and as a user gets it. A share is a part of cuBLAS's speed.
-"w256/2" are whole tiles of 256 columns in pairs of blocks, s with the last turn split, r with the
-last row of tiles cut into strips, k with the last column, c with both, a with all columns.
+"128x256/2" are tiles of 128 rows and 256 columns in pairs of blocks, s with the last turn split.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from course_lib.bench.matrices import Matrices
 from course_lib.bench.nvml import Nvml
 from course_lib.kernels import hopper_launch
 from course_lib.kernels import rung_12_tma as rung_12
-from course_lib.kernels.tile_plan import TilePlan, plan_for, ways_to_compute
+from course_lib.kernels.tile_plan import ROWS, TilePlan, plan_for, steps_of, ways_to_compute
 
 # Turns filled well and badly, with rows of B that are aligned and ragged (no multiple of 64).
 SIZES = ("2048", "2560", "3072", "3328", "3584", "4096", "4104", "4352", "4600", "5000", "5120")
@@ -34,6 +33,7 @@ SIZES += ("6000", "6144", "7000", "8192")
 SIZES += ("4104x4096x4096", "4096x4104x4096", "4096x4096x4104", "512x512x32768")
 ROUNDS, SAMPLE_MS, GUESSED_FLOPS = 9, 10.0, 6e14
 CUBLAS, USER = "cuBLAS", "as it is"
+TURNED_ONES = 3  # of all turned tiles; each is a kernel to compile
 
 
 def shape_of(text: str) -> tuple[int, int, int]:
@@ -43,20 +43,20 @@ def shape_of(text: str) -> tuple[int, int, int]:
     return M, N, K
 
 
-def ways(M: int, N: int, multiprocessors: int) -> dict[str, TilePlan]:
-    """Every plan that is looked at, by a short name: kind, columns, blocks of a cluster."""
+def name_of(plan: TilePlan) -> str:
+    """A short name: a block's tile, rows by columns, and blocks of a cluster."""
+    return f"{plan.rows}x{plan.columns}/{plan.cluster}" + ("s" if plan.split else "")
 
-    def name(plan: TilePlan) -> str:
-        kind = "w"  # whole
-        if plan.split:
-            kind = "s"
-        elif plan.cut_rows or plan.cut_columns:
-            kind = {(1, 1): "c", (1, 0): "r", (0, 1): "k"}.get(
-                (plan.cut_rows, plan.cut_columns), "a"
-            )
-        return f"{kind}{plan.columns}/{plan.cluster}"
 
-    return {name(plan): plan for plan in ways_to_compute(M, N, multiprocessors)}
+def ways(M: int, N: int, K: int, multiprocessors: int) -> list[TilePlan]:
+    """The plan for it, every usual tile, and of turned ones those that are counted the best."""
+    everything = list(ways_to_compute(M, N, multiprocessors))
+    usual = [way for way in everything if way.rows == ROWS]
+    turned = sorted(
+        (way for way in everything if way.rows != ROWS),
+        key=lambda way: steps_of(way, (M, N, K), multiprocessors),
+    )
+    return usual + turned[:TURNED_ONES]
 
 
 def ours(name: str, plan: TilePlan | None) -> Contestant:
@@ -95,16 +95,15 @@ def main(sizes: Sequence[str]) -> None:
     clock = gpu.EventClock(nvml)
     for text in sizes or SIZES:
         M, N, K = shape_of(text)
-        plans = ways(M, N, hopper_launch.multiprocessors())
-        chosen = plan_for(M, N, K, hopper_launch.multiprocessors())
-        names = {plan: name for name, plan in plans.items()}
-        everyone = [theirs, *(ours(name, plan) for name, plan in plans.items()), ours(USER, None)]
+        plans = ways(M, N, K, hopper_launch.multiprocessors())
+        chosen = name_of(plan_for(M, N, K, hopper_launch.multiprocessors()))
+        everyone = [theirs, *(ours(name_of(plan), plan) for plan in plans), ours(USER, None)]
         ms = milliseconds(everyone, Matrices((M, N, K), library, seed=0), clock)
         rate = 2 * M * N * K / ms.pop(CUBLAS) / 1e9
         shares = {name: 2 * M * N * K / each / 1e9 / rate for name, each in ms.items()}
         user = shares.pop(USER)
         best = sorted(shares, key=shares.__getitem__, reverse=True)
-        print(f"{text}: cuBLAS {rate:.0f} TFLOP/s, a user gets {names[chosen]} {user:.1%}")
+        print(f"{text}: cuBLAS {rate:.0f} TFLOP/s, a user gets {chosen} {user:.1%}")
         print("   ", "  ".join(f"{name} {shares[name]:.1%}" for name in best), flush=True)
 
 

@@ -75,11 +75,11 @@ def start_direct(A: Any, B: Any, C: Any, persistent: bool) -> None:
     )
     plan = TilePlan()
     blocks = hopper_launch.multiprocessors() if persistent else math.prod(plan.tiles(M, N))
-    work = work_on_gpu(plan, (M, N, K), blocks)
+    work = work_on_gpu(plan, (M, N, K), blocks, rung_12.BK)
     # No tile is split, so no map of partial sums is looked at.
     arguments = (*maps, C, maps[0], work.table, np.uint32(work.most))
     hopper_launch.prepare(DIRECT, arguments, rung_12.SHARED)
-    DIRECT[work.workers, rung_12.THREADS, 0, rung_12.SHARED](*arguments)
+    DIRECT[work.workers, rung_12.RUNG.block[0], 0, rung_12.SHARED](*arguments)
 
 
 def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contestant]:

@@ -46,7 +46,13 @@ from course_lib.intrinsics.mbarrier import (
     mbarrier_init,
     mbarrier_wait,
 )
-from course_lib.intrinsics.stmatrix import pack_bf16, stmatrix_x4, store_shared2
+from course_lib.intrinsics.stmatrix import (
+    pack_bf16,
+    stmatrix_x4,
+    stmatrix_x4_trans,
+    store_shared,
+    store_shared2,
+)
 from course_lib.intrinsics.tensor_cores import (
     bf16_bits,
     float_bits,
@@ -67,6 +73,7 @@ from course_lib.intrinsics.tma import (
     fence_async,
     tma_load,
     tma_load_multicast,
+    tma_prefetch,
     tma_store,
     tma_store_wait,
 )
@@ -112,12 +119,15 @@ __all__ = [
     "pack_bf16",
     "shared_address",
     "stmatrix_x4",
+    "stmatrix_x4_trans",
     "store2",
     "store4",
+    "store_shared",
     "store_shared2",
     "store_words",
     "tma_load",
     "tma_load_multicast",
+    "tma_prefetch",
     "tma_store",
     "tma_store_wait",
     "to_tf32",

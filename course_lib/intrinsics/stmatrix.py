@@ -34,9 +34,19 @@ def stmatrix_x4(context: Any, address: Any, words: Any) -> Any:
     `words` are four, one of each matrix, as `ldmatrix_x4` would give them. `address` is where this
     lane's row starts: lane l gives that of row l % 8 of matrix l // 8. Multiples of 16 bytes.
     """
+    return _four_matrices("stmatrix_x4", "", words)
+
+
+@device_function
+def stmatrix_x4_trans(context: Any, address: Any, words: Any) -> Any:
+    """`stmatrix_x4_trans(address, words)`: the same, each matrix transposed on the way."""
+    return _four_matrices("stmatrix_x4_trans", ".trans", words)
+
+
+def _four_matrices(name: str, how: str, words: Any) -> Any:
     if words != types.UniTuple(types.uint32, 4):
-        raise Refused(f"stmatrix_x4 needs a tuple of four uint32, not {words}")
-    text = "stmatrix.sync.aligned.m8n8.x4.shared.b16 [$0], {$1, $2, $3, $4};"
+        raise Refused(f"{name} needs a tuple of four uint32, not {words}")
+    text = f"stmatrix.sync.aligned.m8n8.x4{how}.shared.b16 [$0], {{$1, $2, $3, $4}};"
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         four = [builder.extract_value(arguments[1], i) for i in range(4)]
@@ -44,6 +54,12 @@ def stmatrix_x4(context: Any, address: Any, words: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.uint32, words), generate
+
+
+@device_function
+def store_shared(context: Any, address: Any, value: Any) -> Any:
+    """`store_shared(address, value)`: one float32."""
+    return instruction("st.shared.f32 [$0], $1;", "rf", (address, value))
 
 
 @device_function

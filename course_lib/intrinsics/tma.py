@@ -68,6 +68,12 @@ def tma_load_multicast(
 
 
 @device_function
+def tma_prefetch(context: Any, tensor_map: Any) -> Any:
+    """`tma_prefetch(tensor_map)`: start to read the map itself, which the first copy will need."""
+    return _copy("prefetch.tensormap [{tensor_map}];", tensor_map=tensor_map)
+
+
+@device_function
 def tma_store(context: Any, tensor_map: Any, start: Any, source: Any) -> Any:
     """`tma_store(tensor_map, (column, row), source)`: start to write a box; a group of its own.
 
@@ -108,7 +114,7 @@ def _copy(text: str, **given: Any) -> Any:
     An array is the tensor map, a tuple the coordinates, everything else a plain number.
     """
     need_array("a copy of TMA", given["tensor_map"], (64,))
-    start = given["start"]
+    start = given.get("start", types.UniTuple(types.int32, 1))
     if not isinstance(start, types.BaseTuple) or not 0 < len(start) <= MOST_AXES:
         raise Refused(f"a copy of TMA needs its coordinates as a tuple of 1 to 5, not {start}")
     letters, places = "", {}

@@ -87,9 +87,13 @@ class WarpgroupProduct:
     wait: Any
 
 
-def warpgroup_product(columns: int) -> WarpgroupProduct:
-    """The product for tiles of B of `columns` columns, a multiple of 64 up to 256."""
-    if columns % 64 or not 0 < columns <= WIDEST:
+def warpgroup_product(columns: int, turned: bool = False) -> WarpgroupProduct:
+    """The product for tiles of B of `columns` columns, a multiple of 8 up to 256.
+
+    `turned` is the transpose: of a panel of B, 64 columns, and so many rows of A. Then `sums` holds
+    64 x `columns` results whose rows are columns of C.
+    """
+    if columns % 8 or not 0 < columns <= WIDEST:
         raise ValueError(f"no product with tiles of B of {columns} columns")
 
     @device_function
@@ -99,7 +103,7 @@ def warpgroup_product(columns: int) -> WarpgroupProduct:
             need_integer("warpgroup_product(…).start", each)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            text = _product(columns, "add")
+            text = _product(columns, "add", turned)
             places = _places(context, builder, signature.args[0], arguments[0], columns)
             _update(builder, places, text, arguments[1:])
             return context.get_dummy_value()
@@ -187,7 +191,7 @@ def _update(builder: Any, places: list[Any], text: str, words: Any) -> None:
         builder.store(builder.extract_value(after, i), place)
 
 
-def _product(columns: int, add: str) -> str:
+def _product(columns: int, add: str, turned: bool = False) -> str:
     """The PTX of a product, k = 64, and of a wait for the one before.
 
     Behind the sums come the words for A and B. With `add` "add", the predicate of this name is made
@@ -198,6 +202,8 @@ def _product(columns: int, add: str) -> str:
     count = columns // 2
     sums = ", ".join(f"${i}" for i in range(count))
     a, b, add_word = (f"${count + i}" for i in range(3))
+    # A as it lies (k along the row), B transposed; turned it is the other way round.
+    operands, transposed = ("b, a", "1, 0") if turned else ("a, b", "0, 1")
     lines = ["{", ".reg .b32 word;", ".reg .b64 a, b;"]
     if add == "add":
         lines += [".reg .pred add;", f"setp.ne.u32 add, {add_word}, 0;"]
@@ -208,9 +214,9 @@ def _product(columns: int, add: str) -> str:
             f"mov.b64 a, {{word, {UPPER}}};",
             f"add.u32 word, {b}, {step * B_STEP};",
             f"mov.b64 b, {{word, {UPPER}}};",
-            # D = A B + D; nothing negated; A as it lies (k along the row), B transposed.
+            # D = A B + D, nothing negated.
             f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.bf16.bf16 "
-            f"{{{sums}}}, a, b, {add if step == 0 else 1}, 1, 1, 0, 1;",
+            f"{{{sums}}}, {operands}, {add if step == 0 else 1}, 1, 1, {transposed};",
         ]
     lines += ["wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 1;", "}"]
     return "\n".join(lines)

@@ -4,7 +4,7 @@ Why: tiles of several widths, some of them shared, are hard to count out by form
 to work out for every tile. So the host writes the lists, once for each shape, and a block reads
 what its next piece is while it computes the one before.
 
-A **worker** is a block, or a cluster of blocks. A **piece** is a tile of C, a strip of one, or some
+A **worker** is a block, or a cluster of blocks. A **piece** is a tile of C, or some
 steps of k of a tile that several workers share (`course_lib.kernels.split_tiles`).
 """
 
@@ -18,18 +18,11 @@ from numba import cuda
 
 from course_lib.intrinsics import load4
 from course_lib.kernels.split_tiles import parts
-from course_lib.kernels.tile_plan import (
-    ROWS,
-    STEP_OF_K,
-    STRIP,
-    TilePlan,
-    loads_of_tiles,
-    owners_of_strips,
-)
+from course_lib.kernels.tile_plan import ROWS, STEP_OF_K, TilePlan
 
 BAND = 16  # blocks' tiles below one another that are computed before the next ones to the right
 FIELDS = 4  # words of a piece in the table: one load of 16 bytes
-WHOLE = MOST_STEPS = 0xFFFF  # two numbers share a word of 32 bits
+WHOLE = MOST_STEPS = 0xFFFF  # two numbers of steps share a word of 32 bits
 
 
 class WorkPiece(NamedTuple):
@@ -37,14 +30,12 @@ class WorkPiece(NamedTuple):
 
     Attributes:
         top, left: its first row and column in C. `top` is that of a cluster's first block.
-        columns: how wide it is.
-        first, stop: steps of k, 64 each and in a strip 128, the last one not included.
+        first, stop: steps of k, the last one not included.
         number: where its partial sums go, or WHOLE if these are all of them.
     """
 
     top: int
     left: int
-    columns: int
     first: int
     stop: int
     number: int
@@ -60,8 +51,10 @@ def place(number: int, down: int, across: int, band: int) -> tuple[int, int]:
     return above + inside % height, inside // height
 
 
-def pieces_of(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> list[list[WorkPiece]]:
-    """What each of so many workers does, for C (M x N) = A (M x K) B (K x N).
+def pieces_of(
+    plan: TilePlan, shape: tuple[int, int, int], workers: int, step: int = STEP_OF_K
+) -> list[list[WorkPiece]]:
+    """What each of so many workers does, for C (M x N) = A (M x K) B (K x N), so much of k a step.
 
     TMA is slow to fill in rows outside A. So what would reach below C is moved up, where there is
     room. Rows that two pieces have in common are then computed twice, to the same bits; but not in
@@ -71,16 +64,15 @@ def pieces_of(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> list
         ValueError: if K has more steps than a piece can count.
     """
     M, N, K = shape
-    if K > MOST_STEPS * STEP_OF_K:
-        raise ValueError(f"K is {K:,}; rung 12 takes at most {MOST_STEPS * STEP_OF_K:,}.")
-    (down, across), steps = plan.tiles(M, N), -(-K // STEP_OF_K)
-    tall = ROWS * plan.cluster
-    lowest = max(0, M - tall)
+    if MOST_STEPS * step < K:
+        raise ValueError(f"K is {K:,}; rung 12 takes at most {MOST_STEPS * step:,}.")
+    (down, across), steps = plan.tiles(M, N), -(-K // step)
+    lowest = max(0, M - plan.tall)
     work: list[list[WorkPiece]] = [[] for _ in range(workers)]
 
     def tile(number: int) -> WorkPiece:
-        row, column = place(number, down, across, BAND // plan.cluster)
-        return WorkPiece(row * tall, column * plan.columns, plan.columns, 0, steps, WHOLE)
+        row, column = place(number, down, across, BAND * ROWS // plan.tall)
+        return WorkPiece(row * plan.tall, column * plan.columns, 0, steps, WHOLE)
 
     for worker, (number, first, stop) in enumerate(parts(plan.split, steps, workers)):
         work[worker].append(tile(number)._replace(first=first, stop=stop, number=worker))
@@ -88,31 +80,19 @@ def pieces_of(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> list
         whole = tile(number)
         whole = whole._replace(top=min(whole.top, lowest))
         work[(number - plan.split) % workers].append(whole)
-    loads = loads_of_tiles(down * across - plan.split, workers, plan.price(plan.columns, N))
-    strips = plan.strips(M, N)
-    owners = owners_of_strips(loads, len(strips), plan.price(STRIP, N))
-    for worker, (top, left) in zip(owners, strips, strict=True):
-        strip = WorkPiece(min(top, lowest), left, STRIP, 0, -(-steps // 2), WHOLE)
-        work[worker].append(strip)
     return [each for each in work if each]  # without those for whom nothing is left
 
 
 def table_of(work: list[list[WorkPiece]]) -> np.ndarray:
     """The lists as (workers, most, 4) uint32; behind the last piece of each stand zeros.
 
-    Two numbers share a word: the first step with the last, and the columns with the number. Then a
-    piece is one load, and eight lie in a line of the L1 cache, where consumers find them at once.
+    The first step and the last share a word. Then a piece is one load, and eight lie in a line of
+    the L1 cache, where consumers find them at once.
     """
     table = np.zeros((len(work), max(map(len, work)) + 1, FIELDS), "uint32")
     for worker, pieces in enumerate(work):
         table[worker, : len(pieces)] = [
-            (
-                each.top,
-                each.left,
-                each.first | each.stop << 16,
-                each.columns | each.number << 16,
-            )
-            for each in pieces
+            (each.top, each.left, each.first | each.stop << 16, each.number) for each in pieces
         ]
     return table
 
@@ -148,21 +128,22 @@ class Work(NamedTuple):
         return int(self.table.shape[1])
 
 
-def work_on_gpu(plan: TilePlan, shape: tuple[int, int, int], workers: int) -> Work:
+def work_on_gpu(plan: TilePlan, shape: tuple[int, int, int], workers: int, step: int) -> Work:
     """The lists of `pieces_of` on the current GPU; made once."""
-    return _work_on_gpu(plan, shape, workers, int(cuda.get_current_device().id))
+    return _work_on_gpu(plan, shape, workers, step, int(cuda.get_current_device().id))
 
 
 @lru_cache(maxsize=64)
-def _work_on_gpu(plan: TilePlan, shape: tuple[int, int, int], workers: int, gpu: int) -> Work:
-    work = pieces_of(plan, shape, workers)
+def _work_on_gpu(
+    plan: TilePlan, shape: tuple[int, int, int], workers: int, step: int, gpu: int
+) -> Work:
+    work = pieces_of(plan, shape, workers, step)
     shared = shared_tiles(work)
     return Work(cuda.to_device(table_of(work)), cuda.to_device(shared) if len(shared) else None)
 
 
 @cuda.jit(device=True)
 def piece(work, at):
-    """A piece in the table: its six numbers."""
-    top, left, steps, rest = load4(work, at * FIELDS)
-    first, stop = np.uint32(steps & 0xFFFF), np.uint32(steps >> 16)
-    return top, left, np.uint32(rest & 0xFFFF), first, stop, np.uint32(rest >> 16)
+    """A piece in the table: its five numbers."""
+    top, left, steps, number = load4(work, at * FIELDS)
+    return top, left, np.uint32(steps & 0xFFFF), np.uint32(steps >> 16), number

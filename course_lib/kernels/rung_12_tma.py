@@ -1,4 +1,4 @@
-"""Rung 12: a copy engine fetches, one warp asks it to, eight warps do nothing but multiply.
+"""Rung 12: a copy engine fetches, one warp asks it to, the others do nothing but multiply.
 
 Why: in rung 11 each thread starts twelve copies for every tile, and everyone stops at a barrier
 before the next product. And a block that has stored its results is gone: the next one begins with
@@ -15,10 +15,11 @@ empty stages, and the tensor cores wait. Six changes, the first five with their 
 4. **A bfloat16 result**, where that is wanted: half the bytes. `stmatrix` puts the pieces together.
 5. **Clusters.** Two blocks, one below the other, need the same tile of B. Each fetches half of it
    for both (multicast), so a third fewer bytes are asked of L2.
-6. **A full last turn.** Where its tiles are few, they are narrower, or cut into strips, or several
-   blocks share each of them (`course_lib.kernels.split_tiles`), so that nobody waits for long.
-   Which way suits a product, `course_lib.kernels.tile_plan` says; the host writes it down as a list
-   of pieces for each block (`course_lib.kernels.pieces`).
+6. **A full last turn.** Where it would have few tiles, all of them are narrower, or of another
+   height and computed as their transpose (**turned**), or several blocks share each of the last
+   ones (`course_lib.kernels.split_tiles`), so that nobody waits for long. Which way suits a
+   product, `course_lib.kernels.tile_plan` says; the host writes it down as a list of pieces for
+   each block (`course_lib.kernels.pieces`).
 
 What it costs: nothing stops anyone any more, so every hand-over must be counted right. A stage that
 is released too early is a race that no barrier hides, one that is never released a kernel that
@@ -30,9 +31,9 @@ It needs a Hopper GPU and numba-cuda 0.30. The emulator has no copy engine and n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda, float32
@@ -51,9 +52,12 @@ from course_lib.intrinsics import (
     pack_bf16,
     shared_address,
     stmatrix_x4,
+    stmatrix_x4_trans,
+    store_shared,
     store_shared2,
     tma_load,
     tma_load_multicast,
+    tma_prefetch,
     tma_store,
     tma_store_wait,
     uniform,
@@ -67,31 +71,57 @@ from course_lib.kernels import hopper_launch
 from course_lib.kernels.pieces import WHOLE, piece, work_on_gpu
 from course_lib.kernels.rung import RungKernel
 from course_lib.kernels.split_tiles import ADDING, make_adding, workspace
-from course_lib.kernels.tile_plan import STRIP, WIDTHS, TilePlan, plan_for
+from course_lib.kernels.tile_plan import TilePlan, plan_for
 
-BM, BN, BK = 128, 256, 64  # or fewer columns: `tile_plan`
-GROUPS = 2  # warpgroups that multiply, one below the other
-CONSUMERS = 256  # their threads
-PRODUCER = 8  # the warp after them
-THREADS = 288
+BM, BN, BK = 128, 256, 64  # of the usual tile; others: `tile_plan`
 STAGES = 4
 
-# Shared memory, in bytes. A box is 64 rows of 128 bytes.
-BOX = 8192
-A_BYTES, STAGE = 16384, 49152  # 2 boxes of A, and 4 of B behind them
-SECOND_A = 32768  # in the stage of a strip: behind 2 boxes of B, one for each step
-STAGING = 196608  # STAGES * STAGE; then two boxes of results for each warpgroup
-FULL, EMPTY = 229376, 229408  # STAGING + 4 * BOX; then 8 bytes a barrier
-SHARED = 229440
+# Shared memory, in bytes: stages, results, barriers. A box is 64 rows of 128 bytes; 28 fit.
+BOX, ALL_BOXES, ROW = 8192, 229376, 128
+FULL, EMPTY = ALL_BOXES, ALL_BOXES + 64  # 8 bytes a barrier
+SHARED = ALL_BOXES + 128
+
+
+class Room(NamedTuple):
+    """What lies in a block's shared memory, for tiles of one size.
+
+    Attributes:
+        turned: whether warpgroups share out a tile's columns, and not its rows.
+        consumers: how many warpgroups multiply, with 64 rows or columns each.
+        rows: of the tile of A.
+        panels: of B behind it, boxes of 64 columns.
+        steps: of k, 64 each, in a stage: one, or two where tiles are small.
+        results: boxes of results for each consumer, in what four stages leave.
+        step_bytes, stage_bytes: how large a step is, and a stage.
+    """
+
+    turned: bool
+    consumers: int
+    rows: int
+    panels: int
+    steps: int
+    results: int
+    step_bytes: int
+    stage_bytes: int
+
+
+def room_for(columns: int, rows: int) -> Room:
+    """Room for tiles of so many columns and rows."""
+    turned, panels = rows != BM, columns // 64
+    consumers = panels if turned else rows // 64
+    step = rows * ROW + panels * BOX
+    steps = 6 * BOX // step
+    results = min(2, (ALL_BOXES - STAGES * steps * step) // (consumers * BOX))
+    return Room(turned, consumers, rows, panels, steps, results, step, steps * step)
 
 
 @cuda.jit(device=True)
-def make_barriers(base, tid, cluster):
+def make_barriers(base, room, tid, cluster):
     """One thread makes two barriers a stage; returns this block's rank in its cluster."""
     if tid == 0:
         for stage in range(STAGES):
             mbarrier_init(base + FULL + 8 * stage, 1)  # the producer, and bytes
-            mbarrier_init(base + EMPTY + 8 * stage, 2 * cluster)  # each warpgroup of each block
+            mbarrier_init(base + EMPTY + 8 * stage, room.consumers * cluster)  # of all blocks
         fence_mbarrier_init()
     cuda.syncthreads()
     rank = np.uint32(0)
@@ -114,7 +144,7 @@ def next_stage(stage, lap):
 def load_panel(to, map_b, column, k, full, rank, cluster):
     """64 columns of B, 64 steps of k: each block of a cluster fetches its share of the rows."""
     share = BK // cluster
-    to, start = to + rank * share * 128, (column, k + rank * share)
+    to, start = to + rank * share * ROW, (column, k + rank * share)
     if cluster > 1:
         tma_load_multicast(to, map_b, start, full, (1 << cluster) - 1)
     else:
@@ -122,31 +152,26 @@ def load_panel(to, map_b, column, k, full, rank, cluster):
 
 
 @cuda.jit(device=True)
-def fetch(base, map_a, map_b, work, at, rank, cluster):
+def fetch(base, room, map_a, map_b, work, at, now, rank, cluster):
     """The producer, one thread: fill stage after stage, as soon as it is empty."""
     stage, lap = np.uint32(0), np.uint32(0)
-    top, left, columns, k, stop, _ = piece(work, at)
+    top, left, k, stop, _ = now
     while k < stop:
-        row = top + rank * BM
+        row = top + rank * room.rows
         while k < stop:
-            here, full = base + stage * STAGE, base + FULL + 8 * stage
+            here, full = base + stage * room.stage_bytes, base + FULL + 8 * stage
             mbarrier_wait(base + EMPTY + 8 * stage, lap ^ 1)
-            if columns == STRIP:  # a stage has room for two steps
-                mbarrier_arrive_with_bytes(full, STAGE)
-                for half in range(2):
-                    tma_load(here + half * SECOND_A, map_a, ((2 * k + half) * BK, row), full)
-                    panel = here + A_BYTES + half * BOX
-                    load_panel(panel, map_b, left, (2 * k + half) * BK, full, rank, cluster)
-            else:
-                mbarrier_arrive_with_bytes(full, A_BYTES + columns // 64 * BOX)
-                tma_load(here, map_a, (k * BK, row), full)
-                for p in range(columns // 64):
-                    panel = here + A_BYTES + p * BOX
-                    load_panel(panel, map_b, left + p * 64, k * BK, full, rank, cluster)
+            mbarrier_arrive_with_bytes(full, room.stage_bytes)
+            for step in range(room.steps):
+                a, first = here + step * room.step_bytes, (k * room.steps + step) * BK
+                tma_load(a, map_a, (first, row), full)
+                for p in range(room.panels):
+                    panel = a + room.rows * ROW + p * BOX
+                    load_panel(panel, map_b, left + p * 64, first, full, rank, cluster)
             stage, lap = next_stage(stage, lap)
             k = np.uint32(k + 1)
         at = np.uint32(at + 1)
-        top, left, columns, k, stop, _ = piece(work, at)
+        top, left, k, stop, _ = piece(work, at)
 
 
 @cuda.jit(device=True)
@@ -156,74 +181,136 @@ def release(base, stage, thread, cluster):
 
 
 @cuda.jit(device=True)
-@unrolled
-def store_bf16(sums, map_c, top, left, staging, group, thread, columns):
-    """Write a warpgroup's 64 rows of a tile as bfloat16, 64 columns at a time, by TMA."""
-    warp, lane = thread // 32, thread % 32
-    row = warp * 16 + lane % 16
+def box_for_results(staging, number, boxes, group, thread):
+    """The box whose turn it is, when what was in it has been read; the other one need not be."""
     if thread == 0:
-        tma_store_wait(0)  # three boxes a tile take turns in two, so the last was this first one
+        if boxes == 1:
+            tma_store_wait(0)
+        else:
+            tma_store_wait(1)
+    group_sync(group + 1, 128)
+    return staging + number % boxes * BOX
+
+
+@cuda.jit(device=True)
+@unrolled
+def store_bf16(sums, map_c, top, left, staging, room, group, thread, count):
+    """Write a warpgroup's 64 x `count` results as bfloat16 by TMA, 64 x 64 at a time.
+
+    Turned ones are the transpose. The last 64 begin further up where `count` ends within a box:
+    some are stored twice.
+    """
+    warp, lane = thread // 32, thread % 32
+    if thread == 0:
+        tma_store_wait(0)  # of the tile before; the first box need not be the one that is next
     for p in unroll(4):
-        if p * 64 < columns:
-            box = staging + p % 2 * BOX
-            if thread == 0:
-                tma_store_wait(1)  # what was in this box before has been read
-            group_sync(group + 1, 128)
+        if p * 64 < count:
+            first = min(64 * p, count - 64)
+            box = box_for_results(staging, p, room.results, group, thread)
             for q in unroll(4):
-                j = 32 * p + 8 * q
-                piece = (2 * q + lane // 16) ^ (lane % 8)
+                j = first // 2 + 8 * q
                 words = (
                     pack_bf16(sums[j], sums[j + 1]),
                     pack_bf16(sums[j + 2], sums[j + 3]),
                     pack_bf16(sums[j + 4], sums[j + 5]),
                     pack_bf16(sums[j + 6], sums[j + 7]),
                 )
-                stmatrix_x4(box + row * 128 + piece * 16, words)
+                if room.turned:
+                    row = 16 * q + lane // 16 * 8 + lane % 8
+                    piece = (2 * warp + lane // 8 % 2) ^ (lane % 8)
+                    stmatrix_x4_trans(box + row * ROW + piece * 16, words)
+                else:
+                    row, piece = warp * 16 + lane % 16, (2 * q + lane // 16) ^ (lane % 8)
+                    stmatrix_x4(box + row * ROW + piece * 16, words)
             fence_async()
             group_sync(group + 1, 128)
             if thread == 0:
-                tma_store(map_c, (left + 64 * p, top), box)
+                if room.turned:
+                    tma_store(map_c, (left, top + first), box)
+                else:
+                    tma_store(map_c, (left + first, top), box)
 
 
 @cuda.jit(device=True)
 @unrolled
-def store_float32(sums, map_c, top, left, staging, group, thread, columns):
-    """The same as float32: 32 columns at a time, two neighbours in one store."""
+def store_rows(sums, map_c, top, left, staging, room, group, thread, count):
+    """A warpgroup's rows as float32: 32 columns at a time, two neighbours in one store."""
     warp, lane = thread // 32, thread % 32
     row = warp * 16 + lane // 4
+    if thread == 0:
+        tma_store_wait(0)
     for p in unroll(8):
-        if p * 32 < columns:
-            box = staging + p % 2 * BOX
-            if thread == 0:
-                tma_store_wait(1)
-            group_sync(group + 1, 128)
+        if p * 32 < count:
+            box = box_for_results(staging, p, room.results, group, thread)
             for q in unroll(4):
                 j = 16 * p + 4 * q
                 piece = (2 * q + lane % 4 // 2) ^ (lane // 4)
-                at = box + row * 128 + piece * 16 + lane % 2 * 8
+                at = box + row * ROW + piece * 16 + lane % 2 * 8
                 store_shared2(at, sums[j], sums[j + 1])
-                store_shared2(at + 8 * 128, sums[j + 2], sums[j + 3])
+                store_shared2(at + 8 * ROW, sums[j + 2], sums[j + 3])
             fence_async()
             group_sync(group + 1, 128)
             if thread == 0:
                 tma_store(map_c, (left + 32 * p, top), box)
 
 
-def make_summing(columns: int) -> Any:
-    """A consumer's loop over the steps of a piece that is so many columns wide."""
-    product = warpgroup_product(columns)
+@cuda.jit(device=True)
+@unrolled
+def store_columns(sums, map_c, top, left, staging, room, group, thread, count):
+    """Its columns, where it is turned: 32 rows at a time, in two boxes of 32 columns."""
+    warp, lane = thread // 32, thread % 32
+    if thread == 0:
+        tma_store_wait(0)
+    for p in unroll(8):
+        if p * 32 < count:
+            first = min(32 * p, count - 32)
+            box = box_for_results(staging, p, room.results, group, thread)
+            for q in unroll(8):  # two numbers in each trip, one below the other
+                row = q // 2 * 8 + lane % 4 * 2
+                column = warp % 2 * 16 + q % 2 * 8 + lane // 4
+                at = box + warp // 2 * (BOX // 2) + row * ROW + column % 4 * 4
+                j = first // 2 + 2 * q
+                store_shared(at + (column // 4 ^ (row % 8)) * 16, sums[j])
+                store_shared(at + ROW + (column // 4 ^ ((row + 1) % 8)) * 16, sums[j + 1])
+            fence_async()
+            group_sync(group + 1, 128)
+            if thread == 0:
+                tma_store(map_c, (left, top + first), box)
+                tma_store(map_c, (left + 32, top + first), box + BOX // 2)
+
+
+@cuda.jit(device=True)
+def store_float32(sums, map_c, top, left, staging, room, group, thread, count):
+    """The same as float32, in smaller boxes: half as many numbers fill one."""
+    if room.turned:
+        store_columns(sums, map_c, top, left, staging, room, group, thread, count)
+    else:
+        store_rows(sums, map_c, top, left, staging, room, group, thread, count)
+
+
+def make_kernel(store: Any, cluster: int, columns: int = BN, rows: int = BM) -> Any:
+    """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4).
+
+    A tile has 128 rows and 64, 128, 192 or 256 columns; or any other number of rows, a multiple of
+    8 from 64 to 192, and 192 columns: then it is computed as its transpose.
+    """
+    room = room_for(columns, rows)
+    width = rows if room.turned else columns  # of what a warpgroup computes: 64 x so many
+    product = warpgroup_product(width, room.turned)
     start_product, wait_for_product = product.start, product.wait
+    producer, threads, count_of_sums = 4 * room.consumers, 128 * room.consumers + 32, width // 2
 
     @cuda.jit(device=True)
-    def sum_up(sums, base, a, b, count, stage, lap, thread, cluster):
+    def sum_up(sums, base, a, b, count, stage, lap, thread):
         """Multiply what is there, `count` stages; returns the stage after them, and its lap."""
         done, before = np.uint32(0), np.uint32(0)
         while done < count:
             mbarrier_wait(base + FULL + 8 * stage, lap)
-            further = stage * (STAGE // 16)
+            further = stage * (room.stage_bytes // 16)
             start_product(sums, a + further, b + further, done)  # 0: forget the last piece
-            if columns == STRIP:
-                start_product(sums, a + further + SECOND_A // 16, b + further + BOX // 16, 1)
+            for _ in range(1, room.steps):
+                further += room.step_bytes // 16
+                start_product(sums, a + further, b + further, 1)
             if done > 0:  # the product before is done
                 release(base, before, thread, cluster)
             before = np.uint32(stage)
@@ -233,55 +320,50 @@ def make_summing(columns: int) -> Any:
         release(base, before, thread, cluster)
         return stage, lap
 
-    return sum_up
-
-
-def make_kernel(store: Any, cluster: int, columns: int = BN) -> Any:
-    """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4).
-
-    `columns` of a tile: 256, or fewer where these fill the last turn better; a multiple of 64.
-    """
-    sum_tile, sum_strip, count_of_sums = make_summing(columns), make_summing(STRIP), columns // 2
-
     @cuda.jit(device=True)
-    def multiply(base, result, partial, work, at, rank, group, thread):
+    def multiply(base, result, partial, work, at, now, rank, group, thread):
         """A consumer, one of 128 threads of a warpgroup: multiply what is there, and store it."""
         sums = cuda.local.array(count_of_sums, float32)
-        a, b = wgmma_a(base + group * BOX), wgmma_b(base + A_BYTES)
-        staging = base + STAGING + group * (2 * BOX)
+        if room.turned:
+            a, b = wgmma_a(base), wgmma_b(base + rows * ROW + group * BOX)
+        else:
+            a, b = wgmma_a(base + group * BOX), wgmma_b(base + rows * ROW)
+        staging = base + STAGES * room.stage_bytes + group * (room.results * BOX)
         stage, lap = np.uint32(0), np.uint32(0)
-        top, left, wide, first, stop, number = piece(work, at)
+        top, left, first, stop, number = now
         while first < stop:
-            count, row = np.uint32(stop - first), top + rank * BM + group * 64
-            if wide == STRIP:
-                stage, lap = sum_strip(sums, base, a, b, count, stage, lap, thread, cluster)
-                store(sums, result, row, left, staging, group, thread, STRIP)
+            stage, lap = sum_up(sums, base, a, b, np.uint32(stop - first), stage, lap, thread)
+            top += rank * rows
+            if room.turned:
+                store(sums, result, top, left + group * 64, staging, room, group, thread, width)
+            elif number == WHOLE:
+                store(sums, result, top + group * 64, left, staging, room, group, thread, width)
             else:
-                stage, lap = sum_tile(sums, base, a, b, count, stage, lap, thread, cluster)
-                if number == WHOLE:
-                    store(sums, result, row, left, staging, group, thread, columns)
-                else:
-                    row = ((number * cluster + rank) * GROUPS + group) * 64
-                    store_float32(sums, partial, row, 0, staging, group, thread, columns)
+                row = (number * cluster + rank) * rows + group * 64
+                store_float32(sums, partial, row, 0, staging, room, group, thread, width)
             at = np.uint32(at + 1)
-            top, left, wide, first, stop, number = piece(work, at)
+            top, left, first, stop, number = piece(work, at)
         if thread == 0:
             tma_store_wait(0)  # shared memory must last until it has been read
 
-    @cuda.jit(launch_bounds=(THREADS, 1))
+    @cuda.jit(launch_bounds=(threads, 1))
     def tma(map_a, map_b, result, partial, work, most):
         shared = cuda.shared.array(0, np.uint8, alignment=1024)
         base = shared_address(shared)
         tid = np.uint32(cuda.threadIdx.x)
         warp = uniform(tid // 32)
-        rank = make_barriers(base, tid, cluster)
         first = np.uint32(cuda.blockIdx.x // cluster * most)  # of this worker's pieces
-        if warp == PRODUCER:
+        now = piece(work, first)
+        if tid == 0:
+            tma_prefetch(map_a)
+            tma_prefetch(map_b)
+        rank = make_barriers(base, room, tid, cluster)
+        if warp == producer:
             if tid % 32 == 0:
-                fetch(base, map_a, map_b, work, first, rank, cluster)
+                fetch(base, room, map_a, map_b, work, first, now, rank, cluster)
         else:
             group, thread = np.uint32(warp // 4), np.uint32(tid % 128)
-            multiply(base, result, partial, work, first, rank, group, thread)
+            multiply(base, result, partial, work, first, now, rank, group, thread)
         if cluster > 1:
             cluster_sync()  # nobody leaves while others may still write to its shared memory
 
@@ -293,12 +375,12 @@ class TmaRung(RungKernel):
     """Rung 12 for one type of result: launched with tensor maps in place of matrices.
 
     Attributes:
-        kernels: the kernel for each cluster and number of columns; `kernel` is that for (1, 256).
-        adding: the kernel that makes whole tiles out of split ones, for each number of columns.
+        store: how a kernel stores results; `kernel` is the one for the usual tile.
+        adding: the kernel that makes whole tiles out of split ones.
     """
 
-    kernels: Mapping[tuple[int, int], Any] = field(default_factory=dict)
-    adding: Mapping[int, Any] = field(default_factory=dict)
+    store: Any = None
+    adding: Any = None
 
     @property
     def signature(self) -> str:
@@ -328,24 +410,29 @@ class TmaRung(RungKernel):
         (M, N), K = C.shape, A.shape[1]
         multiprocessors = hopper_launch.multiprocessors()
         plan = plan or plan_for(M, N, K, multiprocessors)
-        cluster, columns = plan.cluster, plan.columns
-        work = work_on_gpu(plan, (M, N, K), multiprocessors // cluster)
-        result = hopper_launch.tensor_map(C, (64, 128 // C.dtype.itemsize))
-        parts = cluster * GROUPS
+        cluster, room = plan.cluster, room_for(plan.columns, plan.rows)
+        work = work_on_gpu(plan, (M, N, K), multiprocessors // cluster, BK * room.steps)
+        parts = cluster * room.consumers
+        rows_stored = 32 if room.turned and self.result == "float32" else 64
         pieces = None if work.shared is None else workspace(work.workers * parts, stream)
+        result = hopper_launch.tensor_map(C, (rows_stored, 128 // C.dtype.itemsize))
         maps = (
-            hopper_launch.tensor_map(A, (BM, BK)),
+            hopper_launch.tensor_map(A, (plan.rows, BK)),
             hopper_launch.tensor_map(B, (BK // cluster, 64)),
             result,
             result if pieces is None else hopper_launch.tensor_map(pieces, (64, 32)),
         )
         arguments = (*maps, work.table, np.uint32(work.most))
-        kernel = self.kernels[cluster, columns]
+        kernel = kernel_for(self.store, cluster, plan.columns, plan.rows)
         hopper_launch.prepare(kernel, arguments, SHARED, cluster)
-        kernel[cluster * work.workers, THREADS, stream, SHARED](*arguments)
+        kernel[cluster * work.workers, 128 * room.consumers + 32, stream, SHARED](*arguments)
         if pieces is not None:
             blocks = 32, len(work.shared) * parts
-            self.adding[columns][blocks, ADDING, stream](pieces, C, work.shared, np.uint32(parts))
+            sizes = np.uint32(parts), np.uint32(plan.columns)
+            self.adding[blocks, ADDING, stream](pieces, C, work.shared, *sizes)
+
+
+kernel_for = lru_cache(maxsize=None)(make_kernel)  # compiled when it is first launched
 
 
 @cuda.jit(device=True)
@@ -355,15 +442,13 @@ def unchanged(value):
 
 
 def _rung(name: str, result: str, store: Any, rounded: Any) -> TmaRung:
-    ways = [(cluster, columns) for cluster in (1, 2) for columns in WIDTHS]
-    kernels = {way: make_kernel(store, *way) for way in ways}
     return TmaRung(
         name,
-        kernels[1, BN],
-        kernels=kernels,
-        adding={columns: make_adding(rounded, columns) for columns in WIDTHS},
+        kernel_for(store, 1, BN, BM),
+        store=store,
+        adding=make_adding(rounded),
         tile=(BM, BN, BK),
-        block=(THREADS,),
+        block=(2 * BM + 32,),
         min_cc=(9, 0),
         dtype="uint16",
         result=result,

@@ -65,17 +65,17 @@ def _workspace(pieces: int, stream: Any, gpu: int) -> Any:
     return cuda.device_array((pieces * ROWS, COLUMNS), np.float32)
 
 
-def make_adding(rounded: Any, columns: int) -> Any:
+def make_adding(rounded: Any) -> Any:
     """The second kernel: for each tile it adds up the pieces, and stores the results.
 
     Launched with blocks of 128 threads, one for two rows of a piece (x) and each warpgroup's part
-    of each split tile (y). A row of `tiles` says where the tile lies, `columns` wide, the number of
-    its first piece and how many there are: the others have the next numbers. `parts` warpgroups
-    have computed it, one below the other. `rounded(value)` makes a float32 what C holds.
+    of each split tile (y). A row of `tiles` says where the tile lies, the number of its first piece
+    and how many there are: the others have the next numbers. `parts` warpgroups have computed it,
+    one below the other, `columns` wide. `rounded(value)` makes a float32 what C holds.
     """
 
     @cuda.jit
-    def add_up(workspace, C, tiles, parts):
+    def add_up(workspace, C, tiles, parts, columns):
         i = cuda.blockIdx.x * 2 + cuda.threadIdx.x // 64
         j = cuda.threadIdx.x % 64 * 4
         tile, part = cuda.blockIdx.y // parts, cuda.blockIdx.y % parts

@@ -1,39 +1,44 @@
-"""Which tiles suit a product: how wide, in clusters of how many, which of them cut or split.
+"""Which tiles suit a product: how large, in clusters of how many, which of them split.
 
 Why: all blocks take tiles in turns, and a turn lasts as long for one tile as for 132. With tiles of
 128 x 256 a product of 3072 x 3072 is 288 tiles, 2.2 turns, and takes three. With 128 x 192 it is
-384 tiles, 2.9 turns, and takes three as well, each a quarter shorter. And 4104 x 4104 has rows and
-columns of tiles of which only eight lie in C: cut into **strips** of 64 columns, most of their work
-goes away, and the rest fits into the last turn. So we count what each way would take, and choose
-the shortest.
+384 tiles, 2.9 turns, and takes three as well, each a quarter shorter. So we count what each way
+would take, and choose the shortest.
 
-The unit is a **step**: what a block of its own needs for 64 steps of k of a tile of 128 x 256. All
-prices were measured on an H200, 2026-11-24, where a step is 0.67 microseconds.
+A warpgroup multiplies 64 rows by up to 256 columns, a multiple of 8; or 64 columns by so many rows,
+if the tile is **turned**. Columns want to be multiples of 64, whole lines of L2. Rows may begin
+anywhere. So turned tiles are 192 columns wide, and just as high as fills the turns.
+
+The unit is a **step**: what a block of its own needs for 64 steps of k of a tile of 128 x 256. That
+is 0.58 microseconds on an H200, in short samples; all prices were measured there, 2026-11-24.
 """
 
 from __future__ import annotations
 
-import heapq
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-ROWS, STEP_OF_K = 128, 64  # of a block's tile, whatever its width
-STRIP = 64  # columns of what a tile is cut into
-WIDTHS = (256, 192)
-ALIGNED = 64  # where N is no multiple of this, rows of B begin within a line of L2
+ROWS, STEP_OF_K = 128, 64  # of a block's usual tile
+WIDTHS = (64, 128, 192, 256)  # of tiles with so many rows
+TURNED, HEIGHTS = 192, range(64, 200, 8)  # columns of the others, and their rows
+ALIGNED = 64  # where N is no multiple of this, rows of B begin within a line of L2; K: those of A
 
-# What a step costs by cluster and width. A narrow tile is dearer than its share of 256 columns, and
-# a strip fetches as much of A as a tile. Two blocks that wait for each other lose a little, but ask
-# L2 for half as much of B, which is what counts where each row of B lies in two lines.
-STEP = {(1, 256): 1.0, (2, 256): 1.01, (1, 192): 0.77, (2, 192): 0.79, (1, 64): 0.36, (2, 64): 0.36}
-RAGGED_STEP = {(1, 256): 1.42, (2, 256): 1.05, (1, 192): 1.15, (2, 192): 0.84}
-RAGGED_STEP |= {(1, 64): 0.55, (2, 64): 0.6}
+# What bounds a step: the tensor cores, where two blocks that wait for each other lose a little; or
+# rows of 128 bytes. An SM takes in so many of A and B, and L2 is asked for them, by two blocks for
+# half of B each. A ragged row, in two lines of L2, costs twice as much.
+USUAL = 128 * 256
+WAITING = 1.015
+TAKEN_IN, ASKED_FOR, RAGGED = 0.0024, 0.0019, 0.0041
+
+# A tile's results are stored while nothing is multiplied: so many steps for a usual one.
+STORING = 4.0
 
 # What splitting costs, by cluster: partial sums are stored, and a second kernel adds them up.
 SPLITTING = {1: 26.0, 2: 22.0}
 
-# Another way than whole tiles of 256 columns has to gain so much. At the power limit, where blocks
+# Another way than whole tiles of 128 x 256 has to gain so much. At the power limit, where blocks
 # that wait leave their watts to others, two hundredths are lost again.
 WORTH_IT = 1.02
 
@@ -44,33 +49,35 @@ class TilePlan:
 
     Attributes:
         cluster: blocks of a cluster, one below the other: 1 or 2.
-        columns: of a tile: 256 or 192.
+        columns: of a block's tile.
+        rows: of a block's tile: 128, or any of HEIGHTS, if it has 192 columns; then it is turned.
         split: how many tiles several clusters compute together; at most half as many as these.
-        cut_rows, cut_columns: how many of the last rows and columns of tiles are cut into strips.
+            Only of tiles with 128 rows.
     """
 
     cluster: int = 1
     columns: int = 256
+    rows: int = ROWS
     split: int = 0
-    cut_rows: int = 0
-    cut_columns: int = 0
+
+    @property
+    def tall(self) -> int:
+        """Rows that the blocks of a cluster compute together."""
+        return self.rows * self.cluster
 
     def tiles(self, M: int, N: int) -> tuple[int, int]:
-        """How many uncut tiles of a cluster lie one below the other and side by side."""
-        down, across = -(-M // (ROWS * self.cluster)), -(-N // self.columns)
-        return down - self.cut_rows, across - self.cut_columns
+        """How many tiles of a cluster lie one below the other and side by side."""
+        return -(-M // self.tall), -(-N // self.columns)
 
-    def strips(self, M: int, N: int) -> list[tuple[int, int]]:
-        """First row and column of each strip: those at the right, and those below the tiles."""
-        down, across = self.tiles(M, N)
-        tall, right = ROWS * self.cluster, across * self.columns
-        beside = [(top, left) for left in range(right, N, STRIP) for top in range(0, M, tall)]
-        below = range(down * tall, M, tall)
-        return beside + [(top, left) for top in below for left in range(0, min(right, N), STRIP)]
-
-    def price(self, columns: int, N: int) -> float:
-        """What a step costs, for so many columns of a product that is N wide."""
-        return (RAGGED_STEP if N % ALIGNED else STEP)[self.cluster, columns]
+    def price(self, N: int, K: int) -> float:
+        """What a step of k costs, for a product with these N and K."""
+        area = self.rows * self.columns / USUAL
+        row_of_a, row_of_b = (RAGGED if n % ALIGNED else ASKED_FOR for n in (K, N))
+        return max(
+            area * (WAITING if self.cluster > 1 else 1.0),
+            (self.rows + self.columns) * TAKEN_IN,
+            self.rows * row_of_a + self.columns // self.cluster * row_of_b,
+        )
 
 
 @lru_cache(maxsize=256)
@@ -81,55 +88,27 @@ def plan_for(M: int, N: int, K: int, multiprocessors: int) -> TilePlan:
         for way in ways_to_compute(M, N, multiprocessors)
     }
     best = min(ways, key=ways.__getitem__)
-    whole = (way for way in ways if way == TilePlan(way.cluster))
-    usual = min(whole, key=ways.__getitem__)
+    usual = min((TilePlan(1), TilePlan(2)), key=lambda way: ways.get(way, math.inf))
     return best if ways[usual] > WORTH_IT * ways[best] else usual
 
 
 def ways_to_compute(M: int, N: int, multiprocessors: int) -> Iterator[TilePlan]:
-    """Every width and cluster: whole tiles, the last turn split, the last tiles cut, or all.
-
-    All are cut where that makes few strips: a strip costs more than its share of a tile.
-    """
+    """Every tile and cluster; where that fits, the last turn of usual tiles split."""
     for cluster in (1, 2) if M > ROWS else (1,):  # or the second block would have no row
+        workers = multiprocessors // cluster
         for columns in WIDTHS:
-            down, across = TilePlan(cluster, columns).tiles(M, N)
-            yield TilePlan(cluster, columns)
-            left_over = down * across % (multiprocessors // cluster)
-            if left_over and 2 * left_over <= multiprocessors // cluster:
-                yield TilePlan(cluster, columns, left_over)
-            for rows, cut in ((1, 0), (0, 1), (1, 1)):
-                yield TilePlan(cluster, columns, 0, rows, cut)
-        strips = TilePlan(cluster, cut_columns=-(-N // 256))
-        if len(strips.strips(M, N)) <= 2 * multiprocessors // cluster:
-            yield strips
+            whole = TilePlan(cluster, columns)
+            yield whole
+            left_over = math.prod(whole.tiles(M, N)) % workers
+            if left_over and 2 * left_over <= workers:
+                yield replace(whole, split=left_over)
+        yield from (TilePlan(cluster, TURNED, rows) for rows in HEIGHTS if rows != ROWS)
 
 
 def steps_of(way: TilePlan, shape: tuple[int, int, int], multiprocessors: int) -> float:
     """How long a product of M x N x K takes this way, in steps."""
     M, N, K = shape
-    workers, long = multiprocessors // way.cluster, -(-K // STEP_OF_K)
-    down, across = way.tiles(M, N)
-    price, strip = (long * way.price(columns, N) for columns in (way.columns, STRIP))
-    together = price / (workers // way.split) + SPLITTING[way.cluster] if way.split else 0.0
-    loads = loads_of_tiles(down * across - way.split, workers, price)
-    for owner in owners_of_strips(loads, len(way.strips(M, N)), strip):
-        loads[owner] += strip
-    return together + max(loads)
-
-
-def loads_of_tiles(tiles: int, workers: int, price: float) -> list[float]:
-    """What each worker has to do, where they take whole tiles in turns."""
-    return [-(-(tiles - worker) // workers) * price for worker in range(workers)]
-
-
-def owners_of_strips(loads: list[float], count: int, price: float) -> list[int]:
-    """Whose each strip is: one after the other goes to whoever has least to do."""
-    waiting = [(load, worker) for worker, load in enumerate(loads)]
-    heapq.heapify(waiting)
-    owners = []
-    for _ in range(count):
-        load, worker = waiting[0]
-        owners.append(worker)
-        heapq.heapreplace(waiting, (load + price, worker))
-    return owners
+    workers, product = multiprocessors // way.cluster, -(-K // STEP_OF_K) * way.price(N, K)
+    turns = -(-(math.prod(way.tiles(M, N)) - way.split) // workers)
+    together = product / (workers // way.split) + SPLITTING[way.cluster] if way.split else 0.0
+    return turns * (product + STORING * way.rows * way.columns / USUAL) + together

@@ -157,9 +157,9 @@ class Block:
         self.memory = np.full(shared, 0xFF, np.uint8)  # NaN, whichever way it is read
         self.barriers: dict[int, Mbarrier] = {}
         self.everyone = Meeting(world, threads)
-        self.groups = [Warpgroup(Meeting(world, GROUP)) for _ in range(2)]
-        self.warps = [Warp(world) for _ in range(8)]
-        self.named = {number: Meeting(world, GROUP) for number in (1, 2)}
+        self.groups = [Warpgroup(Meeting(world, GROUP)) for _ in range(3)]
+        self.warps = [Warp(world) for _ in range(12)]
+        self.named = {number: Meeting(world, GROUP) for number in (1, 2, 3)}
         self.grid = 0
         self.cluster: list[Block] = []
         self.cluster_meeting: Meeting
@@ -174,11 +174,11 @@ class Here(threading.local):
     unseen: list[tuple[int, np.ndarray]]
 
 
-def tile(block: Block, word: int, columns: int) -> np.ndarray:
-    """What a descriptor's lower word stands for: 64 rows in panels of 64 columns, swizzled."""
+def tile(block: Block, word: int, columns: int, rows: int = 64) -> np.ndarray:
+    """What a descriptor's lower word stands for: rows in panels of 64 columns, swizzled."""
     start, panel = (int(word) & 0x3FFF) << 4, int(word) >> 16 << 4
     assert start % 1024 == 0
-    row, column = np.arange(64)[:, None], np.arange(columns)[None, :]
+    row, column = np.arange(rows)[:, None], np.arange(columns)[None, :]
     places = start + swizzle(column // 64 * panel + row * 128 + column % 64 * 2)
     return from_bf16(block.memory.view(np.uint16)[places // 2])
 
@@ -261,6 +261,8 @@ class Standins:
                 else:
                     waited_for.outstanding.append(copy(block))
 
+    def tma_prefetch(self, map: TensorMap) -> None: ...
+
     def tma_store(self, map: TensorMap, start: tuple[int, int], source: int) -> None:
         block = self.here.block
         assert map.box[1] * map.array.itemsize == 128
@@ -299,6 +301,19 @@ class Standins:
             at = warp.rows[8 * matrix + lane // 4] + lane % 4 * 4
             self.here.unseen.append((at, np.array([word], np.uint32).view(np.uint8)))
 
+    def stmatrix_x4_trans(self, address: int, words: tuple[int, ...]) -> None:
+        lane, warp = self.here.tid % 32, self.here.block.warps[self.here.tid // 32]
+        warp.addresses[lane] = self.place(address)
+        warp.meeting.meet(warp.exchange)
+        for matrix, word in enumerate(words):
+            for half in range(2):
+                at = warp.rows[8 * matrix + lane % 4 * 2 + half] + lane // 4 * 2
+                number = np.array([word >> 16 * half & 0xFFFF], np.uint16)
+                self.here.unseen.append((at, number.view(np.uint8)))
+
+    def store_shared(self, address: int, value: float) -> None:
+        self.here.unseen.append((self.place(address), np.array([value], np.float32).view(np.uint8)))
+
     def store_shared2(self, address: int, first: float, second: float) -> None:
         data = np.array([first, second], np.float32).view(np.uint8)
         self.here.unseen.append((self.place(address), data))
@@ -311,24 +326,27 @@ class Standins:
     def wgmma_b(self, address: int) -> int:
         return (self.place(address) >> 4 & 0x3FFF) | 8192 // 16 << 16
 
-    def warpgroup_product(self, columns: int) -> Any:
-        """Start and wait, for tiles of B of so many columns."""
+    def warpgroup_product(self, columns: int, turned: bool = False) -> Any:
+        """Start and wait, for tiles of B of so many columns, or turned for so many rows of A."""
 
         def start(sums: np.ndarray, a: int, b: int, add: int) -> None:
-            self._start_product(columns, a, b, add)
+            self._start_product(columns, turned, a, b, add)
 
         def wait(sums: np.ndarray) -> None:
             self._wait_for_product(sums[: columns // 2])
 
         return types.SimpleNamespace(start=start, wait=wait)
 
-    def _start_product(self, columns: int, a: int, b: int, add: int) -> None:
+    def _start_product(self, columns: int, turned: bool, a: int, b: int, add: int) -> None:
         block = self.here.block
         group = block.groups[self.here.tid // GROUP]
 
         def product() -> None:
-            tile_a, tile_b = tile(block, a, 64), tile(block, b, columns)
-            group.sums = tile_a @ tile_b + (group.sums if add else 0)
+            if turned:
+                sums = (tile(block, a, 64, columns) @ tile(block, b, 64)).T
+            else:
+                sums = tile(block, a, 64) @ tile(block, b, columns)
+            group.sums = sums + (group.sums if add else 0)
 
         def start() -> None:
             group.finish()
@@ -426,14 +444,15 @@ def run(
     blocks: int,
     cluster: int = 1,
     eager: bool = True,
+    consumers: int = 2,
 ) -> None:
-    """Launch a kernel of such a module; of the producer's warp only lane 0 takes part.
+    """Launch a kernel with so many warpgroups that multiply; of the producer's warp lane 0 runs.
 
     Raises:
         Stuck: if no thread can go on.
         AssertionError, Wrong: if a stand-in is used against its rules.
     """
-    threads = module.CONSUMERS + 1
+    threads = GROUP * consumers + 1
     world = World(threads * blocks, eager)
     made = [Block(world, i, i % cluster, module.SHARED, threads) for i in range(blocks)]
     for first in range(0, blocks, cluster):

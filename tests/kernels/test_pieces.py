@@ -16,17 +16,11 @@ from course_lib.kernels.pieces import (
     shared_tiles,
     table_of,
 )
-from course_lib.kernels.tile_plan import ROWS, STRIP, TilePlan, ways_to_compute
+from course_lib.kernels.tile_plan import TilePlan, ways_to_compute
 
 SHAPES = st.tuples(
     st.integers(1, 1200), st.integers(1, 150).map(lambda n: 8 * n), st.integers(1, 700)
 )
-
-
-def steps_done(piece: WorkPiece) -> range:
-    """In steps of 64; a strip takes two at a time."""
-    each = 2 if piece.columns == STRIP else 1
-    return range(each * piece.first, each * piece.stop)
 
 
 @given(shape=SHAPES, workers=st.integers(2, 40), data=st.data())
@@ -38,13 +32,13 @@ def test_pieces_are_all_of_the_product(
     plan = data.draw(st.sampled_from(ways))
     work = pieces_of(plan, shape, workers // plan.cluster)
     assert 0 < len(work) <= workers // plan.cluster and all(work)
-    tall, steps = ROWS * plan.cluster, -(-K // 64)
+    tall, steps = plan.tall, -(-K // 64)
     whole, partial = (np.zeros((M + tall, N + 256), int) for _ in range(2))
     for piece in (piece for pieces in work for piece in pieces):
-        assert piece.columns in (plan.columns, STRIP) and piece.left < N
+        assert piece.left < N and 0 <= piece.first < piece.stop <= steps
         assert piece.top < M and (piece.top + tall <= M or piece.top % tall == 0)
-        done = sum(k < steps for k in steps_done(piece))
-        area = slice(piece.top, piece.top + tall), slice(piece.left, piece.left + piece.columns)
+        done = piece.stop - piece.first
+        area = slice(piece.top, piece.top + tall), slice(piece.left, piece.left + plan.columns)
         if piece.number == WHOLE:
             assert done == steps
             whole[area] += 1
@@ -70,15 +64,15 @@ def test_the_parts_of_a_tile_have_numbers_in_a_row(
 
 def test_the_table_holds_what_the_lists_say() -> None:
     work = [
-        [WorkPiece(70_001, 65_600, 256, 3, 65_535, 131), WorkPiece(0, 8, 64, 0, 1, WHOLE)],
-        [WorkPiece(128, 192, 192, 0, 7, WHOLE)],
+        [WorkPiece(70_001, 65_600, 3, 65_535, 131), WorkPiece(0, 8, 0, 1, WHOLE)],
+        [WorkPiece(128, 192, 0, 7, WHOLE)],
     ]
     table = table_of(work)
     assert table.shape == (2, 3, FIELDS) and table.dtype == np.uint32
     found = [
         [
-            WorkPiece(top, left, rest & 0xFFFF, steps & 0xFFFF, steps >> 16, rest >> 16)
-            for top, left, steps, rest in rows
+            WorkPiece(top, left, steps & 0xFFFF, steps >> 16, number)
+            for top, left, steps, number in rows
             if steps  # a worker stops at a piece without a step
         ]
         for rows in table.tolist()

@@ -21,19 +21,18 @@ SMS = 132
     ("shape", "plan"),
     {
         (4096, 4096, 4096): TilePlan(),  # a last turn of 116 tiles for 132 SMs
-        (8192, 8192, 8192): TilePlan(),  # what splitting gains is lost at the power limit
-        (1024, 1024, 1024): TilePlan(cut_columns=4),  # 128 strips, nearly one for each SM
-        (3072, 3072, 3072): TilePlan(columns=192),  # three turns of narrow tiles
-        (4352, 4352, 4352): TilePlan(columns=192),
-        (2560, 2560, 2560): TilePlan(columns=192, cut_columns=1),
-        (5120, 5120, 5120): TilePlan(cut_rows=1),  # strips of 20 tiles beside those of six turns
-        (5000, 5000, 5000): TilePlan(2, 256, 4),  # rows of B begin anywhere
+        (8192, 8192, 8192): TilePlan(),
+        (1024, 1024, 1024): TilePlan(1, 64),  # 128 tiles, nearly one for each SM
+        (1536, 1536, 1536): TilePlan(1, 192, 96),  # 128, too
+        (2056, 2056, 2056): TilePlan(2, 192, 176),  # 66 pairs for 66
+        (2560, 2560, 2560): TilePlan(1, 192, 144),  # two turns, and not three of narrow tiles
+        (4104, 4104, 4104): TilePlan(2, 192, 176),  # 264 pairs, four turns of 66
+        (4160, 4160, 4160): TilePlan(1, 192, 176),
+        (5120, 5120, 5120): TilePlan(1, 192, 152),
+        (5000, 5000, 5000): TilePlan(2, 256, split=4),  # rows of B begin anywhere
         (4600, 4600, 4600): TilePlan(2),
-        (4104, 4104, 4104): TilePlan(2, cut_rows=1, cut_columns=1),
-        (4096, 4104, 4096): TilePlan(2, cut_columns=1),  # one column of strips in the last turn
-        (4160, 4160, 4160): TilePlan(cut_columns=1),
-        (512, 512, 32_768): TilePlan(2, 256, 4),  # all of it is split
-        (8, 1 << 16, 64): TilePlan(),  # no tile has another one below it
+        (4096, 4104, 4096): TilePlan(2, 192, 176),
+        (512, 512, 32_768): TilePlan(2, 256, split=4),  # all of it is split
     }.items(),
 )
 def test_the_plan_of_an_h200(shape: tuple[int, int, int], plan: TilePlan) -> None:
@@ -51,7 +50,7 @@ def test_a_plan_is_nearly_the_shortest(M: int, N: int, K: int, sms: int) -> None
     plan = plan_for(M, N, K, sms)
     workers = sms // plan.cluster
     down, across = plan.tiles(M, N)
-    assert down >= 0 and across >= 0
+    assert down * plan.tall >= M and across * plan.columns >= N
     assert 0 <= 2 * plan.split <= workers and plan.split <= down * across
     shape, others = (M, N, K), ways_to_compute(M, N, sms)
     assert steps_of(plan, shape, sms) <= WORTH_IT * min(steps_of(w, shape, sms) for w in others)

@@ -35,27 +35,31 @@ def worst_error(
     """The largest error as a share of the root mean square; NaN if an element was not written."""
     module = load(source, split_tiles=split_source, pieces=PIECES)
     M, N, K = shape
-    cluster, columns = plan.cluster, plan.columns
+    cluster, room = plan.cluster, module.room_for(plan.columns, plan.rows)
     generator = np.random.default_rng(1)
     A, B = (
         bits_of_bf16(generator.uniform(-1, 1, each).astype(np.float32)) for each in ((M, K), (K, N))
     )
     store, C, box = {
-        "float32": (module.store_float32, np.full((M, N), np.nan, np.float32), 32),
-        "bfloat16": (module.store_bf16, np.full((M, N), 0x7FC0, np.uint16), 64),
+        "float32": (
+            module.store_float32,
+            np.full((M, N), np.nan, np.float32),
+            (32 if room.turned else 64, 32),
+        ),
+        "bfloat16": (module.store_bf16, np.full((M, N), 0x7FC0, np.uint16), (64, 64)),
     }[result]
-    maps = TensorMap(A, (128, 64)), TensorMap(B, (64 // cluster, 64)), TensorMap(C, (64, box))
-    lists, parts = module.helpers["pieces"], 2 * cluster
-    work = lists.pieces_of(plan, shape, blocks // cluster)
+    maps = TensorMap(A, (plan.rows, 64)), TensorMap(B, (64 // cluster, 64)), TensorMap(C, box)
+    lists, parts = module.helpers["pieces"], room.consumers * cluster
+    work = lists.pieces_of(plan, shape, blocks // cluster, 64 * room.steps)
     table, shared = lists.table_of(work), lists.shared_tiles(work)
     partial = np.full((len(work) * parts * 64, 256), np.nan, np.float32)
     arguments = (*maps, TensorMap(partial, (64, 32)), table, table.shape[1])
-    kernel = module.make_kernel(store, cluster, columns)
-    run(module, kernel, arguments, len(work) * cluster, cluster, eager)
+    kernel = module.make_kernel(store, cluster, plan.columns, plan.rows)
+    run(module, kernel, arguments, len(work) * cluster, cluster, eager, room.consumers)
     if len(shared):
         rung = RUNG_KERNELS["tma" if result == "float32" else "tma_bf16"]
-        add_up = rung.adding[columns]
-        profile = emulate(add_up)[(32, len(shared) * parts), 128](partial, C, shared, parts)
+        sizes = parts, plan.columns
+        profile = emulate(rung.adding)[(32, len(shared) * parts), 128](partial, C, shared, *sizes)
         assert not [each for each in profile.findings if each.severity == "error"]
     found = C if result == "float32" else from_bf16(C)
     exact = from_bf16(A).astype(np.float64) @ from_bf16(B).astype(np.float64)
@@ -71,12 +75,15 @@ CASES = [
     (RAGGED, "bfloat16", 2, TilePlan()),
     # 3 x 2 tiles for 4 blocks; 2 x 2 for 2 pairs.
     (RAGGED, "float32", 4, TilePlan(split=2)),
-    (RAGGED, "float32", 4, TilePlan(1, 192, 2)),
-    (RAGGED, "bfloat16", 4, TilePlan(2, 256, 1)),
-    # The last row of tiles and the last column cut into strips of 64 columns; then all of it.
-    (RAGGED, "bfloat16", 2, TilePlan(1, 256, 0, 1, 1)),
-    (RAGGED, "float32", 2, TilePlan(2, 192, 0, 1, 1)),
-    (RAGGED, "float32", 4, TilePlan(1, 256, 0, 0, 2)),
+    (RAGGED, "float32", 4, TilePlan(1, 192, split=2)),
+    (RAGGED, "bfloat16", 4, TilePlan(2, 256, split=1)),
+    # Two steps of k in a stage; turned tiles that end within a box of results, and that do not.
+    (RAGGED, "bfloat16", 3, TilePlan(1, 64)),
+    (RAGGED, "float32", 2, TilePlan(2, 64)),
+    (RAGGED, "bfloat16", 2, TilePlan(2, 192, 176)),
+    (RAGGED, "float32", 2, TilePlan(1, 192, 72)),
+    (RAGGED, "bfloat16", 1, TilePlan(1, 192, 192)),
+    (RAGGED, "float32", 2, TilePlan(2, 192, 160)),
 ]
 
 
@@ -108,13 +115,13 @@ def test_right(
         pytest.param(
             "mbarrier_wait(base + FULL + 8 * stage, lap)", "pass", id="no wait for the tile"
         ),
-        pytest.param("A_BYTES + columns // 64 * BOX)", "A_BYTES)", id="bytes miscounted"),
-        pytest.param("for p in range(columns // 64)", "for p in range(3)", id="panels"),
-        pytest.param("stage, 2 * cluster)", "stage, cluster)", id="arrivals miscounted"),
+        pytest.param("(full, room.stage_bytes)", "(full, BOX)", id="bytes miscounted"),
+        pytest.param("for p in range(room.panels)", "for p in range(3)", id="panels"),
+        pytest.param("room.consumers * cluster)", "cluster)", id="arrivals miscounted"),
         pytest.param("        fence_async()\n", "", id="no fence before the copy"),
         pytest.param("tma_store_wait(1)", "pass", id="results overwritten before they are read"),
         pytest.param("tma_store_wait(0)", "pass", id="gone before results are read"),
-        pytest.param("^ (lane % 8)", "^ 0", id="no swizzle"),
+        pytest.param("(2 * q + lane // 16) ^ (lane % 8)", "2 * q + lane // 16", id="no swizzle"),
     ],
 )
 def test_slips_are_caught(right: str, wrong: str) -> None:

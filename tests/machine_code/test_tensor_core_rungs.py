@@ -39,7 +39,7 @@ from course_lib.intrinsics import (
     to_tf32,
 )
 from course_lib.kernels import RUNG_KERNELS
-from course_lib.kernels.tile_plan import STRIP
+from course_lib.kernels.rung_12_tma import kernel_for, room_for
 from course_lib.machine_code import CompileReport, compile_reports, compiler, sass
 from course_lib.machine_code.report import InstructionMix, mix_of, resources
 
@@ -133,40 +133,37 @@ def test_wgmma_overlaps(corpus: ModuleType) -> None:
 
 
 @pytest.mark.parametrize("name", ["tma", "tma_bf16"])
-@pytest.mark.parametrize(("cluster", "columns"), [(1, 256), (2, 256), (1, 192), (2, 192)])
+@pytest.mark.parametrize(
+    ("cluster", "columns", "rows"), [(1, 256, 128), (2, 256, 128), (1, 64, 128), (2, 192, 176)]
+)
 def test_tma_multiplies_and_does_nothing_else(
-    corpus: ModuleType, name: str, cluster: int, columns: int
+    corpus: ModuleType, name: str, cluster: int, columns: int, rows: int
 ) -> None:
     """A consumer's trip is four HGMMA, a wait and a release; copies are the engine's business."""
     rung = RUNG_KERNELS[name]
-    kernel = rung.kernels[cluster, columns]
-    code, log = hopper(kernel, rung.signature, launch_bounds=(288, 1))
+    kernel, room = kernel_for(rung.store, cluster, columns, rows), room_for(columns, rows)
+    threads = 128 * room.consumers + 32
+    code, log = hopper(kernel, rung.signature, launch_bounds=(threads, 1))
     found = resources(log, "kernel")
     # Pairs spill a handful of numbers; never in the loop.
     assert max(found["spill_load_bytes"], found["spill_store_bytes"]) <= (64 if cluster > 1 else 0)
-    assert found["registers"] <= 65_536 // 288 // 8 * 8 and "C75" not in log
-    all_of_it = mix_of(code.instructions)
-    own = {each.own: sass._instructions(code, each.own) for each in sass.loops(code)}
-    tiles, strips = sorted(
-        (loop for loop in own.values() if "gsb0, 0x0" not in waits(loop) and waits(loop)), key=len
-    )[::-1]
-    assert tiles == sass.hot_loop(code)
-    for loop, width in ((tiles, columns), (strips, STRIP)):
-        products = [each.opcode for each in loop if each.opcode.startswith("HGMMA")]
-        trips = len(products) // 4  # that ptxas has written out one after the other
-        assert set(products) == {f"HGMMA.64x{width}x16.F32.BF16"}
-        assert trips and len(products) == 4 * trips and waits(loop) == trips * ["gsb0, 0x1"]
-        assert len(loop) <= 62 * trips
-        assert {count(mix_of(loop), each) for each in ("LDL", "STL")} == {0}
+    assert found["registers"] <= 65_536 // threads // 8 * 8 and "C75" not in log
+    all_of_it, loop = mix_of(code.instructions), sass.hot_loop(code)
+    products = [each.opcode for each in loop if each.opcode.startswith("HGMMA")]
+    trips = len(products) // 4  # that ptxas has written out one after the other
+    width = rows if room.turned else columns
+    assert {each.split(".F32")[0] for each in products} == {f"HGMMA.64x{width}x16"}
+    assert trips and len(products) == 4 * trips and waits(loop) == trips * ["gsb0, 0x1"]
+    assert len(loop) <= 62 * trips
+    assert {count(mix_of(loop), each) for each in ("LDL", "STL")} == {0}
     assert {count(all_of_it, each) for each in ("LDGSTS", "STG")} == {0}
     boxes = [each.opcode for each in code.instructions if each.opcode.startswith("UTMALDG")]
     # Boxes of A are this block's own; those of B are whole, or half of their rows for both blocks.
     for_both = sum("MULTICAST" in each for each in boxes)
     assert 0 < for_both < len(boxes) if cluster > 1 else boxes and not for_both
-    pieces = columns // 32  # of a split tile, in float32
-    stores, staged = (columns // 64, "STSM") if name == "tma_bf16" else (pieces, "STS")
-    assert count(all_of_it, "UTMASTG") >= stores + pieces
-    assert count(all_of_it, staged) >= columns // 16
+    stores, staged = (width // 64, "STSM") if name == "tma_bf16" else (width // 32, "STS")
+    assert count(all_of_it, "UTMASTG") >= stores
+    assert count(all_of_it, staged) >= width // 16
 
 
 def waits(code: Sequence[sass.Instruction]) -> list[str]:
