@@ -50,7 +50,7 @@ CUBLAS = "cublas_bf16"  # what the shares are of
 
 @cuda.jit(device=True)
 @unrolled
-def store_directly(sums, C, top, left, staging, group, thread, columns):
+def store_directly(sums, C, top, left, staging, room, group, thread, columns):
     """As rung 11 stores: each lane its own two neighbours, straight to global memory."""
     M, N = C.shape[0], np.uint64(C.shape[1])
     x = left + thread % 4 * 2

@@ -21,6 +21,7 @@ Start with: `wide`, then `copying`.
 | `mbarrier_init`, `mbarrier_wait` and others | barriers that count threads and bytes | 9.0 |
 | `cluster_rank`, `cluster_sync`, `mbarrier_arrive_at` | blocks that run side by side | 9.0 |
 | `stmatrix_x4`, `pack_bf16`, `store_shared2` | results into shared memory | 9.0 |
+| `trigger_next_launch`, `grid_dependency_sync` | launches that overlap | 9.0 |
 | `shared_address`, `uniform` | addresses; what is the same in a whole warp | any GPU |
 
 Indices count elements from an array's first, whatever its axes, and are not checked. Each function
@@ -38,6 +39,7 @@ from course_lib.intrinsics.copying import (
     cp_async_commit,
     cp_async_wait,
 )
+from course_lib.intrinsics.launches import grid_dependency_sync, trigger_next_launch
 from course_lib.intrinsics.mbarrier import (
     fence_mbarrier_init,
     group_sync,
@@ -100,6 +102,7 @@ __all__ = [
     "fence_async",
     "fence_mbarrier_init",
     "float_bits",
+    "grid_dependency_sync",
     "group_sync",
     "ldmatrix_x2",
     "ldmatrix_x2_trans",
@@ -131,6 +134,7 @@ __all__ = [
     "tma_store",
     "tma_store_wait",
     "to_tf32",
+    "trigger_next_launch",
     "uniform",
     "unroll",
     "unrolled",

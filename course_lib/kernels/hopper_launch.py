@@ -91,6 +91,51 @@ def prepare(kernel: Any, arguments: tuple[Any, ...], shared_bytes: int, cluster:
     _ready.add(key)
 
 
+def launch(
+    kernel: Any,
+    blocks: Any,
+    threads: int,
+    stream: Any,
+    shared_bytes: int,
+    arguments: tuple[Any, ...],
+) -> None:
+    """Launch a kernel whose blocks may come before the launch in front of it is over.
+
+    It has to call `grid_dependency_sync` before it touches what other launches use
+    (`course_lib.intrinsics.launches`). `kernel[...]` has no word for this; cuda.core, with which
+    numba-cuda launches, has. An older cuda.core lets the launches follow each other as always.
+    """
+    compiled = kernel.compile(tuple(kernel.typeof_pyval(each) for each in arguments))
+    config = _overlapping(
+        blocks if isinstance(blocks, tuple) else (blocks, 1), threads, shared_bytes
+    )
+    if config is None:
+        kernel[blocks, threads, stream, shared_bytes](*arguments)
+        return
+    from cuda.core import launch
+    from numba.cuda.cudadrv import driver
+
+    plain: list[Any] = []
+    for kind, value in zip(compiled.argument_types, arguments, strict=True):
+        compiled._prepare_args(kind, value, stream, [], plain)
+    launch(driver._to_core_stream(stream), config, compiled._codelibrary.get_cufunc().kernel, *plain)
+
+
+@lru_cache(maxsize=64)
+def _overlapping(blocks: tuple[int, ...], threads: int, shared_bytes: int) -> Any:
+    from cuda.core import LaunchConfig
+
+    try:
+        return LaunchConfig(
+            grid=blocks,
+            block=threads,
+            shmem_size=shared_bytes,
+            programmatic_stream_serialization=True,
+        )
+    except TypeError:
+        return None
+
+
 def multiprocessors() -> int:
     """How many SMs the GPU has: so many blocks stay, where each takes an SM for itself."""
     from numba import cuda

@@ -44,6 +44,7 @@ from course_lib.intrinsics import (
     cluster_sync,
     fence_async,
     fence_mbarrier_init,
+    grid_dependency_sync,
     group_sync,
     mbarrier_arrive_at,
     mbarrier_arrive_with_bytes,
@@ -60,6 +61,7 @@ from course_lib.intrinsics import (
     tma_prefetch,
     tma_store,
     tma_store_wait,
+    trigger_next_launch,
     uniform,
     unroll,
     unrolled,
@@ -292,7 +294,7 @@ def make_kernel(store: Any, cluster: int, columns: int = BN, rows: int = BM) -> 
     """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4).
 
     A tile has 128 rows and 64, 128, 192 or 256 columns; or any other number of rows, a multiple of
-    8 from 64 to 192, and 192 columns: then it is computed as its transpose.
+    8 from 64, and 128 or 192 columns: then it is computed as its transpose.
     """
     room = room_for(columns, rows)
     width = rows if room.turned else columns  # of what a warpgroup computes: 64 x so many
@@ -354,10 +356,12 @@ def make_kernel(store: Any, cluster: int, columns: int = BN, rows: int = BM) -> 
         warp = uniform(tid // 32)
         first = np.uint32(cuda.blockIdx.x // cluster * most)  # of this worker's pieces
         now = piece(work, first)
+        trigger_next_launch()
         if tid == 0:
             tma_prefetch(map_a)
             tma_prefetch(map_b)
         rank = make_barriers(base, room, tid, cluster)
+        grid_dependency_sync()  # the launch before may still be at work on A, B or C
         if warp == producer:
             if tid % 32 == 0:
                 fetch(base, room, map_a, map_b, work, first, now, rank, cluster)
@@ -425,11 +429,12 @@ class TmaRung(RungKernel):
         arguments = (*maps, work.table, np.uint32(work.most))
         kernel = kernel_for(self.store, cluster, plan.columns, plan.rows)
         hopper_launch.prepare(kernel, arguments, SHARED, cluster)
-        kernel[cluster * work.workers, 128 * room.consumers + 32, stream, SHARED](*arguments)
+        threads = 128 * room.consumers + 32
+        hopper_launch.launch(kernel, cluster * work.workers, threads, stream, SHARED, arguments)
         if pieces is not None:
             blocks = 32, len(work.shared) * parts
-            sizes = np.uint32(parts), np.uint32(plan.columns)
-            self.adding[blocks, ADDING, stream](pieces, C, work.shared, *sizes)
+            added = pieces, C, work.shared, np.uint32(parts), np.uint32(plan.columns)
+            hopper_launch.launch(self.adding, blocks, ADDING, stream, 0, added)
 
 
 kernel_for = lru_cache(maxsize=None)(make_kernel)  # compiled when it is first launched

@@ -28,10 +28,17 @@ from typing import Any
 import numpy as np
 from numba import cuda, float32
 
-from course_lib.intrinsics import load4
+from course_lib.intrinsics import (
+    grid_dependency_sync,
+    load4,
+    trigger_next_launch,
+    unroll,
+    unrolled,
+)
 
 ROWS, COLUMNS = 64, 256  # of a piece: what a warpgroup holds of a tile; a narrow one leaves room
 ADDING = 128  # threads of a block that adds up two rows of pieces, four neighbours a thread
+AT_ONCE = 8  # loads of a thread that are under way together
 
 
 # --- whose work is what -----------------------------------------------------------------------
@@ -75,25 +82,27 @@ def make_adding(rounded: Any) -> Any:
     """
 
     @cuda.jit
+    @unrolled
     def add_up(workspace, C, tiles, parts, columns):
-        i = cuda.blockIdx.x * 2 + cuda.threadIdx.x // 64
+        trigger_next_launch()
+        row = cuda.blockIdx.x * 2 + cuda.threadIdx.x // 64
         j = cuda.threadIdx.x % 64 * 4
         tile, part = cuda.blockIdx.y // parts, cuda.blockIdx.y % parts
         top, left, number, count = load4(tiles, tile * 4)
+        grid_dependency_sync()
         a = b = c = d = float32(0)
-        at = ((np.int64(number) * parts + part) * ROWS + i) * COLUMNS + j
+        at = ((np.int64(number) * parts + part) * ROWS + row) * COLUMNS + j
         further = np.int64(parts) * (ROWS * COLUMNS)
-        for _ in range(count // 4):  # four loads are under way at a time
-            e, f = load4(workspace, at), load4(workspace, at + further)
-            g, h = load4(workspace, at + 2 * further), load4(workspace, at + 3 * further)
-            a, b = a + e[0] + f[0] + g[0] + h[0], b + e[1] + f[1] + g[1] + h[1]
-            c, d = c + e[2] + f[2] + g[2] + h[2], d + e[3] + f[3] + g[3] + h[3]
-            at += 4 * further
-        for _ in range(count % 4):
+        for _ in range(count // AT_ONCE):
+            for i in unroll(AT_ONCE):
+                e = load4(workspace, at + i * further)
+                a, b, c, d = a + e[0], b + e[1], c + e[2], d + e[3]
+            at += AT_ONCE * further
+        for _ in range(count % AT_ONCE):
             e = load4(workspace, at)
             a, b, c, d = a + e[0], b + e[1], c + e[2], d + e[3]
             at += further
-        y, x = top + part * ROWS + i, left + j
+        y, x = top + part * ROWS + row, left + j
         if j < columns and y < C.shape[0] and x < C.shape[1]:  # which is a multiple of 4
             C[y, x], C[y, x + 1] = rounded(a), rounded(b)
             C[y, x + 2], C[y, x + 3] = rounded(c), rounded(d)

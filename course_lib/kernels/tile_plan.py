@@ -7,10 +7,10 @@ would take, and choose the shortest.
 
 A warpgroup multiplies 64 rows by up to 256 columns, a multiple of 8; or 64 columns by so many rows,
 if the tile is **turned**. Columns want to be multiples of 64, whole lines of L2. Rows may begin
-anywhere. So turned tiles are 192 columns wide, and just as high as fills the turns.
+anywhere. So turned tiles are 128 or 192 columns wide, and just as high as fills the turns.
 
-The unit is a **step**: what a block of its own needs for 64 steps of k of a tile of 128 x 256. That
-is 0.58 microseconds on an H200, in short samples; all prices were measured there, 2026-11-24.
+The unit is a **step**: what a block needs for 64 steps of k of a tile of 128 x 256. That is 0.67
+microseconds on an H200 at its limit of power; all prices were measured there, 2026-11-26.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from functools import lru_cache
 
 ROWS, STEP_OF_K = 128, 64  # of a block's usual tile
 WIDTHS = (64, 128, 192, 256)  # of tiles with so many rows
-TURNED, HEIGHTS = 192, range(64, 200, 8)  # columns of the others, and their rows
+TURNED = {128: range(64, 264, 8), 192: range(64, 200, 8)}  # columns of the others, and their rows
 ALIGNED = 64  # where N is no multiple of this, rows of B begin within a line of L2; K: those of A
 
-# What bounds a step: the tensor cores, where two blocks that wait for each other lose a little; or
-# rows of 128 bytes. An SM takes in so many of A and B, and L2 is asked for them, by two blocks for
-# half of B each. A ragged row, in two lines of L2, costs twice as much.
+# What bounds a step: the tensor cores, or rows of 128 bytes. An SM takes in so many of A and B, and
+# L2 is asked for them, by two blocks for half of B each. A ragged row, in two lines of L2, costs
+# twice as much.
 USUAL = 128 * 256
-WAITING = 1.015
-TAKEN_IN, ASKED_FOR, RAGGED = 0.0024, 0.0019, 0.0041
+TAKEN_IN, ASKED_FOR, RAGGED = 0.0021, 0.0020, 0.0039
 
-# A tile's results are stored while nothing is multiplied: so many steps for a usual one.
-STORING = 4.0
+# A tile's results are stored while nothing is multiplied: so many steps for a usual one. Two blocks
+# begin and end together.
+STORING, PAIRING = 2.5, 1.8
 
 # What splitting costs, by cluster: partial sums are stored, and a second kernel adds them up.
-SPLITTING = {1: 26.0, 2: 22.0}
+SPLITTING = {1: 22.0, 2: 18.0}
 
 # Another way than whole tiles of 128 x 256 has to gain so much. At the power limit, where blocks
 # that wait leave their watts to others, two hundredths are lost again.
@@ -50,7 +50,7 @@ class TilePlan:
     Attributes:
         cluster: blocks of a cluster, one below the other: 1 or 2.
         columns: of a block's tile.
-        rows: of a block's tile: 128, or any of HEIGHTS, if it has 192 columns; then it is turned.
+        rows: of a block's tile: 128, or else one of TURNED[columns], and the tile is turned.
         split: how many tiles several clusters compute together; at most half as many as these.
             Only of tiles with 128 rows.
     """
@@ -74,7 +74,7 @@ class TilePlan:
         area = self.rows * self.columns / USUAL
         row_of_a, row_of_b = (RAGGED if n % ALIGNED else ASKED_FOR for n in (K, N))
         return max(
-            area * (WAITING if self.cluster > 1 else 1.0),
+            area,
             (self.rows + self.columns) * TAKEN_IN,
             self.rows * row_of_a + self.columns // self.cluster * row_of_b,
         )
@@ -102,7 +102,8 @@ def ways_to_compute(M: int, N: int, multiprocessors: int) -> Iterator[TilePlan]:
             left_over = math.prod(whole.tiles(M, N)) % workers
             if left_over and 2 * left_over <= workers:
                 yield replace(whole, split=left_over)
-        yield from (TilePlan(cluster, TURNED, rows) for rows in HEIGHTS if rows != ROWS)
+        for columns, heights in TURNED.items():
+            yield from (TilePlan(cluster, columns, rows) for rows in heights if rows != ROWS)
 
 
 def steps_of(way: TilePlan, shape: tuple[int, int, int], multiprocessors: int) -> float:
@@ -111,4 +112,5 @@ def steps_of(way: TilePlan, shape: tuple[int, int, int], multiprocessors: int) -
     workers, product = multiprocessors // way.cluster, -(-K // STEP_OF_K) * way.price(N, K)
     turns = -(-(math.prod(way.tiles(M, N)) - way.split) // workers)
     together = product / (workers // way.split) + SPLITTING[way.cluster] if way.split else 0.0
-    return turns * (product + STORING * way.rows * way.columns / USUAL) + together
+    tiles = turns * (product + STORING * way.rows * way.columns / USUAL)
+    return tiles + together + (PAIRING if way.cluster > 1 else 0.0)

@@ -224,6 +224,10 @@ class Standins:
         assert threads == GROUP
         self.here.block.named[number].meet()
 
+    def trigger_next_launch(self) -> None: ...
+
+    def grid_dependency_sync(self) -> None: ...
+
     def cluster_rank(self) -> int:
         return self.here.block.rank
 

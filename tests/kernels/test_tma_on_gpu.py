@@ -8,7 +8,7 @@ import pytest
 from course_lib import runtime
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.kernels.accuracy import bits_of_bf16, from_bf16
-from course_lib.kernels.tile_plan import TURNED, WIDTHS, TilePlan
+from course_lib.kernels.tile_plan import WIDTHS, TilePlan
 
 
 def is_hopper() -> bool:
@@ -46,7 +46,11 @@ PLANS = [
         for columns in WIDTHS
         for split in (0, 1)
     ),
-    *(TilePlan(cluster, TURNED, rows) for cluster in (1, 2) for rows in (64, 72, 152, 176, 192)),
+    *(
+        TilePlan(cluster, columns, rows)
+        for cluster in (1, 2)
+        for columns, rows in ((192, 64), (192, 152), (192, 176), (192, 192), (128, 72), (128, 256))
+    ),
 ]
 
 

@@ -84,6 +84,8 @@ CASES = [
     (RAGGED, "float32", 2, TilePlan(1, 192, 72)),
     (RAGGED, "bfloat16", 1, TilePlan(1, 192, 192)),
     (RAGGED, "float32", 2, TilePlan(2, 192, 160)),
+    (RAGGED, "bfloat16", 2, TilePlan(1, 128, 256)),
+    (RAGGED, "float32", 2, TilePlan(2, 128, 72)),
 ]
 
 

@@ -236,7 +236,7 @@ def _need_space(view: ArrayView, space: str, node: ast.Call) -> None:
         )
 
 
-def _commit_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+def _no_arguments(arguments: Arguments, keywords: Keywords) -> Typed:
     need_arguments(arguments, keywords, ())
     return _NOTHING
 
@@ -261,5 +261,8 @@ def _wait(machine: Runner, node: ast.Call, values: list[Any]) -> None:
 for _size in (WIDE_COPY, NARROW_COPY):
     INTRINSICS[f"{HOME}.cp_async{_size}"] = _copy(_size, or_zeros=False)
     INTRINSICS[f"{HOME}.cp_async{_size}_zfill"] = _copy(_size, or_zeros=True)
-INTRINSICS[f"{HOME}.cp_async_commit"] = Intrinsic(_commit_typing, _commit)
+INTRINSICS[f"{HOME}.cp_async_commit"] = Intrinsic(_no_arguments, _commit)
 INTRINSICS[f"{HOME}.cp_async_wait"] = Intrinsic(_wait_typing, _wait)
+# The emulator's launches follow each other, so there is nothing to wait for.
+for _name in ("trigger_next_launch", "grid_dependency_sync"):
+    INTRINSICS[f"{HOME}.{_name}"] = Intrinsic(_no_arguments, lambda machine, node, values: None)
