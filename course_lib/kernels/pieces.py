@@ -74,8 +74,8 @@ def pieces_of(
         row, column = place(number, down, across, BAND * ROWS // plan.tall)
         return WorkPiece(row * plan.tall, column * plan.columns, 0, steps, WHOLE)
 
-    for worker, (number, first, stop) in enumerate(parts(plan.split, steps, workers)):
-        work[worker].append(tile(number)._replace(first=first, stop=stop, number=worker))
+    for worker, (split, first, stop, number) in enumerate(parts(plan.split, steps, workers)):
+        work[worker].append(tile(split)._replace(first=first, stop=stop, number=number))
     for number in range(plan.split, down * across):
         whole = tile(number)
         whole = whole._replace(top=min(whole.top, lowest))

@@ -76,11 +76,11 @@ from course_lib.kernels.split_tiles import ADDING, make_adding, workspace
 from course_lib.kernels.tile_plan import TilePlan, plan_for
 
 BM, BN, BK = 128, 256, 64  # of the usual tile; others: `tile_plan`
-STAGES = 4
+FEWEST_STAGES = 4
 
 # Shared memory, in bytes: stages, results, barriers. A box is 64 rows of 128 bytes; 28 fit.
 BOX, ALL_BOXES, ROW = 8192, 229376, 128
-FULL, EMPTY = ALL_BOXES, ALL_BOXES + 64  # 8 bytes a barrier
+FULL, EMPTY = ALL_BOXES, ALL_BOXES + 64  # 8 bytes a barrier, for 8 stages at most
 SHARED = ALL_BOXES + 128
 
 
@@ -93,7 +93,8 @@ class Room(NamedTuple):
         rows: of the tile of A.
         panels: of B behind it, boxes of 64 columns.
         steps: of k, 64 each, in a stage: one, or two where tiles are small.
-        results: boxes of results for each consumer, in what four stages leave.
+        stages: four, or more where there is room.
+        results: boxes of results for each consumer, in what the stages leave.
         step_bytes, stage_bytes: how large a step is, and a stage.
     """
 
@@ -102,6 +103,7 @@ class Room(NamedTuple):
     rows: int
     panels: int
     steps: int
+    stages: int
     results: int
     step_bytes: int
     stage_bytes: int
@@ -113,15 +115,17 @@ def room_for(columns: int, rows: int) -> Room:
     consumers = panels if turned else rows // 64
     step = rows * ROW + panels * BOX
     steps = 6 * BOX // step
-    results = min(2, (ALL_BOXES - STAGES * steps * step) // (consumers * BOX))
-    return Room(turned, consumers, rows, panels, steps, results, step, steps * step)
+    stage, box = steps * step, consumers * BOX
+    stages = max(FEWEST_STAGES, (ALL_BOXES - 2 * box) // stage)
+    results = min(2, (ALL_BOXES - stages * stage) // box)
+    return Room(turned, consumers, rows, panels, steps, stages, results, step, stage)
 
 
 @cuda.jit(device=True)
 def make_barriers(base, room, tid, cluster):
     """One thread makes two barriers a stage; returns this block's rank in its cluster."""
     if tid == 0:
-        for stage in range(STAGES):
+        for stage in range(room.stages):
             mbarrier_init(base + FULL + 8 * stage, 1)  # the producer, and bytes
             mbarrier_init(base + EMPTY + 8 * stage, room.consumers * cluster)  # of all blocks
         fence_mbarrier_init()
@@ -134,10 +138,10 @@ def make_barriers(base, room, tid, cluster):
 
 
 @cuda.jit(device=True)
-def next_stage(stage, lap):
+def next_stage(room, stage, lap):
     """The stage after this one; `lap` is 0 or 1, in turns, each time round the ring."""
     after = np.uint32(stage + 1)
-    if after == STAGES:
+    if after == room.stages:
         return np.uint32(0), np.uint32(lap ^ 1)
     return after, np.uint32(lap)
 
@@ -170,7 +174,7 @@ def fetch(base, room, map_a, map_b, work, at, now, rank, cluster):
                 for p in range(room.panels):
                     panel = a + room.rows * ROW + p * BOX
                     load_panel(panel, map_b, left + p * 64, first, full, rank, cluster)
-            stage, lap = next_stage(stage, lap)
+            stage, lap = next_stage(room, stage, lap)
             k = np.uint32(k + 1)
         at = np.uint32(at + 1)
         top, left, k, stop, _ = piece(work, at)
@@ -316,7 +320,7 @@ def make_kernel(store: Any, cluster: int, columns: int = BN, rows: int = BM) -> 
             if done > 0:  # the product before is done
                 release(base, before, thread, cluster)
             before = np.uint32(stage)
-            stage, lap = next_stage(stage, lap)
+            stage, lap = next_stage(room, stage, lap)
             done = np.uint32(done + 1)
         wait_for_product(sums)
         release(base, before, thread, cluster)
@@ -330,7 +334,7 @@ def make_kernel(store: Any, cluster: int, columns: int = BN, rows: int = BM) -> 
             a, b = wgmma_a(base), wgmma_b(base + rows * ROW + group * BOX)
         else:
             a, b = wgmma_a(base + group * BOX), wgmma_b(base + rows * ROW)
-        staging = base + STAGES * room.stage_bytes + group * (room.results * BOX)
+        staging = base + room.stages * room.stage_bytes + group * (room.results * BOX)
         stage, lap = np.uint32(0), np.uint32(0)
         top, left, first, stop, number = now
         while first < stop:

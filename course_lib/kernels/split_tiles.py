@@ -6,7 +6,10 @@ of k of each are cut into 16 equal parts, and 128 workers (a worker is a block, 
 one each.
 
     steps of two tiles      |-------------------|-------------------|
-    parts of seven workers  |0     |1     |2    |3     |4     |5    |  6: nothing
+    parts of seven workers  |0     |2     |4    |1     |3     |5    |  6: nothing
+
+Neighbours have the same steps of different tiles, and with them rows of A or columns of B in
+common, which L2 then sends to several SMs at once.
 
 Each part gives partial sums of a tile. They go to a **workspace** in global memory, and a second
 kernel adds up what belongs to a tile, in the order of k, so that every run gives the same bits.
@@ -44,16 +47,18 @@ AT_ONCE = 8  # loads of a thread that are under way together
 # --- whose work is what -----------------------------------------------------------------------
 
 
-def parts(split: int, steps: int, workers: int) -> Iterator[tuple[int, int, int]]:
+def parts(split: int, steps: int, workers: int) -> Iterator[tuple[int, int, int, int]]:
     """What each worker does of the split tiles: tile, first step of k and the one behind the last.
 
-    Every tile has as many parts as the others, each with one step at least, so the last workers may
-    get none. With fewer than two workers a tile there is one part, all of it.
+    The fourth is the part's number; those of a tile have numbers in a row. Every tile has as many
+    parts as the others, each with one step at least, so the last workers may get none. With fewer
+    than two workers a tile there is one part, all of it.
     """
     shares = max(1, min(workers // split if split else 1, steps))
-    for tile in range(split):
-        for share in range(shares):
-            yield tile, share * steps // shares, (share + 1) * steps // shares
+    for share in range(shares):
+        first, stop = share * steps // shares, (share + 1) * steps // shares
+        for tile in range(split):
+            yield tile, first, stop, tile * shares + share
 
 
 # --- partial sums -----------------------------------------------------------------------------
@@ -89,6 +94,9 @@ def make_adding(rounded: Any) -> Any:
         j = cuda.threadIdx.x % 64 * 4
         tile, part = cuda.blockIdx.y // parts, cuda.blockIdx.y % parts
         top, left, number, count = load4(tiles, tile * 4)
+        y, x = top + part * ROWS + row, left + j
+        if j >= columns or y >= C.shape[0] or x >= C.shape[1]:
+            return
         grid_dependency_sync()
         a = b = c = d = float32(0)
         at = ((np.int64(number) * parts + part) * ROWS + row) * COLUMNS + j
@@ -102,9 +110,7 @@ def make_adding(rounded: Any) -> Any:
             e = load4(workspace, at)
             a, b, c, d = a + e[0], b + e[1], c + e[2], d + e[3]
             at += further
-        y, x = top + part * ROWS + row, left + j
-        if j < columns and y < C.shape[0] and x < C.shape[1]:  # which is a multiple of 4
-            C[y, x], C[y, x + 1] = rounded(a), rounded(b)
-            C[y, x + 2], C[y, x + 3] = rounded(c), rounded(d)
+        C[y, x], C[y, x + 1] = rounded(a), rounded(b)  # C has a multiple of 4 columns
+        C[y, x + 2], C[y, x + 3] = rounded(c), rounded(d)
 
     return add_up

@@ -35,12 +35,12 @@ TAKEN_IN, ASKED_FOR, RAGGED = 0.0021, 0.0020, 0.0039
 # begin and end together.
 STORING, PAIRING = 2.5, 1.8
 
-# What splitting costs, by cluster: partial sums are stored, and a second kernel adds them up.
-SPLITTING = {1: 22.0, 2: 18.0}
+# What splitting costs: a second kernel, and for usual tiles so much to store partial sums and read
+# them again.
+SPLITTING, PARTIAL_SUMS = 9.0, 9.0
 
-# Another way than whole tiles of 128 x 256 has to gain so much. At the power limit, where blocks
-# that wait leave their watts to others, two hundredths are lost again.
-WORTH_IT = 1.02
+# Another way than whole tiles of 128 x 256 has to gain so much: that far these prices can be trusted.
+WORTH_IT = 1.01
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,10 @@ def ways_to_compute(M: int, N: int, multiprocessors: int) -> Iterator[TilePlan]:
 def steps_of(way: TilePlan, shape: tuple[int, int, int], multiprocessors: int) -> float:
     """How long a product of M x N x K takes this way, in steps."""
     M, N, K = shape
-    workers, product = multiprocessors // way.cluster, -(-K // STEP_OF_K) * way.price(N, K)
+    workers, area = multiprocessors // way.cluster, way.rows * way.columns / USUAL
+    product = -(-K // STEP_OF_K) * way.price(N, K)
     turns = -(-(math.prod(way.tiles(M, N)) - way.split) // workers)
-    together = product / (workers // way.split) + SPLITTING[way.cluster] if way.split else 0.0
-    tiles = turns * (product + STORING * way.rows * way.columns / USUAL)
-    return tiles + together + (PAIRING if way.cluster > 1 else 0.0)
+    steps = turns * (product + STORING * area) + (PAIRING if way.cluster > 1 else 0.0)
+    if way.split:
+        steps += product / (workers // way.split) + SPLITTING + PARTIAL_SUMS * area
+    return steps

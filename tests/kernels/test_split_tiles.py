@@ -15,11 +15,14 @@ def test_every_step_is_done_once_by_nearly_equal_parts(
     workers: int, split: int, steps: int
 ) -> None:
     found = list(parts(split, steps, workers))
-    done = Counter((tile, k) for tile, first, stop in found for k in range(first, stop))
+    done = Counter((tile, k) for tile, first, stop, _ in found for k in range(first, stop))
     assert done == {(tile, k): 1 for tile in range(split) for k in range(steps)}
     assert len(found) <= max(workers, split)
-    assert found == sorted(found)  # so the parts of a tile follow each other in the workspace
+    # The parts of a tile follow each other in the workspace; workers beside each other have the
+    # same steps of different tiles.
+    assert [number for *_, number in sorted(found)] == list(range(len(found)))
+    assert [first for _, first, *_ in found] == sorted(first for _, first, *_ in found)
     if found:
-        lengths = [stop - first for _, first, stop in found]
+        lengths = [stop - first for _, first, stop, _ in found]
         assert min(lengths) > 0 and max(lengths) - min(lengths) <= 1
         assert len(found) == split * max(1, min(workers // split, steps))

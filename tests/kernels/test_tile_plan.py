@@ -21,18 +21,22 @@ SMS = 132
     ("shape", "plan"),
     {
         (4096, 4096, 4096): TilePlan(),  # a last turn of 116 tiles for 132 SMs
-        (8192, 8192, 8192): TilePlan(),
+        (8192, 8192, 8192): TilePlan(1, 128, 200),  # twenty full turns
+        (1000, 1000, 1000): TilePlan(2, 128, 64),  # rows of A and B begin anywhere
         (1024, 1024, 1024): TilePlan(1, 64),  # 128 tiles, nearly one for each SM
-        (1536, 1536, 1536): TilePlan(1, 192, 96),  # 128, too
+        (1536, 1536, 1536): TilePlan(1, 128, 144),  # 132
         (2056, 2056, 2056): TilePlan(2, 192, 176),  # 66 pairs for 66
-        (2560, 2560, 2560): TilePlan(1, 192, 144),  # two turns, and not three of narrow tiles
+        (2560, 2560, 2560): TilePlan(1, 128, 200),  # two turns, and not three of narrow tiles
+        (3000, 3000, 3000): TilePlan(2, 192, 192),
         (4104, 4104, 4104): TilePlan(2, 192, 176),  # 264 pairs, four turns of 66
-        (4160, 4160, 4160): TilePlan(1, 192, 176),
-        (5120, 5120, 5120): TilePlan(1, 192, 152),
-        (5000, 5000, 5000): TilePlan(2, 256, split=4),  # rows of B begin anywhere
+        (4104, 4104, 4096): TilePlan(2, 128, 208),
+        (4096, 4104, 4096): TilePlan(2, 128, 256),
+        (4160, 4160, 4160): TilePlan(1, 128, 208),
+        (5000, 5000, 5000): TilePlan(2, 256, split=4),
+        (5120, 5120, 5120): TilePlan(1, 128, 224),
+        (6144, 6144, 6144): TilePlan(1, 192, 168),
         (4600, 4600, 4600): TilePlan(2),
-        (4096, 4104, 4096): TilePlan(2, 192, 176),
-        (512, 512, 32_768): TilePlan(2, 256, split=4),  # all of it is split
+        (512, 512, 32_768): TilePlan(1, 128, split=16),  # all of it is split
     }.items(),
 )
 def test_the_plan_of_an_h200(shape: tuple[int, int, int], plan: TilePlan) -> None:
