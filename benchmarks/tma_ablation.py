@@ -16,7 +16,7 @@ import math
 import random
 import statistics
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -78,12 +78,17 @@ def start_direct(A: Any, B: Any, C: Any, persistent: bool) -> None:
     work = work_on_gpu(plan, (M, N, K), blocks, rung_12.BK)
     # No tile is split, so no map of partial sums is looked at.
     arguments = (*maps, C, maps[0], work.table, np.uint32(work.most))
-    hopper_launch.prepare(DIRECT, arguments, rung_12.SHARED)
-    DIRECT[work.workers, rung_12.RUNG.block[0], 0, rung_12.SHARED](*arguments)
+    shape = (work.workers, 1), rung_12.RUNG.block[0]
+    hopper_launch.launch(DIRECT, shape, arguments, shared_bytes=rung_12.SHARED, overlap=False)
 
 
 def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contestant]:
     """The steps from rung 11 to rung 12 without split tiles, and cuBLAS with either result."""
+
+    def by_tma(
+        rung: rung_12.TmaRung, cluster: int = 1, overlap: bool = False
+    ) -> Callable[[Any, Any, Any], None]:
+        return lambda A, B, C: rung.start(A, B, C, TilePlan(cluster), overlap=overlap)
 
     def ours(name: str, result: str, start: Any) -> Contestant:
         def prepare(problem: MatmulProblem) -> Launch:
@@ -97,9 +102,10 @@ def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contest
     steps = [
         ours("tma", "float32", lambda A, B, C: start_direct(A, B, C, persistent=False)),
         ours("persistent", "float32", lambda A, B, C: start_direct(A, B, C, persistent=True)),
-        ours("tma_store", "float32", lambda A, B, C: rung_12.RUNG.start(A, B, C, TilePlan())),
-        ours("bf16", "bfloat16", lambda A, B, C: rung_12.ROUNDED.start(A, B, C, TilePlan())),
-        ours("clusters", "bfloat16", lambda A, B, C: rung_12.ROUNDED.start(A, B, C, TilePlan(2))),
+        ours("tma_store", "float32", by_tma(rung_12.RUNG)),
+        ours("bf16", "bfloat16", by_tma(rung_12.ROUNDED)),
+        ours("overlap", "bfloat16", by_tma(rung_12.ROUNDED, overlap=True)),
+        ours("clusters", "bfloat16", by_tma(rung_12.ROUNDED, cluster=2, overlap=True)),
     ]
     names = {"float32": "cublas_f32", "bfloat16": CUBLAS}
     theirs = [each for each in library.contestants(cc) if each.precision == "bfloat16"]

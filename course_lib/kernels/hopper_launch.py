@@ -1,7 +1,8 @@
 """What the host does for a kernel with TMA and clusters: describe arrays, and ask for clusters.
 
-CUDA C++ has `cuTensorMapEncodeTiled` for the first and a launch attribute for the second. Numba has
-names for neither; cuda.bindings, which numba-cuda brings along, has the driver's own.
+CUDA C++ has `cuTensorMapEncodeTiled` for the first and launch attributes for the second, and for
+launches that overlap. Numba has names for none of them; cuda.bindings and cuda.core, which
+numba-cuda brings along, have the driver's own.
 """
 
 from __future__ import annotations
@@ -64,14 +65,14 @@ def _tensor_map(address: int, dtype: str, shape: tuple[int, ...], box: tuple[int
     return cuda.to_device(np.array([int(word) for word in made.opaque], np.uint64))
 
 
-_ready: set[tuple[Any, int]] = set()  # kernels that have been prepared, and for which GPU
+_compiled: dict[tuple[Any, int], Any] = {}  # what has been prepared, by kernel and GPU
 
 
-def prepare(kernel: Any, arguments: tuple[Any, ...], shared_bytes: int, cluster: int = 1) -> None:
+def prepare(kernel: Any, arguments: tuple[Any, ...], shared_bytes: int, cluster: int = 1) -> Any:
     """Let every launch of a kernel have so much shared memory, and run in clusters of blocks.
 
     `cluster` counts the blocks of one, which are neighbours along x; the grid must be a multiple of
-    it. Compiles the kernel for these arguments if need be; does nothing the second time.
+    it. Returns the kernel compiled for these arguments; the second time only that.
 
     Raises:
         RuntimeError: if the driver refuses.
@@ -79,8 +80,8 @@ def prepare(kernel: Any, arguments: tuple[Any, ...], shared_bytes: int, cluster:
     from numba import cuda
 
     key = kernel, int(cuda.get_current_device().id)
-    if key in _ready:
-        return
+    if key in _compiled:
+        return _compiled[key]
     large_shared.allow(kernel, arguments, shared_bytes)
     if cluster > 1:
         for axis, size in (("WIDTH", cluster), ("HEIGHT", 1), ("DEPTH", 1)):
@@ -88,50 +89,52 @@ def prepare(kernel: Any, arguments: tuple[Any, ...], shared_bytes: int, cluster:
             error = large_shared.set_attribute(kernel, arguments, name, size)
             if error:
                 raise RuntimeError(f"No clusters of {cluster} blocks here: {error}.")
-    _ready.add(key)
+    _compiled[key] = kernel.compile(tuple(kernel.typeof_pyval(each) for each in arguments))
+    return _compiled[key]
 
 
 def launch(
     kernel: Any,
-    blocks: Any,
-    threads: int,
-    stream: Any,
-    shared_bytes: int,
+    shape: tuple[tuple[int, int], int],
     arguments: tuple[Any, ...],
+    stream: Any = 0,
+    shared_bytes: int = 0,
+    cluster: int = 1,
+    overlap: bool = True,
 ) -> None:
-    """Launch a kernel whose blocks may come before the launch in front of it is over.
+    """Launch a kernel, prepared for it; `shape` is its grid, x and y, and the threads of a block.
 
-    It has to call `grid_dependency_sync` before it touches what other launches use
-    (`course_lib.intrinsics.launches`). `kernel[...]` has no word for this; cuda.core, with which
-    numba-cuda launches, has. An older cuda.core lets the launches follow each other as always.
+    With `overlap` its blocks may come while the launch before is not over yet. So it has to call
+    `grid_dependency_sync` before it touches what other launches use
+    (`course_lib.intrinsics.launches`). `kernel[...]` has no word for this; cuda.core, by which
+    numba-cuda launches, has, from some version on.
+
+    Raises:
+        RuntimeError: if the driver refuses so much shared memory, or clusters.
     """
-    compiled = kernel.compile(tuple(kernel.typeof_pyval(each) for each in arguments))
-    config = _overlapping(
-        blocks if isinstance(blocks, tuple) else (blocks, 1), threads, shared_bytes
-    )
+    compiled = prepare(kernel, arguments, shared_bytes, cluster)
+    config = _overlapping(*shape, shared_bytes) if overlap else None
     if config is None:
-        kernel[blocks, threads, stream, shared_bytes](*arguments)
+        kernel[*shape, stream, shared_bytes](*arguments)
         return
-    from cuda.core import launch
+    from cuda.core import launch as launch_by_cuda_core
     from numba.cuda.cudadrv import driver
 
     plain: list[Any] = []
     for kind, value in zip(compiled.argument_types, arguments, strict=True):
         compiled._prepare_args(kind, value, stream, [], plain)
-    launch(driver._to_core_stream(stream), config, compiled._codelibrary.get_cufunc().kernel, *plain)
+    function = compiled._codelibrary.get_cufunc().kernel
+    launch_by_cuda_core(driver._to_core_stream(stream), config, function, *plain)
 
 
-@lru_cache(maxsize=64)
-def _overlapping(blocks: tuple[int, ...], threads: int, shared_bytes: int) -> Any:
+@lru_cache(maxsize=256)
+def _overlapping(grid: tuple[int, int], threads: int, shared_bytes: int) -> Any:
+    """How to launch like that; None where cuda.core is too old for it."""
     from cuda.core import LaunchConfig
 
+    shape = {"grid": grid, "block": threads, "shmem_size": shared_bytes}
     try:
-        return LaunchConfig(
-            grid=blocks,
-            block=threads,
-            shmem_size=shared_bytes,
-            programmatic_stream_serialization=True,
-        )
+        return LaunchConfig(**shape, programmatic_stream_serialization=True)
     except TypeError:
         return None
 

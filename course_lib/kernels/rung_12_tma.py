@@ -2,7 +2,7 @@
 
 Why: in rung 11 each thread starts twelve copies for every tile, and everyone stops at a barrier
 before the next product. And a block that has stored its results is gone: the next one begins with
-empty stages, and the tensor cores wait. Six changes, the first five with their gains in
+empty stages, and the tensor cores wait. Seven changes, the first six with their gains in
 `course_lib.measurements.ablation`:
 
 1. **TMA and mbarriers.** One thread of a ninth warp, the **producer**, asks for whole tiles. Two
@@ -13,9 +13,12 @@ empty stages, and the tensor cores wait. Six changes, the first five with their 
 3. **Results by TMA.** Sums go to shared memory, from where the copy engine writes whole rows of 128
    bytes, while the next product runs.
 4. **A bfloat16 result**, where that is wanted: half the bytes. `stmatrix` puts the pieces together.
-5. **Clusters.** Two blocks, one below the other, need the same tile of B. Each fetches half of it
+5. **Launches that overlap.** The next product's blocks come as soon as one of ours leaves its SM,
+   and make ready; they wait with their first copy until this product is over
+   (`course_lib.intrinsics.launches`).
+6. **Clusters.** Two blocks, one below the other, need the same tile of B. Each fetches half of it
    for both (multicast), so a third fewer bytes are asked of L2.
-6. **A full last turn.** Where it would have few tiles, all of them are narrower, or of another
+7. **A full last turn.** Where it would have few tiles, all of them are narrower, or of another
    height and computed as their transpose (**turned**), or several blocks share each of the last
    ones (`course_lib.kernels.split_tiles`), so that nobody waits for long. Which way suits a
    product, `course_lib.kernels.tile_plan` says; the host writes it down as a list of pieces for
@@ -413,8 +416,19 @@ class TmaRung(RungKernel):
         if c is not C:
             c.copy_to_host(C)
 
-    def start(self, A: Any, B: Any, C: Any, plan: TilePlan | None = None, stream: Any = 0) -> None:
-        """Start C = A @ B, for arrays on the GPU, by this plan or the one that suits it."""
+    def start(
+        self,
+        A: Any,
+        B: Any,
+        C: Any,
+        plan: TilePlan | None = None,
+        stream: Any = 0,
+        overlap: bool = True,
+    ) -> None:
+        """Start C = A @ B, for arrays on the GPU, by this plan or the one that suits it.
+
+        Without `overlap` it begins when the launch before is over.
+        """
         (M, N), K = C.shape, A.shape[1]
         multiprocessors = hopper_launch.multiprocessors()
         plan = plan or plan_for(M, N, K, multiprocessors)
@@ -430,15 +444,14 @@ class TmaRung(RungKernel):
             result,
             result if pieces is None else hopper_launch.tensor_map(pieces, (64, 32)),
         )
-        arguments = (*maps, work.table, np.uint32(work.most))
         kernel = kernel_for(self.store, cluster, plan.columns, plan.rows)
-        hopper_launch.prepare(kernel, arguments, SHARED, cluster)
-        threads = 128 * room.consumers + 32
-        hopper_launch.launch(kernel, cluster * work.workers, threads, stream, SHARED, arguments)
+        shape = (cluster * work.workers, 1), 128 * room.consumers + 32
+        arguments = (*maps, work.table, np.uint32(work.most))
+        hopper_launch.launch(kernel, shape, arguments, stream, SHARED, cluster, overlap)
         if pieces is not None:
-            blocks = 32, len(work.shared) * parts
+            shape = (32, len(work.shared) * parts), ADDING
             added = pieces, C, work.shared, np.uint32(parts), np.uint32(plan.columns)
-            hopper_launch.launch(self.adding, blocks, ADDING, stream, 0, added)
+            hopper_launch.launch(self.adding, shape, added, stream, overlap=overlap)
 
 
 kernel_for = lru_cache(maxsize=None)(make_kernel)  # compiled when it is first launched

@@ -17,6 +17,7 @@ _STEP_WORDS = {
     "persistent": "blocks that stay, and take tile after tile",
     "tma_store": "results through shared memory, stored by TMA",
     "bf16": "a result in bfloat16, half the bytes",
+    "overlap": "launches that overlap: the next blocks come while the last ones end",
     "clusters": "pairs of blocks that share B's tile (multicast)",
 }
 
@@ -119,7 +120,7 @@ QUESTIONS = (
     ),
     Choose(
         id="10b-gain",
-        asks="Five steps lead from `wgmma` to `tma`. At 4096 × 4096 × 4096 on an H200 four of them "
+        asks="Six steps lead from `wgmma` to `tma`. At 4096 × 4096 × 4096 on an H200 five of them "
         "make it faster. Which does not?",
         choices=tuple(_step_choice(name) for name in STEPS[1:]),
         reveal="Pairs of blocks: {least} points of cuBLAS's speed ({where}). Even TMA and its "

@@ -36,7 +36,7 @@ SMS = 132
         (5120, 5120, 5120): TilePlan(1, 128, 224),
         (6144, 6144, 6144): TilePlan(1, 192, 168),
         (4600, 4600, 4600): TilePlan(2),
-        (512, 512, 32_768): TilePlan(1, 128, split=16),  # all of it is split
+        (512, 512, 32_768): TilePlan(2, 128, split=8),  # all of it is split
     }.items(),
 )
 def test_the_plan_of_an_h200(shape: tuple[int, int, int], plan: TilePlan) -> None:

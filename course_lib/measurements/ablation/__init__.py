@@ -16,7 +16,7 @@ FOLDER = Path(__file__).resolve().parent
 SAMPLES, SUSTAINED = "samples of 10 ms", "after two seconds"
 
 # Each has what those before it have, and one thing more.
-STEPS = ("cp_async", "tma", "persistent", "tma_store", "bf16", "clusters")
+STEPS = ("cp_async", "tma", "persistent", "tma_store", "bf16", "overlap", "clusters")
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,9 @@ class AblationStep:
     Attributes:
         name: what it has more than the one before: "cp_async" (rung 11), "tma" (with mbarriers and
             a producer warp; a block for each tile), "persistent", "tma_store" (float32 through
-            shared memory), "bf16" (a bfloat16 result, with stmatrix), "clusters" (of two, with
-            multicast); "cublas_f32" is cuBLAS with a float32 result.
+            shared memory), "bf16" (a bfloat16 result, with stmatrix), "overlap" (the next launch
+            begins while this one ends), "clusters" (of two, with multicast); "cublas_f32" is cuBLAS
+            with a float32 result.
         result: the type of C.
         cluster: blocks of a cluster.
         share: of the speed of cuBLAS with a bfloat16 result: the quartiles of the rounds.
