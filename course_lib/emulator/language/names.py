@@ -138,7 +138,8 @@ _REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsiz
 _COURSE_INTRINSICS = tuple(
     """bf16_bits cp_async4 cp_async4_zfill cp_async16 cp_async16_zfill cp_async_commit
     cp_async_wait float_bits grid_dependency_sync ldmatrix_x2 ldmatrix_x2_trans
-    ldmatrix_x4 ldmatrix_x4_trans load4 load_words mma_m16n8k16_bf16 mma_m16n8k16_f16 mma_m16n8k8_f16 mma_m16n8k8_tf32
+    ldmatrix_x4 ldmatrix_x4_trans load4 load_words
+    mma_m16n8k16_bf16 mma_m16n8k16_f16 mma_m16n8k8_f16 mma_m16n8k8_tf32
     store2 store4 store_words to_tf32 trigger_next_launch unroll unrolled""".split()
 )
 _CUDA_FUNCTIONS = ("syncthreads", "syncwarp", "shared", "local", "atomic")
