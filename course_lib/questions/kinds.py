@@ -206,6 +206,12 @@ def shown(value: float) -> str:
     return f"{value:,.0f}" if float(value).is_integer() else f"{value:.3g}"
 
 
+def tells_times(value: float) -> re.Pattern[str]:
+    """A spoiler that finds a measured factor, however it is rounded: "4.2 times", "4.18 times"."""
+    rounded = dict.fromkeys((f"{value:.1f}", f"{value:.2f}", shown(value)))
+    return re.compile(rf"\b({'|'.join(map(re.escape, rounded))}) times")
+
+
 def plain(words: str) -> str:
     """Words without what does not matter: capitals, spaces, quotes, a full stop at the end."""
     kept = [each for each in words.casefold() if not each.isspace() and each not in "`'\"“”"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from math import ceil
 
 from course_lib.devices import device
 from course_lib.measurements import Entry, load
 from course_lib.measurements.memory import levels
-from course_lib.questions.kinds import Choice, Choose, Number, Trap
+from course_lib.questions.kinds import Choice, Choose, Number, Trap, tells_times
 from course_lib.roofline import tile_intensity
 
 GPU, SIZE = "H200", 4096
@@ -80,7 +79,7 @@ QUESTIONS = (
         slips=(Trap(lambda: 32, "So it would be if it had waited for the requested bytes."),),
         reveal="{answer} times: {before} ms, then {after} ms ({device}, in CUDA C++).",
         facts=level_facts,
-        spoilers=(re.compile(r"\b1\.(48|5) times"), "×1.5"),
+        spoilers=(tells_times(times_faster()), "×1.5"),
     ),
     Choose(
         id="05b-counter",
@@ -119,7 +118,11 @@ QUESTIONS = (
         "a tile the loop has a fixed length and is unrolled, so there `range` does little harm: "
         "{tiled_for} against {tiled_while}.",
         facts=loop_facts,
-        spoilers=("4.3 times", "another resource binds", "does little harm"),
+        spoilers=(
+            tells_times(gflops("coalesced_while") / gflops("coalesced")),
+            "another resource binds",
+            "does little harm",
+        ),
     ),
     Number(
         id="05b-edge",

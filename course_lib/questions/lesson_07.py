@@ -9,7 +9,7 @@ import numpy as np
 from course_lib.curriculum import TASKS
 from course_lib.emulator.profile.cost import BANK_BYTES, BANKS, shared_cost
 from course_lib.measurements.banks import tiled, transpose
-from course_lib.questions.kinds import Choice, Choose, Number, Trap
+from course_lib.questions.kinds import Choice, Choose, Number, Trap, tells_times
 from course_lib.questions.runs import ones, run
 
 NEIGHBOURS_FIRST = """\
@@ -172,7 +172,7 @@ QUESTIONS = (
         "{padded}, `r & 7` {three_bits}; a plain copy takes {copy}. While one warp queues, others "
         "wait for DRAM anyway, and four passes hide behind it almost entirely.",
         facts=cured_facts,
-        spoilers=("1.6 times more", re.compile(r"\b1\.7\d? times")),
+        spoilers=(tells_times(cured()),),
     ),
     Number(
         id="07-neighbours",

@@ -8,7 +8,7 @@ import re
 from course_lib.curriculum import TASKS
 from course_lib.measurements import load
 from course_lib.measurements.machine_code import counted
-from course_lib.questions.kinds import Choice, Choose, Number, Trap
+from course_lib.questions.kinds import Choice, Choose, Number, Trap, tells_times
 from course_lib.questions.runs import ones, run
 
 STEPS, WARP, NUMBER = 24, 32, 4  # steps of k in the tasks' launches, lanes, bytes of a float32
@@ -159,7 +159,7 @@ QUESTIONS = (
         "that do not wait for one another: while one result is on its way, the *same* warp issues "
         "the next multiply-add. Other warps are needed less.",
         facts=speed_facts,
-        spoilers=("64 sums that do not wait", re.compile(r"\b4\.[12]\d? times")),
+        spoilers=("64 sums that do not wait", tells_times(times_faster())),
     ),
     Choose(
         id="08-sixteen",

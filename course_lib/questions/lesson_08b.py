@@ -109,7 +109,10 @@ QUESTIONS = (
         "same memory. A pattern is a multiple: without padding it counts {unpadded}, {each} for "
         "each load.",
         facts=conflict_facts,
-        spoilers=("passes that were lost to other traffic", re.compile(r"\b139\b")),
+        spoilers=(
+            "passes that were lost to other traffic",
+            re.compile(rf"\b{conflict_facts()['padded']}\b"),
+        ),
     ),
     Number(
         id="08b-restrict",
@@ -144,7 +147,7 @@ QUESTIONS = (
         "{asked_after} GB here. What L1 passes on is nearly the same, {missed_before} and "
         "{missed_after} GB.",
         facts=hit_facts,
-        spoilers=("which share of the questions was answered", re.compile(r"\b95 ?% for")),
+        spoilers=("which share of the questions was answered", f"{hit_facts()['before']} for"),
     ),
     Choose(
         id="08b-stall",

@@ -195,7 +195,10 @@ QUESTIONS = (
         ),
         reveal="{answer}: a factor of {wide} by wide loads, and {warp} by warp tiles ({where}).",
         facts=speed_facts,
-        spoilers=(re.compile(r"\b40,538\b"), "factor of 1.11 by wide"),
+        spoilers=(
+            f"{load('H200').speeds(4096, ('float32',)).gflops['warp_tiled']:,.0f}",
+            f"factor of {speed_facts()['wide']} by wide",
+        ),
     ),
     Choose(
         id="09-waiting",

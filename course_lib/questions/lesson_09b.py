@@ -144,7 +144,7 @@ QUESTIONS = (
         "memory, and then {after}. The issue slots are busy {fuller} of the time in place of "
         "{slots} ({where}).",
         facts=waiting_facts,
-        spoilers=(re.compile(r"\b0\.03\b"),),
+        spoilers=(str(waiting_facts()["after"]),),
     ),
     Choose(
         id="09b-who-may-read",
@@ -183,6 +183,6 @@ QUESTIONS = (
         "each warp now does for itself: a thread has {sums} sums that do not wait, and tiles on "
         "their way.",
         facts=warps_facts,
-        spoilers=(re.compile(r"\b50,721\b"), "a sixth of what fits"),
+        spoilers=(str(warps_facts()["gflops"]), "a sixth of what fits"),
     ),
 )

@@ -9,6 +9,7 @@ from course_lib.questions.kinds import Choice, Choose, Number, Trap
 TOKENS = 4096
 EXPONENTIALS = 16  # of an SM in a clock, sm_90: CUDA C++ Programming Guide, throughput table
 HEAD = 64
+LOADS_OF_A_SOLUTION = 3  # from shared memory, for each multiply-add: counted by the emulator
 
 
 def visited_share() -> float:
@@ -56,6 +57,7 @@ def fused_facts() -> dict[str, object]:
         "both": f"{in_float32(attention.OURS_IN_FLOAT32):.2f}",
         "moved": f"{4 * bytes_of_scores / h200.dram_gb_per_s / 1e6:.2f}",
         "multiplied": f"{problem.flops / h200.fp32_gflops / 1e6:.2f}",
+        "loads": LOADS_OF_A_SOLUTION,
     }
 
 
@@ -113,9 +115,10 @@ QUESTIONS = (
         ),
         reveal="{answer} times: {fused} against {unfused} ms ({label}). {moved} ms are enough to "
         "write and read S and P, and {multiplied} ms for the multiply-adds at the peak. PyTorch "
-        "calls cuBLAS, whose sums lie in squares of registers. A solution has two loads for each "
-        "multiply-add, like your first tiled matmul. Fusing saves bytes; it makes no product fast. "
-        "Our `attention_float32` is fused *and* has its sums in squares: {both} ms.",
+        "calls cuBLAS, whose sums lie in squares of registers. A solution loads {loads} numbers "
+        "from shared memory for each multiply-add, your first tiled matmul two. Fusing saves "
+        "bytes; it makes no product fast. Our `attention_float32` is fused *and* has its sums in "
+        "squares: {both} ms.",
         facts=fused_facts,
         spoilers=("it makes no product fast", "the solution takes twice as long"),
     ),

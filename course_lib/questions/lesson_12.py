@@ -428,7 +428,7 @@ QUESTIONS = (
     ),
     Choose(
         id="12-one-and-a-half",
-        asks="Lesson 05. Tiling divided the requested bytes by 32. On an A6000 the time fell by "
+        asks="Lesson 05b. Tiling divided the requested bytes by 32. On an A6000 the time fell by "
         "1.5. Why so little?",
         hint="How many of the requested bytes had come from DRAM before?",
         choices=(
@@ -612,7 +612,7 @@ QUESTIONS = (
     ),
     Choose(
         id="12-in-the-background",
-        asks="Lesson 09. Thread 0 has ordered a copy by `cp_async16`, and thread 1 will read it. "
+        asks="Lesson 09b. Thread 0 has ordered a copy by `cp_async16`, and thread 1 will read it. "
         "What has to come in between?",
         hint="Who knows whether a copy has arrived, and who tells the others?",
         choices=(
@@ -647,9 +647,9 @@ QUESTIONS = (
     ),
     Choose(
         id="12-producers",
-        asks="Lesson 10. On Hopper one warp only fetches: it asks the copy engine (TMA) for tiles, "
-        "stage after stage. Others only multiply. What must the fetching warp wait for, before it "
-        "fills a stage again?",
+        asks="Lesson 10b. On Hopper one warp only fetches: it asks the copy engine (TMA) for "
+        "tiles, stage after stage. Others only multiply. What must the fetching warp wait for, "
+        "before it fills a stage again?",
         hint="Lesson 05 had two barriers for two races. Which one is this?",
         choices=(
             Choice(

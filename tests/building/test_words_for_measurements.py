@@ -1,0 +1,115 @@
+"""What lessons say of a measurement in words holds for what is stored: "half", "four times".
+
+A number in prose is found by test_numbers_in_prose; a word is not, so each stands here beside what
+has to be true of the measurements. `bench --store` with another result fails here, and the message
+names the sentence.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from every_case import every_case
+
+from course_lib.building.notebook import markdown_cells, read, source
+from course_lib.curriculum import LESSONS
+from course_lib.emulator import emulate, load_program
+from course_lib.measurements import attention, load, what_binds
+from course_lib.measurements.memory import levels
+from course_lib.measurements.profiles import seen
+from course_lib.questions import find
+from course_lib.questions.lesson_11b import LOADS_OF_A_SOLUTION
+
+pytestmark = pytest.mark.workshop
+
+ROOT = Path(__file__).resolve().parents[2]
+H200, SIZE = load("H200"), 4096
+CUBLAS, WGMMA = "cuBLAS bfloat16", "wgmma"
+
+
+def gflops(name: str) -> float:
+    found = H200.entry(name)
+    cell = found and found.cell(SIZE)
+    assert cell, f"{name} was not measured"
+    return cell.gflops
+
+
+def times(name: str, before: str) -> float:
+    return gflops(name) / gflops(before)
+
+
+def of_the_roof(name: str) -> float:
+    return gflops(name) / H200.measured_roofs["fp32_gflops"]
+
+
+def of_cudnn() -> list[float]:
+    run = attention.load("H200")
+    return [run.share(attention.OURS, attention.CUDNN, each) for each in run.problems("bfloat16")]
+
+
+def busy(kernel: str) -> dict[str, float]:
+    return dict(seen(kernel).busy)
+
+
+# The lesson, or the question, whose words they are; the words; what has to be true.
+SAID: list[tuple[str, str, Callable[[], bool]]] = [
+    ("08", "Half of that roof is left.", lambda: 0.45 < of_the_roof("register_2d") < 0.55),
+    ("09", "Lesson 08 ended at half of the roof.",
+     lambda: 0.45 < of_the_roof("register_2d") < 0.55),
+    ("09", "`vectorised` is near the end of what shared memory can do.",
+     lambda: busy("vectorised")["L1 and shared memory"] > 0.78),
+    ("09", "`warp_tiled` fills **nothing**", lambda: max(busy("warp_tiled").values()) < 0.75),
+    ("09-waiting", "In almost a third of all clocks",
+     lambda: 0.28 < 1 - busy("warp_tiled")["issue slots"] < 0.34),
+    ("09b-published", "and so it is in our ladder",
+     lambda: 1.1 < times("double_buffered", "warp_tiled") < 1.3),
+    ("10b", "cuBLAS has the fullest tensor cores, takes the least from L2, and clocks higher",
+     lambda: what_binds.busy(CUBLAS).share["tensor cores"]
+     > what_binds.busy(WGMMA).share["tensor cores"]
+     and what_binds.busy(CUBLAS).l2_gb < what_binds.busy(WGMMA).l2_gb
+     and min(what_binds.sustained(CUBLAS).mhz) > max(what_binds.sustained(WGMMA).mhz)),
+    ("11b", "as fast as NVIDIA's own library", lambda: min(of_cudnn()) > 0.97),
+    ("12", "32 times fewer bytes, 1½ times as fast.",
+     lambda: 1.4 < levels("coalesced").ms / levels("tiled").ms < 1.6),
+    ("12", "four times the speed (`register_2d`)",
+     lambda: 3.5 < times("register_2d", "tiled_while") < 4.5),
+    ("12-fewer-warps", "four times as fast",
+     lambda: 3.5 < times("register_2d", "tiled_while") < 4.5),
+    ("05b-counter", "**twice** as much",
+     lambda: 1.8 < levels("tiled").dram_gb / levels("coalesced").dram_gb < 2.2),
+    ("06-means", "the occupancy is halved and the speed about doubled",
+     lambda: all(1.75 < each < 2.25 for each in (times("register_1d", "tiled_while"),
+                                                 times("register_2d", "register_1d")))),
+]  # fmt: skip
+
+
+def words_of(place: str) -> str:
+    """The prose of a lesson, or all words of a question."""
+    lesson = next((each for each in LESSONS if each.number == place), None)
+    if lesson is None:
+        asked = find(place)
+        return " ".join([asked.asks, asked.reveal, *(why for _, _, why in asked.rows())])
+    notebook = read(ROOT / "notebooks" / f"{lesson.stem}.ipynb")
+    return "\n".join(map(source, markdown_cells(notebook)))
+
+
+@every_case(("place", "words", "holds"), SAID, ids=[f"{each[0]}: {each[1]}" for each in SAID])
+def test_words_fit_what_was_measured(place: str, words: str, holds: Callable[[], bool]) -> None:
+    assert words in words_of(place), "the sentence has changed: so change it here, or drop it"
+    assert holds(), "what is stored now says something else"
+
+
+def test_a_solution_of_attention_loads_what_lesson_11b_says() -> None:
+    import numpy as np
+
+    cells = json.loads((ROOT / "solutions" / "11_flash_attention.ipynb").read_text())["cells"]
+    text = next(t for t in ("".join(c["source"]) for c in cells) if "# EXERCISE attention" in t)
+    head = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
+    Q, K, V, out = (np.ones((64, 32), np.float32) for _ in range(4))
+    run = emulate(load_program(head + text).kernel("attention"))[4, (32, 16)](Q, K, V, out)
+    multiply_adds = 2 * 64 * 64 * 32 / 32  # of a whole warp, in both products
+    # Scores are read once more for the maximum; what fetches Q's own row is little.
+    assert run.shared_load_requests / multiply_adds == pytest.approx(LOADS_OF_A_SOLUTION, rel=0.02)
