@@ -31,6 +31,20 @@ def exchanged_indices(function: Original) -> Iterator[Change]:
             )
 
 
+def exchanged_in_a_return(function: Original) -> Iterator[Change]:
+    """`return i, j` for `return j, i`, of a function that a kernel calls."""
+    for each in function.all(ast.Return) if function.is_kernel else ():
+        value = each.node.value
+        if isinstance(value, ast.Tuple) and len(value.elts) == 2:
+            exchanged = ast.Tuple(value.elts[::-1], ast.Load())
+            values = ", ".join(map(ast.unparse, value.elts))
+            says = say("the two values of {text} are exchanged", text=f"`return {values}`")
+            hint = "Which of the two does the task name first?"
+            yield function.with_node(
+                each, exchanged, "wrong-index", says, hint, "indices", (("value", None),)
+            )
+
+
 def exchanged_in_a_loop(function: Original) -> Iterator[Change]:
     """Two variables of one assignment exchanged in a whole loop of a kernel."""
     loops = list(function.all(ast.For))

@@ -20,6 +20,7 @@ FIRST = (
     statements.moved_out_of_a_loop,
     names.exchanged_in_a_loop,
     names.exchanged_indices,
+    names.exchanged_in_a_return,
     formulas.brackets,
     formulas.comparisons,
     formulas.calls,

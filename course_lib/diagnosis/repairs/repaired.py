@@ -30,7 +30,7 @@ KINDS = {
     "out-of-bounds-write": BY_ITSELF,
     "wrong-loop-bound": ("indices", "surplus"),
     "accumulator-error": ("number", "indentation"),
-    "incomplete-output": ("number", "indentation"),
+    "incomplete-output": ("surplus", "number", "indentation"),
     "wrong-bounds-check": ("indices", "number", "comparison"),
     "wrong-index": ("indices",),
     "race-write-after-write": ("brackets", "precedence"),
@@ -91,15 +91,15 @@ def change_that_repairs(
 def _changed_kernels(
     task: Task, kernel: Kernel, kinds: Collection[str]
 ) -> Iterator[tuple[Change, Kernel]]:
-    """Each change, and the kernel with it; where a kernel calls the answer, of both of them."""
-    for change in _changes(task, kernel, kinds):
-        yield change, replace(kernel, tree=change.tree)
+    """Each change, and the kernel with it; where a kernel calls the answer, the answer's first."""
     called = kernel.namespace.get(task.id) if task.caller else None
     if isinstance(called, Kernel) and isinstance(called.tree, ast.FunctionDef):
         for change in _changes(task, called, kinds):
             changed = {task.id: replace(called, tree=change.tree)}
             around = cast(MutableMapping[str, Any], kernel.namespace)  # which is only read
             yield change, replace(kernel, namespace=ChainMap(changed, around))
+    for change in _changes(task, kernel, kinds):
+        yield change, replace(kernel, tree=change.tree)
 
 
 def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Change]:

@@ -10,8 +10,8 @@ from course_lib.emulator.observers.index_findings import index_finding
 from course_lib.emulator.observers.thread_names import FaultObserver, Place, ThreadNames
 from course_lib.emulator.profile.profile import StaleRead
 from course_lib.emulator.state.indices import Fault
-from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value
-from course_lib.emulator.state.memory import Allocation
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value
+from course_lib.emulator.state.memory import Allocation, Memory
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Index, Line, say
 
@@ -26,6 +26,10 @@ class Faults(FaultObserver):
     def __init__(self, names: ThreadNames, note: Callable[[Finding], None]) -> None:
         super().__init__(names, note)
         self.stale_reads: dict[tuple[int, str], StaleRead] = {}
+
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        super().begin(space, memory)
+        self._ended = np.zeros(space.size, bool)  # by an exception that a finding tells of
 
     def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None:
         self.note(index_finding(fault, allocation, kind, line, *self.who(fault.lane)))
@@ -55,6 +59,7 @@ class Faults(FaultObserver):
         self.note(found)
 
     def raised(self, what: str, mask: Mask, line: int) -> None:
+        self._ended |= mask.full_array.reshape(-1)
         who, thread = self.who(int(np.argmax(mask.full_array)))
         found = finding(
             "raised-exception",
@@ -66,6 +71,7 @@ class Faults(FaultObserver):
         self.note(found)
 
     def no_such_item(self, name: str, index: Value, items: int, bad: Mask, line: int) -> None:
+        self._ended |= bad.full_array.reshape(-1)
         lane, number = _first_lane(bad, index)
         who, thread = self.who(lane)
         has = "1 item" if items == 1 else say("{items} items", items=items)
@@ -187,7 +193,10 @@ class Faults(FaultObserver):
     def _divergence(self, line: int, block: int, arrived: Mask, live: Mask) -> None:
         size = self.space.block_size
         present = arrived.full_array.reshape(-1, size)[block]
-        absent = int(np.argmin(present))
+        missed = ~present & ~self._ended.reshape(-1, size)[block]
+        if not missed.any():
+            return  # only those that an exception has ended, which is told already
+        absent = int(np.argmax(missed))
         returned = not live.full_array.reshape(-1, size)[block][absent]
         missing, absent_thread = self.who(block * size + absent)
         waiting, present_thread = self.who(block * size + int(np.argmax(present)))

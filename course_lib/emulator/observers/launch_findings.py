@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.findings import Finding, finding
-from course_lib.sentences import Line, say
+from course_lib.sentences import Line, facts_of, say
 
 
 def timeout(stop: BudgetExceeded, steps: int) -> Finding:
@@ -54,11 +54,17 @@ def float64_findings(lines: Iterable[int], array_types: Collection[str]) -> list
 
 
 def causes_only(findings: Iterable[Finding]) -> list[Finding]:
-    """Without reads of unwritten cells that a race in the same array explains."""
+    """Without reads of unwritten cells that something else explains.
+
+    That is a race in the same array, or a misaligned access: a GPU stops there, so whatever should
+    have been written later is missing.
+    """
     kept = list(findings)
     raced = {each.cell.split("[")[0] for each in kept if each.code.startswith("race-")}
+    stops = any(each.code == "wrong-index" and "size" in facts_of(each.message) for each in kept)
     return [
         each
         for each in kept
-        if each.code != "uninitialised-read" or each.cell.split("[")[0] not in raced
+        if each.code != "uninitialised-read"
+        or not (stops or each.cell.split("[")[0] in raced)
     ]
