@@ -120,6 +120,30 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ),
     ],
     "async_buffers": [
+        (
+            (
+                "        cuda.syncthreads()\n"
+                "        if after < A.shape[0]:\n"
+                "            cp_async16(sA, 256 - now + 4 * t, A, 32 * after + 4 * t)\n"
+                "            cp_async16(sB, 256 - now + 4 * t, B, 32 * after + 4 * t)\n"
+                "            cp_async_commit()\n"
+            ),
+            (
+                "        if after < A.shape[0]:\n"
+                "            cp_async16(sA, 256 - now + 4 * t, A, 32 * after + 4 * t)\n"
+                "            cp_async16(sB, 256 - now + 4 * t, B, 32 * after + 4 * t)\n"
+                "            cp_async_commit()\n"
+                "        cuda.syncthreads()\n"
+            ),
+            "race-write-after-read",
+            "cp_async16(sA, 256",
+        ),
+        (
+            "    cp_async16(sA, 4 * t, A, 4 * t)\n    cp_async16(sB, 4 * t, B, 4 * t)\n",
+            "    cp_async16(sA, t, A, t)\n    cp_async16(sB, t, B, t)\n",
+            "wrong-index",
+            "cp_async16(sA, t, ",
+        ),
         ("        cp_async_wait(0)\n", "", "race-read-after-write", "p, q = load4(sA, n"),
         ("        cuda.syncthreads()\n", "", "race-read-after-write", "p, q = load4(sA, n"),
         (

@@ -9,14 +9,20 @@ for the race detector, when it starts and when it lands: it may take place anywh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from course_lib.emulator.machine.load_store import LoadStoreUnit
-from course_lib.emulator.state.lanes import Mask, Value
-from course_lib.emulator.state.memory import Access, Allocation, ArrayView, Memory
+from course_lib.emulator.state.lanes import Mask, Value, spread
+from course_lib.emulator.state.memory import (
+    Access,
+    Allocation,
+    ArrayView,
+    CopyStories,
+    Memory,
+)
 
 
 class CellsUnderWay:
@@ -27,6 +33,7 @@ class CellsUnderWay:
         self._allocation = allocation
         self._memory = memory
         self._lines = np.zeros(allocation.storage.size, np.int32)
+        self.makers: list[AsyncCopies] = []  # each warp's own, if the warps run apart
 
     def lines_at(self, cell: Value, elements: int) -> Value:
         """For each lane the line of a copy into its cell or its neighbours; 0 if there is none."""
@@ -36,11 +43,33 @@ class CellsUnderWay:
             lines = np.maximum(lines, self._lines.take(place + np.int64(i)))
         return lines
 
-    def set_line(self, access: Access, line: int) -> None:
-        """Note a copy into what each active lane accesses; with line 0, that it has landed."""
+    def stories_at(self, cell: Value, elements: int) -> CopyStories:
+        """What is known of the copies into each lane's cell or its neighbours."""
+        starters = np.full(self._lines.size, -1)
+        is_open = np.zeros(self._lines.size, bool)
+        for maker in self.makers:
+            for access, group_is_open in maker.under_way_to(self._allocation):
+                lanes = np.flatnonzero(access.mask.full_array)
+                open_lanes = spread(group_is_open, self._memory.space.shape).reshape(-1)[lanes]
+                first = self._places(access)
+                for i in range(access.elements):
+                    starters[first + i] = lanes
+                    is_open[first + i] = open_lanes
+        place = self._memory.place(self._allocation, cell)
+        places = spread(place, self._memory.space.shape).reshape(-1)
+        near = np.minimum(places[:, None] + np.arange(elements), self._lines.size - 1)
+        lets_go = max((maker.lets_go for maker in self.makers), default=0)
+        return CopyStories(starters[near].max(axis=1), is_open[near].any(axis=1), lets_go)
+
+    def _places(self, access: Access) -> np.ndarray:
+        """The first place of each active lane's access."""
         place = self._memory.place(self._allocation, access.cell)
         place = np.broadcast_to(place, self._memory.space.shape)
-        first = place.reshape(-1) if access.mask.array is None else place[access.mask.full_array]
+        return place.reshape(-1) if access.mask.array is None else place[access.mask.full_array]
+
+    def set_line(self, access: Access, line: int) -> None:
+        """Note a copy into what each active lane accesses; with line 0, that it has landed."""
+        first = self._places(access)
         for i in range(access.elements):
             self._lines[first + i] = line
 
@@ -63,6 +92,13 @@ class AsyncCopies:
         self._under_way: list[_Copy] = []
         # How many groups each lane has closed; a scalar as long as all lanes agree.
         self._closed: Value = np.int64(0)
+        self.lets_go = 0  # how many of the newest groups the last wait did not wait for
+
+    def under_way_to(self, allocation: Allocation) -> Iterator[tuple[Access, Value]]:
+        """The copies into an array, and for which lanes their group has not been closed."""
+        for copy in self._under_way:
+            if copy.access.allocation is allocation:
+                yield copy.access, copy.group == self._closed
 
     def start(
         self,
@@ -91,6 +127,8 @@ class AsyncCopies:
     def _cells_of(self, allocation: Allocation) -> CellsUnderWay:
         if not isinstance(allocation.copies, CellsUnderWay):
             allocation.copies = CellsUnderWay(allocation, self._unit.memory)
+        if self not in allocation.copies.makers:
+            allocation.copies.makers.append(self)
         return allocation.copies
 
     def commit(self, active: Mask) -> None:
@@ -102,6 +140,7 @@ class AsyncCopies:
 
     def wait(self, groups: int, active: Mask) -> None:
         """Let the copies of all closed groups but the newest `groups` of each active lane land."""
+        self.lets_go = groups
         still: list[_Copy] = []
         for copy in self._under_way:
             landing = _common(copy.access.mask, active).where(

@@ -54,17 +54,33 @@ def float64_findings(lines: Iterable[int], array_types: Collection[str]) -> list
 
 
 def causes_only(findings: Iterable[Finding]) -> list[Finding]:
-    """Without reads of unwritten cells that something else explains.
+    """Without what something else explains.
 
-    That is a race in the same array, or a misaligned access: a GPU stops there, so whatever should
-    have been written later is missing.
+    A read of an unwritten cell follows from a race in the same array, or from a misaligned access:
+    a GPU stops there, so whatever should have been written later is missing. That another thread's
+    copy has not been waited for says less than that nothing orders the two lines.
     """
     kept = list(findings)
-    raced = {each.cell.split("[")[0] for each in kept if each.code.startswith("race-")}
+    races = [each for each in kept if each.code.startswith("race-")]
+    raced = {_array(each) for each in races}
+    unordered = {_lines(each) for each in races if not _of_anothers_copy(each)}
     stops = any(each.code == "wrong-index" and "size" in facts_of(each.message) for each in kept)
     return [
         each
         for each in kept
-        if each.code != "uninitialised-read"
-        or not (stops or each.cell.split("[")[0] in raced)
+        if not (each.code == "uninitialised-read" and (stops or _array(each) in raced))
+        and not (_of_anothers_copy(each) and _lines(each) in unordered)
     ]
+
+
+def _array(each: Finding) -> str:
+    return each.cell.split("[")[0]
+
+
+def _lines(each: Finding) -> tuple[str, frozenset[int | None]]:
+    return _array(each), frozenset((each.line, each.other_line))
+
+
+def _of_anothers_copy(each: Finding) -> bool:
+    """Is it a finding of CopyFaults about two threads?"""
+    return "copy_line" in facts_of(each.message) and len(each.threads) > 1
