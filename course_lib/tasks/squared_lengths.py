@@ -12,7 +12,7 @@ TASK = Task(
     block=(128,),
     shapes=("N,3", "N"),
     reference=lambda p: (p * p).sum(axis=1),
-    asks=("bounds", "coalesced", "shared-memory", "race-free", "conflict-free"),
+    asks=("bounds", "coalesced", "shared-memory", "race-free", "conflict-free", "float32"),
     formula="out[i] = x² + y² + z² of point i",
     hints=(
         "The numbers of 128 points are 384 neighbours. Who brings which of them?",

@@ -33,6 +33,26 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ),
         ("(32, 33)", "(33, 32)", "bank-conflict", "total += tile[lane"),
         ("total += tile[lane, k]", "total = tile[lane, k]", "wrong-formula", "y[lane] = total"),
+        (
+            (
+                "    for row in range(32):\n"
+                "        tile[row, lane] = A[row, lane]\n"
+                "    cuda.syncthreads()\n"
+                "    total = float32(0)\n"
+                "    for k in range(32):\n"
+                "        total += tile[lane, k]\n"
+            ),
+            (
+                "    total = float32(0)\n"
+                "    for row in range(32):\n"
+                "        tile[row, lane] = A[row, lane]\n"
+                "        cuda.syncthreads()\n"
+                "        total += tile[lane, row]\n"
+            ),
+            "uninitialised-read",
+            "total += tile[lane",
+        ),
+        ("total = float32(0)", "total = 0.0", "float64-arithmetic", "total = 0.0"),
     ],
     "copy_by_fours": [
         ("4 * cuda.grid(1)", "cuda.grid(1)", "wrong-index", "store4(target, i, "),
