@@ -19,7 +19,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "sums[i, j] += A[k,",
         ),
         ("A[k, y + i]", "A[y + i, k]", "wrong-index", "a = A[y + i, k]"),
-        ("A.shape[0]", "A.shape[1]", "wrong-index", "a = A[k, y + i]"),
+        ("A.shape[0]", "A.shape[1]", "wrong-loop-bound", "for k in range(A"),
         (
             "    for i in range(4):\n        sums[i, 0] = sums[i, 1] = 0\n",
             "",
@@ -40,7 +40,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "incomplete-output",
             "C[y + i, x] = sums",
         ),
-        ("A.shape[0]", "A.shape[0] - 1", "wrong-formula", "A.shape[0] - 1"),
+        ("A.shape[0]", "A.shape[0] - 1", "wrong-loop-bound", "A.shape[0] - 1"),
     ],
     "two_buffers": [
         (

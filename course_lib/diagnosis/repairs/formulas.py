@@ -9,6 +9,7 @@ from course_lib.diagnosis.repairs.change import (
     Change,
     EditSite,
     Original,
+    code_of_place,
     node_at,
     quoted,
     replace_node,
@@ -223,8 +224,7 @@ def surplus(function: Original) -> Iterator[Change]:
             other = node.right if kept is node.left else node.left
             if isinstance(node.op, PRODUCTS) and isinstance(other, ast.Constant):
                 hint = UNITS if not function.is_kernel else hint
-            tests = any(isinstance(around, ast.Compare) for around in function.above(each))
-            code = "wrong-bounds-check" if tests and function.is_kernel else "wrong-formula"
+            code = code_of_place(function, each) if function.is_kernel else "wrong-formula"
             yield function.with_node(each, kept, code, says, hint, "surplus")
     for gone, several in alike.items():
         if len(several) > 1:

@@ -21,6 +21,8 @@ FIRST = (
     names.exchanged_in_a_loop,
     names.exchanged_indices,
     names.exchanged_in_a_return,
+    names.exchanged_in_a_product,
+    names.other_axis,
     formulas.brackets,
     formulas.comparisons,
     formulas.calls,

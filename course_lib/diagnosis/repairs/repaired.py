@@ -28,11 +28,11 @@ KINDS = {
     "wrong-formula": ("surplus",),
     "out-of-bounds-read": BY_ITSELF,
     "out-of-bounds-write": BY_ITSELF,
-    "wrong-loop-bound": ("indices", "surplus"),
+    "wrong-loop-bound": ("indices", "axis", "surplus"),
     "accumulator-error": ("number", "indentation"),
     "incomplete-output": ("surplus", "number", "indentation"),
     "wrong-bounds-check": ("indices", "number", "comparison"),
-    "wrong-index": ("indices",),
+    "wrong-index": ("indices", "axis"),
     "race-write-after-write": ("brackets", "precedence"),
     "race-write-after-read": ("comparison",),
     "race-read-after-write": ("comparison",),
@@ -52,7 +52,7 @@ def explained_by_a_change(
     if change is None:
         return None
     seen: object = found.message
-    while change.kind == "indices" and "seen" in facts_of(seen):
+    while change.kind in ("indices", "axis") and "seen" in facts_of(seen):
         seen = facts_of(seen)["seen"]  # what a test or a size had to do with it is not the cause
     message = say("{seen} Here {says}.", seen=seen, says=change.says)
     if found.code == "wrong-result":
@@ -115,4 +115,18 @@ def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Cha
     ]
     assert isinstance(kernel.tree, ast.FunctionDef)
     original = Original(kernel.tree, given, numbers, is_kernel=True)
-    return (change for change in changes(original) if change.kind in kinds)
+    mine = [change for change in changes(original) if change.kind in kinds]
+    # Of two exchanges with which the numbers are right, the one that was meant comes first.
+    return sorted(mine, key=lambda each: each.kind != "indices" or not _restores(each, task))
+
+
+def _restores(change: Change, task: Task) -> bool:
+    """Does a change make a line as it stands in the given code or in the course's answer?"""
+    known = {line.strip() for text in (task.given, task.answer) for line in _lines(ast.parse(text))}
+    made = set(_lines(change.tree)) - set(_lines(change.original))
+    return all(line.strip() in known for line in made)
+
+
+def _lines(tree: ast.AST) -> list[str]:
+    """The statements, each written the same way, whatever the text looked like."""
+    return ast.unparse(tree).splitlines()
