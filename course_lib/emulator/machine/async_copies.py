@@ -46,20 +46,27 @@ class CellsUnderWay:
     def stories_at(self, cell: Value, elements: int) -> CopyStories:
         """What is known of the copies into each lane's cell or its neighbours."""
         starters = np.full(self._lines.size, -1)
-        is_open = np.zeros(self._lines.size, bool)
+        is_open, was_missed = np.zeros((2, self._lines.size), bool)
         for maker in self.makers:
-            for access, group_is_open in maker.under_way_to(self._allocation):
+            for access, *facts in maker.under_way_to(self._allocation):
                 lanes = np.flatnonzero(access.mask.full_array)
-                open_lanes = spread(group_is_open, self._memory.space.shape).reshape(-1)[lanes]
+                of_lanes = [
+                    spread(each, self._memory.space.shape).reshape(-1)[lanes] for each in facts
+                ]
                 first = self._places(access)
                 for i in range(access.elements):
                     starters[first + i] = lanes
-                    is_open[first + i] = open_lanes
+                    is_open[first + i], was_missed[first + i] = of_lanes
         place = self._memory.place(self._allocation, cell)
         places = spread(place, self._memory.space.shape).reshape(-1)
         near = np.minimum(places[:, None] + np.arange(elements), self._lines.size - 1)
         lets_go = max((maker.lets_go for maker in self.makers), default=0)
-        return CopyStories(starters[near].max(axis=1), is_open[near].any(axis=1), lets_go)
+        return CopyStories(
+            starters[near].max(axis=1),
+            is_open[near].any(axis=1),
+            was_missed[near].any(axis=1),
+            lets_go,
+        )
 
     def _places(self, access: Access) -> np.ndarray:
         """The first place of each active lane's access."""
@@ -76,11 +83,15 @@ class CellsUnderWay:
 
 @dataclass(frozen=True, eq=False)
 class _Copy:
-    """What one call started, for some lanes; `group` is the group's number in its lane."""
+    """What one call started, for some lanes; `group` is the group's number in its lane.
+
+    `was_missed`: for which lanes a wait came while the group had not been closed.
+    """
 
     access: Access
     values: Sequence[Value]
     group: Value
+    was_missed: Value = np.False_
 
 
 class AsyncCopies:
@@ -94,11 +105,12 @@ class AsyncCopies:
         self._closed: Value = np.int64(0)
         self.lets_go = 0  # how many of the newest groups the last wait did not wait for
 
-    def under_way_to(self, allocation: Allocation) -> Iterator[tuple[Access, Value]]:
-        """The copies into an array, and for which lanes their group has not been closed."""
+    def under_way_to(self, allocation: Allocation) -> Iterator[tuple[Access, Value, Value]]:
+        """The copies into an array; for which lanes their group is open, and for which a wait came
+        while it was."""
         for copy in self._under_way:
             if copy.access.allocation is allocation:
-                yield copy.access, copy.group == self._closed
+                yield copy.access, copy.group == self._closed, copy.was_missed
 
     def start(
         self,
@@ -151,7 +163,9 @@ class AsyncCopies:
                 self._land(copy, landing)
                 self._cells_of(copy.access.allocation).count -= rest.empty
             if not rest.empty:
-                still.append(replace(copy, access=replace(copy.access, mask=rest)))
+                missed = copy.was_missed | (active.full_array & (copy.group == self._closed))
+                access = replace(copy.access, mask=rest)
+                still.append(replace(copy, access=access, was_missed=missed))
         self._under_way = still
 
     def _land(self, copy: _Copy, mask: Mask) -> None:

@@ -17,6 +17,7 @@ from course_lib.findings import Finding, finding
 from course_lib.sentences import Index, Line, Sentence, say
 
 
+COMMIT = "After which copies does a cp_async_commit() have to stand?"
 MOST_LOOKED_AT = 64  # accesses of a line to cells under way, until a thread meets its own copy
 
 
@@ -276,7 +277,10 @@ class CopyFaults(FaultObserver):
         )
         if stories.is_open[lane]:
             lacks = "is in no closed group, and only closed groups are waited for"
-            hint = "After which copies does a cp_async_commit() have to stand?"
+            hint = COMMIT
+        elif stories.was_missed[lane]:
+            lacks = "was in no closed group when the thread waited"
+            hint = COMMIT
         elif stories.lets_go:
             hint = say(
                 "cp_async_wait({groups}) lets this thread's newest {newest} go on. Is that copy "

@@ -64,11 +64,13 @@ class CopyStories:
     Attributes:
         starters: which lane has started it; -1 if there is none.
         is_open: its group has not been closed.
+        was_missed: a wait came while its group had not been closed.
         lets_go: how many of the newest groups the last wait did not wait for.
     """
 
     starters: np.ndarray
     is_open: np.ndarray
+    was_missed: np.ndarray
     lets_go: int
 
 
