@@ -214,9 +214,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "y, x = 8 * row, t // 32 * 32 + 8 * column",
             "y, x = row, t // 32 * 32 + column",
             "wrong-index",
-            "a[g], a[g + 1], a[",
+            "y, x = row, t // 3",
         ),
-        ("lane_place(t % 32)", "lane_place(t)", "out-of-bounds-read", "a[g], a[g + 1], a["),
+        ("lane_place(t % 32)", "lane_place(t)", "out-of-bounds-read", "y, x = 8 * row"),
         (
             "row, column = lane_place(t % 32)",
             "row, column = t % 32 // 4, t % 4",

@@ -109,6 +109,8 @@ def keep_causes(
     if cause.code in SYMPTOMS:
         return by_importance(_without_symptoms([*faults, cause]))
     follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
+    if orderly:
+        follows += ("uninitialised-read",)
     kept = [each for each in faults if each.code not in follows]
     return by_importance(once([cause, *kept]))
 

@@ -25,7 +25,7 @@ BY_ITSELF = ("brackets", "precedence", "indices", "comparison", "name", "exchang
 # What the emulator met or the numbers show, and the kinds of changes that explain it better.
 KINDS = {
     "wrong-result": (*BY_ITSELF, "number", "step", "indentation", "branch", "factor"),
-    "wrong-formula": ("surplus",),
+    "wrong-formula": ("name", "surplus"),
     "out-of-bounds-read": BY_ITSELF,
     "out-of-bounds-write": BY_ITSELF,
     "wrong-loop-bound": ("indices", "axis", "surplus"),
