@@ -137,7 +137,7 @@ def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
         )
         hint = found.hint or say("What, and how many values, should {name} return?", name=task.id)
         found = replace(found, message=message, hint=hint)
-        fractions = [node.lineno for node in nodes if _is_division(node)]
+        fractions = [each.lineno for each in map(_division, nodes) if each]
         if fractions and str(facts_of(found.message).get("type")).startswith("float"):
             return replace(found, line=fractions[0])
     if found.code == "race-write-after-write" and gives and _is_used(task):
@@ -159,8 +159,10 @@ def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
     return replace(found, line=min(stores or returns, default=answer.tree.lineno))
 
 
-def _is_division(node: ast.AST) -> bool:
-    return isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div)
+def _division(node: ast.AST) -> ast.BinOp | ast.AugAssign | None:
+    """A node with a `/`."""
+    divides = isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div)
+    return node if divides else None  # type: ignore[return-value]
 
 
 def _elsewhere(function: Kernel) -> Kernel:

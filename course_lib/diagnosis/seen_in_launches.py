@@ -95,7 +95,7 @@ def copied(launcher: Launcher, trial: Trial) -> Finding | None:
         result=element(outcome.output, place),
     )
     lines = launcher.trail(trial.case).store_lines[launcher.names[-1]]
-    return finding("wrong-index", message, lines[-1] if lines else None, hint)
+    return finding("wrong-result", message, lines[-1] if lines else None, hint)
 
 
 def multiplied_apart(launcher: Launcher, trail: Trail) -> Finding | None:

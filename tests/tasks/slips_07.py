@@ -88,7 +88,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "swizzle_strip": [
         ("tile[y, (left + x) ^ y]", "tile[y, left + x]", "wrong-formula", "B[top + y, x]"),
         ("tile[x, (top + y) ^ x]", "tile[x, top + y]", "wrong-formula", "B[top + y, x]"),
-        ("tile[x, (top + y) ^ x]", "tile[x, (top + y) ^ y]", "wrong-formula", "B[top + y, x]"),
+        ("tile[x, (top + y) ^ x]", "tile[x, (top + y) ^ y]", "wrong-index", "B[top + y, x]"),
         ("(32, 384)", "(32, 385)", "invalid-launch", "tile = cuda"),
         ("left + x) ^ y", "left + x) ^ x", "race-write-after-write", "tile[y, (left"),
         ("left + x) ^ y", "left + x) ^ (y + 1)", "wrong-formula", "tile[y, (left"),

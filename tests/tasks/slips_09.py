@@ -106,10 +106,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ),
         (
             "    store4(target, i, load4(source, i))\n",
-            (
-                "    if i < source.shape[0] - 4:\n"
-                "        store4(target, i, load4(source, i))\n"
-            ),
+            ("    if i < source.shape[0] - 4:\n        store4(target, i, load4(source, i))\n"),
             "wrong-bounds-check",
             "if i < source.shap",
         ),

@@ -3,6 +3,12 @@
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "four_by_two": [
         (
+            "b0, b1 = B[k, x], B[k, x + 1]",
+            "b0, b1 = B[k, x], B[k, x]",
+            "wrong-formula",
+            "sums[i, 0] += a * ",
+        ),
+        (
             (
                 "        b0, b1 = B[k, x], B[k, x + 1]\n"
                 "        for i in range(4):\n"
@@ -43,6 +49,14 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("A.shape[0]", "A.shape[0] - 1", "wrong-loop-bound", "A.shape[0] - 1"),
     ],
     "two_buffers": [
+        (
+            "load4(sA, now + 32 * k + y), load4(sB, now + 32 * k + x)",
+            "load4(sA, now + 32 * k + x), load4(sB, now + 32 * k + y)",
+            "wrong-formula",
+            "sums[i, j] += p[i]",
+        ),
+        ("store4(sB, now + 4 * t, b)", "store4(sB, now + 4 * t, a)", "wrong-index", "store4(sB, n"),
+        ("p[i] * q[j]", "p[j] * q[i]", "wrong-index", "sums[i, j] += p[j]"),
         (
             ("            store4(sB, now + 4 * t, b)\n        cuda.syncthreads()\n"),
             "            store4(sB, now + 4 * t, b)\n",

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from course_lib.diagnosis.repairs.change import (
-    LOOPS,
-    AnyEditSite,
     Change,
     EditSite,
     Original,
@@ -62,7 +60,9 @@ def other_axis(function: Original) -> Iterator[Change]:
     """`A.shape[0]` for `A.shape[1]`, of a kernel."""
     for each in function.all(ast.Subscript) if function.is_kernel else ():
         match each.node:
-            case ast.Subscript(ast.Attribute(ast.Name(array), "shape"), ast.Constant(0 | 1 as axis)):
+            case ast.Subscript(
+                ast.Attribute(ast.Name(array), "shape"), ast.Constant(0 | 1 as axis)
+            ):
                 text = quoted(each.node)
                 says = say("{text} is the length of another axis", text=text)
                 hint = say(

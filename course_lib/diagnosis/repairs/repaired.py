@@ -25,7 +25,7 @@ BY_ITSELF = ("brackets", "precedence", "indices", "comparison", "name", "exchang
 # What the emulator met or the numbers show, and the kinds of changes that explain it better.
 KINDS = {
     "wrong-result": (*BY_ITSELF, "number", "step", "indentation", "branch", "factor"),
-    "wrong-formula": ("name", "surplus"),
+    "wrong-formula": ("surplus", "name"),
     "out-of-bounds-read": BY_ITSELF,
     "out-of-bounds-write": BY_ITSELF,
     "wrong-loop-bound": ("indices", "axis", "surplus"),
@@ -116,8 +116,18 @@ def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Cha
     assert isinstance(kernel.tree, ast.FunctionDef)
     original = Original(kernel.tree, given, numbers, is_kernel=True)
     mine = [change for change in changes(original) if change.kind in kinds]
-    # Of two exchanges with which the numbers are right, the one that was meant comes first.
-    return sorted(mine, key=lambda each: each.kind != "indices" or not _restores(each, task))
+    return sorted(mine, key=lambda each: _likelihood(each, task, kinds))
+
+
+def _likelihood(change: Change, task: Task, kinds: Collection[str]) -> tuple[bool, bool]:
+    """A key by which of several changes with which the numbers are right the one meant is first.
+
+    Two indices exchanged where a tile is filled do the same as where it is read. Where the numbers
+    are known already, a name is the last thing to ask for.
+    """
+    may_stand_elsewhere = change.kind in ("indices", "name")
+    known = kinds == KINDS["wrong-formula"]
+    return not (may_stand_elsewhere and _restores(change, task)), known and change.kind == "name"
 
 
 def _restores(change: Change, task: Task) -> bool:

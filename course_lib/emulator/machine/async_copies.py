@@ -63,8 +63,8 @@ class CellsUnderWay:
         lets_go = max((maker.lets_go for maker in self.makers), default=0)
         return CopyStories(
             starters[near].max(axis=1),
-            is_open[near].any(axis=1),
-            was_missed[near].any(axis=1),
+            np.asarray(is_open[near].any(axis=1)),
+            np.asarray(was_missed[near].any(axis=1)),
             lets_go,
         )
 

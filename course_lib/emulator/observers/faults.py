@@ -16,7 +16,6 @@ from course_lib.emulator.state.memory import Allocation, CopyStories, Memory
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Index, Line, Sentence, say
 
-
 COMMIT = "After which copies does a cp_async_commit() have to stand?"
 MOST_LOOKED_AT = 64  # accesses of a line to cells under way, until a thread meets its own copy
 
