@@ -58,7 +58,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "eight_by_eight": [
         ("sB[k, 8 * x + i]", "sB[8 * x + i, k]", "wrong-index", "sB[8 * x + i, k]"),
-        ("a[i] = sA[k, 8 * y + i]", "a[i] = sA[k, 8 * x + i]", "wrong-formula", "C[top"),
+        ("a[i] = sA[k, 8 * y + i]", "a[i] = sA[k, 8 * x + i]", "wrong-index", "a[i] = sA"),
         ("                b[i] = sB[k, 8 * x + i]\n            for i in range(8):\n"
          "                for j in range(8):\n                    sums[i, j] += a[i] * b[j]\n",
          "            for i in range(8):\n                for j in range(8):\n"
@@ -67,7 +67,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("sums[i, j] += a[i] * b[j]", "sums[i, j] = a[i] * b[j]", "wrong-formula",
          "sums[i, j] = a"),
         ("for k in unroll(16)", "for k in unroll(8)", "wrong-formula", "C[top"),
-        ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[i] * b[i]", "wrong-formula", "C[top"),
+        ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[i] * b[i]", "wrong-index",
+         "sums[i, j] += a"),
         ("sA[k, 8 * y + i]", "sA[k, y + i]", "wrong-formula", "C[top"),
         ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[j] * b[i]", "wrong-formula", "C[top"),
     ],
