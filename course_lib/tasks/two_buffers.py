@@ -130,8 +130,21 @@ def A_for_B(tiles):
     return computes
 
 
+LOST = "What happens to a sum from one turn to the next?"
 IN_SB = "What is brought to `sB`, before the loop and in it?"
 IDEAS = (
+    *(
+        WrongIdea(
+            computes,
+            f"only the last {what} is in it, and the sum before is lost each time",
+            LOST,
+            place=("sum", "replaced"),
+        )
+        for computes, what in (
+            (lambda A, B: A[-1:].T @ B[-1:], "step of k"),
+            (lambda A, B: A[-8:].T @ B[-8:], "tile"),
+        )
+    ),
     WrongIdea(
         second_tile_twice,
         "the second tile is multiplied twice, and the first one never",

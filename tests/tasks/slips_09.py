@@ -136,6 +136,12 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("store4(T, 128 * k", "store4(T, 132 * k", "out-of-bounds-write", "store4(T, 132 * k "),
         (
             "sA[column + m, row] = four[m]",
+            "sA[column + 3 - m, row] = four[m]",
+            "wrong-result",
+            "store4(T, 128 * k ",
+        ),
+        (
+            "sA[column + m, row] = four[m]",
             "sA[column + m, row] = four[column + m]",
             "wrong-formula",
             "sA[column + m, row",

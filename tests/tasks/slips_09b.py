@@ -57,6 +57,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ),
         ("store4(sB, now + 4 * t, b)", "store4(sB, now + 4 * t, a)", "wrong-index", "store4(sB, n"),
         ("p[i] * q[j]", "p[j] * q[i]", "wrong-index", "sums[i, j] += p[j]"),
+        ("sums[i, j] += p[i]", "sums[i, j] = p[i]", "wrong-formula", "sums[i, j] = p[i]"),
         (
             ("            store4(sB, now + 4 * t, b)\n        cuda.syncthreads()\n"),
             "            store4(sB, now + 4 * t, b)\n",
