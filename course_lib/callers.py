@@ -14,7 +14,7 @@ from dataclasses import replace
 from course_lib.curriculum import TASKS, Exercise, Task
 from course_lib.emulator import Kernel, kernel_from, load_program, names_around
 from course_lib.findings import Finding
-from course_lib.sentences import Line, say
+from course_lib.sentences import Line, facts_of, say
 
 HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
 CALLER = "caller"  # the name of a kernel that calls
@@ -129,6 +129,17 @@ def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
         )
         hint = "Which line hands the result back to the caller?"
         return replace(found, message=message, hint=hint, line=answer.tree.lineno)
+    if found.code == "compile-error" and gives and _is_used(task):
+        message = say(
+            "The kernel that calls {name} cannot use what it returns: {seen}",
+            name=task.id,
+            seen=found.message,
+        )
+        hint = found.hint or say("What, and how many values, should {name} return?", name=task.id)
+        found = replace(found, message=message, hint=hint)
+        fractions = [each.lineno for each in map(_division, nodes) if each]
+        if fractions and str(facts_of(found.message).get("type")).startswith("float"):
+            return replace(found, line=fractions[0])
     if found.code == "race-write-after-write" and gives and _is_used(task):
         hint = say("For which two calls does {name} return the same place?", name=task.id)
         found = replace(found, hint=hint)
@@ -146,6 +157,12 @@ def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
     ]
     returns = [node.lineno for node in nodes if isinstance(node, ast.Return)]
     return replace(found, line=min(stores or returns, default=answer.tree.lineno))
+
+
+def _division(node: ast.AST) -> ast.BinOp | ast.AugAssign | None:
+    """A node with a `/`."""
+    divides = isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div)
+    return node if divides else None  # type: ignore[return-value]
 
 
 def _elsewhere(function: Kernel) -> Kernel:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from course_lib.findings import Finding
+from course_lib.sentences import facts_of
+
 APART = "barrier-divergence"
 RACES = ("race-", APART)
 OUTSIDE = ("out-of-bounds-read", "out-of-bounds-write")
@@ -19,3 +22,8 @@ DISORDER = (
 def array_of(cell: str) -> str:
     """The array of a cell: "A" for "A[3, 40]"."""
     return cell.split("[", 1)[0]
+
+
+def is_misaligned(each: Finding) -> bool:
+    """Is it a wide access at an odd address? A GPU stops there: no number after it exists."""
+    return each.code == "wrong-index" and "size" in facts_of(each.message)

@@ -16,6 +16,7 @@ from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.trial import Trial, right_in_block_0_alone, telling
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, Sentence, say, with_values
+from course_lib.words import element
 
 
 def equal_in_both(first: Outcome, second: Outcome) -> bool:
@@ -67,6 +68,34 @@ def made_of(launcher: Launcher, trial: Trial, fewest: int = 2) -> Finding | None
     return wrongly_made_of(
         task, launcher.answer.kernel, launcher.source, launch, trial.outcome, fewest
     )
+
+
+def copied(launcher: Launcher, trial: Trial) -> Finding | None:
+    """The finding for a task that copies elements, if one has come from another place."""
+    outcome = trial.outcome
+    if not isinstance(launcher.exercise, Task) or len(outcome.inputs) != 1:
+        return None
+    [source], expected, got = outcome.inputs, outcome.expected, outcome.values
+    if np.ndim(source) == 0 or len(np.unique(source)) < source.size:
+        return None
+    wrong = np.argwhere(~outcome.right & np.isin(got, source))
+    if not np.isin(expected, source).all() or not len(wrong):
+        return None
+    place = tuple(wrong[0])
+    here, there = (np.argwhere(source == each[place])[0] for each in (got, expected))
+    array = launcher.exercise.parameters[0]
+    message = say(
+        "{result} holds {here}; {there} belongs there.",
+        result=element(outcome.output, place),
+        here=element(array, here),
+        there=element(array, there),
+    )
+    hint = say(
+        "Which thread stores {result}, and from where has it got its number?",
+        result=element(outcome.output, place),
+    )
+    lines = launcher.trail(trial.case).store_lines[launcher.names[-1]]
+    return finding("wrong-result", message, lines[-1] if lines else None, hint)
 
 
 def multiplied_apart(launcher: Launcher, trail: Trail) -> Finding | None:

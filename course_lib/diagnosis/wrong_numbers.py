@@ -18,6 +18,7 @@ from course_lib.diagnosis.faults.traced import FROM_WHERE_TO_WHERE
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.seen_in_launches import (
+    copied,
     fixed_loop,
     independent_of_input,
     made_of,
@@ -60,6 +61,7 @@ def cause_of(
         or _in_other_launches(launcher, wrong)
         or stale(launcher, wrong)
         or made_of(launcher, exact, fewest=1)
+        or copied(launcher, exact)
     )
 
 

@@ -111,6 +111,7 @@ class Run:
         """Who listens to this launch: what the options ask for, and then the others."""
         options = self.options
         self.faults = Faults(self.names, self.note)
+        self.unwritten = Unwritten(self.names, self.note)
         self.output = Output(options.budget.printed_lines)
         self.meter = Meter() if options.counters else None
         self.stream = StreamRecorder() if options.stream else None
@@ -129,7 +130,7 @@ class Run:
             yield CopyFaults(self.names, self.note)
             if max(self.shape.grid) > 1:
                 yield self.block_races
-        yield Unwritten(self.names, self.note)
+        yield self.unwritten
         # Warp by warp, the same sites would be met once for every warp, in turns; nothing more.
         if limits and self.options.schedule == "lockstep":
             limits.next_launch()
@@ -293,7 +294,7 @@ class Run:
 
     def _profile(self, finished: bool, steps: int) -> Profile:
         totals = self.meter.finish() if self.meter else Counters()
-        findings = causes_only(self.findings.values())
+        findings = causes_only(self.findings.values(), self.unwritten.has_read)
         if self.meter:
             findings += float64_findings(self.meter.float64_lines, self.array_types)
         return Profile(

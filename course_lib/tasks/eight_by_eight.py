@@ -94,8 +94,9 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
-            "only the last step of k is in it, since each product replaces the sum",
+            "only the last step of k is in it, and the sum before is lost each time",
             "What happens to `sums[i, j]` from one step of k to the next?",
+            place=("sum", "replaced"),
         ),
         WrongIdea(
             lambda A, B: A[:8].T @ B[:8] + A[16:24].T @ B[16:24],

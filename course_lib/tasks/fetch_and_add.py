@@ -35,7 +35,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x: x[-1],
-            "only the last row is in it, since each row replaces the sum",
+            "only the last row is in it, and the sum before is lost each time",
             "What happens to the sum from one row to the next?",
         ),
     ),

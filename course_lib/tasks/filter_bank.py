@@ -48,8 +48,9 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x, w: [[row[4] * x[i + 32] for i in range(128)] for row in w],
-            "only the last tap is in it, since each product replaces the sum",
+            "only the last tap is in it, and the sum before is lost each time",
             "What happens to a sum from one tap to the next?",
+            place=("sum", "replaced"),
         ),
         WrongIdea(
             _replaced_far,

@@ -2,6 +2,20 @@
 
 from course_lib.exercise import Task, WrongIdea
 
+SECOND_LIKE_FIRST = (
+    "the second column of each thread has the numbers of its first",
+    "Which number of B belongs to the second column?",
+)
+
+
+def _in_one_sum(A, B):
+    """C if a thread adds the products of both columns to its first sum."""
+    C = A.T @ B
+    C[:, ::2] += C[:, 1::2]
+    C[:, 1::2] = 0
+    return C
+
+
 TASK = Task(
     id="four_by_two",
     title="Four rows, two columns",
@@ -20,8 +34,20 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
-            "only the last step of k is in it, since each product replaces the sum",
+            "only the last step of k is in it, and the sum before is lost each time",
             "What happens to a sum from one step of k to the next?",
+            place=("sum", "replaced"),
+        ),
+        WrongIdea(
+            lambda A, B: (A.T @ B)[:, ::2].repeat(2, axis=1), *SECOND_LIKE_FIRST, place=("sum",)
+        ),
+        WrongIdea(lambda A, B: A.T @ B[:, [*range(8)] * 2], *SECOND_LIKE_FIRST, place=("sum",)),
+        WrongIdea(
+            _in_one_sum,
+            "the products of both columns are in the sums of the first",
+            "How many sums has a thread, and to which does a product with the second number of B "
+            "go?",
+            place=("sum",),
         ),
         WrongIdea(
             lambda A, B: A[:-1].T @ B[:-1],

@@ -74,8 +74,9 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "only the last step of k is in it, since each product replaces the sum",
+            "only the last step of k is in it, and the sum before is lost each time",
             "What happens to a sum from one step of k to the next?",
+            place=("sum", "replaced"),
         ),
         WrongIdea(
             lambda A, B: A @ B[:, ::4].repeat(4, 1),

@@ -28,8 +28,9 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "only the last step of k is in it, since each product replaces the sum",
+            "only the last step of k is in it, and the sum before is lost each time",
             "What happens to `sums[i]` from one step of k to the next?",
+            place=("sum", "replaced"),
         ),
         WrongIdea(
             _into_one,

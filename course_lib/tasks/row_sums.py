@@ -13,7 +13,7 @@ TASK = Task(
     block=(32,),
     shapes=("32,32", "32"),
     reference=lambda A: A.sum(axis=1),
-    asks=("coalesced", "shared-memory", "race-free", "conflict-free"),
+    asks=("coalesced", "shared-memory", "race-free", "conflict-free", "float32"),
     formula="y[row] = the sum of A[row, k] over k",
     wrong_ideas=(
         WrongIdea(

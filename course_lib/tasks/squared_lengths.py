@@ -1,6 +1,17 @@
 """Points of three numbers each: loads with a stride, to be mended by a detour."""
 
+import numpy as np
+
 from course_lib.exercise import Task, WrongIdea
+
+
+def _in_planes(p):
+    """The sums if thread t takes the numbers t, t + 128 and t + 256 of its block."""
+    block, t = np.divmod(np.arange(len(p)), 128)
+    at = (384 * block + t)[:, None] + 128 * np.arange(3)
+    numbers = np.append(p.ravel(), np.nan)  # nobody brings what is not there
+    return (numbers[np.minimum(at, p.size)] ** 2).sum(axis=1)
+
 
 TASK = Task(
     id="squared_lengths",
@@ -12,7 +23,7 @@ TASK = Task(
     block=(128,),
     shapes=("N,3", "N"),
     reference=lambda p: (p * p).sum(axis=1),
-    asks=("bounds", "coalesced", "shared-memory", "race-free", "conflict-free"),
+    asks=("bounds", "coalesced", "shared-memory", "race-free", "conflict-free", "float32"),
     formula="out[i] = x² + y² + z² of point i",
     hints=(
         "The numbers of 128 points are 384 neighbours. Who brings which of them?",
@@ -25,6 +36,17 @@ TASK = Task(
             lambda p: (p * p)[:, :2].sum(axis=1),
             "z is missing",
             "How many numbers does a point have?",
+        ),
+        WrongIdea(
+            _in_planes,
+            "thread t takes the numbers t, t + 128 and t + 256 of its block, which belong to "
+            "three points",
+            "At which of the 384 numbers does the thread's own point begin?",
+        ),
+        WrongIdea(
+            lambda p: 3 * p[:, 0] ** 2,
+            "x² is in each sum three times, and y² and z² are missing",
+            "Which three numbers does the thread take?",
         ),
         WrongIdea(
             lambda p: p.sum(axis=1),

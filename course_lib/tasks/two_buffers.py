@@ -1,5 +1,7 @@
 """A working kernel with one buffer for its tiles, to be given a second one."""
 
+import numpy as np
+
 from course_lib.exercise import Task, WrongIdea
 
 HEAD = '''\
@@ -100,7 +102,75 @@ def first_tile_twice(A, B):
     return A[:-8].T @ B[:-8] + only_tile(A, B, 0)
 
 
+def second_tile_twice(A, B):
+    """The sum if the second tile is brought before the loop."""
+    return without_the_first(A, B) + only_tile(A, B, 1)
+
+
+def one_row_on(A, B):
+    """The sum if each tile but the first begins one row below the begin of the one before."""
+    rows = np.concatenate([np.arange(8), *(n + np.arange(1, 9) for n in range(0, len(A) - 8, 8))])
+    return A[rows].T @ B[rows]
+
+
+def of_other_threads(A, B):
+    """The sums if each thread reads A at its columns, and B at its rows."""
+    blocks = (A.T @ B).reshape(8, 4, 8, 4)
+    return blocks.transpose(2, 1, 0, 3).reshape(32, 32)
+
+
+def A_for_B(tiles):
+    """The sum if these rows of B are A's."""
+
+    def computes(A, B):
+        taken = B.copy()
+        taken[tiles] = A[tiles]
+        return A.T @ taken
+
+    return computes
+
+
+LOST = "What happens to a sum from one turn to the next?"
+IN_SB = "What is brought to `sB`, before the loop and in it?"
 IDEAS = (
+    *(
+        WrongIdea(
+            computes,
+            f"only the last {what} is in it, and the sum before is lost each time",
+            LOST,
+            place=("sum", "replaced"),
+        )
+        for computes, what in (
+            (lambda A, B: A[-1:].T @ B[-1:], "step of k"),
+            (lambda A, B: A[-8:].T @ B[-8:], "tile"),
+        )
+    ),
+    WrongIdea(
+        second_tile_twice,
+        "the second tile is multiplied twice, and the first one never",
+        "Which tile is brought before the loop?",
+        place=("sum",),
+    ),
+    WrongIdea(
+        one_row_on,
+        "each tile begins one row below the one before",
+        "How many rows of A has a tile, and by how many does the next one begin further down?",
+        place=("sum",),
+    ),
+    WrongIdea(
+        of_other_threads,
+        "each thread multiplies A's numbers of its columns by B's of its rows",
+        "Which of y and x chooses a row of C, and which array has a column for each row of C?",
+        place=("sum",),
+    ),
+    *(
+        WrongIdea(A_for_B(tiles), f"in {where}, A's numbers stand for B's", IN_SB, place=("sum",))
+        for tiles, where in (
+            (slice(None), "all tiles"),
+            (slice(8), "the first tile"),
+            (slice(8, None), "all tiles but the first"),
+        )
+    ),
     WrongIdea(
         first_tile_twice,
         "the first tile is multiplied twice, and the last one never",

@@ -35,8 +35,9 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "only the last step of k is in it, since each product replaces the sum",
+            "only the last step of k is in it, and the sum before is lost each time",
             "What happens to a sum from one step of k to the next?",
+            place=("sum", "replaced"),
         ),
         WrongIdea(
             _replaced_in_a_corner,

@@ -92,6 +92,25 @@ def test_reading_what_others_copied_without_a_barrier_after_the_wait(
     )
 
 
+@every_case("schedule", SCHEDULES)
+def test_why_a_copy_was_not_waited_for(schedule: str) -> None:
+    _, profile, _ = two_groups(schedule, commit="cp_async_wait(0)", wait="pass")
+    assert "waited" in str(facts_of(profile.errors[0].message)["lacks"])
+    assert "no closed group" in str(facts_of(profile.errors[0].message)["lacks"])
+    _, profile, _ = two_groups(schedule, commit="pass", wait="cp_async_wait(1)")
+    assert facts_of(profile.errors[0].hint)["groups"] == 1  # both copies are in the newest group
+    _, profile, _ = two_groups(schedule, wait="cp_async_wait(2)")
+    assert facts_of(profile.errors[0].hint)["groups"] == 2
+    _, profile, _ = two_groups(schedule, wait="pass")
+    assert facts_of(profile.errors[0].message)["lacks"] == "has not been waited for"
+
+
+def test_a_barrier_before_the_wait_is_told_as_nothing_that_orders_the_two_lines() -> None:
+    changed = {"wait": "cuda.syncthreads()", "meet": "cp_async_wait(1)"}
+    _, profile, _ = two_groups("warps", **changed)
+    assert {"copy_line"}.isdisjoint(facts_of(profile.errors[0].message))
+
+
 def test_a_wait_without_commit_waits_for_nothing() -> None:
     body = """
         s = cuda.shared.array(128, float32, alignment=16)
@@ -103,6 +122,7 @@ def test_a_wait_without_commit_waits_for_nothing() -> None:
     A, out = np.zeros(128, np.float32), np.zeros(32, np.float32)
     profile = run(body, 1, 32, A, out, parameters="A, out", before=IMPORT)
     assert codes(profile) == ["race-read-after-write"]
+    assert "closed group" in str(facts_of(profile.errors[0].message)["lacks"])
 
 
 def test_own_values_need_no_barrier() -> None:

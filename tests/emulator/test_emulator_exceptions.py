@@ -62,6 +62,16 @@ def test_threads_that_ended_are_missed_at_a_barrier() -> None:
     assert codes(launch(program(body, False), 1, 6, out)) == ["barrier-divergence"]
 
 
+def test_what_ended_a_thread_is_told_and_not_that_it_is_missed_at_a_barrier() -> None:
+    ends = {
+        "an item that is not there": ("x = (5, 6)[i]", False, "out-of-bounds-read"),
+        "an exception under debug": ("x = checked(i)", True, "raised-exception"),
+    }
+    for name, (body, debug, code) in ends.items():
+        profile = launch(program(f"{body}\ncuda.syncthreads()", debug), 1, 6, np.zeros(6, "f4"))
+        assert codes(profile) == [code], name
+
+
 @pytest.mark.parametrize("index", ["j", "j + i * 0", "i * 0 - j - 1"])
 def test_an_item_that_a_tuple_lacks(index: str) -> None:
     """The same for an index that is uniform, that differs between lanes, and that is negative."""

@@ -10,7 +10,7 @@ import pytest
 from emulator_helpers import codes, run
 from every_case import every_case
 
-from course_lib.sentences import facts_of
+from course_lib.sentences import Capital, Line, facts_of
 
 RAW, WAR, WAW = (
     "race-read-after-write",
@@ -314,3 +314,24 @@ out[cuda.grid(1)] = quiet[63 - i] + loud[i]
     races = [each for each in profile.findings if each.code.startswith("race")]
     raced = {str(facts_of(each.message)["cell"]).partition("[")[0] for each in races}
     assert raced == {"loud", "quiet"}
+
+
+@pytest.mark.parametrize("schedule", ["lockstep", "warps", "shuffled"])
+def test_what_is_read_before_it_is_ever_written_is_no_race(schedule: str) -> None:
+    """Row by row, each behind a barrier: the column read in turn k is there after the last turn."""
+    body = """
+        tile = cuda.shared.array((32, 32), float32)
+        i = cuda.threadIdx.x
+        total = float32(0)
+        for k in range(32):
+            tile[k, i] = k  # write
+            cuda.syncthreads()
+            total += tile[i, k]  # read
+        out[i] = total
+    """
+    profile = run(body, 1, 32, np.zeros(32, np.float32), schedule=schedule)
+    (found,) = [each for each in profile.findings if each.severity == "error"]
+    assert found.code == "uninitialised-read"
+    asked = facts_of(found.hint)["line"]
+    assert isinstance(asked, Capital) and isinstance(asked.said, Line) and found.line is not None
+    assert asked.said.number == found.line - 2

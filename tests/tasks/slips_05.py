@@ -117,7 +117,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-index", "load_tile(sA"),
         ("sA[ty, k]", "sA[row, k]", "out-of-bounds-read", "total +="),
         ("    load_tile(sB", "    sB = load_tile(sB", "compile-error", "total +="),
-        ("load_tile(sB, B,", "load_tile(sB, A,", "wrong-formula", "load_tile(sB"),
+        ("load_tile(sB, B,", "load_tile(sB, A,", "wrong-index", "load_tile(sB"),
         ("sA[ty, k] * sB[k, tx]", "A[row, k] * B[k, column]", "out-of-bounds-read", "total +="),
         (STORE, "    if True:\n", "out-of-bounds-write", "C[row, column] ="),
         (LOADS, STORE.replace("row < C.shape[0] and column < C.shape[1]",

@@ -12,7 +12,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("            k += 1\n        C[row, column] = total",
          "            k += 1\n            C[row, column] = A[k - 1, row] * B[k - 1, column]",
          "wrong-formula", "C[row, column] ="),
-        ("k < A.shape[0]", "k < A.shape[0] - 1", "wrong-formula", "C[row, column] ="),
+        ("k < A.shape[0]", "k < A.shape[0] - 1", "wrong-loop-bound", "while k <"),
         ("k < A", "k <= A", "wrong-loop-bound", "while k <"),
         ("k = 0", "k = 1", "wrong-formula", "C[row, column] ="),
         ("total += ", "total = ", "wrong-formula", "C[row, column] ="),

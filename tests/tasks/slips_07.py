@@ -88,10 +88,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "swizzle_strip": [
         ("tile[y, (left + x) ^ y]", "tile[y, left + x]", "wrong-formula", "B[top + y, x]"),
         ("tile[x, (top + y) ^ x]", "tile[x, top + y]", "wrong-formula", "B[top + y, x]"),
-        ("tile[x, (top + y) ^ x]", "tile[x, (top + y) ^ y]", "wrong-formula", "B[top + y, x]"),
+        ("tile[x, (top + y) ^ x]", "tile[x, (top + y) ^ y]", "wrong-index", "B[top + y, x]"),
         ("(32, 384)", "(32, 385)", "invalid-launch", "tile = cuda"),
         ("left + x) ^ y", "left + x) ^ x", "race-write-after-write", "tile[y, (left"),
-        ("left + x) ^ y", "left + x) ^ (y + 1)", "wrong-formula", "B[top + y, x]"),
+        ("left + x) ^ y", "left + x) ^ (y + 1)", "wrong-formula", "tile[y, (left"),
         (STRIP, STRIP.replace("^ y", "^ (y & 7)").replace("^ x", "^ (x & 7)"), "bank-conflict",
          "B[top + y, x]"),
         (STRIP, STRIP.replace(") ^ y", ")").replace("[x, (top + y) ^ x", "[x, 0 + (top + y)"),

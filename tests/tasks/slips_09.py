@@ -33,6 +33,26 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ),
         ("(32, 33)", "(33, 32)", "bank-conflict", "total += tile[lane"),
         ("total += tile[lane, k]", "total = tile[lane, k]", "wrong-formula", "y[lane] = total"),
+        (
+            (
+                "    for row in range(32):\n"
+                "        tile[row, lane] = A[row, lane]\n"
+                "    cuda.syncthreads()\n"
+                "    total = float32(0)\n"
+                "    for k in range(32):\n"
+                "        total += tile[lane, k]\n"
+            ),
+            (
+                "    total = float32(0)\n"
+                "    for row in range(32):\n"
+                "        tile[row, lane] = A[row, lane]\n"
+                "        cuda.syncthreads()\n"
+                "        total += tile[lane, row]\n"
+            ),
+            "uninitialised-read",
+            "total += tile[lane",
+        ),
+        ("total = float32(0)", "total = 0.0", "float64-arithmetic", "total = 0.0"),
     ],
     "copy_by_fours": [
         ("4 * cuda.grid(1)", "cuda.grid(1)", "wrong-index", "store4(target, i, "),
@@ -78,6 +98,18 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "out-of-bounds-read",
             "store4(target, 4 *",
         ),
+        (
+            "    i = 4 * cuda.grid(1)\n    store4(target, i, load4(source, i))\n",
+            "    i = cuda.grid(1)\n    store4(target, i, load4(source, 4 * i))\n",
+            "wrong-index",
+            "store4(target, i, ",
+        ),
+        (
+            "    store4(target, i, load4(source, i))\n",
+            ("    if i < source.shape[0] - 4:\n        store4(target, i, load4(source, i))\n"),
+            "wrong-bounds-check",
+            "if i < source.shap",
+        ),
     ],
     "stage_a": [
         ("load4(sA, 132", "load4(sA, 128", "uninitialised-read", "store4(T, 128 * k "),
@@ -104,12 +136,40 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("store4(T, 128 * k", "store4(T, 132 * k", "out-of-bounds-write", "store4(T, 132 * k "),
         (
             "sA[column + m, row] = four[m]",
+            "sA[column + 3 - m, row] = four[m]",
+            "wrong-result",
+            "store4(T, 128 * k ",
+        ),
+        (
+            "sA[column + m, row] = four[m]",
+            "sA[column + m, row] = four[column + m]",
+            "wrong-formula",
+            "sA[column + m, row",
+        ),
+        (
+            ("    for m in range(4):\n        sA[column + m, row] = four[m]\n"),
+            "    store4(sA, 132 * column + row, four)\n",
+            "wrong-index",
+            "store4(sA, 132 * c",
+        ),
+        (
+            "sA[column + m, row] = four[m]",
             "sA[column + m, row] = A[row, column + m]",
             "not-used",
             "sA[column + m, row",
         ),
     ],
     "lane_place": [
+        (
+            (
+                "    row = lane // 8 * 2 + lane // 2 % 2\n"
+                "    column = lane // 4 % 2 * 2 + lane % 2\n"
+            ),
+            "    row, column = lane % 8, lane // 8\n",
+            "wrong-formula",
+            "return row, column",
+        ),
+        ("    return row, column\n", "    return row\n", "compile-error", "return row"),
         (
             (
                 "    row = lane // 8 * 2 + lane // 2 % 2\n"
@@ -147,7 +207,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "lane // 8 * 2 + lane // 2 % 2",
             "lane / 8 * 2 + lane / 2 % 2",
             "compile-error",
-            "return row, column",
+            "row = lane / 8 * 2",
         ),
         ("return row, column", "return column, row", "wrong-index", "return column, row"),
     ],
@@ -157,9 +217,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "y, x = 8 * row, t // 32 * 32 + 8 * column",
             "y, x = row, t // 32 * 32 + column",
             "wrong-index",
-            "a[g], a[g + 1], a[",
+            "y, x = row, t // 3",
         ),
-        ("lane_place(t % 32)", "lane_place(t)", "out-of-bounds-read", "a[g], a[g + 1], a["),
+        ("lane_place(t % 32)", "lane_place(t)", "out-of-bounds-read", "y, x = 8 * row"),
         (
             "row, column = lane_place(t % 32)",
             "row, column = t % 32 // 4, t % 4",

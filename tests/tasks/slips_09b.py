@@ -3,6 +3,12 @@
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "four_by_two": [
         (
+            "b0, b1 = B[k, x], B[k, x + 1]",
+            "b0, b1 = B[k, x], B[k, x]",
+            "wrong-formula",
+            "sums[i, 0] += a * ",
+        ),
+        (
             (
                 "        b0, b1 = B[k, x], B[k, x + 1]\n"
                 "        for i in range(4):\n"
@@ -19,7 +25,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "sums[i, j] += A[k,",
         ),
         ("A[k, y + i]", "A[y + i, k]", "wrong-index", "a = A[y + i, k]"),
-        ("A.shape[0]", "A.shape[1]", "wrong-index", "a = A[k, y + i]"),
+        ("A.shape[0]", "A.shape[1]", "wrong-loop-bound", "for k in range(A"),
         (
             "    for i in range(4):\n        sums[i, 0] = sums[i, 1] = 0\n",
             "",
@@ -40,9 +46,18 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "incomplete-output",
             "C[y + i, x] = sums",
         ),
-        ("A.shape[0]", "A.shape[0] - 1", "wrong-formula", "A.shape[0] - 1"),
+        ("A.shape[0]", "A.shape[0] - 1", "wrong-loop-bound", "A.shape[0] - 1"),
     ],
     "two_buffers": [
+        (
+            "load4(sA, now + 32 * k + y), load4(sB, now + 32 * k + x)",
+            "load4(sA, now + 32 * k + x), load4(sB, now + 32 * k + y)",
+            "wrong-formula",
+            "sums[i, j] += p[i]",
+        ),
+        ("store4(sB, now + 4 * t, b)", "store4(sB, now + 4 * t, a)", "wrong-index", "store4(sB, n"),
+        ("p[i] * q[j]", "p[j] * q[i]", "wrong-index", "sums[i, j] += p[j]"),
+        ("sums[i, j] += p[i]", "sums[i, j] = p[i]", "wrong-formula", "sums[i, j] = p[i]"),
         (
             ("            store4(sB, now + 4 * t, b)\n        cuda.syncthreads()\n"),
             "            store4(sB, now + 4 * t, b)\n",
@@ -120,6 +135,30 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ),
     ],
     "async_buffers": [
+        (
+            (
+                "        cuda.syncthreads()\n"
+                "        if after < A.shape[0]:\n"
+                "            cp_async16(sA, 256 - now + 4 * t, A, 32 * after + 4 * t)\n"
+                "            cp_async16(sB, 256 - now + 4 * t, B, 32 * after + 4 * t)\n"
+                "            cp_async_commit()\n"
+            ),
+            (
+                "        if after < A.shape[0]:\n"
+                "            cp_async16(sA, 256 - now + 4 * t, A, 32 * after + 4 * t)\n"
+                "            cp_async16(sB, 256 - now + 4 * t, B, 32 * after + 4 * t)\n"
+                "            cp_async_commit()\n"
+                "        cuda.syncthreads()\n"
+            ),
+            "race-write-after-read",
+            "cp_async16(sA, 256",
+        ),
+        (
+            "    cp_async16(sA, 4 * t, A, 4 * t)\n    cp_async16(sB, 4 * t, B, 4 * t)\n",
+            "    cp_async16(sA, t, A, t)\n    cp_async16(sB, t, B, t)\n",
+            "wrong-index",
+            "cp_async16(sA, t, ",
+        ),
         ("        cp_async_wait(0)\n", "", "race-read-after-write", "p, q = load4(sA, n"),
         ("        cuda.syncthreads()\n", "", "race-read-after-write", "p, q = load4(sA, n"),
         (

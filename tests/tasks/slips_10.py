@@ -98,7 +98,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("    start_copy(sA[0], sB[0], A, B, 0)\n", "", "uninitialised-read", "warp_product(sums"),
         ("A, B, start + 64)", "A, B, start)", "wrong-formula", "C[16 * i"),
         ("range(0, K, 64)", "range(0, 192, 64)", "wrong-loop-bound", "for start in"),
-        ("range(0, K, 64)", "range(0, K + 64, 64)", "wrong-formula", "for start in"),
+        ("range(0, K, 64)", "range(0, K + 64, 64)", "wrong-loop-bound", "for start in"),
         ("range(0, K, 64)", "range(64, K, 64)", "wrong-loop-bound", "for start in"),
         ("sB[0], A, B, 0)", "sB[0], A, B, 64)", "wrong-index", "start_copy(sA[0]"),
         (f"{NEXT}{PRODUCT}", f"{PRODUCT}{NEXT}", "serial-work", "start_copy(sA[1 - here]"),

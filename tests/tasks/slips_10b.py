@@ -42,7 +42,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("which * band + inside % band, inside // band", "inside % band, inside // band",
          "wrong-formula", "return"),
         ("which * band + inside % band", "which + inside % band", "wrong-formula", "return"),
-        ("inside // band", "inside // columns", "wrong-formula", "return"),
+        ("inside // band", "inside // columns", "wrong-index", "return"),
         ("number % (band * columns)", "number % columns", "race-write-after-write", "return"),
         ("which * band + inside % band, inside // band", "which * band + inside // columns, inside "
          "% columns", "wrong-formula", "return"),

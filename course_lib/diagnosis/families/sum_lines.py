@@ -36,11 +36,10 @@ def sum_place(at: Evidence, details: list[str]) -> SlipLocation:
             name = root_name(statement.target)
             around = at.source.loops_around(statement)
             starts = at.source.starts(name) if name else []
-            again = [
-                start for start in starts if at.source.loops_around(start) == around and around
-            ]
-            if again:
-                return SlipLocation(again[0].lineno)
+            # A sum of several elements is set in loops of its own, within the one that adds.
+            shared = [sum(loop in around for loop in at.source.loops_around(e)) for e in starts]
+            if max(shared, default=0):
+                return SlipLocation(starts[shared.index(max(shared))].lineno)
     return SlipLocation(additions[0].lineno)
 
 

@@ -27,7 +27,7 @@ def explain_row_length(
     if found.code not in EXPLAINED or len(shape) != 2:
         return found
     length = shape[1]
-    for index in _flat_indices(source, name, found.line):
+    for index in flat_indices(source, name, found.line):
         taken = max(_factors(index), default=length)
         if taken != length and length < 2 * taken < 4 * length:  # about as long as a row
             message = say(
@@ -43,7 +43,7 @@ def explain_row_length(
     return found
 
 
-def _flat_indices(source: Source, array: str, line: int | None) -> Iterator[ast.expr]:
+def flat_indices(source: Source, array: str, line: int | None) -> Iterator[ast.expr]:
     """The flat indices into an array on a line."""
     for node in source.walk():
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):

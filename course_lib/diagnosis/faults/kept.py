@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from course_lib.diagnosis.codes import DISORDER, OUTSIDE, array_of
+from course_lib.diagnosis.codes import DISORDER, OUTSIDE, array_of, is_misaligned
 from course_lib.findings import Finding, by_importance
 from course_lib.sentences import say
 
@@ -109,6 +109,8 @@ def keep_causes(
     if cause.code in SYMPTOMS:
         return by_importance(_without_symptoms([*faults, cause]))
     follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
+    if orderly:
+        follows += ("uninitialised-read",)
     kept = [each for each in faults if each.code not in follows]
     return by_importance(once([cause, *kept]))
 
@@ -126,10 +128,13 @@ def lines_beyond(faults: Iterable[Finding], arrays: Collection[str]) -> set[int 
 def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
     """Is there a fault that makes every number doubtful?"""
     return any(
-        each.severity == "error"
-        and each.code in DISORDER
-        and not _on(each, output)
-        and not (orderly and each.code == "uninitialised-read")
+        is_misaligned(each)
+        or (
+            each.severity == "error"
+            and each.code in DISORDER
+            and not _on(each, output)
+            and not (orderly and each.code == "uninitialised-read")
+        )
         for each in faults
     )
 

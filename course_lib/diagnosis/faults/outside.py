@@ -125,8 +125,12 @@ def _outside_tile(each: Finding, source: Source, access: ast.Subscript, slot: as
         loops = source.loops_around(access)
         own = [loop for loop in loops if slot.id in loop_names(loop)]
         loop = (own or loops)[-1]
-        message = say("The loop runs past the end of the tile: {seen}", seen=each.message)
-        hint = "For which value does the loop over the tile run last?"
+        of_tile = array_of(each.cell) in source.shared_names()
+        message = say("The loop runs past the end: {seen}", seen=each.message)
+        hint = "For which value does this loop run last?"
+        if of_tile:
+            message = say("The loop runs past the end of the tile: {seen}", seen=each.message)
+            hint = "For which value does the loop over the tile run last?"
         line = bound_line(source, loop)
         return replace(each, code="wrong-loop-bound", message=message, line=line, hint=hint)
     return each
@@ -171,7 +175,8 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
             return _too_early(each, slot.id, grown)
         if each.code.endswith("write") and _starts_chunks(slot, loops, array_of(each.cell)):
             return _leaves(each, slot)
-        return _too_long(each, source, loops[-1], slot.id)
+        own = [loop for loop in loops if slot.id in loop_names(loop)]
+        return _too_long(each, source, (own or loops)[-1], slot.id)
     if around and each.code.endswith("write"):
         return _wrong_check(each, around[0][1])
     return each

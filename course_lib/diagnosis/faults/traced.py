@@ -11,6 +11,7 @@ from course_lib.diagnosis.codes import APART, OUTSIDE, array_of
 from course_lib.diagnosis.faults import kept, number_types, outside, timeout, worked_out
 from course_lib.diagnosis.faults.divergence import explain_divergence
 from course_lib.diagnosis.faults.flat_rows import explain_row_length
+from course_lib.diagnosis.faults.given_lines import explain_given_line
 from course_lib.diagnosis.faults.numbering import explain_meeting
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.journeys import about_buffers
@@ -60,6 +61,7 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         each = about_buffers(launcher.exercise, each)
         own = {array.name: array.shape for array in trial.profile.shared_arrays}
         each = explain_row_length(each, launcher.source, {**shapes, **own})
+        each = explain_given_line(each, launcher.exercise, launcher.source)
         is_shown = each.code in SHOWN_WITH_SIZES and not trial.case.exact
         tells_sizes = launcher.problem.sizes_vary and (each.code == APART or is_shown)
         found.append(launcher.seen_in(trial, each, tells_sizes))

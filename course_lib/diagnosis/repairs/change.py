@@ -148,6 +148,19 @@ class Original:
         return getattr(node, "lineno", 0) in self.given
 
 
+def code_of_place(function: Original, place: AnyEditSite) -> str:
+    """What it is called that something is wrong here: in a test, a loop's bound, a formula."""
+    above = [*function.above(place)]
+    for level, (node, (field, _)) in enumerate(zip(above, place.path[:0:-1], strict=True)):
+        outside = above[level + 1] if level + 1 < len(above) else None
+        is_a_loops = isinstance(outside, ast.While) and place.path[-level - 2][0] == "test"
+        if isinstance(node, ast.Compare) and not is_a_loops:
+            return "wrong-bounds-check"
+        if isinstance(node, LOOPS):
+            return "wrong-loop-bound" if field in ("iter", "test") else "wrong-formula"
+    return "wrong-formula"
+
+
 def lies_in(place: AnyEditSite, other: AnyEditSite) -> bool:
     """Does a node lie within another one?"""
     return len(other.path) < len(place.path) and place.path[: len(other.path)] == other.path

@@ -9,6 +9,7 @@ from course_lib.diagnosis.repairs.change import (
     Change,
     EditSite,
     Original,
+    code_of_place,
     node_at,
     quoted,
     replace_node,
@@ -210,6 +211,8 @@ def surplus(function: Original) -> Iterator[Change]:
     alike: dict[str, list[tuple[EditSite[ast.BinOp], ast.expr]]] = {}
     for each in function.all(ast.BinOp):
         node = each.node
+        if function.is_kernel and isinstance(node.op, ast.BitXor):
+            continue  # it is there for the banks: without it the numbers are right, too
         sign = symbol(node.op)
         pairs = [(node.left, f"`{sign} {ast.unparse(node.right)}`")]
         if isinstance(node.op, (ast.Add, ast.Mult)):
@@ -221,7 +224,8 @@ def surplus(function: Original) -> Iterator[Change]:
             other = node.right if kept is node.left else node.left
             if isinstance(node.op, PRODUCTS) and isinstance(other, ast.Constant):
                 hint = UNITS if not function.is_kernel else hint
-            yield function.with_node(each, kept, "wrong-formula", says, hint, "surplus")
+            code = code_of_place(function, each) if function.is_kernel else "wrong-formula"
+            yield function.with_node(each, kept, code, says, hint, "surplus")
     for gone, several in alike.items():
         if len(several) > 1:
 

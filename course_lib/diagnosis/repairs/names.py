@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from course_lib.diagnosis.repairs.change import (
-    LOOPS,
     Change,
     EditSite,
     Original,
+    code_of_place,
     lies_in,
     node_at,
     quoted,
@@ -28,6 +28,66 @@ def exchanged_indices(function: Original) -> Iterator[Change]:
             hint = "Which index is the row, and which one the column?"
             yield function.with_node(
                 each, exchanged, "wrong-index", says, hint, "indices", (("slice", None),)
+            )
+
+
+def exchanged_in_a_product(function: Original) -> Iterator[Change]:
+    """`a[i] * b[j]` for `a[j] * b[i]`, of a kernel."""
+    for each in function.all(ast.BinOp) if function.is_kernel else ():
+        match each.node:
+            case ast.BinOp(
+                ast.Subscript(ast.Name(one), ast.Name(i)) as left,
+                ast.Mult() as times,
+                ast.Subscript(ast.Name(other), ast.Name(j)) as right,
+            ) if i != j:
+                exchanged = ast.BinOp(
+                    ast.Subscript(left.value, right.slice, ast.Load()),
+                    times,
+                    ast.Subscript(right.value, left.slice, ast.Load()),
+                )
+                says = say("the two indices in {text} are exchanged", text=quoted(each.node))
+                hint = say(
+                    "How far do {i} and {j} count, and how long are {one} and {other}?",
+                    i=i,
+                    j=j,
+                    one=one,
+                    other=other,
+                )
+                yield function.with_node(each, exchanged, "wrong-index", says, hint, "indices")
+
+
+def other_axis(function: Original) -> Iterator[Change]:
+    """`A.shape[0]` for `A.shape[1]`, of a kernel."""
+    for each in function.all(ast.Subscript) if function.is_kernel else ():
+        match each.node:
+            case ast.Subscript(
+                ast.Attribute(ast.Name(array), "shape"), ast.Constant(0 | 1 as axis)
+            ):
+                text = quoted(each.node)
+                says = say("{text} is the length of another axis", text=text)
+                hint = say(
+                    "Does {text} count the rows of {array} or its columns? Which are meant?",
+                    text=text,
+                    array=array,
+                )
+                code = code_of_place(function, each)
+                code = "wrong-index" if code == "wrong-formula" else code
+                number = ast.Constant(1 - axis)
+                at = (("slice", None),)
+                yield function.with_node(each, number, code, says, hint, "axis", at)
+
+
+def exchanged_in_a_return(function: Original) -> Iterator[Change]:
+    """`return i, j` for `return j, i`, of a function that a kernel calls."""
+    for each in function.all(ast.Return) if function.is_kernel else ():
+        value = each.node.value
+        if isinstance(value, ast.Tuple) and len(value.elts) == 2:
+            exchanged = ast.Tuple(value.elts[::-1], ast.Load())
+            values = ", ".join(map(ast.unparse, value.elts))
+            says = say("the two values of {text} are exchanged", text=f"`return {values}`")
+            hint = "Which of the two does the task name first?"
+            yield function.with_node(
+                each, exchanged, "wrong-index", says, hint, "indices", (("value", None),)
             )
 
 
@@ -115,7 +175,7 @@ def other_numbers(function: Original) -> Iterator[Change]:
     known = [(each, (*function.numbers, *names)) for each in places]
     for each, others in (*neighbours, *known):
         says, hint = function.about(each)
-        code = _code_of_number(function, each)
+        code = code_of_place(function, each)
         kind = "step" if _begins_or_steps(function, each) else "number"
         for other in others:
             if isinstance(other, str):
@@ -130,19 +190,6 @@ def _begins_or_steps(function: Original, place: EditSite[ast.Constant]) -> bool:
     if not isinstance(call, ast.Call) or getattr(call.func, "id", "") != "range":
         return False
     return len(call.args) > 1 and place.path[-1] != ("args", 1)
-
-
-def _code_of_number(function: Original, place: EditSite[ast.Constant]) -> str:
-    """What it is called that a number is wrong: of a test, of a loop's bound, of a formula."""
-    above = [*function.above(place)]
-    for level, (node, (field, _)) in enumerate(zip(above, place.path[:0:-1], strict=True)):
-        outside = above[level + 1] if level + 1 < len(above) else None
-        is_a_loops = isinstance(outside, ast.While) and place.path[-level - 2][0] == "test"
-        if isinstance(node, ast.Compare) and not is_a_loops:
-            return "wrong-bounds-check"
-        if isinstance(node, LOOPS):
-            return "wrong-loop-bound" if field in ("iter", "test") else "wrong-formula"
-    return "wrong-formula"
 
 
 def same_number_twice(function: Original) -> Iterator[Change]:

@@ -25,14 +25,14 @@ BY_ITSELF = ("brackets", "precedence", "indices", "comparison", "name", "exchang
 # What the emulator met or the numbers show, and the kinds of changes that explain it better.
 KINDS = {
     "wrong-result": (*BY_ITSELF, "number", "step", "indentation", "branch", "factor"),
-    "wrong-formula": ("surplus",),
+    "wrong-formula": ("surplus", "name"),
     "out-of-bounds-read": BY_ITSELF,
     "out-of-bounds-write": BY_ITSELF,
-    "wrong-loop-bound": ("indices", "surplus"),
+    "wrong-loop-bound": ("indices", "axis", "surplus"),
     "accumulator-error": ("number", "indentation"),
-    "incomplete-output": ("number", "indentation"),
+    "incomplete-output": ("surplus", "number", "indentation"),
     "wrong-bounds-check": ("indices", "number", "comparison"),
-    "wrong-index": ("indices",),
+    "wrong-index": ("indices", "axis"),
     "race-write-after-write": ("brackets", "precedence"),
     "race-write-after-read": ("comparison",),
     "race-read-after-write": ("comparison",),
@@ -52,7 +52,7 @@ def explained_by_a_change(
     if change is None:
         return None
     seen: object = found.message
-    while change.kind == "indices" and "seen" in facts_of(seen):
+    while change.kind in ("indices", "axis") and "seen" in facts_of(seen):
         seen = facts_of(seen)["seen"]  # what a test or a size had to do with it is not the cause
     message = say("{seen} Here {says}.", seen=seen, says=change.says)
     if found.code == "wrong-result":
@@ -91,15 +91,15 @@ def change_that_repairs(
 def _changed_kernels(
     task: Task, kernel: Kernel, kinds: Collection[str]
 ) -> Iterator[tuple[Change, Kernel]]:
-    """Each change, and the kernel with it; where a kernel calls the answer, of both of them."""
-    for change in _changes(task, kernel, kinds):
-        yield change, replace(kernel, tree=change.tree)
+    """Each change, and the kernel with it; where a kernel calls the answer, the answer's first."""
     called = kernel.namespace.get(task.id) if task.caller else None
     if isinstance(called, Kernel) and isinstance(called.tree, ast.FunctionDef):
         for change in _changes(task, called, kinds):
             changed = {task.id: replace(called, tree=change.tree)}
             around = cast(MutableMapping[str, Any], kernel.namespace)  # which is only read
             yield change, replace(kernel, namespace=ChainMap(changed, around))
+    for change in _changes(task, kernel, kinds):
+        yield change, replace(kernel, tree=change.tree)
 
 
 def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Change]:
@@ -115,4 +115,28 @@ def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Cha
     ]
     assert isinstance(kernel.tree, ast.FunctionDef)
     original = Original(kernel.tree, given, numbers, is_kernel=True)
-    return (change for change in changes(original) if change.kind in kinds)
+    mine = [change for change in changes(original) if change.kind in kinds]
+    return sorted(mine, key=lambda each: _likelihood(each, task, kinds))
+
+
+def _likelihood(change: Change, task: Task, kinds: Collection[str]) -> tuple[bool, bool]:
+    """A key by which of several changes with which the numbers are right the one meant is first.
+
+    Two indices exchanged where a tile is filled do the same as where it is read. Where the numbers
+    are known already, a name is the last thing to ask for.
+    """
+    may_stand_elsewhere = change.kind in ("indices", "name")
+    known = kinds == KINDS["wrong-formula"]
+    return not (may_stand_elsewhere and _restores(change, task)), known and change.kind == "name"
+
+
+def _restores(change: Change, task: Task) -> bool:
+    """Does a change make a line as it stands in the given code or in the course's answer?"""
+    known = {line.strip() for text in (task.given, task.answer) for line in _lines(ast.parse(text))}
+    made = set(_lines(change.tree)) - set(_lines(change.original))
+    return all(line.strip() in known for line in made)
+
+
+def _lines(tree: ast.AST) -> list[str]:
+    """The statements, each written the same way, whatever the text looked like."""
+    return ast.unparse(tree).splitlines()

@@ -135,7 +135,7 @@ def lacking(kind: T.Type) -> str:
     if isinstance(kind, T.TupleType):
         if kind.items and all(map(T.is_float, kind.items)):
             return "These are several numbers: which of them is meant, or what takes them all?"
-        return "A shape holds several numbers, one for each axis: which one is meant?"
+        return "Several numbers stand in the brackets, as in a shape: which one is meant?"
     if isinstance(kind, T.ArrayType):
         return "An array holds many numbers: is its length meant, or one of its elements?"
     if not isinstance(kind, T.Static) or not isinstance(kind.value, Reference):

@@ -9,14 +9,20 @@ for the race detector, when it starts and when it lands: it may take place anywh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from course_lib.emulator.machine.load_store import LoadStoreUnit
-from course_lib.emulator.state.lanes import Mask, Value
-from course_lib.emulator.state.memory import Access, Allocation, ArrayView, Memory
+from course_lib.emulator.state.lanes import Mask, Value, spread
+from course_lib.emulator.state.memory import (
+    Access,
+    Allocation,
+    ArrayView,
+    CopyStories,
+    Memory,
+)
 
 
 class CellsUnderWay:
@@ -27,6 +33,7 @@ class CellsUnderWay:
         self._allocation = allocation
         self._memory = memory
         self._lines = np.zeros(allocation.storage.size, np.int32)
+        self.makers: list[AsyncCopies] = []  # each warp's own, if the warps run apart
 
     def lines_at(self, cell: Value, elements: int) -> Value:
         """For each lane the line of a copy into its cell or its neighbours; 0 if there is none."""
@@ -36,22 +43,55 @@ class CellsUnderWay:
             lines = np.maximum(lines, self._lines.take(place + np.int64(i)))
         return lines
 
-    def set_line(self, access: Access, line: int) -> None:
-        """Note a copy into what each active lane accesses; with line 0, that it has landed."""
+    def stories_at(self, cell: Value, elements: int) -> CopyStories:
+        """What is known of the copies into each lane's cell or its neighbours."""
+        starters = np.full(self._lines.size, -1)
+        is_open, was_missed = np.zeros((2, self._lines.size), bool)
+        for maker in self.makers:
+            for access, *facts in maker.under_way_to(self._allocation):
+                lanes = np.flatnonzero(access.mask.full_array)
+                of_lanes = [
+                    spread(each, self._memory.space.shape).reshape(-1)[lanes] for each in facts
+                ]
+                first = self._places(access)
+                for i in range(access.elements):
+                    starters[first + i] = lanes
+                    is_open[first + i], was_missed[first + i] = of_lanes
+        place = self._memory.place(self._allocation, cell)
+        places = spread(place, self._memory.space.shape).reshape(-1)
+        near = np.minimum(places[:, None] + np.arange(elements), self._lines.size - 1)
+        lets_go = max((maker.lets_go for maker in self.makers), default=0)
+        return CopyStories(
+            starters[near].max(axis=1),
+            np.asarray(is_open[near].any(axis=1)),
+            np.asarray(was_missed[near].any(axis=1)),
+            lets_go,
+        )
+
+    def _places(self, access: Access) -> np.ndarray:
+        """The first place of each active lane's access."""
         place = self._memory.place(self._allocation, access.cell)
         place = np.broadcast_to(place, self._memory.space.shape)
-        first = place.reshape(-1) if access.mask.array is None else place[access.mask.full_array]
+        return place.reshape(-1) if access.mask.array is None else place[access.mask.full_array]
+
+    def set_line(self, access: Access, line: int) -> None:
+        """Note a copy into what each active lane accesses; with line 0, that it has landed."""
+        first = self._places(access)
         for i in range(access.elements):
             self._lines[first + i] = line
 
 
 @dataclass(frozen=True, eq=False)
 class _Copy:
-    """What one call started, for some lanes; `group` is the group's number in its lane."""
+    """What one call started, for some lanes; `group` is the group's number in its lane.
+
+    `was_missed`: for which lanes a wait came while the group had not been closed.
+    """
 
     access: Access
     values: Sequence[Value]
     group: Value
+    was_missed: Value = np.False_
 
 
 class AsyncCopies:
@@ -63,6 +103,14 @@ class AsyncCopies:
         self._under_way: list[_Copy] = []
         # How many groups each lane has closed; a scalar as long as all lanes agree.
         self._closed: Value = np.int64(0)
+        self.lets_go = 0  # how many of the newest groups the last wait did not wait for
+
+    def under_way_to(self, allocation: Allocation) -> Iterator[tuple[Access, Value, Value]]:
+        """The copies into an array; for which lanes their group is open, and for which a wait came
+        while it was."""
+        for copy in self._under_way:
+            if copy.access.allocation is allocation:
+                yield copy.access, copy.group == self._closed, copy.was_missed
 
     def start(
         self,
@@ -91,6 +139,8 @@ class AsyncCopies:
     def _cells_of(self, allocation: Allocation) -> CellsUnderWay:
         if not isinstance(allocation.copies, CellsUnderWay):
             allocation.copies = CellsUnderWay(allocation, self._unit.memory)
+        if self not in allocation.copies.makers:
+            allocation.copies.makers.append(self)
         return allocation.copies
 
     def commit(self, active: Mask) -> None:
@@ -102,6 +152,7 @@ class AsyncCopies:
 
     def wait(self, groups: int, active: Mask) -> None:
         """Let the copies of all closed groups but the newest `groups` of each active lane land."""
+        self.lets_go = groups
         still: list[_Copy] = []
         for copy in self._under_way:
             landing = _common(copy.access.mask, active).where(
@@ -112,7 +163,9 @@ class AsyncCopies:
                 self._land(copy, landing)
                 self._cells_of(copy.access.allocation).count -= rest.empty
             if not rest.empty:
-                still.append(replace(copy, access=replace(copy.access, mask=rest)))
+                missed = copy.was_missed | (active.full_array & (copy.group == self._closed))
+                access = replace(copy.access, mask=rest)
+                still.append(replace(copy, access=access, was_missed=missed))
         self._under_way = still
 
     def _land(self, copy: _Copy, mask: Mask) -> None:

@@ -117,7 +117,14 @@ class Observer:
         """The lanes in `bad` read cells that were not written since the round before."""
 
     def too_early(
-        self, kind: str, allocation: Allocation, cell: Value, bad: Mask, line: int, started: Value
+        self,
+        kind: str,
+        allocation: Allocation,
+        cell: Value,
+        bad: Mask,
+        line: int,
+        started: Value,
+        elements: int,
     ) -> None:
         """The lanes in `bad` touch cells into which copies are under way, begun at `started`."""
 

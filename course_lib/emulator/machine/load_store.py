@@ -322,7 +322,7 @@ class LoadStoreUnit:
         if lines.any():
             bad = mask.where(lines != 0)
             if not bad.empty:
-                self.observers.too_early(kind, allocation, cell, bad, line, lines)
+                self.observers.too_early(kind, allocation, cell, bad, line, lines, elements)
 
     def report_faults(
         self, faults: Sequence[Fault], allocation: Allocation, kind: str, line: int

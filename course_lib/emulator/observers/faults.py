@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -10,10 +11,13 @@ from course_lib.emulator.observers.index_findings import index_finding
 from course_lib.emulator.observers.thread_names import FaultObserver, Place, ThreadNames
 from course_lib.emulator.profile.profile import StaleRead
 from course_lib.emulator.state.indices import Fault
-from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value
-from course_lib.emulator.state.memory import Allocation
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.memory import Allocation, CopyStories, Memory
 from course_lib.findings import Finding, finding
-from course_lib.sentences import Index, Line, say
+from course_lib.sentences import Index, Line, Sentence, say
+
+COMMIT = "After which copies does a cp_async_commit() have to stand?"
+MOST_LOOKED_AT = 64  # accesses of a line to cells under way, until a thread meets its own copy
 
 
 class Faults(FaultObserver):
@@ -26,6 +30,10 @@ class Faults(FaultObserver):
     def __init__(self, names: ThreadNames, note: Callable[[Finding], None]) -> None:
         super().__init__(names, note)
         self.stale_reads: dict[tuple[int, str], StaleRead] = {}
+
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        super().begin(space, memory)
+        self._ended = np.zeros(space.size, bool)  # by an exception that a finding tells of
 
     def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None:
         self.note(index_finding(fault, allocation, kind, line, *self.who(fault.lane)))
@@ -55,6 +63,7 @@ class Faults(FaultObserver):
         self.note(found)
 
     def raised(self, what: str, mask: Mask, line: int) -> None:
+        self._ended |= mask.full_array.reshape(-1)
         who, thread = self.who(int(np.argmax(mask.full_array)))
         found = finding(
             "raised-exception",
@@ -66,6 +75,7 @@ class Faults(FaultObserver):
         self.note(found)
 
     def no_such_item(self, name: str, index: Value, items: int, bad: Mask, line: int) -> None:
+        self._ended |= bad.full_array.reshape(-1)
         lane, number = _first_lane(bad, index)
         who, thread = self.who(lane)
         has = "1 item" if items == 1 else say("{items} items", items=items)
@@ -187,7 +197,10 @@ class Faults(FaultObserver):
     def _divergence(self, line: int, block: int, arrived: Mask, live: Mask) -> None:
         size = self.space.block_size
         present = arrived.full_array.reshape(-1, size)[block]
-        absent = int(np.argmin(present))
+        missed = ~present & ~self._ended.reshape(-1, size)[block]
+        if not missed.any():
+            return  # only those that an exception has ended, which is told already
+        absent = int(np.argmax(missed))
         returned = not live.full_array.reshape(-1, size)[block][absent]
         missing, absent_thread = self.who(block * size + absent)
         waiting, present_thread = self.who(block * size + int(np.argmax(present)))
@@ -210,38 +223,92 @@ class Faults(FaultObserver):
 
 
 class CopyFaults(FaultObserver):
-    """Makes a finding of every access to cells into which an asynchronous copy is under way."""
+    """Makes a finding of every access to cells into which an asynchronous copy is under way.
+
+    What a thread does with its own copy is told at once. With another thread's, the two may simply
+    not be ordered, which the races say better: it is told last, and only where they say nothing.
+    """
+
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        super().begin(space, memory)
+        self._of_others: list[Finding] = []
+        self._looked_at: Counter[tuple[str, str, int, int]] = Counter()
 
     def too_early(
-        self, kind: str, allocation: Allocation, cell: Value, bad: Mask, line: int, started: Value
+        self,
+        kind: str,
+        allocation: Allocation,
+        cell: Value,
+        bad: Mask,
+        line: int,
+        started: Value,
+        elements: int,
     ) -> None:
-        lane, number = _first_lane(bad, cell)
         _, copy_line = _first_lane(bad, started)
+        key = (kind, allocation.name, line, copy_line)
+        if self._looked_at[key] >= MOST_LOOKED_AT:
+            return
+        self._looked_at[key] += 1
+        assert allocation.copies is not None
+        stories = allocation.copies.stories_at(cell, elements)
+        lanes = np.flatnonzero(bad.full_array)
+        own = lanes[stories.starters[lanes] == lanes]
+        lane = int(own[0] if own.size else lanes[0])
+        name = allocation.element_name(int(spread(cell, self.space.shape).reshape(-1)[lane]))
+        found = self._finding(kind, name, lane, line, copy_line, stories)
+        if own.size:
+            self._looked_at[key] = MOST_LOOKED_AT
+            self.note(found)
+        else:
+            self._of_others.append(found)
+
+    def _finding(
+        self, kind: str, name: str, lane: int, line: int, copy_line: int, stories: CopyStories
+    ) -> Finding:
+        starter = int(stories.starters[lane])
         who, thread = self.who(lane)
-        name = allocation.element_name(number)
         reads = kind == "load"
         what = {"load": "reads", "copy": "starts another copy to"}.get(kind, "writes")
-        found = finding(
+        lacks = "has not been waited for"
+        hint: Sentence | str = (
+            "Which cp_async_wait covers that copy? Or should one of the two lines use another "
+            "buffer?"
+        )
+        if stories.is_open[lane]:
+            lacks = "is in no closed group, and only closed groups are waited for"
+            hint = COMMIT
+        elif stories.was_missed[lane]:
+            lacks = "was in no closed group when the thread waited"
+            hint = COMMIT
+        elif stories.lets_go:
+            hint = say(
+                "cp_async_wait({groups}) lets this thread's newest {newest} go on. Is that copy "
+                "there?",
+                groups=stories.lets_go,
+                newest="group" if stories.lets_go == 1 else f"{stories.lets_go} groups",
+            )
+        return finding(
             "race-read-after-write" if reads else "race-write-after-write",
             say(
                 "{who} {what} {name} at {line}, but the copy to it that was started at "
-                "{copy_line} has not been waited for.",
+                "{copy_line} {lacks}.",
                 who=who,
                 what=what,
                 name=name,
                 line=Line(line),
                 copy_line=Line(copy_line),
+                lacks=lacks,
             ),
             line,
-            say(
-                "Which cp_async_wait covers that copy? Or should this line {verb} another buffer?",
-                verb="read" if reads else "fill",
-            ),
+            hint,
             other_line=copy_line,
-            threads=(thread,),
+            threads=(thread,) if starter == lane else (thread, self.who(starter)[1]),
             cell=name,
         )
-        self.note(found)
+
+    def end(self) -> None:
+        for found in self._of_others:
+            self.note(found)
 
 
 def _first_lane(bad: Mask, cell: Value) -> tuple[int, int]:

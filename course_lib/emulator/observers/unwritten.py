@@ -17,12 +17,14 @@ from course_lib.sentences import say
 class _Reads:
     """The lanes that read, on one line, cells of an array that nobody had written.
 
-    Both are flat: `lanes` says which, `cells` of each of them the first such cell.
+    Both are flat: `lanes` says which, `cells` of each of them the first such cell. `all` says of
+    each cell of the array whether it is one of them.
     """
 
     allocation: Allocation
     lanes: np.ndarray
     cells: np.ndarray
+    all: np.ndarray
 
 
 class Unwritten(FaultObserver):
@@ -41,11 +43,14 @@ class Unwritten(FaultObserver):
         lanes = bad.full_array.reshape(-1)
         known = self._reads.get(key)
         if known is None:
-            self._reads[key] = _Reads(allocation, lanes.copy(), cells.copy())
+            cells_of_array = np.zeros(allocation.cells, bool)
+            known = _Reads(allocation, lanes.copy(), cells.copy(), cells_of_array)
+            self._reads[key] = known
         else:
             new = lanes & ~known.lanes
             known.cells[new] = cells[new]
             known.lanes |= new
+        known.all[cells[lanes]] = True
 
     def access(self, access: Access) -> None:
         """Remember which lanes store not-a-number to global memory."""
@@ -66,6 +71,14 @@ class Unwritten(FaultObserver):
             lane = int(np.argmax(telling if telling.any() else read.lanes))
             cell = int(read.cells[lane])
             self._note_read(read.allocation.element_name(cell), read.allocation.space, lane, line)
+
+    def has_read(self, line: int | None, cell: str) -> bool:
+        """Did a line read this cell, "tile[1, 0]", before anything was written there?"""
+        array = cell.split("[")[0]
+        read = self._reads.get((line or 0, array))
+        if read is None:
+            return False
+        return any(read.allocation.element_name(int(n)) == cell for n in np.flatnonzero(read.all))
 
     def _note_read(self, name: str, space: str, lane: int, line: int) -> None:
         who, thread = self.who(lane)

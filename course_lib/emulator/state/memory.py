@@ -57,12 +57,30 @@ class Ages:
     newest_of_block: Value
 
 
+@dataclass(frozen=True, eq=False)
+class CopyStories:
+    """For each lane, flat, what is known of the copy into a cell of its own.
+
+    Attributes:
+        starters: which lane has started it; -1 if there is none.
+        is_open: its group has not been closed.
+        was_missed: a wait came while its group had not been closed.
+        lets_go: how many of the newest groups the last wait did not wait for.
+    """
+
+    starters: np.ndarray
+    is_open: np.ndarray
+    was_missed: np.ndarray
+    lets_go: int
+
+
 class CopiesUnderWay(Protocol):
     """What an allocation knows of asynchronous copies into it; see async_copies.py."""
 
     count: int
 
     def lines_at(self, cell: Value, elements: int) -> Value: ...
+    def stories_at(self, cell: Value, elements: int) -> CopyStories: ...
 
 
 @dataclass(eq=False)

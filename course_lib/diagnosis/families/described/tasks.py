@@ -66,6 +66,7 @@ def diagnose_task(task: Task, outcome: Outcome) -> Slip | None:
         at_zeros,
         of_all(partial(other_operands, task)),
         of_all(partial(displaced, task)),
+        partial(_places_exchanged, task),
         _another_number,
         whole_numbers,
         shifted_or_scaled,
@@ -172,6 +173,31 @@ def _lost(outcome: Outcome) -> Array:
     """The elements that were written and are no finite numbers."""
     lost: Array = ~np.isfinite(outcome.got) & ~outcome.untouched
     return lost
+
+
+def _places_exchanged(task: Task, outcome: Outcome) -> Slip | None:
+    """The numbers asked for, each once, in places that the answer has worked out for its caller."""
+    got, expected = outcome.values.ravel(), outcome.expected.ravel()
+    if not task.caller or outcome.inputs or len(np.unique(expected)) < expected.size:
+        return None
+    if not np.array_equal(np.sort(got), np.sort(expected)):
+        return None
+    number = expected[np.flatnonzero(got != expected)[0]]
+    (here,), (there,) = (np.argwhere(each == number) for each in (outcome.values, outcome.expected))
+    message = say(
+        "All numbers are there, but not in their places: {number} stands in {array}{here} and "
+        "belongs in {array}{there}.",
+        number=f"{number:.4g}",
+        array=outcome.output,
+        here=element("", here),
+        there=element("", there),
+    )
+    hint = say(
+        "Which place does {name} return for the thread that writes {number}?",
+        name=task.id,
+        number=f"{number:.4g}",
+    )
+    return Slip("wrong-formula", message, hint, ("store",))
 
 
 def _another_number(outcome: Outcome) -> Slip | None:
