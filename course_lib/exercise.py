@@ -242,6 +242,8 @@ class Task(Exercise):
             time that a right answer is launched once more, so that none may be written out. The
             first is named. Where a size never changes, the given cell says how large it is.
         offsets: by parameter, what is added to its numbers, which lie around 0 otherwise.
+        rises: by parameter, by how much its numbers rise from the first to the last in one of the
+            launches, for answers that rely on where they lie.
         before: what every element of the output holds before the launch.
         hints: one to three, from a nudge to the idea.
         given: the answer cell as the student gets it.
@@ -285,6 +287,7 @@ class Task(Exercise):
     grid: tuple[Size, ...] = ()
     other_sizes: tuple[Mapping[str, int], ...] = ()
     offsets: Mapping[str, float] = field(default_factory=dict)
+    rises: Mapping[str, float] = field(default_factory=dict)
     before: float = 0.0
     hints: tuple[str, ...] = ()
     given: str = ""

@@ -46,13 +46,14 @@ TASK = Task(
     other_sizes=({"6": 9},),
     reference=_merged,
     offsets={"L": -110},  # exp(L) is 0 in float32
+    rises={"L": 200},  # exp(L[i] - L[0]) is infinite
     asks=("coalesced",),
     wrong_ideas=(
         WrongIdea(
             lambda parts, L: _walk(parts, L, True, False),
             "what was mixed before a new maximum keeps its old shares",
             "Everything that was added up with the old maximum has to shrink.",
-            place=("load", "O"),
+            place=("load", "O", "last"),
         ),
         WrongIdea(
             lambda parts, L: _walk(parts, L, False, True),

@@ -37,6 +37,7 @@ TASK = Task(
     reference=lambda s: _walk(
         s, lambda top, total, new, score: (new, total * _exp(top - new) + _exp(score - new))
     ),
+    rises={"s": 12},  # the first scores lie below 0
     wrong_ideas=(
         WrongIdea(
             lambda s: _walk(
@@ -46,11 +47,21 @@ TASK = Task(
                     total * _exp(new - top) + _exp(score - new),
                 ),
             ),
-            "old terms grow where they should shrink; and before the first score, top is -inf, so "
-            "this factor is infinite",
-            "An old term is exp(s[j] - top), and the maximum has grown: is it too large now, or "
-            "too small?",
+            "before the first score top is -inf, and here that makes something infinite",
+            "In which one exponent does the old maximum stand, and is it subtracted there?",
             place=("exponential",),
+        ),
+        WrongIdea(
+            lambda s: _walk(
+                s,
+                lambda top, total, new, score: (
+                    max(new, 0.0),
+                    total * _exp(max(top, 0.0) - max(new, 0.0)) + _exp(score - max(new, 0.0)),
+                ),
+            ),
+            "where all scores so far lie below 0, `top` is 0",
+            "With which number does `top` begin, and is every score larger?",
+            place=("attention", "first maximum"),
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (top, total * _exp(top - new) + 1)),

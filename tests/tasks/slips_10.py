@@ -86,6 +86,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "b[j, 1])", "            for j in range(8):\n                a = ldmatrix_x4(sA, "
          "piece_at(16 * i + lane % 16, 2 * k + lane // 16))\n                add_product(sums, i, "
          "j, a, b[j, 0], b[j, 1])", "not-used", "                a = ldmatrix_x4"),
+        ("for j in range(8):\n                add_", "for j in range(0, 8, 2):\n                add_",
+         "accumulator-error", "add_product(sums"),
+        ("j + lane // 16", "j // 2 + lane // 16", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
     ],
     "two_stages": [
         ("start + 64 < K", "start + 64 <= K", "out-of-bounds-read", "start + 64)"),
@@ -94,9 +97,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        cp_async_wait(0)\n        cuda.syncthreads()\n",
          "        cuda.syncthreads()\n        cp_async_wait(0)\n", "race-read-after-write",
          "warp_product(sums"),
-        ("        here = 1 - here\n", "", "wrong-formula", "C[16 * i"),
+        ("        here = 1 - here\n", "", "wrong-formula", "warp_product(sums"),
         ("    start_copy(sA[0], sB[0], A, B, 0)\n", "", "uninitialised-read", "warp_product(sums"),
-        ("A, B, start + 64)", "A, B, start)", "wrong-formula", "C[16 * i"),
+        ("A, B, start + 64)", "A, B, start)", "wrong-formula", "start_copy(sA[1 - here]"),
         ("range(0, K, 64)", "range(0, 192, 64)", "wrong-loop-bound", "for start in"),
         ("range(0, K, 64)", "range(0, K + 64, 64)", "wrong-formula", "for start in"),
         ("range(0, K, 64)", "range(64, K, 64)", "wrong-loop-bound", "for start in"),

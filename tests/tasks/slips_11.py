@@ -32,6 +32,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "(total + math"),
         ("        top = new\n", "", "wrong-formula", "kept[i, 0]"),
         ("new = max(top, score)", "new = score", "wrong-formula", "kept[i, 0]"),
+        ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "wrong-formula",
+         "top, total ="),
     ],
     "mix_tiles": [
         (RESCALE, "", "wrong-formula", "mixed +="),
@@ -43,6 +45,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        new = top\n", "        new = float32(0)\n", "wrong-formula",
          "out[first // 8, x] ="),
         ("new = max(new, s[j])", "new = max(top, s[j])", "wrong-index", "max(top, s[j])"),
+        ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "wrong-formula",
+         "top, mixed ="),
+        ("        new = top\n", "        new = float32(-math.inf)\n", "wrong-formula",
+         "out[first // 8, x] ="),
     ],
     "own_tiles": [
         (WAIT, BLOCK, "barrier-divergence", "for first"),

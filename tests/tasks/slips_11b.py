@@ -16,6 +16,11 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (FIRST, FIRST.replace("+=", "="), "wrong-formula", "return"),
         (f"{FIRST}    return {SECOND}", f"{FIRST.replace('+=', '=')}    return "
          f"{SECOND.removeprefix('part + ')}", "wrong-formula", "return"),
+        (f"{FIRST}    return {SECOND}", "    for mask in (16, 8, 4, 2, 1):\n        part += "
+         "cuda.shfl_xor_sync(0xFFFFFFFF, part, mask)\n    return part", "wrong-formula", "return"),
+        (f"{FIRST}    return {SECOND}", "    for step in (2, 1):\n        part += "
+         "cuda.shfl_down_sync(0xFFFFFFFF, part, step)\n    return part", "wrong-formula",
+         "return"),
     ],
     "causal_sums": [
         ("key <= query", "key < query", "wrong-formula", "handed[y, x] ="),
@@ -39,8 +44,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("mixed / total", "mixed / total / L[i]", "wrong-formula", "out[x] ="),
         ("mixed / total", "mixed / L[L.shape[0] - 1]", "wrong-formula", "out[x] ="),
         ("O[i, x]", "O[x, i]", "wrong-index", "O[x, i]"),
-        ("new = max(top, L[i])", "new = float32(0)", "numerical-overflow", "total = total"),
+        ("new = max(top, L[i])", "new = float32(0)", "numerical-overflow", "share ="),
         ("float32(-math.inf), float32(0), float32(0)", "float32(0), float32(0), float32(0)",
-         "numerical-overflow", "total = total"),
+         "numerical-overflow", "share ="),
+        ("new = max(top, L[i])", "new = L[0]", "numerical-overflow", "share ="),
     ],
 }  # fmt: skip
