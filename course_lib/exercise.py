@@ -267,6 +267,8 @@ class Task(Exercise):
         reads: how many numbers the threads may load from shared memory in the launch that is looked
             at; 0 where that is not judged.
         reads_hint: what to look at if they load more: which turns of their loop change nothing.
+        visits: by parameter: how often each of its numbers may be loaded from global memory, on
+            average, in the launch that is looked at; not judged where it is not named.
         wide: the parameters that are loaded and stored 16 bytes at a time.
         barriers: how many of them a block may pass in the launch that is looked at; 0: not judged.
         barriers_along: a letter of `shapes`: one barrier more for each step along it.
@@ -307,6 +309,7 @@ class Task(Exercise):
     passes: float = 0
     reads: int = 0
     reads_hint: str = ""
+    visits: Mapping[str, float] = field(default_factory=dict)
     wide: tuple[str, ...] = ()
     barriers: int = 0
     barriers_along: str = ""

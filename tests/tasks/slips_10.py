@@ -10,6 +10,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "four_in_a_row": [
         ("4 * cuda.threadIdx.x", "cuda.threadIdx.x", "wrong-index", "b = load4"),
         ("k * B.shape[1] + x", "k + x", "wrong-index", "b = load4"),
+        ("range(A.shape[1])", "range(B.shape[1])", "wrong-loop-bound", "for k in"),
         ("b[1]\n        c2 += a * b[2]\n        c3 += a * b[3]", "b[0]\n        c2 += a * b[0]\n"
          "        c3 += a * b[0]", "wrong-formula", "store4"),
         ("c1 += a * b[1]", "c1 = a * b[1]", "wrong-formula", "store4"),
@@ -70,6 +71,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("(piece ^ row % 8) * 8", "(piece ^ row) * 8", "out-of-bounds-write", "return"),
         ("(piece ^ row % 8) * 8", "(piece ^ row % 8)", "wrong-index", "return"),
         ("row * 64 +", "row * 72 +", "out-of-bounds-write", "return"),
+        ("(piece ^ row % 8) * 8", "(piece * 8 ^ row % 8)", "wrong-index", "return"),
         ("    return row", "    row", "compile-error", "def piece_at"),
     ],
     "warp_product": [

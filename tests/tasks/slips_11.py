@@ -32,6 +32,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "(total + math"),
         ("        top = new\n", "", "wrong-formula", "kept[i, 0]"),
         ("new = max(top, score)", "new = score", "wrong-formula", "kept[i, 0]"),
+        (f"        score = s[i]\n        new = max(top, score)\n        total = {PASS}\n"
+         "        top = new\n", "        top, total = max(top, s[i]), float32(0)\n"
+         "        for j in range(i + 1):\n            total += math.exp(s[j] - top)\n",
+         "excess-global-traffic", "total += math"),
         ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "wrong-formula",
          "top, total ="),
     ],

@@ -47,7 +47,8 @@ def explain_outside(
     if not looping and source.counts_back_behind_right_tests(access, axis, letters or {}):
         return _counts_back(each, slot, axis)
     if source.guards(access) and index >= reach[array][axis]:
-        return _far_outside(each, access, slot)
+        tested = _other_test(each, source, access, slot) if isinstance(slot, ast.Name) else None
+        return tested or _far_outside(each, access, slot)
     if looping:
         return _outside_in_loop(each, source, access, axis)
     return (
@@ -146,6 +147,27 @@ def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[
     return [each for each in faults if each not in outside or each is first[each.cell]]
 
 
+def without_wide_followers(faults: Sequence[Finding], source: Source) -> list[Finding]:
+    """Without accesses of 16 bytes that end outside in a loop of which is known that it runs too
+    far: the source tells nothing of a flat index, and they follow from that loop."""
+    too_long = {each.line for each in faults if each.code == "wrong-loop-bound"}
+    lines = {
+        line
+        for loop in source.walk()
+        if isinstance(loop, (ast.For, ast.While)) and bound_line(source, loop) in too_long
+        for line in range(loop.lineno, (loop.end_lineno or loop.lineno) + 1)
+    }
+    return [
+        each
+        for each in faults
+        if each.code not in OUTSIDE or each.line not in lines or not _is_wide(each)
+    ]
+
+
+def _is_wide(each: Finding) -> bool:
+    return "place" not in facts_of(each.message)
+
+
 def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis: int) -> Finding:
     """Outside A or B along k: a test within the loop is wrong, or the loop itself is too long."""
     slot = indices_of(access)[axis]
@@ -171,7 +193,8 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
             return _too_early(each, slot.id, grown)
         if each.code.endswith("write") and _starts_chunks(slot, loops, array_of(each.cell)):
             return _leaves(each, slot)
-        return _too_long(each, source, loops[-1], slot.id)
+        own = [loop for loop in loops if slot.id in loop_names(loop)]
+        return _too_long(each, source, (own or loops)[-1], slot.id)
     if around and each.code.endswith("write"):
         return _wrong_check(each, around[0][1])
     return each

@@ -63,7 +63,7 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         is_shown = each.code in SHOWN_WITH_SIZES and not trial.case.exact
         tells_sizes = launcher.problem.sizes_vary and (each.code == APART or is_shown)
         found.append(launcher.seen_in(trial, each, tells_sizes))
-    return found
+    return outside.without_wide_followers(found, launcher.source)
 
 
 def _where_nobody_is_surplus(
