@@ -36,7 +36,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "pair(B[g, 2 * t], B[g, 2 * t + 1]), pair(B[g + 8, 2 * t], B[g + 8, 2 * t + 1])",
          "wrong-formula", "b = pair"),
         ("    sums = mma_m16n8k16_bf16(sums, a, b)", "    mma_m16n8k16_bf16(sums, a, b)",
-         "wrong-formula", "C[g + 8"),
+         "wrong-formula", "    mma_m16n8k16_bf16(sums"),
         ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[g, 2 * t], B[g, 2 * t + 1])",
          "wrong-formula", "b = pair"),
         ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[t, g], B[t + 1, g])", "wrong-formula",
@@ -88,8 +88,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "b[j, 1])", "            for j in range(8):\n                a = ldmatrix_x4(sA, "
          "piece_at(16 * i + lane % 16, 2 * k + lane // 16))\n                add_product(sums, i, "
          "j, a, b[j, 0], b[j, 1])", "not-used", "                a = ldmatrix_x4"),
-        ("for j in range(8):\n                add_", "for j in range(0, 8, 2):\n                add_",
-         "accumulator-error", "add_product(sums"),
+        ("for j in range(8):\n                add_product", "for j in range(0, 8, 2):\n"
+         "                add_product", "accumulator-error", "add_product(sums"),
         ("j + lane // 16", "j // 2 + lane // 16", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
     ],
     "two_stages": [

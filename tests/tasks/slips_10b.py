@@ -27,6 +27,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "across // 16 << 16 + down // 16 << 32 + 1 << 62", "wrong-formula", "return"),
         ("address // 16 | across // 16 << 16 | down // 16 << 32", "address // 16 | across // 16 "
          ">> 16 | down // 16 >> 32", "wrong-formula", "return"),
+        ("address // 16 |", "address / 16 |", "wrong-formula", "return"),
     ],
     "ring_end": [
         ("max(empty + copy, before)", "empty + copy", "wrong-formula", "return"),
@@ -37,6 +38,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("empty + copy, before", "max(empty, tile * copy) + copy, before", "wrong-formula",
          "max(empty, tile"),
         ("if tile >= stages", "if tile > stages", "wrong-bounds-check", "tile > stages"),
+        ("if tile >= stages", "if ends", "out-of-bounds-read", "if ends"),
     ],
     "banded": [
         ("which * band + inside % band, inside // band", "inside % band, inside // band",

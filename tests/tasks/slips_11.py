@@ -11,6 +11,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("    cuda.syncthreads()\n", "", "race-read-after-write", "score +="),
         ("    sK[y + 16, x] = K[first + y + 16, x]\n", "", "uninitialised-read", "score +="),
         ("sQ[y, k] * sK[x, k]", "sQ[y, k] * sK[k, x]", "wrong-index", "score +="),
+        ("K[first + y, x]\n    sK[y + 16, x] = K[first + y + 16, x]", "K[first // 2 + y, x]\n"
+         "    sK[y + 16, x] = K[first // 2 + y + 16, x]", "wrong-index", "sK[y, x] ="),
         ("K[first + y, x]\n    sK[y + 16, x] = K[first + y + 16, x]",
          "K[y, x]\n    sK[y + 16, x] = K[y + 16, x]", "wrong-formula", "sK[y, x] ="),
         ("16 * cuda.blockIdx.y + y", "y", "wrong-index", "query, first ="),

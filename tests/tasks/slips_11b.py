@@ -6,6 +6,7 @@ SECOND = "part + cuda.shfl_xor_sync(0xFFFFFFFF, part, 2)"
 
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "quad_sum": [
+        (FIRST, FIRST.replace("part += ", ""), "wrong-formula", FIRST[11:-1]),
         (SECOND, "part", "wrong-formula", "return"),
         (FIRST, "", "wrong-formula", "return"),
         (SECOND, SECOND.replace("2)", "1)"), "wrong-formula", "return"),

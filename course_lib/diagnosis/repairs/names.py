@@ -107,9 +107,13 @@ def _sorts(function: Original) -> list[set[str]]:
 
 
 def other_numbers(function: Original) -> Iterator[Change]:
-    """A number for the one beside it; then for one that the task knows, or for a variable."""
+    """A number for the one beside it; then for one that the task knows, or for a variable.
+
+    How far bits are shifted comes first: to change what is shifted would often do as well.
+    """
     names = () if function.is_kernel else sorted(function.own_names)
     places = [each for each in function.all(ast.Constant) if is_whole(each.node)]
+    places.sort(key=lambda each: not _is_a_shift(function, each))
     whole = [(each, each.node.value) for each in places if isinstance(each.node.value, int)]
     neighbours = [(each, (value + 1, value - 1)) for each, value in whole]
     known = [(each, (*function.numbers, *names)) for each in places]
@@ -122,6 +126,13 @@ def other_numbers(function: Original) -> Iterator[Change]:
                 yield function.with_node(each, ast.Name(other, ast.Load()), code, says, hint, kind)
             elif other >= 0 and other != each.node.value:
                 yield function.with_node(each, ast.Constant(other), code, says, hint, kind)
+
+
+def _is_a_shift(function: Original, place: EditSite[ast.Constant]) -> bool:
+    """Does a number say by how many bits something is shifted?"""
+    around = next(function.above(place), None)
+    shifts = isinstance(around, ast.BinOp) and isinstance(around.op, (ast.LShift, ast.RShift))
+    return shifts and place.path[-1] == ("right", None)
 
 
 def _begins_or_steps(function: Original, place: EditSite[ast.Constant]) -> bool:
