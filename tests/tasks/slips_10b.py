@@ -5,6 +5,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        cuda.syncthreads()\n", "", "race-read-after-write", "total +="),
         ("rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "race-read-after-write", "total +="),
         ("range(x.shape[0] + 1)", "range(x.shape[0])", "wrong-formula", "y[lane] ="),
+        ("warp == 0 and s < x.shape[0]", "warp == 0", "wrong-loop-bound", "for s in"),
         ("        if warp == 1 and s > 0:\n", "        cuda.syncthreads()\n        if warp == 1 "
          "and s > 0:\n", "excess-barriers", "        cuda.syncthreads()"),
         ("if warp == 1:\n        y[lane]", "if warp == 0:\n        y[lane]", "wrong-bounds-check",

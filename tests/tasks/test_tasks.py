@@ -146,6 +146,8 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
          "What is start + 128 in the last turn of the loop?"),
         ("two_stages", "range(0, K, 64)", "range(0, K + 64, 64)", "What is `+ 64` there for?"),
         ("two_stages", "range(0, K, 64)", "range(0, K + 1, 64)", "What is `+ 1` there for?"),
+        ("fetch_and_add", "warp == 0 and s < x.shape[0]", "warp == 0", "should nobody come to"),
+        ("fetch_and_add", "rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "which buffer is filled"),
         ("merge_parts", "share * O[i, x]", "share * O[i, x] / L[i]", "What is `/ L[i]` there for?"),
         ("banded", "which * band + inside", "which + inside", "rows lie above the second band?"),
         ("banded", "number // (band * columns)", "number // columns", "This index is what banded "

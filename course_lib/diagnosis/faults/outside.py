@@ -194,7 +194,16 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
         if each.code.endswith("write") and _starts_chunks(slot, loops, array_of(each.cell)):
             return _leaves(each, slot)
         own = [loop for loop in loops if slot.id in loop_names(loop)]
-        return _too_long(each, source, (own or loops)[-1], slot.id)
+        found = _too_long(each, source, (own or loops)[-1], slot.id)
+        if not any(_within(test, loops) for test, _ in source.conditions(access)):
+            return found
+        hint = say(
+            "For which {variable} does the loop run last? Should it end earlier, or should nobody "
+            "come to {line} then?",
+            variable=slot.id,
+            line=line_of(each),
+        )
+        return replace(found, hint=hint)
     if around and each.code.endswith("write"):
         return _wrong_check(each, around[0][1])
     return each

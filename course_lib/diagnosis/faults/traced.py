@@ -57,7 +57,7 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         if each.code == APART:
             each = explain_divergence(each, launcher.source)
         each = explain_meeting(each, launcher.source, trial.profile.block)
-        each = about_buffers(launcher.exercise, each)
+        each = about_buffers(launcher.exercise, each, bool(trial.profile.barriers))
         own = {array.name: array.shape for array in trial.profile.shared_arrays}
         each = explain_row_length(each, launcher.source, {**shapes, **own})
         is_shown = each.code in SHOWN_WITH_SIZES and not trial.case.exact
