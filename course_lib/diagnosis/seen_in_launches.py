@@ -187,7 +187,9 @@ def wrong_result(launcher: Launcher, trials: Sequence[Trial]) -> Finding:
     place = where(~outcome.right, outcome.sizes)
     never = outcome.untouched & ~outcome.right
     unwritten: Sentence | str = ""
-    if never.any() and launcher.problem.starts_blank:  # else it may have been written, as it was
+    if not launcher.problem.starts_blank:  # what was written may be what it held before
+        never &= launcher.trail(trial.case).writes == 0
+    if never.any():
         unwritten = say(" Never written: {where}.", where=where(never, outcome.sizes))
     message = say(
         "Wrong on {sizes}, in {place}.{unwritten} None of the usual slips explains the numbers.",
