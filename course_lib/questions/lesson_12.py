@@ -428,7 +428,7 @@ QUESTIONS = (
     ),
     Choose(
         id="12-one-and-a-half",
-        asks="Lesson 05. Tiling divided the requested bytes by 32. On an A6000 the time fell by "
+        asks="Lesson 05b. Tiling divided the requested bytes by 32. On an A6000 the time fell by "
         "1.5. Why so little?",
         hint="How many of the requested bytes had come from DRAM before?",
         choices=(
@@ -612,7 +612,7 @@ QUESTIONS = (
     ),
     Choose(
         id="12-in-the-background",
-        asks="Lesson 09. Thread 0 has ordered a copy by `cp_async16`, and thread 1 will read it. "
+        asks="Lesson 09b. Thread 0 has ordered a copy by `cp_async16`, and thread 1 will read it. "
         "What has to come in between?",
         hint="Who knows whether a copy has arrived, and who tells the others?",
         choices=(
@@ -647,7 +647,7 @@ QUESTIONS = (
     ),
     Choose(
         id="12-producers",
-        asks="Lesson 10. On Hopper one warp only fetches: it asks the copy engine (TMA) for tiles, "
+        asks="Lesson 10b. On Hopper one warp only fetches: it asks the copy engine (TMA) for tiles, "
         "stage after stage. Others only multiply. What must the fetching warp wait for, before it "
         "fills a stage again?",
         hint="Lesson 05 had two barriers for two races. Which one is this?",
@@ -711,6 +711,21 @@ QUESTIONS = (
         other="Count matrices of N × N, and of N × d.",
         hint="How many times as large as Q is the matrix of scores?",
         slips=(Trap(lambda: 64, "That is d. And N over d?"),),
+    ),
+    Number(
+        id="12-merge",
+        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first one is "
+        "3, that of the second one 1. What share of the whole does the first block's output get?",
+        value=lambda: 100 * exp(3) / (exp(3) + exp(1)),
+        unit="%",
+        within=0.02,
+        why="The weights are exp(3) and exp(1), so the first one has {answer} %: softmax(L) @ O.",
+        other="L is a logarithm. Of which sum, and how much is that in each block?",
+        hint="Which operation turns 3 and 1 into shares that add up to 1?",
+        slips=(
+            Trap(lambda: 75, "That weighs with L itself. L is the logarithm of a sum of weights."),
+            Trap(lambda: 50, "Both parts are finished, but not of keys that fit equally well."),
+        ),
     ),
     Choose(
         id="12-production",
