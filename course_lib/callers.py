@@ -144,7 +144,7 @@ def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
     return replace(found, line=min(lines, default=answer.tree.lineno))
 
 
-def _filled_for_the_caller(function: ast.FunctionDef) -> list[int]:
+def _filled_for_the_caller(function: ast.FunctionDef | ast.Lambda) -> list[int]:
     """Where a function stores in an array that it was given; else where it hands one on to a
     function that may, and returns nothing."""
     given = {each.arg for each in function.args.args}

@@ -647,9 +647,9 @@ QUESTIONS = (
     ),
     Choose(
         id="12-producers",
-        asks="Lesson 10b. On Hopper one warp only fetches: it asks the copy engine (TMA) for tiles, "
-        "stage after stage. Others only multiply. What must the fetching warp wait for, before it "
-        "fills a stage again?",
+        asks="Lesson 10b. On Hopper one warp only fetches: it asks the copy engine (TMA) for "
+        "tiles, stage after stage. Others only multiply. What must the fetching warp wait for, "
+        "before it fills a stage again?",
         hint="Lesson 05 had two barriers for two races. Which one is this?",
         choices=(
             Choice(
@@ -714,8 +714,9 @@ QUESTIONS = (
     ),
     Number(
         id="12-merge",
-        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first one is "
-        "3, that of the second one 1. What share of the whole does the first block's output get?",
+        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first one "
+        "is 3, that of the second one 1. What share of the whole does the first block's output "
+        "get?",
         value=lambda: 100 * exp(3) / (exp(3) + exp(1)),
         unit="%",
         within=0.02,
