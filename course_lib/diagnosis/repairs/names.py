@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
 from course_lib.diagnosis.repairs.change import (
     LOOPS,
+    AnyEditSite,
     Change,
     EditSite,
     Original,
@@ -35,8 +36,19 @@ def exchanged_in_a_loop(function: Original) -> Iterator[Change]:
     """Two variables of one assignment exchanged in a whole loop of a kernel."""
     loops = list(function.all(ast.For))
     outer = [each for each in loops if not any(lies_in(each, other) for other in loops)]
+    says = "{one} and {two} have changed places in this loop"
+    yield from _exchanged(function, outer, says)
+
+
+def exchanged_in_a_call(function: Original) -> Iterator[Change]:
+    """The same in a statement that is a call, such as a store of 16 bytes."""
+    calls = [each for each in function.all(ast.Expr) if isinstance(each.node.value, ast.Call)]
+    yield from _exchanged(function, calls, "{one} and {two} have changed places in this line")
+
+
+def _exchanged(function: Original, sites: Iterable[AnyEditSite], template: str) -> Iterator[Change]:
     pairs = list(_pairs(function.tree))
-    for each in outer if function.is_kernel else ():
+    for each in sites if function.is_kernel else ():
         for one, two in pairs:
             used = [
                 node
@@ -49,14 +61,14 @@ def exchanged_in_a_loop(function: Original) -> Iterator[Change]:
 
             def exchange(
                 tree: ast.FunctionDef,
-                each: EditSite[ast.For] = each,
+                each: AnyEditSite = each,
                 turned: dict[str, str] = turned,
             ) -> None:
                 for node in ast.walk(node_at(tree, each.path)):
                     if isinstance(node, ast.Name):
                         node.id = turned.get(node.id, node.id)
 
-            says = say("{one} and {two} have changed places in this loop", one=one, two=two)
+            says = say(template, one=one, two=two)
             hint = say("Which of {one} and {two} chooses a row?", one=one, two=two)
             first = EditSite(min(used, key=lambda node: node.lineno), each.path)
             yield function.with_edit(first, exchange, "wrong-index", says, hint, "exchange")
