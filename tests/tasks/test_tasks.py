@@ -174,6 +174,9 @@ FIRST_COPY = "    start_copy(sA[0], sB[0], A, B, 0)"
          "word 0 of B is transposed"),
         ("one_mma", "pair(A[g, 2 * t + 8], A[g, 2 * t + 9])",
          "pair(A[2 * t, g + 8], A[2 * t + 1, g + 8])", "word 2 of A is transposed"),
+        ("one_mma", "A[g, 2 * t + 9]", "A[g, 2 * t + 8]", "word 2 of A holds one number twice"),
+        ("one_mma", "pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1])", "pair(A[g, 2 * t], A[g, 2 * t + "
+         "1])", "word 1 of A is word 0 once more"),
         ("descriptor", "1 << 62", "1 << 61", "in the place of `61`"),
         ("descriptor", "<< 32", "<< 30", "in the place of `30`"),
         ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
