@@ -193,6 +193,12 @@ TASK = Task(
             place=("load", "V"),
         ),
         WrongIdea(
+            lambda s, V: _mixed(s, V, row=lambda rows: rows - rows % TILE),
+            "every weight of a tile meets the first row of that tile",
+            "Which row of V belongs to s[j]?",
+            place=("load", "V"),
+        ),
+        WrongIdea(
             _first_tile_again,
             "every tile is the first one again",
             "Which j belong to the tile that begins at `first`?",

@@ -83,6 +83,30 @@ TASK = Task(
             place=("exponential",),
         ),
         WrongIdea(
+            lambda s: _walk(
+                s,
+                lambda top, total, new, score: (
+                    new,
+                    total * _exp(top - new) + (_exp(score - new) if score <= top else 0),
+                ),
+            ),
+            "a new maximum shrinks the old terms, but its own term is missing",
+            "What is exp(s[i] - top) if s[i] is the new top?",
+            place=("exponential", "first"),
+        ),
+        WrongIdea(
+            lambda s: _walk(
+                s,
+                lambda top, total, new, score: (
+                    new,
+                    total * _exp(top - new) + (1 if score > top else 0),
+                ),
+            ),
+            "only a new maximum adds a term",
+            "What does a score add that is no new maximum?",
+            place=("exponential",),
+        ),
+        WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, total + _exp(score))),
             "the maximum has not been subtracted",
             "Which number stands in the exponent beside s[j]?",

@@ -150,6 +150,12 @@ TASK = Task(
             place=("call", "add_product"),
         ),
         WrongIdea(
+            lambda A, B: A @ B[[k + r for k in range(4) for r in range(16)]],
+            "from one k to the next, the rows of B move on by 1 and not by 16",
+            "How many rows of B does one k take? Where do those of k = 1 begin?",
+            place=("call", "ldmatrix_x4_trans"),
+        ),
+        WrongIdea(
             lambda A, B: A[[*range(16)] * 2] @ B,
             "the lower 16 rows of C repeat the upper ones",
             "Which rows of A belong to i = 1?",

@@ -90,6 +90,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "j, a, b[j, 0], b[j, 1])", "not-used", "                a = ldmatrix_x4"),
         ("for j in range(8):\n                add_product", "for j in range(0, 8, 2):\n"
          "                add_product", "accumulator-error", "add_product(sums"),
+        ("piece_at(16 * k + lane % 16, j", "piece_at(k + lane % 16, j", "wrong-formula",
+         "b[j, 0], b[j, 1], b[j"),
         ("j + lane // 16", "j // 2 + lane // 16", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
     ],
     "two_stages": [
