@@ -47,7 +47,8 @@ def explain_outside(
     if not looping and source.counts_back_behind_right_tests(access, axis, letters or {}):
         return _counts_back(each, slot, axis)
     if source.guards(access) and index >= reach[array][axis]:
-        tested = _other_test(each, source, access, slot) if isinstance(slot, ast.Name) else None
+        named = isinstance(slot, ast.Name)
+        tested = _other_test(each, source, access, slot, sizes=False) if named else None
         return tested or _far_outside(each, access, slot)
     if looping:
         return _outside_in_loop(each, source, access, axis)
@@ -325,16 +326,35 @@ def _check_to_blame(
 
 
 def _other_test(
-    each: Finding, source: Source, access: ast.Subscript, slot: ast.expr
+    each: Finding, source: Source, access: ast.Subscript, slot: ast.expr, sizes: bool = True
 ) -> Finding | None:
-    """A test that compares the index with something else than a size: with a number, say."""
+    """A test that compares the index with something else than a size: with a number, say. One
+    that compares it with the `sizes` of another array is taken for such a test, too."""
     for test, line in source.conditions(access):
         for part in ast.walk(test):
             if not isinstance(part, ast.Compare) or not isinstance(part.ops[0], _ORDERS):
                 continue
+            if not sizes and _is_size(source, part.comparators[0]):
+                continue
             if isinstance(part.left, ast.Name) and part.left.id in names_in(slot):
                 return _wrong_check(each, line)
     return None
+
+
+def _is_size(source: Source, node: ast.expr) -> bool:
+    """Is it the length of an axis, or the name of one?"""
+    means: ast.expr = node
+    for each in source.assignments(node.id) if isinstance(node, ast.Name) else ():
+        means = each.value or node
+        target = each.targets[0] if isinstance(each, ast.Assign) else each.target
+        if isinstance(target, ast.Tuple) and isinstance(means, ast.Tuple):  # a, b = 1, 2
+            names = [ast.unparse(name) for name in target.elts]
+            if ast.unparse(node) in names and len(names) == len(means.elts):
+                means = means.elts[names.index(ast.unparse(node))]
+    return any(
+        isinstance(part, ast.Attribute) and part.attr in ("shape", "size")
+        for part in ast.walk(means)
+    )
 
 
 def _wrong_check(each: Finding, line: int) -> Finding:
