@@ -150,13 +150,23 @@ def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
             name=task.id,
         )
         found = replace(found, hint=hint)
-    stores = [
-        node.lineno
-        for node in nodes
-        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-    ]
     returns = [node.lineno for node in nodes if isinstance(node, ast.Return)]
-    return replace(found, line=min(stores or returns, default=answer.tree.lineno))
+    lines = _filled_for_the_caller(answer.tree) or returns
+    return replace(found, line=min(lines, default=answer.tree.lineno))
+
+
+def _filled_for_the_caller(function: ast.FunctionDef | ast.Lambda) -> list[int]:
+    """Where a function stores in an array that it was given; else where it hands one on to a
+    function that may, and returns nothing."""
+    given = {each.arg for each in function.args.args}
+    stores, handed_on = [], []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            stores += [node.lineno] * (ast.unparse(node.value) in given)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            names = {each.id for each in node.value.args if isinstance(each, ast.Name)}
+            handed_on += [node.lineno] * bool(names & given)
+    return stores or handed_on
 
 
 def _division(node: ast.AST) -> ast.BinOp | ast.AugAssign | None:

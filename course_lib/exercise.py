@@ -242,6 +242,8 @@ class Task(Exercise):
             time that a right answer is launched once more, so that none may be written out. The
             first is named. Where a size never changes, the given cell says how large it is.
         offsets: by parameter, what is added to its numbers, which lie around 0 otherwise.
+        rises: by parameter, by how much its numbers rise from the first to the last in one of the
+            launches, for answers that rely on where they lie.
         before: what every element of the output holds before the launch.
         hints: one to three, from a nudge to the idea.
         given: the answer cell as the student gets it.
@@ -265,6 +267,8 @@ class Task(Exercise):
         reads: how many numbers the threads may load from shared memory in the launch that is looked
             at; 0 where that is not judged.
         reads_hint: what to look at if they load more: which turns of their loop change nothing.
+        visits: by parameter: how often each of its numbers may be loaded from global memory, on
+            average, in the launch that is looked at; not judged where it is not named.
         wide: the parameters that are loaded and stored 16 bytes at a time.
         barriers: how many of them a block may pass in the launch that is looked at; 0: not judged.
         barriers_along: a letter of `shapes`: one barrier more for each step along it.
@@ -285,6 +289,7 @@ class Task(Exercise):
     grid: tuple[Size, ...] = ()
     other_sizes: tuple[Mapping[str, int], ...] = ()
     offsets: Mapping[str, float] = field(default_factory=dict)
+    rises: Mapping[str, float] = field(default_factory=dict)
     before: float = 0.0
     hints: tuple[str, ...] = ()
     given: str = ""
@@ -304,6 +309,7 @@ class Task(Exercise):
     passes: float = 0
     reads: int = 0
     reads_hint: str = ""
+    visits: Mapping[str, float] = field(default_factory=dict)
     wide: tuple[str, ...] = ()
     barriers: int = 0
     barriers_along: str = ""

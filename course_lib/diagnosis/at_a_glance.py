@@ -19,6 +19,8 @@ from course_lib.sentences import Capital, say
 
 BARRIERS = ("syncthreads", "syncwarp")
 # What NumPy's arrays do as a whole; in a kernel each thread would call it.
+# Functions whose result is all that they are good for, by how their names begin.
+RETURNING = ("mma_m", "ldmatrix_x", "load4", "load_words", "shfl_", "exp", "sqrt", "log", "fma")
 REFUSED = {"@", "dot"}  # Numba has no code of them for a GPU; of the others, versions differ
 WHOLE = frozenset(
     """all any argmax argmin argsort choose clip compress conj copy cumprod cumsum diagonal dot fill
@@ -116,6 +118,23 @@ def output_rebound(output: str, source: Source) -> Finding | None:
             )
             hint = say("Which element of {output} belongs to this thread?", output=output)
             return finding("incomplete-output", message, statement.lineno, hint)
+    return None
+
+
+def result_dropped(source: Source) -> Finding | None:
+    """`mma_…(sums, a, b)` for `sums = mma_…(sums, a, b)`: what it returns is all that it does."""
+    for node in source.walk():
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            continue
+        function = ast.unparse(node.value.func).rsplit(".", 1)[-1]
+        if function.startswith(RETURNING):
+            message = say(
+                "{function} changes none of its arguments: it returns its result, and here nobody "
+                "keeps it.",
+                function=function,
+            )
+            hint = "Which variable should hold what this call returns?"
+            return finding("wrong-formula", message, node.lineno, hint)
     return None
 
 

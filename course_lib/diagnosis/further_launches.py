@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from course_lib.diagnosis.codes import OUTSIDE
+from course_lib.diagnosis.faults import kept
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import where
@@ -60,8 +61,12 @@ def size_written_out(launcher: Launcher, trials: list[Trial]) -> Finding | None:
     """
     for case, size in launcher.problem.other_sizes():
         trial = launcher.run(case)
-        if trial.right and not leaves_arrays(trial):
-            continue
+        if trial.right:
+            fault = _fault_of(launcher, trial)
+            if fault is None:
+                continue
+            trials.append(replace(trial, profile=replace(trial.profile, findings=[])))
+            return fault
 
         def is_right(kernel: Kernel, case: Case = case) -> bool:
             answer = replace(launcher.answer, kernel=kernel)
@@ -76,4 +81,13 @@ def size_written_out(launcher: Launcher, trials: list[Trial]) -> Finding | None:
             trial = replace(trial, profile=replace(trial.profile, findings=[]))
         trials.append(trial)
         return found
+    return None
+
+
+def _fault_of(launcher: Launcher, trial: Trial) -> Finding | None:
+    """What threads do wrong in a launch whose numbers are right: where the sizes leave some of them
+    without work, they may still leave an array, or a barrier to the others."""
+    for each in faults_of(launcher, trial):
+        if each.severity == "error" and each.code not in ("uninitialised-read", *kept.SYMPTOMS):
+            return each
     return None

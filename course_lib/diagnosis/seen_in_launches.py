@@ -216,6 +216,8 @@ def wrong_result(launcher: Launcher, trials: Sequence[Trial]) -> Finding:
     place = where(~outcome.right, outcome.sizes)
     never = outcome.untouched & ~outcome.right
     unwritten: Sentence | str = ""
+    if not launcher.problem.starts_blank:  # what was written may be what it held before
+        never &= launcher.trail(trial.case).writes == 0
     if never.any():
         unwritten = say(" Never written: {where}.", where=where(never, outcome.sizes))
     message = say(

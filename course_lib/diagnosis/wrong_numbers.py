@@ -48,6 +48,9 @@ def cause_of(
     rebound = at_a_glance.output_rebound(launcher.names[-1], launcher.source)
     if rebound:
         return rebound
+    dropped = at_a_glance.result_dropped(launcher.source)
+    if dropped:
+        return dropped
     trail = launcher.trail(exact.case)
     several = math.prod((*exact.profile.grid, *exact.profile.block)) > 1
     if several and trail.writes.size > 1 == np.count_nonzero(trail.writes):

@@ -70,8 +70,8 @@ def _step_choice(name: str) -> Choice:
 QUESTIONS = (
     Number(
         id="10b-passes",
-        asks="Two warpgroups of a block multiply 64 × 256 each, and `wgmma` reads both operands "
-        "from shared memory. How many passes for the work of one m16n8k16, at least?",
+        asks="Two warpgroups of a block compute 64 × 256 outputs each, and `wgmma` reads both "
+        "operands from shared memory. How many passes for the work of one m16n8k16, at least?",
         value=lambda: passes_per_mma(64, 256),
         unit="passes",
         within=0.01,

@@ -712,6 +712,22 @@ QUESTIONS = (
         hint="How many times as large as Q is the matrix of scores?",
         slips=(Trap(lambda: 64, "That is d. And N over d?"),),
     ),
+    Number(
+        id="12-merge",
+        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first one "
+        "is 3, that of the second one 1. What share of the whole does the first block's output "
+        "get?",
+        value=lambda: 100 * exp(3) / (exp(3) + exp(1)),
+        unit="%",
+        within=0.02,
+        why="The weights are exp(3) and exp(1), so the first one has {answer} %: softmax(L) @ O.",
+        other="L is a logarithm. Of which sum, and how much is that in each block?",
+        hint="Which operation turns 3 and 1 into shares that add up to 1?",
+        slips=(
+            Trap(lambda: 75, "That weighs with L itself. L is the logarithm of a sum of weights."),
+            Trap(lambda: 50, "Both parts are finished, but not of keys that fit equally well."),
+        ),
+    ),
     Choose(
         id="12-production",
         asks="Your service needs `relu(A @ B + bias)` in BF16 on an H100, as fast as possible. "

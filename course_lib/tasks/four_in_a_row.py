@@ -73,6 +73,12 @@ TASK = Task(
     wide=("B", "C"),
     wrong_ideas=(
         WrongIdea(
+            lambda A, B: (A @ B).reshape(len(A), -1, 4)[:, :, ::-1].reshape(len(A), -1),
+            "the four outputs of each thread stand in reverse order",
+            "Which of the four sums belongs to the first of the four columns?",
+            place=("store",),
+        ),
+        WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
             "only the last step of k is in it, and the sum before is lost each time",
             "What happens to a sum from one step of k to the next?",

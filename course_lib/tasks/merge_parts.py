@@ -27,6 +27,18 @@ def _walk(parts: Any, L: Any, total_shrinks: bool, mixed_shrinks: bool) -> Any:
     return mixed / total
 
 
+def _with_first_maximum(parts: Any, L: Any) -> Any:
+    """Part by part, if the first L stays the maximum that sums are shrunk from."""
+    import numpy as np
+
+    total, mixed = 1.0, parts[0]
+    for row, score in zip(parts[1:], L[1:], strict=True):
+        new = max(L[0], score)
+        factor, share = np.exp(L[0] - new), np.exp(score - new)
+        total, mixed = total * factor + share, mixed * factor + share * row
+    return mixed / total
+
+
 def _exp(x: Any) -> Any:
     import numpy as np
 
@@ -46,13 +58,14 @@ TASK = Task(
     other_sizes=({"6": 9},),
     reference=_merged,
     offsets={"L": -110},  # exp(L) is 0 in float32
+    rises={"L": 200},  # exp(L[i] - L[0]) is infinite
     asks=("coalesced",),
     wrong_ideas=(
         WrongIdea(
             lambda parts, L: _walk(parts, L, True, False),
             "what was mixed before a new maximum keeps its old shares",
             "Everything that was added up with the old maximum has to shrink.",
-            place=("load", "O"),
+            place=("load", "O", "last"),
         ),
         WrongIdea(
             lambda parts, L: _walk(parts, L, False, True),
@@ -65,6 +78,17 @@ TASK = Task(
             "nothing shrinks when a larger L turns up",
             "Everything that was added up with the old maximum has to shrink.",
             place=("attention", "total"),
+        ),
+        WrongIdea(
+            _with_first_maximum,
+            "the maximum stays that of the first part",
+            "Which line gives the maximum its next value?",
+        ),
+        WrongIdea(
+            lambda parts, L: _merged(parts, L, _exp(L - L.max()) * ([2] + [1] * (len(L) - 1))),
+            "the first part counts twice",
+            "Which parts has a thread seen before its loop begins?",
+            place=("load", "O", "last"),
         ),
         WrongIdea(
             lambda parts, L: parts.mean(axis=0),

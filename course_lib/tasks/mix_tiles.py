@@ -1,5 +1,6 @@
 """A weighted sum of rows whose weights shrink with every new maximum, tile by tile."""
 
+import math
 from typing import Any
 
 from course_lib.exercise import Task, WrongIdea
@@ -16,13 +17,15 @@ def _mixed(
     score: Any = None,
     least: Any = None,
     late: bool = False,
+    begins: float = -math.inf,
 ) -> Any:
     """What is kept after each tile, as a wrong answer might: with another factor, with tiles that
     forget the others, with other rows of V or scores for the weights, with a maximum that begins at
-    `least` in each, or with a factor that comes too late."""
+    `least` in each, with a factor that comes too late, or with a first maximum that `begins` too
+    high."""
     import numpy as np  # the registry is read without it, too
 
-    top, mixed, kept = -np.inf, np.zeros(V.shape[1]), []
+    top, mixed, kept = begins, np.zeros(V.shape[1]), []
     for first in range(0, len(s), TILE):
         rows = np.arange(first, first + TILE)
         known = top if least is None else least
@@ -93,6 +96,29 @@ def _divided(s: Any, V: Any) -> Any:
     return _mixed(s, V) / _mixed(s, np.ones_like(V))
 
 
+def _divided_tile_by_tile(s: Any, V: Any) -> Any:
+    """The mixture is divided by the weights of each tile, and goes on like that."""
+    import numpy as np
+
+    top, mixed, kept = -np.inf, np.zeros(V.shape[1]), []
+    for first in range(0, len(s), TILE):
+        rows = slice(first, first + TILE)
+        new = max(top, s[rows].max())
+        weights = np.exp(s[rows] - new)
+        mixed = (mixed * np.exp(top - new) + weights @ V[rows]) / weights.sum()
+        top = new
+        kept.append(mixed)
+    return np.array(kept)
+
+
+def _without_last_keys(s: Any, V: Any) -> Any:
+    """As if a tile had seven keys, for the maximum too."""
+    import numpy as np
+
+    hidden = np.arange(len(s)) % TILE == TILE - 1
+    return _mixed(np.where(hidden, -np.inf, s), V)
+
+
 TASK = Task(
     id="mix_tiles",
     title="Mix rows, tile by tile",
@@ -105,6 +131,7 @@ TASK = Task(
     shapes=("40", "40,32", "5,32"),
     other_sizes=({"40": 56, "5": 7},),
     reference=_mixed,
+    rises={"s": 12},  # the first scores lie below 0
     wrong_ideas=(
         WrongIdea(
             lambda s, V: _mixed(s, V, lambda top, new: _exp(new - top)),
@@ -125,8 +152,19 @@ TASK = Task(
             "What should a thread still know when the next tile begins?",
         ),
         WrongIdea(
+            lambda s, V: _mixed(s, V, begins=0.0),
+            "where all scores so far lie below 0, `top` is 0",
+            "With which number does `top` begin, and is every score larger?",
+            place=("attention", "first maximum"),
+        ),
+        WrongIdea(
             lambda s, V: _mixed(s, V, least=0.0),
-            "the maximum begins at 0 again with each tile",
+            "the maximum of each tile knows nothing of the tiles before",
+            "Which maximum does a thread know when a tile begins?",
+        ),
+        WrongIdea(
+            lambda s, V: _mixed(s, V, least=-math.inf),
+            "the maximum of each tile knows nothing of the tiles before",
             "Which maximum does a thread know when a tile begins?",
         ),
         WrongIdea(
@@ -155,6 +193,12 @@ TASK = Task(
             place=("load", "V"),
         ),
         WrongIdea(
+            lambda s, V: _mixed(s, V, row=lambda rows: rows - rows % TILE),
+            "every weight of a tile meets the first row of that tile",
+            "Which row of V belongs to s[j]?",
+            place=("load", "V"),
+        ),
+        WrongIdea(
             _first_tile_again,
             "every tile is the first one again",
             "Which j belong to the tile that begins at `first`?",
@@ -170,6 +214,17 @@ TASK = Task(
             _divided,
             "this is already divided by the sum of the weights",
             "The division comes once, after the last tile; nobody asks for it here.",
+        ),
+        WrongIdea(
+            _divided_tile_by_tile,
+            "each tile divides the mixture by the sum of its own weights",
+            "The division comes once, after the last tile; nobody asks for it here.",
+        ),
+        WrongIdea(
+            _without_last_keys,
+            "the last key of each tile is left out",
+            "A tile has eight keys. Which j does a loop over them visit?",
+            place=("sum",),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, row=lambda rows: rows % TILE),

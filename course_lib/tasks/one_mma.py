@@ -87,6 +87,11 @@ def in_one_word(m, word, change):
     return m
 
 
+def one_of_each_pair(number):
+    """The columns of a word, if this one of each pair stands there twice."""
+    return [2 * pair + number for pair in range(4) for _ in range(2)]
+
+
 def in_order(m, order):
     """A matrix of 16 x 16 if word w holds the quarter order[w]; 0 to 3 are down first."""
     words = m.reshape(2, 8, 2, 8).transpose(2, 0, 1, 3).reshape(4, 8, 8)
@@ -131,6 +136,14 @@ def _single_words() -> list[WrongIdea]:
             "t = 0",
             "A word has two numbers. With which one does that of t = 1 begin?",
         ),
+        *(
+            (
+                lambda word, number=number: word[:, one_of_each_pair(number)],
+                "word {word} of {name} holds one number twice",
+                "Two neighbours share a word. Which are those of this one?",
+            )
+            for number in range(2)
+        ),
     )
     ideas = []
     for change, says, hint in slips:
@@ -148,6 +161,32 @@ def _single_words() -> list[WrongIdea]:
 
             says_b = says.format(word=word, name="B")
             ideas.append(WrongIdea(of_b, says_b, hint, place=("load", "B")))
+    return ideas
+
+
+def _words_again() -> list[WrongIdea]:
+    """One word that has the numbers of another one."""
+    ideas = []
+    for word, other in permutations(range(4), 2):
+        order = [other if each == word else each for each in range(4)]
+        ideas.append(
+            WrongIdea(
+                lambda A, B, order=order: in_order(A, order) @ B,
+                f"word {word} of A is word {other} once more",
+                f"In which quarter of A are the numbers of word {word}?",
+                place=("load", "A"),
+            )
+        )
+    for word, other in permutations(range(2)):
+        rows = [*range(8 * other, 8 * other + 8)]
+        ideas.append(
+            WrongIdea(
+                lambda A, B, rows=rows: A @ B[rows * 2],
+                f"word {word} of B is word {other} once more",
+                f"In which rows of B are the numbers of word {word}?",
+                place=("load", "B"),
+            )
+        )
     return ideas
 
 
@@ -241,6 +280,7 @@ TASK = Task(
             place=("load", "A"),
         ),
         *_single_words(),
+        *_words_again(),
         *_orders(),
     ),
     formula="C = A @ B",

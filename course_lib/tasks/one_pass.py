@@ -37,6 +37,8 @@ TASK = Task(
     reference=lambda s: _walk(
         s, lambda top, total, new, score: (new, total * _exp(top - new) + _exp(score - new))
     ),
+    visits={"s": 5},  # some write `s[i]` several times in a turn
+    rises={"s": 12},  # the first scores lie below 0
     wrong_ideas=(
         WrongIdea(
             lambda s: _walk(
@@ -46,11 +48,21 @@ TASK = Task(
                     total * _exp(new - top) + _exp(score - new),
                 ),
             ),
-            "old terms grow where they should shrink; and before the first score, top is -inf, so "
-            "this factor is infinite",
-            "An old term is exp(s[j] - top), and the maximum has grown: is it too large now, or "
-            "too small?",
+            "before the first score top is -inf, and here that makes something infinite",
+            "In which one exponent does the old maximum stand, and is it subtracted there?",
             place=("exponential",),
+        ),
+        WrongIdea(
+            lambda s: _walk(
+                s,
+                lambda top, total, new, score: (
+                    max(new, 0.0),
+                    total * _exp(max(top, 0.0) - max(new, 0.0)) + _exp(score - max(new, 0.0)),
+                ),
+            ),
+            "where all scores so far lie below 0, `top` is 0",
+            "With which number does `top` begin, and is every score larger?",
+            place=("attention", "first maximum"),
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (top, total * _exp(top - new) + 1)),
@@ -68,6 +80,30 @@ TASK = Task(
             lambda s: _walk(s, lambda top, total, new, score: (new, total * _exp(top - new) + 1)),
             "every new term counts as 1",
             "It is exp(0) = 1 for a new maximum. And for a smaller score?",
+            place=("exponential",),
+        ),
+        WrongIdea(
+            lambda s: _walk(
+                s,
+                lambda top, total, new, score: (
+                    new,
+                    total * _exp(top - new) + (_exp(score - new) if score <= top else 0),
+                ),
+            ),
+            "a new maximum shrinks the old terms, but its own term is missing",
+            "What is exp(s[i] - top) if s[i] is the new top?",
+            place=("exponential", "first"),
+        ),
+        WrongIdea(
+            lambda s: _walk(
+                s,
+                lambda top, total, new, score: (
+                    new,
+                    total * _exp(top - new) + (1 if score > top else 0),
+                ),
+            ),
+            "only a new maximum adds a term",
+            "What does a score add that is no new maximum?",
             place=("exponential",),
         ),
         WrongIdea(

@@ -17,6 +17,14 @@ def _first_queries(Q, K):
     return np.tile(Q[:16] @ K.T, (len(Q) // 16, 1))
 
 
+def _keys_that_overlap(Q, K):
+    """As if a block had 16 keys, and took 32."""
+    import numpy as np
+
+    key = np.arange(len(K))
+    return Q @ K[key // 32 * 16 + key % 32].T
+
+
 def _half_of_the_keys(Q, K):
     """As if 16 of 32 rows of the tile of keys had been loaded, for the lanes of both halves."""
     import numpy as np
@@ -49,6 +57,12 @@ TASK = Task(
             "every block takes the first 16 queries",
             "In which row of Q do the queries of block (0, 1) begin?",
             place=("load", "Q"),
+        ),
+        WrongIdea(
+            _keys_that_overlap,
+            "the keys of each block begin 16 rows after those of the block before",
+            "How many keys has a block? In which row of K do those of block (1, 0) begin?",
+            place=("load", "K", "row"),
         ),
         WrongIdea(
             _half_of_the_keys,

@@ -18,12 +18,12 @@ def _with(S: Any, *apart: int) -> Any:
     return held + sum(held[lane ^ each] for each in apart)
 
 
-def _down(S: Any) -> Any:
-    """The same with shuffles down by 1 and then by 2; past the last lane each keeps its own."""
+def _down(S: Any, *steps: int) -> Any:
+    """The same with shuffles down by each of these; past the last lane each keeps its own."""
     import numpy as np
 
     lane, held = np.arange(32), _lanes(S)
-    for apart in (1, 2):
+    for apart in steps:
         held = held + held[np.where(lane + apart < 32, lane + apart, lane)]
     return held
 
@@ -86,9 +86,18 @@ TASK = Task(
             "How many lanes share a row, and so how many exchanges are needed?",
         ),
         WrongIdea(
-            _down,
-            "only every fourth lane has the sum of its row: the others have lanes of the next row",
-            "In which lanes is the sum needed? An exchange must work in both directions.",
+            lambda S: _with(S, *range(1, 32)),
+            "all eight rows are added up",
+            "How many lanes share a row, and so how many exchanges are needed?",
+        ),
+        *(
+            WrongIdea(
+                lambda S, steps=steps: _down(S, *steps),
+                "only every fourth lane has the sum of its row: the others have lanes of the next "
+                "row",
+                "In which lanes is the sum needed? An exchange must work in both directions.",
+            )
+            for steps in ((1, 2), (2, 1))
         ),
     ),
     formula="sums[lane] = the sum of row lane // 4 of S",

@@ -88,12 +88,13 @@ TASK = Task(
             lambda A, B: 3 * A[:, :64] @ B[:64],
             "each turn of the loop adds the first tiles again",
             "In which stage do the tiles of the next turn lie?",
+            place=("call", "warp_product"),
         ),
         WrongIdea(
             lambda A, B: A[:, :64] @ B[:64] + A[:, :-64] @ B[:-64],
             "the first tiles are multiplied twice, and the last ones never",
             "With which step of k do the tiles of the next turn begin?",
-            place=("store",),
+            place=("call", "start_copy"),
         ),
         WrongIdea(
             lambda A, B: A[:, 64:] @ B[64:],

@@ -93,7 +93,7 @@ TASK = Task(
             lambda A, B: A @ blocks_turned(B),
             "each 8 x 8 matrix of B is transposed",
             "Which of the two ldmatrix does B need, whose words run down a column?",
-            place=("call", "ldmatrix_x4_trans"),
+            place=("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sB"),
         ),
         WrongIdea(
             lambda A, B: A @ quarters_exchanged(B),
@@ -135,6 +135,24 @@ TASK = Task(
             lambda A, B: A @ B[[*range(16)] * 4],
             "all columns of A meet the first 16 rows of B",
             "Which rows of B belong to step k of this loop?",
+            place=("call", "ldmatrix_x4_trans"),
+        ),
+        WrongIdea(
+            lambda A, B: A @ B[:, [8 * (j // 2 + j % 2) + c for j in range(8) for c in range(8)]],
+            "from one pair of words of B to the next, its columns move on by 8 and not by 16",
+            "How many pieces does one ldmatrix_x4_trans fetch? Where does the next one begin?",
+            place=("call", "ldmatrix_x4_trans"),
+        ),
+        WrongIdea(
+            lambda A, B: (A @ B) * [1 - c // 8 % 2 for c in range(64)],
+            "every second 8 columns are 0",
+            "Which columns do the two words fetched last, b2 and b3, belong to?",
+            place=("call", "add_product"),
+        ),
+        WrongIdea(
+            lambda A, B: A @ B[[k + r for k in range(4) for r in range(16)]],
+            "from one k to the next, the rows of B move on by 1 and not by 16",
+            "How many rows of B does one k take? Where do those of k = 1 begin?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(

@@ -73,6 +73,7 @@ WHOLE = [  # the same, with the whole right function
 OF_KERNELS = [
     ("exchange", 4, f"{PAIR}    for i in range(2):\n        B[y, i] = A[x, i]",
      f"{PAIR}    for i in range(2):\n        B[x, i] = A[y, i]"),
+    ("exchange", 3, f"{PAIR}    store4(B, 32 * x + y, A)", f"{PAIR}    store4(B, 32 * y + x, A)"),
     ("name", 3, f"{PAIR}    B[y, x] = A[y, y]", f"{PAIR}    B[y, x] = A[y, x]"),
     ("factor", 3, f"{PAIR}    B[y, x] = A[y, x]", f"{PAIR}    B[y, x] = A[y, x + 8]"),
     ("indices", 3, f"{PAIR}    B[x, y] = A[y, x]", f"{PAIR}    B[y, x] = A[y, x]"),

@@ -53,6 +53,21 @@ HAZARDS = [
     hazard("syncwarp across warps", RAW,
            SHARED + "s[i] = i\ncuda.syncwarp()\nout[cuda.grid(1)] = s[63 - i]",
            ("cuda.syncwarp()", "cuda.syncthreads()")),
+    hazard("syncwarp that one lane comes to", RAW, SHARED + """\
+s[i] = i
+if i % 32 == 0:
+    cuda.syncwarp()
+out[cuda.grid(1)] = s[i ^ 1]
+""", ("if i % 32 == 0:\n    cuda.syncwarp()", "cuda.syncwarp()")),
+    hazard("some lanes wait once more", RAW, SHARED + """\
+if i % 32 < 16:
+    cuda.syncwarp(0xFFFF)
+s[i] = i
+#
+out[cuda.grid(1)] = s[i ^ 1]
+""", ("#", "cuda.syncwarp()")),
+    hazard("a syncwarp in each branch", RAW, SHARED + "s[i] = i\n#\nout[cuda.grid(1)] = s[i ^ 16]",
+           ("#", "if i % 32 < 16:\n    cuda.syncwarp()\nelse:\n    cuda.syncwarp()")),
     hazard("fence is no barrier", RAW,
            SHARED + "s[i] = i\ncuda.threadfence_block()\nout[cuda.grid(1)] = s[63 - i]",
            ("cuda.threadfence_block()", "cuda.syncthreads()")),

@@ -10,6 +10,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "four_in_a_row": [
         ("4 * cuda.threadIdx.x", "cuda.threadIdx.x", "wrong-index", "b = load4"),
         ("k * B.shape[1] + x", "k + x", "wrong-index", "b = load4"),
+        ("range(A.shape[1])", "range(B.shape[1])", "wrong-loop-bound", "for k in"),
         ("b[1]\n        c2 += a * b[2]\n        c3 += a * b[3]", "b[0]\n        c2 += a * b[0]\n"
          "        c3 += a * b[0]", "wrong-formula", "store4"),
         ("c1 += a * b[1]", "c1 = a * b[1]", "wrong-formula", "store4"),
@@ -35,7 +36,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "pair(B[g, 2 * t], B[g, 2 * t + 1]), pair(B[g + 8, 2 * t], B[g + 8, 2 * t + 1])",
          "wrong-formula", "b = pair"),
         ("    sums = mma_m16n8k16_bf16(sums, a, b)", "    mma_m16n8k16_bf16(sums, a, b)",
-         "wrong-formula", "C[g + 8"),
+         "wrong-formula", "    mma_m16n8k16_bf16(sums"),
         ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[g, 2 * t], B[g, 2 * t + 1])",
          "wrong-formula", "b = pair"),
         ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[t, g], B[t + 1, g])", "wrong-formula",
@@ -70,6 +71,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("(piece ^ row % 8) * 8", "(piece ^ row) * 8", "out-of-bounds-write", "return"),
         ("(piece ^ row % 8) * 8", "(piece ^ row % 8)", "wrong-index", "return"),
         ("row * 64 +", "row * 72 +", "out-of-bounds-write", "return"),
+        ("(piece ^ row % 8) * 8", "(piece * 8 ^ row % 8)", "wrong-index", "return"),
         ("    return row", "    row", "compile-error", "def piece_at"),
     ],
     "warp_product": [
@@ -86,6 +88,11 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "b[j, 1])", "            for j in range(8):\n                a = ldmatrix_x4(sA, "
          "piece_at(16 * i + lane % 16, 2 * k + lane // 16))\n                add_product(sums, i, "
          "j, a, b[j, 0], b[j, 1])", "not-used", "                a = ldmatrix_x4"),
+        ("for j in range(8):\n                add_product", "for j in range(0, 8, 2):\n"
+         "                add_product", "accumulator-error", "add_product(sums"),
+        ("piece_at(16 * k + lane % 16, j", "piece_at(k + lane % 16, j", "wrong-formula",
+         "b[j, 0], b[j, 1], b[j"),
+        ("j + lane // 16", "j // 2 + lane // 16", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
     ],
     "two_stages": [
         ("start + 64 < K", "start + 64 <= K", "out-of-bounds-read", "start + 64)"),
@@ -94,9 +101,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        cp_async_wait(0)\n        cuda.syncthreads()\n",
          "        cuda.syncthreads()\n        cp_async_wait(0)\n", "race-read-after-write",
          "warp_product(sums"),
-        ("        here = 1 - here\n", "", "wrong-formula", "C[16 * i"),
+        ("        here = 1 - here\n", "", "wrong-formula", "warp_product(sums"),
         ("    start_copy(sA[0], sB[0], A, B, 0)\n", "", "uninitialised-read", "warp_product(sums"),
-        ("A, B, start + 64)", "A, B, start)", "wrong-formula", "C[16 * i"),
+        ("A, B, start + 64)", "A, B, start)", "wrong-formula", "start_copy(sA[1 - here]"),
         ("range(0, K, 64)", "range(0, 192, 64)", "wrong-loop-bound", "for start in"),
         ("range(0, K, 64)", "range(0, K + 64, 64)", "wrong-loop-bound", "for start in"),
         ("range(0, K, 64)", "range(64, K, 64)", "wrong-loop-bound", "for start in"),

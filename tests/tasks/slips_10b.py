@@ -5,6 +5,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        cuda.syncthreads()\n", "", "race-read-after-write", "total +="),
         ("rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "race-read-after-write", "total +="),
         ("range(x.shape[0] + 1)", "range(x.shape[0])", "wrong-formula", "y[lane] ="),
+        ("warp == 0 and s < x.shape[0]", "warp == 0", "wrong-loop-bound", "for s in"),
         ("        if warp == 1 and s > 0:\n", "        cuda.syncthreads()\n        if warp == 1 "
          "and s > 0:\n", "excess-barriers", "        cuda.syncthreads()"),
         ("if warp == 1:\n        y[lane]", "if warp == 0:\n        y[lane]", "wrong-bounds-check",
@@ -27,6 +28,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "across // 16 << 16 + down // 16 << 32 + 1 << 62", "wrong-formula", "return"),
         ("address // 16 | across // 16 << 16 | down // 16 << 32", "address // 16 | across // 16 "
          ">> 16 | down // 16 >> 32", "wrong-formula", "return"),
+        ("address // 16 |", "address / 16 |", "wrong-formula", "return"),
     ],
     "ring_end": [
         ("max(empty + copy, before)", "empty + copy", "wrong-formula", "return"),
@@ -37,6 +39,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("empty + copy, before", "max(empty, tile * copy) + copy, before", "wrong-formula",
          "max(empty, tile"),
         ("if tile >= stages", "if tile > stages", "wrong-bounds-check", "tile > stages"),
+        ("if tile >= stages", "if ends", "out-of-bounds-read", "if ends"),
     ],
     "banded": [
         ("which * band + inside % band, inside // band", "inside % band, inside // band",

@@ -11,6 +11,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("    cuda.syncthreads()\n", "", "race-read-after-write", "score +="),
         ("    sK[y + 16, x] = K[first + y + 16, x]\n", "", "uninitialised-read", "score +="),
         ("sQ[y, k] * sK[x, k]", "sQ[y, k] * sK[k, x]", "wrong-index", "score +="),
+        ("K[first + y, x]\n    sK[y + 16, x] = K[first + y + 16, x]", "K[first // 2 + y, x]\n"
+         "    sK[y + 16, x] = K[first // 2 + y + 16, x]", "wrong-index", "sK[y, x] ="),
         ("K[first + y, x]\n    sK[y + 16, x] = K[first + y + 16, x]",
          "K[y, x]\n    sK[y + 16, x] = K[y + 16, x]", "wrong-formula", "sK[y, x] ="),
         ("16 * cuda.blockIdx.y + y", "y", "wrong-index", "query, first ="),
@@ -32,6 +34,12 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "(total + math"),
         ("        top = new\n", "", "wrong-formula", "kept[i, 0]"),
         ("new = max(top, score)", "new = score", "wrong-formula", "kept[i, 0]"),
+        (f"        score = s[i]\n        new = max(top, score)\n        total = {PASS}\n"
+         "        top = new\n", "        top, total = max(top, s[i]), float32(0)\n"
+         "        for j in range(i + 1):\n            total += math.exp(s[j] - top)\n",
+         "excess-global-traffic", "total += math"),
+        ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "wrong-formula",
+         "top, total ="),
     ],
     "mix_tiles": [
         (RESCALE, "", "wrong-formula", "mixed +="),
@@ -39,10 +47,15 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        top = new\n", "", "wrong-formula", "out[first // 8, x] ="),
         ("math.exp(s[j] - new)", "math.exp(s[j])", "wrong-formula", "mixed +="),
         ("V[j, x]", "V[x, j]", "wrong-index", "V[x, j]"),
+        ("V[j, x]", "V[first, x]", "wrong-formula", "V[first, x]"),
         ("V[j, x]", "V[j - first, x]", "wrong-formula", "mixed +="),
         ("        new = top\n", "        new = float32(0)\n", "wrong-formula",
          "out[first // 8, x] ="),
         ("new = max(new, s[j])", "new = max(top, s[j])", "wrong-index", "max(top, s[j])"),
+        ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "wrong-formula",
+         "top, mixed ="),
+        ("        new = top\n", "        new = float32(-math.inf)\n", "wrong-formula",
+         "out[first // 8, x] ="),
     ],
     "own_tiles": [
         (WAIT, BLOCK, "barrier-divergence", "for first"),
@@ -50,6 +63,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (f"        top = new\n{WAIT}", "        top = new\n", "race-write-after-read",
          "handed[y, x] ="),
         (f"        top = new\n{WAIT}", "        top = new\n    cuda.syncwarp()\n",
+         "race-write-after-read", "handed[y, x] ="),
+        (f"        top = new\n{WAIT}", f"        top = new\n        if x == 0:\n    {WAIT}",
          "race-write-after-read", "handed[y, x] ="),
     ],
 }  # fmt: skip

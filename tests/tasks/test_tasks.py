@@ -146,6 +146,8 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
          "What is start + 128 in the last turn of the loop?"),
         ("two_stages", "range(0, K, 64)", "range(0, K + 64, 64)", "What is `+ 64` there for?"),
         ("two_stages", "range(0, K, 64)", "range(0, K + 1, 64)", "What is `+ 1` there for?"),
+        ("fetch_and_add", "warp == 0 and s < x.shape[0]", "warp == 0", "should nobody come to"),
+        ("fetch_and_add", "rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "which buffer is filled"),
         ("merge_parts", "share * O[i, x]", "share * O[i, x] / L[i]", "What is `/ L[i]` there for?"),
         ("banded", "which * band + inside", "which + inside", "rows lie above the second band?"),
         ("banded", "number // (band * columns)", "number // columns", "This index is what banded "
@@ -172,6 +174,11 @@ FIRST_COPY = "    start_copy(sA[0], sB[0], A, B, 0)"
          "word 0 of B is transposed"),
         ("one_mma", "pair(A[g, 2 * t + 8], A[g, 2 * t + 9])",
          "pair(A[2 * t, g + 8], A[2 * t + 1, g + 8])", "word 2 of A is transposed"),
+        ("one_mma", "A[g, 2 * t + 9]", "A[g, 2 * t + 8]", "word 2 of A holds one number twice"),
+        ("one_mma", "pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1])", "pair(A[g, 2 * t], A[g, 2 * t + "
+         "1])", "word 1 of A is word 0 once more"),
+        ("descriptor", "1 << 62", "1 << 61", "in the place of `61`"),
+        ("descriptor", "<< 32", "<< 30", "in the place of `30`"),
         ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
          "columns", "this goes along the rows, one after the other"),
     ],

@@ -28,6 +28,7 @@ def costs_of_a_task(exercise: Exercise, measured: Measured) -> Iterator[Finding]
     yield from _narrow_accesses(exercise, measured)
     yield from _passes(exercise, measured)
     yield from _reads(exercise, measured)
+    yield from _visits(exercise, measured)
     journeys = measured.journeys or Journeys()
     yield from _stores(journeys) if exercise.asynchronous else ()
     yield from _waits_at_once(journeys) if exercise.overlaps else ()
@@ -117,6 +118,28 @@ def _reads(task: Task, measured: Measured) -> Iterator[Finding]:
     )
     line = min(around, default=busiest)
     yield finding("wrong-loop-bound", message, line, task.reads_hint, "error")
+
+
+def _visits(task: Task, measured: Measured) -> Iterator[Finding]:
+    """Numbers that are loaded from global memory again and again, where once is the point."""
+    for name, letter in zip(measured.names, task.parameters, strict=True):
+        traffic = measured.profile.arrays.get(name)
+        if letter not in task.visits or traffic is None:
+            continue
+        count = math.prod(traffic.shape)
+        if traffic.loaded_elements <= task.visits[letter] * count:
+            continue
+        message = say(
+            "The {count} numbers of {array} are loaded {times} times each, on average: the threads "
+            "go back to numbers that they have seen.",
+            count=count,
+            array=letter,
+            times=f"{traffic.loaded_elements / count:.3g}",
+        )
+        at = traffic.loaded_at
+        line = max(at, key=lambda each: (at[each], each), default=None)
+        hint = "What has to be kept of the numbers before, so that none is needed again?"
+        yield finding("excess-global-traffic", message, line, hint, "error")
 
 
 def _stores(journeys: Journeys) -> Iterator[Finding]:

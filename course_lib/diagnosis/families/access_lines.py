@@ -15,6 +15,7 @@ from course_lib.diagnosis.source.nodes import (
     loop_names,
     names_in,
     part_of,
+    root_name,
 )
 from course_lib.diagnosis.source.source import Source, bound_line, depends_on
 from course_lib.sentences import say
@@ -273,9 +274,21 @@ def padding_place(at: Evidence, details: list[str]) -> SlipLocation:
 
 
 def call_place(at: Evidence, details: list[str]) -> SlipLocation:
-    """The last call of a function that a slip names."""
-    calls = at.source.calls_by_name(details[0])
-    return SlipLocation(calls[-1].lineno) if calls else store_place(at, [])
+    """The last call of a function that a slip names, the first of several that is called at all.
+
+    Behind "with" stands what such a call has among its arguments.
+    """
+    end = details.index("with") if "with" in details else len(details)
+    wanted = {*details[end + 1 :]}
+    for name in details[:end]:
+        calls = [
+            each
+            for each in at.source.calls_by_name(name)
+            if wanted <= {root_name(argument) for argument in each.args}
+        ]
+        if calls:
+            return SlipLocation(calls[-1].lineno)
+    return store_place(at, [])
 
 
 def staged_line(source: Source, trail: Trail, operand: str) -> int | None:

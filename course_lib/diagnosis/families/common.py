@@ -129,7 +129,7 @@ def not_finite(outcome: Outcome) -> Slip | None:
         )
         hint = "Which step can make a number that large?"
     message = say(template, name=name, value=outcome.values[at], operands=outcome.operands)
-    return Slip("numerical-overflow", message, hint, ("sum",))
+    return Slip("numerical-overflow", message, hint, ("exponential", "first"))
 
 
 def zero(outcome: Outcome) -> Slip | None:

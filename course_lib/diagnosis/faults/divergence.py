@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from course_lib.diagnosis.source.source import Source
 from course_lib.findings import Finding
-from course_lib.sentences import Capital, Line, say
+from course_lib.sentences import Capital, Line, facts_of, say
 
 OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread
 LEAVES = (ast.Return, ast.Break, ast.Continue)
@@ -16,13 +16,25 @@ LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 def explain_divergence(each: Finding, source: Source) -> Finding:
     """A barrier that not all threads reach, at the branch or the loop that parts them."""
-    line = parting_line(source, each.line or 0) if len(each.threads) > 1 else None
+    line = None
+    if len(each.threads) > 1:
+        gone = facts_of(each.message).get("why") == "has already returned"
+        line = (_exit_line(source) if gone else None) or parting_line(source, each.line or 0)
     if line is None or line == each.line:
         return each
     message = say(
         "{seen} {line} sends them different ways.", seen=each.message, line=Capital(Line(line))
     )
     return replace(each, line=line, message=message)
+
+
+def _exit_line(source: Source) -> int | None:
+    """The first test that depends on the thread and lets it return from the kernel."""
+    for node in ast.walk(source.kernel):
+        if isinstance(node, ast.If) and source.everything_behind(node.test) & OWN:
+            if any(isinstance(leaf, ast.Return) for leaf in [*node.body, *node.orelse]):
+                return node.test.lineno
+    return None
 
 
 def parting_line(source: Source, line: int) -> int | None:

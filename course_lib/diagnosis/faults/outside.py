@@ -47,7 +47,9 @@ def explain_outside(
     if not looping and source.counts_back_behind_right_tests(access, axis, letters or {}):
         return _counts_back(each, slot, axis)
     if source.guards(access) and index >= reach[array][axis]:
-        return _far_outside(each, access, slot)
+        named = isinstance(slot, ast.Name)
+        tested = _other_test(each, source, access, slot, sizes=False) if named else None
+        return tested or _far_outside(each, access, slot)
     if looping:
         return _outside_in_loop(each, source, access, axis)
     return (
@@ -150,6 +152,27 @@ def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[
     return [each for each in faults if each not in outside or each is first[each.cell]]
 
 
+def without_wide_followers(faults: Sequence[Finding], source: Source) -> list[Finding]:
+    """Without accesses of 16 bytes that end outside in a loop of which is known that it runs too
+    far: the source tells nothing of a flat index, and they follow from that loop."""
+    too_long = {each.line for each in faults if each.code == "wrong-loop-bound"}
+    lines = {
+        line
+        for loop in source.walk()
+        if isinstance(loop, (ast.For, ast.While)) and bound_line(source, loop) in too_long
+        for line in range(loop.lineno, (loop.end_lineno or loop.lineno) + 1)
+    }
+    return [
+        each
+        for each in faults
+        if each.code not in OUTSIDE or each.line not in lines or not _is_wide(each)
+    ]
+
+
+def _is_wide(each: Finding) -> bool:
+    return "place" not in facts_of(each.message)
+
+
 def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis: int) -> Finding:
     """Outside A or B along k: a test within the loop is wrong, or the loop itself is too long."""
     slot = indices_of(access)[axis]
@@ -176,7 +199,16 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
         if each.code.endswith("write") and _starts_chunks(slot, loops, array_of(each.cell)):
             return _leaves(each, slot)
         own = [loop for loop in loops if slot.id in loop_names(loop)]
-        return _too_long(each, source, (own or loops)[-1], slot.id)
+        found = _too_long(each, source, (own or loops)[-1], slot.id)
+        if not any(_within(test, loops) for test, _ in source.conditions(access)):
+            return found
+        hint = say(
+            "For which {variable} does the loop run last? Should it end earlier, or should nobody "
+            "come to {line} then?",
+            variable=slot.id,
+            line=line_of(each),
+        )
+        return replace(found, hint=hint)
     if around and each.code.endswith("write"):
         return _wrong_check(each, around[0][1])
     return each
@@ -298,16 +330,35 @@ def _check_to_blame(
 
 
 def _other_test(
-    each: Finding, source: Source, access: ast.Subscript, slot: ast.expr
+    each: Finding, source: Source, access: ast.Subscript, slot: ast.expr, sizes: bool = True
 ) -> Finding | None:
-    """A test that compares the index with something else than a size: with a number, say."""
+    """A test that compares the index with something else than a size: with a number, say. One
+    that compares it with the `sizes` of another array is taken for such a test, too."""
     for test, line in source.conditions(access):
         for part in ast.walk(test):
             if not isinstance(part, ast.Compare) or not isinstance(part.ops[0], _ORDERS):
                 continue
+            if not sizes and _is_size(source, part.comparators[0]):
+                continue
             if isinstance(part.left, ast.Name) and part.left.id in names_in(slot):
                 return _wrong_check(each, line)
     return None
+
+
+def _is_size(source: Source, node: ast.expr) -> bool:
+    """Is it the length of an axis, or the name of one?"""
+    means: ast.expr = node
+    for each in source.assignments(node.id) if isinstance(node, ast.Name) else ():
+        means = each.value or node
+        target = each.targets[0] if isinstance(each, ast.Assign) else each.target
+        if isinstance(target, ast.Tuple) and isinstance(means, ast.Tuple):  # a, b = 1, 2
+            names = [ast.unparse(name) for name in target.elts]
+            if ast.unparse(node) in names and len(names) == len(means.elts):
+                means = means.elts[names.index(ast.unparse(node))]
+    return any(
+        isinstance(part, ast.Attribute) and part.attr in ("shape", "size")
+        for part in ast.walk(means)
+    )
 
 
 def _wrong_check(each: Finding, line: int) -> Finding:

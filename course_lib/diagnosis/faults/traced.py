@@ -58,14 +58,14 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         if each.code == APART:
             each = explain_divergence(each, launcher.source)
         each = explain_meeting(each, launcher.source, trial.profile.block)
-        each = about_buffers(launcher.exercise, each)
+        each = about_buffers(launcher.exercise, each, bool(trial.profile.barriers))
         own = {array.name: array.shape for array in trial.profile.shared_arrays}
         each = explain_row_length(each, launcher.source, {**shapes, **own})
         each = explain_given_line(each, launcher.exercise, launcher.source)
         is_shown = each.code in SHOWN_WITH_SIZES and not trial.case.exact
         tells_sizes = launcher.problem.sizes_vary and (each.code == APART or is_shown)
         found.append(launcher.seen_in(trial, each, tells_sizes))
-    return found
+    return outside.without_wide_followers(found, launcher.source)
 
 
 def _where_nobody_is_surplus(

@@ -60,7 +60,8 @@ def examine(task: Task, function: Kernel) -> Report:
 
 def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Finding:
     """The finding for wrong results."""
-    shown = wrong[0]
+    # Where Python itself stops, that says more than another call's wrong number.
+    shown = next((each for each in wrong if each.stopped), wrong[0])
     if shown.stopped:
         message = say("{seen} Seen on {call}.", seen=shown.stopped.message, call=_of(task, shown))
         return replace(shown.stopped, message=message)

@@ -55,9 +55,15 @@ class Journeys(Observer):
             self.at_once = self._ordered, line
 
 
-def about_buffers(exercise: Exercise, found: Finding) -> Finding:
+def about_buffers(exercise: Exercise, found: Finding, has_barriers: bool) -> Finding:
     """A race in a kernel with several buffers: another barrier is seldom what is missing."""
-    if not isinstance(exercise, Task) or not exercise.overlaps:
+    if not isinstance(exercise, Task):
+        return found
+    in_turns = exercise.barriers_along and has_barriers
+    if in_turns and found.code == "race-read-after-write":
+        hint = "In one turn, which buffer is filled, and which one is read?"
+        return replace(found, hint=hint)
+    if not exercise.overlaps:
         return found
     if found.code != "race-write-after-read" or found.other_line is None:
         return found

@@ -211,7 +211,7 @@ def _lines(chosen: Array, noun: str) -> Part:
 def _blocks(mask: Array, sizes: Geometry) -> Part | None:
     """The part if it consists of whole blocks of C: "every block but (0, 0)"."""
     high, wide = sizes.tile_rows, sizes.tile_columns
-    if mask.shape[0] <= high and mask.shape[1] <= wide:
+    if high * wide == 1 or (mask.shape[0] <= high and mask.shape[1] <= wide):
         return None
     full = []
     for top in range(0, mask.shape[0], high):

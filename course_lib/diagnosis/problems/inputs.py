@@ -11,6 +11,7 @@ from course_lib.number_formats import encoded, rounded
 
 # The draws that hold exact zeros: one launch with each kind of poison.
 DRAWS_WITH_ZEROS = (2, 3)
+RISING_DRAW = 3  # the draw in which inputs rise, where a task asks for that
 SHARE_OF_ZEROS = 1 / 16
 FEW_ELEMENTS = 8  # an array that small gets no zeros: it might be left with nothing else
 
@@ -39,6 +40,8 @@ def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
     rng = np.random.default_rng((seed, case.draw))
     draw = problem.telling_operands if case.allowed else problem.operands
     inputs = draw(case.shape, rng)
+    if case.draw == RISING_DRAW and problem.rises:
+        return problem.rising(inputs)
     if case.allowed or case.draw not in DRAWS_WITH_ZEROS:
         return inputs
     rng = np.random.default_rng((seed, case.draw, 96))

@@ -140,6 +140,7 @@ class Problem:
         counted: which of the shapes, several tiles each way, is held to the cost as well, if any.
         sizes_vary: an answer has to be right for other sizes as well.
         starts_blank: what the output holds before a launch says nothing, and may not be read.
+        rises: whether inputs that rise are a case of their own.
     """
 
     formula: str
@@ -162,6 +163,7 @@ class Problem:
     counted: ClassVar[int | None] = None
     sizes_vary: ClassVar[bool] = True
     starts_blank: ClassVar[bool] = True
+    rises: ClassVar[bool] = False
 
     def cases(self, first: Shape, seed: int) -> list[Case]:
         """The launches to try; `first` is the exact one."""
@@ -205,6 +207,10 @@ class Problem:
     def telling_answer(self, *inputs: Array) -> tuple[Array, Array]:
         """The same for telling operands."""
         return self.answer(*inputs)
+
+    def rising(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """The inputs, some of which rise from the first number to the last, if it `rises`."""
+        return inputs
 
     def has_answer(self, *inputs: Array) -> bool:
         """Whether these inputs have a finite answer, as sums and products always do."""

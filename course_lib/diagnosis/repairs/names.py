@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
 from course_lib.diagnosis.repairs.change import (
+    LOOPS,
+    AnyEditSite,
     Change,
     EditSite,
     Original,
@@ -95,8 +97,19 @@ def exchanged_in_a_loop(function: Original) -> Iterator[Change]:
     """Two variables of one assignment exchanged in a whole loop of a kernel."""
     loops = list(function.all(ast.For))
     outer = [each for each in loops if not any(lies_in(each, other) for other in loops)]
+    says = "{one} and {two} have changed places in this loop"
+    yield from _exchanged(function, outer, says)
+
+
+def exchanged_in_a_call(function: Original) -> Iterator[Change]:
+    """The same in a statement that is a call, such as a store of 16 bytes."""
+    calls = [each for each in function.all(ast.Expr) if isinstance(each.node.value, ast.Call)]
+    yield from _exchanged(function, calls, "{one} and {two} have changed places in this line")
+
+
+def _exchanged(function: Original, sites: Iterable[AnyEditSite], template: str) -> Iterator[Change]:
     pairs = list(_pairs(function.tree))
-    for each in outer if function.is_kernel else ():
+    for each in sites if function.is_kernel else ():
         for one, two in pairs:
             used = [
                 node
@@ -109,14 +122,14 @@ def exchanged_in_a_loop(function: Original) -> Iterator[Change]:
 
             def exchange(
                 tree: ast.FunctionDef,
-                each: EditSite[ast.For] = each,
+                each: AnyEditSite = each,
                 turned: dict[str, str] = turned,
             ) -> None:
                 for node in ast.walk(node_at(tree, each.path)):
                     if isinstance(node, ast.Name):
                         node.id = turned.get(node.id, node.id)
 
-            says = say("{one} and {two} have changed places in this loop", one=one, two=two)
+            says = say(template, one=one, two=two)
             hint = say("Which of {one} and {two} chooses a row?", one=one, two=two)
             first = EditSite(min(used, key=lambda node: node.lineno), each.path)
             yield function.with_edit(first, exchange, "wrong-index", says, hint, "exchange")
@@ -167,9 +180,13 @@ def _sorts(function: Original) -> list[set[str]]:
 
 
 def other_numbers(function: Original) -> Iterator[Change]:
-    """A number for the one beside it; then for one that the task knows, or for a variable."""
+    """A number for the one beside it; then for one that the task knows, or for a variable.
+
+    How far bits are shifted comes first: to change what is shifted would often do as well.
+    """
     names = () if function.is_kernel else sorted(function.own_names)
     places = [each for each in function.all(ast.Constant) if is_whole(each.node)]
+    places.sort(key=lambda each: not _is_a_shift(function, each))
     whole = [(each, each.node.value) for each in places if isinstance(each.node.value, int)]
     neighbours = [(each, (value + 1, value - 1)) for each, value in whole]
     known = [(each, (*function.numbers, *names)) for each in places]
@@ -182,6 +199,13 @@ def other_numbers(function: Original) -> Iterator[Change]:
                 yield function.with_node(each, ast.Name(other, ast.Load()), code, says, hint, kind)
             elif other >= 0 and other != each.node.value:
                 yield function.with_node(each, ast.Constant(other), code, says, hint, kind)
+
+
+def _is_a_shift(function: Original, place: EditSite[ast.Constant]) -> bool:
+    """Does a number say by how many bits something is shifted?"""
+    around = next(function.above(place), None)
+    shifts = isinstance(around, ast.BinOp) and isinstance(around.op, (ast.LShift, ast.RShift))
+    return shifts and place.path[-1] == ("right", None)
 
 
 def _begins_or_steps(function: Original, place: EditSite[ast.Constant]) -> bool:

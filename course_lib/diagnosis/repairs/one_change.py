@@ -18,6 +18,7 @@ from course_lib.diagnosis.repairs.change import Change, Original
 FIRST = (
     statements.moved_into_a_loop,
     statements.moved_out_of_a_loop,
+    names.exchanged_in_a_call,
     names.exchanged_in_a_loop,
     names.exchanged_indices,
     names.exchanged_in_a_return,

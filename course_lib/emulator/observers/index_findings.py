@@ -159,7 +159,8 @@ def _wide(
 
 def _hint_misaligned(allocation: Allocation, fault: Fault) -> Sentence:
     several = fault.elements
-    if len(allocation.shape) < 2 or fault.index < allocation.shape[-1]:  # in the first row
+    whole_rows = len(allocation.shape) < 2 or allocation.shape[-1] % several == 0
+    if whole_rows or fault.index < allocation.shape[-1]:  # in the first row
         return say(
             "If one thread takes {several} neighbours, where does the next one begin?",
             several=several,

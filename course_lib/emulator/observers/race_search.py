@@ -19,7 +19,9 @@ _NOBODY = np.iinfo(np.int64).max
 
 @dataclass(frozen=True, eq=False)
 class CollectedAccess:
-    """An access, and how many `syncwarp` each warp had passed before it (None: none had).
+    """An access, and after how many `syncwarp` each lane made it (None: no lane had passed one).
+
+    Their axes are blocks, warps, and lanes; the last one has length 1 while those of a warp agree.
 
     `pattern` is equal for accesses in which the same lanes touch the same cells in the same way.
     """
@@ -56,7 +58,7 @@ class AccessingLanes:
     """The active lanes of one entry, flat: the cell each touched and who it is.
 
     `key` tells cells of different blocks apart; `thread` and `warp` number the lanes of the whole
-    space; `synced` is how many syncwarps the lane's warp had passed.
+    space; `synced` is how many syncwarps the lane had passed.
     """
 
     key: np.ndarray
@@ -106,7 +108,10 @@ def lanes_of(
     warp = block * space.warps_per_block + thread // WARP_SIZE
     first = (allocation.address - allocation.root.address) // unit
     key = (first + cell * (allocation.spacing // unit) + part) * space.block_count + block
-    synced = None if entry.warp_syncs is None else entry.warp_syncs.reshape(-1)[warp]
+    synced = None
+    if entry.warp_syncs is not None:
+        of_lane = thread % WARP_SIZE if entry.warp_syncs.shape[2] > 1 else 0
+        synced = entry.warp_syncs[block, thread // WARP_SIZE, of_lane]
     return AccessingLanes(key, cell, lanes, warp, synced)
 
 

@@ -177,10 +177,21 @@ class RaceDetector(Observer):
         )
 
     def syncwarp(self, mask: Mask) -> None:
-        """All active lanes passed a `syncwarp`."""
-        warps = self.space.warps_of(mask.full_array, False).any(axis=2)
-        passed = np.asarray(warps, np.int64)
-        self._warp_syncs = passed if self._warp_syncs is None else self._warp_syncs + passed
+        """The active lanes passed a `syncwarp`: it orders their accesses, and nobody else's.
+
+        Where only some lanes of a warp come to one, as in a branch, these are ahead of the others
+        until all meet again.
+        """
+        rows = self.space.warps_of(mask.full_array, False)
+        before = self._warp_syncs
+        if before is None:
+            before = np.zeros((*rows.shape[:2], 1), np.int64)
+        came = rows.any(axis=2, keepdims=True)
+        if before.shape[2] == 1 and np.array_equal(rows, came & self.space.warps_of(np.True_)):
+            self._warp_syncs = before + came
+        else:
+            furthest = np.where(rows, before, 0).max(axis=2, keepdims=True)
+            self._warp_syncs = np.where(rows, furthest + 1, before)
 
     def end(self) -> None:
         self._judge_before_a_barrier(None)

@@ -157,9 +157,19 @@ class Interpreter:
             ) from None
         except LookupError as error:
             raise rejection(
-                "out-of-bounds-read", say("Python stops here: {said}.", said=str(error)), node
+                "out-of-bounds-read",
+                say("Python stops here: {said}.", said=str(error)),
+                node,
+                "What is there by then, and which part of it is asked for?",
             ) from None
-        except (ArithmeticError, TypeError, ValueError) as error:
+        except TypeError as error:
+            raise rejection(
+                "wrong-formula",
+                say("Python stops here: {said}.", said=str(error)),
+                node,
+                "Of which kind is each value in this line? A / always gives a float.",
+            ) from None
+        except (ArithmeticError, ValueError) as error:
             raise rejection(
                 "wrong-formula", say("Python stops here: {said}.", said=str(error)), node
             ) from None

@@ -44,17 +44,21 @@ def flat_cells(
         faults.append(Fault(kind, 0, at, end, lane, elements))
         return mask.without(bad)
 
+    # An array begins at a multiple of the width, so that its cells alone decide.
+    misaligned = (view.offset + index) % np.int64(elements) != 0
     if low < 0 or high + elements > int(np.min(length)):
         outside = (index < 0) | (index + elements > length)
+        if allocation.alignment >= width:
+            # What begins inside and ends outside is not too far along, but in a wrong place.
+            outside &= ~misaligned | (index < 0) | (index >= length)
         mask = reject("outside", outside)
         index = np.where(outside, np.int64(0), index)
     cell = view.offset + index
     if allocation.alignment < width:
         return cell, reject("unaligned", np.True_), faults
-    # An array begins at a multiple of the width, so that its cells alone decide.
-    misaligned = cell % np.int64(elements) != 0
     if misaligned.any():
         mask = reject("misaligned", misaligned)
+        cell = np.where(misaligned, np.int64(view.offset), cell)
     return cell, mask, faults
 
 

@@ -14,7 +14,12 @@ from course_lib.diagnosis.families.attention.formula import (
     starts_again,
     whole_numbers,
 )
-from course_lib.diagnosis.families.attention.keys import other_keys, ties, without_mask
+from course_lib.diagnosis.families.attention.keys import (
+    other_keys,
+    overlapping_tiles,
+    ties,
+    without_mask,
+)
 from course_lib.diagnosis.families.attention.lanes import among_lanes, by_lanes
 from course_lib.diagnosis.families.attention.online import of_another_query, without_rescale
 from course_lib.diagnosis.families.attention.problem import Array, scores_of
@@ -140,6 +145,7 @@ def _hypotheses(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Hypothesis
     yield from other_keys(Q, K, V, got)
     yield from without_mask(Q, K, V)
     yield from without_rescale(Q, K, V)
+    yield from overlapping_tiles(Q, K, V)
     yield from other_operands(Q, K, V)
     yield from whole_numbers(Q, K, V)
     yield from among_lanes(Q, K, V)

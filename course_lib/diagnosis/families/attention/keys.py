@@ -37,6 +37,29 @@ def other_keys(Q: Array, K: Array, V: Array, got: Array) -> Iterator[Hypothesis]
             )
 
 
+def overlapping_tiles(Q: Array, K: Array, V: Array) -> Iterator[Hypothesis]:
+    """Tiles that begin before the one before has ended, so that its last keys count again."""
+    number = np.arange(len(K))
+    scores = scores_of(Q, K)
+    for tile in TILES[:4]:
+        for step in (tile // 2, tile // 4):
+            first = np.maximum(number - tile, -step) // step + 1  # the first tile with this key
+            times = number // step - first + 1
+            weights = np.exp(scores - scores.max(1, keepdims=True)) * times
+            yield Hypothesis(
+                weights / weights.sum(1, keepdims=True) @ V,
+                "wrong-loop-bound",
+                say(
+                    "Keys count more than once: a tile has {tile} of them, and the next one begins "
+                    "{step} keys further on.",
+                    tile=tile,
+                    step=step,
+                ),
+                "Which keys does the first tile hold, and with which one should the second begin?",
+                ("attention", "loop"),
+            )
+
+
 def _some_keys(keys: int, most: int) -> Iterator[tuple[str, Array, str, str]]:
     """What is said, the keys that take part, the code and the place; at last for the first few."""
     number = np.arange(keys)

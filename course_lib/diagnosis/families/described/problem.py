@@ -201,6 +201,7 @@ class TaskProblem(DescribedProblem):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         object.__setattr__(self, "diagnose", partial(diagnose_task, task))
+        object.__setattr__(self, "rises", bool(task.rises))
         if task.grid or task.tile:
             object.__setattr__(self, "mapping", partial(mapping_of_task, task))
 
@@ -216,6 +217,15 @@ class TaskProblem(DescribedProblem):
             Case(first, schedule, before, draw, exact=True)
             for draw, schedule in enumerate(self._orders())
         ]
+
+    def rising(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        rises = (self.exercise.rises.get(name, 0.0) for name in self.exercise.parameters)
+        return tuple(
+            each + np.linspace(-rise / 2, rise / 2, each.size, dtype=np.float32).reshape(each.shape)
+            if rise
+            else each
+            for each, rise in zip(inputs, rises, strict=False)
+        )
 
     def other_sizes(self) -> Iterator[tuple[Case, OtherSize]]:
         """Launches on arrays that are longer along an axis."""
