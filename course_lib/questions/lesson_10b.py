@@ -125,7 +125,7 @@ QUESTIONS = (
         choices=tuple(_step_choice(name) for name in STEPS[1:]),
         reveal="Pairs of blocks: {least} points of cuBLAS's speed ({where}). Even TMA and its "
         "producer give only {tma}: rung 11 hides its copies, too. They free the threads for "
-        "the three steps that gain most, {ends} together: how a tile ends.",
+        "the next three, {ends} together: how a tile ends.",
         facts=gain_facts,
         spoilers=("rung 11 hides its copies, too",),
     ),

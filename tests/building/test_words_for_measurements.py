@@ -18,9 +18,11 @@ from course_lib.building.notebook import markdown_cells, read, source
 from course_lib.curriculum import LESSONS
 from course_lib.emulator import emulate, load_program
 from course_lib.measurements import attention, load, what_binds
+from course_lib.measurements.ablation import STEPS, SUSTAINED, ablation
 from course_lib.measurements.memory import levels
 from course_lib.measurements.profiles import seen
 from course_lib.questions import find
+from course_lib.questions.lesson_10b import least_gained
 from course_lib.questions.lesson_11b import LOADS_OF_A_SOLUTION
 
 pytestmark = pytest.mark.workshop
@@ -35,6 +37,13 @@ def gflops(name: str) -> float:
     cell = found and found.cell(SIZE)
     assert cell, f"{name} was not measured"
     return cell.gflops
+
+
+def of_cublas(name: str, size: int) -> float:
+    found = H200.entry(name)
+    share = found and H200.share_of_cublas(found, size)
+    assert share, f"{name} was not measured at {size}"
+    return share
 
 
 def times(name: str, before: str) -> float:
@@ -59,9 +68,9 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
     ("08", "Half of that roof is left.", lambda: 0.45 < of_the_roof("register_2d") < 0.55),
     ("09", "Lesson 08 ended at half of the roof.",
      lambda: 0.45 < of_the_roof("register_2d") < 0.55),
-    ("09", "`vectorised` is near the end of what shared memory can do.",
+    ("09", "`vectorised` is near the limit of shared memory.",
      lambda: busy("vectorised")["L1 and shared memory"] > 0.78),
-    ("09", "`warp_tiled` fills **nothing**", lambda: max(busy("warp_tiled").values()) < 0.75),
+    ("09", "In `warp_tiled` **nothing** is full.", lambda: max(busy("warp_tiled").values()) < 0.75),
     ("09-waiting", "In almost a third of all clocks",
      lambda: 0.28 < 1 - busy("warp_tiled")["issue slots"] < 0.34),
     ("09b-published", "and so it is in our ladder",
@@ -71,6 +80,13 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
      > what_binds.busy(WGMMA).share["tensor cores"]
      and what_binds.busy(CUBLAS).l2_gb < what_binds.busy(WGMMA).l2_gb
      and min(what_binds.sustained(CUBLAS).mhz) > max(what_binds.sustained(WGMMA).mhz)),
+    ("10b-gain", "five of them make it faster",
+     lambda: [ablation().gain(name) > 0 for name in STEPS[1:]].count(False) == 1),
+    ("10b-gain", "Pairs of blocks:", lambda: least_gained() == "clusters"),
+    ("10b", "little here, much for a small product",
+     lambda: ablation().gain("overlap") < 0.02 and of_cublas("tma_bf16", 1024) > 1.1),
+    ("10b", "for large products after seconds of load",
+     lambda: ablation(8192, SUSTAINED).gain("clusters") > 0),
     ("11b", "as fast as NVIDIA's own library", lambda: min(of_cudnn()) > 0.97),
     ("12", "32 times fewer bytes, 1½ times as fast.",
      lambda: 1.4 < levels("coalesced").ms / levels("tiled").ms < 1.6),
