@@ -1,12 +1,12 @@
 """Points of three numbers each: loads with a stride, to be mended by a detour."""
 
-import numpy as np
-
 from course_lib.exercise import Task, WrongIdea
 
 
 def _in_planes(p):
     """The sums if thread t takes the numbers t, t + 128 and t + 256 of its block."""
+    import numpy as np  # the registry is read without it, too
+
     block, t = np.divmod(np.arange(len(p)), 128)
     at = (384 * block + t)[:, None] + 128 * np.arange(3)
     numbers = np.append(p.ravel(), np.nan)  # nobody brings what is not there

@@ -1,7 +1,5 @@
 """A working kernel with one buffer for its tiles, to be given a second one."""
 
-import numpy as np
-
 from course_lib.exercise import Task, WrongIdea
 
 HEAD = '''\
@@ -109,6 +107,8 @@ def second_tile_twice(A, B):
 
 def one_row_on(A, B):
     """The sum if each tile but the first begins one row below the begin of the one before."""
+    import numpy as np  # the registry is read without it, too
+
     rows = np.concatenate([np.arange(8), *(n + np.arange(1, 9) for n in range(0, len(A) - 8, 8))])
     return A[rows].T @ B[rows]
 
