@@ -134,7 +134,8 @@ def test_wgmma_overlaps(corpus: ModuleType) -> None:
 
 @pytest.mark.parametrize("name", ["tma", "tma_bf16"])
 @pytest.mark.parametrize(
-    ("cluster", "columns", "rows"), [(1, 256, 128), (2, 256, 128), (1, 64, 128), (2, 192, 176)]
+    ("cluster", "columns", "rows"),
+    [(1, 256, 128), (2, 256, 128), (1, 64, 128), (2, 192, 176), (2, 128, 256)],
 )
 def test_tma_multiplies_and_does_nothing_else(
     corpus: ModuleType, name: str, cluster: int, columns: int, rows: int
@@ -145,8 +146,8 @@ def test_tma_multiplies_and_does_nothing_else(
     threads = 128 * room.consumers + 32
     code, log = hopper(kernel, rung.signature, launch_bounds=(threads, 1))
     found = resources(log, "kernel")
-    # Pairs spill a handful of numbers; never in the loop.
-    assert max(found["spill_load_bytes"], found["spill_store_bytes"]) <= (64 if cluster > 1 else 0)
+    # Pairs spill up to 24 numbers; never in the loop.
+    assert max(found["spill_load_bytes"], found["spill_store_bytes"]) <= (96 if cluster > 1 else 0)
     assert found["registers"] <= 65_536 // threads // 8 * 8 and "C75" not in log
     all_of_it, loop = mix_of(code.instructions), sass.hot_loop(code)
     products = [each.opcode for each in loop if each.opcode.startswith("HGMMA")]

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
 from course_lib.diagnosis.repairs.change import (
-    LOOPS,
     AnyEditSite,
     Change,
     EditSite,
