@@ -1,11 +1,11 @@
 """Who computes what in rung 12: a list of pieces for each worker, made before the launch.
 
-Why: tiles of several widths, some of them shared, are hard to count out by formulas that a GPU has
+Why: tiles of many sizes, some of them shared, are hard to count out by formulas that a GPU has
 to work out for every tile. So the host writes the lists, once for each shape, and a block reads
 what its next piece is while it computes the one before.
 
-A **worker** is a block, or a cluster of blocks. A **piece** is a tile of C, or some
-steps of k of a tile that several workers share (`course_lib.kernels.split_tiles`).
+A **worker** is a block, or a cluster of blocks. A **piece** is a tile of C, or some steps
+of k of a tile that several workers share (`course_lib.kernels.split_tiles`).
 """
 
 from __future__ import annotations

@@ -172,6 +172,7 @@ class Here(threading.local):
     tid: int
     stores: list[Callable[[], None]]
     unseen: list[tuple[int, np.ndarray]]
+    alone: bool  # whether launches before this one are over
 
 
 def tile(block: Block, word: int, columns: int, rows: int = 64) -> np.ndarray:
@@ -226,7 +227,8 @@ class Standins:
 
     def trigger_next_launch(self) -> None: ...
 
-    def grid_dependency_sync(self) -> None: ...
+    def grid_dependency_sync(self) -> None:
+        self.here.alone = True
 
     def cluster_rank(self) -> int:
         return self.here.block.rank
@@ -249,6 +251,7 @@ class Standins:
         self, to: int, map: TensorMap, start: tuple[int, int], barrier: int, blocks: list[Block]
     ) -> None:
         assert map.box[1] * map.array.itemsize == 128
+        assert self.here.alone, "the launch before may still write what is fetched"
 
         def copy(block: Block) -> Callable[[], None]:
             def write() -> None:
@@ -270,6 +273,7 @@ class Standins:
     def tma_store(self, map: TensorMap, start: tuple[int, int], source: int) -> None:
         block = self.here.block
         assert map.box[1] * map.array.itemsize == 128
+        assert self.here.alone, "the launch before may still read what is overwritten"
 
         def write() -> None:
             map.store(start[::-1], block.memory, self.place(source))
@@ -467,7 +471,7 @@ def run(
 
     def thread(block: Block, tid: int) -> None:
         here = module.here
-        here.block, here.tid, here.stores, here.unseen = block, tid, [], []
+        here.block, here.tid, here.stores, here.unseen, here.alone = block, tid, [], [], False
         try:
             kernel(*arguments)
             assert not here.stores, "a block may be gone before its results were read"

@@ -123,6 +123,7 @@ def test_right(
         pytest.param("        fence_async()\n", "", id="no fence before the copy"),
         pytest.param("tma_store_wait(1)", "pass", id="results overwritten before they are read"),
         pytest.param("tma_store_wait(0)", "pass", id="gone before results are read"),
+        pytest.param("        grid_dependency_sync()", "        pass", id="no wait for launches"),
         pytest.param("(2 * q + lane // 16) ^ (lane % 8)", "2 * q + lane // 16", id="no swizzle"),
     ],
 )
@@ -144,7 +145,9 @@ def test_slips_are_caught(right: str, wrong: str) -> None:
     ("right", "wrong"),
     [
         pytest.param("(share + 1) * steps", "share * steps", id="empty parts"),
-        pytest.param("tile, share * steps // shares", "tile, 0", id="all begin with step 0"),
+        pytest.param(
+            "first, stop = share * steps // shares", "first, stop = 0", id="all begin with step 0"
+        ),
     ],
 )
 def test_slips_in_splitting_are_caught(right: str, wrong: str) -> None:
