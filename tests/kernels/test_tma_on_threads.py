@@ -71,20 +71,23 @@ CASES = [
     ((33, 72, 24), "bfloat16", 1, TilePlan(columns=192)),
     ((33, 72, 136), "bfloat16", 2, TilePlan(split=1)),
     (RAGGED, "float32", 2, TilePlan(2)),
-    (RAGGED, "bfloat16", 2, TilePlan(2, 192)),
     (RAGGED, "bfloat16", 2, TilePlan()),
     # 3 x 2 tiles for 4 blocks; 2 x 2 for 2 pairs.
     (RAGGED, "float32", 4, TilePlan(split=2)),
-    (RAGGED, "float32", 4, TilePlan(1, 192, split=2)),
     (RAGGED, "bfloat16", 4, TilePlan(2, 256, split=1)),
     # Two steps of k in a stage; turned tiles that end within a box of results, and that do not.
     (RAGGED, "bfloat16", 3, TilePlan(1, 64)),
-    (RAGGED, "float32", 2, TilePlan(2, 64)),
     (RAGGED, "bfloat16", 2, TilePlan(2, 192, 176)),
     (RAGGED, "float32", 2, TilePlan(1, 192, 72)),
+    (RAGGED, "bfloat16", 2, TilePlan(1, 128, 256)),
+]
+# The same parts put together otherwise.
+MORE_CASES = [
+    (RAGGED, "bfloat16", 2, TilePlan(2, 192)),
+    (RAGGED, "float32", 4, TilePlan(1, 192, split=2)),
+    (RAGGED, "float32", 2, TilePlan(2, 64)),
     (RAGGED, "bfloat16", 1, TilePlan(1, 192, 192)),
     (RAGGED, "float32", 2, TilePlan(2, 192, 160)),
-    (RAGGED, "bfloat16", 2, TilePlan(1, 128, 256)),
     (RAGGED, "float32", 2, TilePlan(2, 128, 72)),
 ]
 
@@ -95,6 +98,8 @@ def _with_both_kinds_of_copies() -> Iterator[object]:
         for eager in (True, False):
             slow = pytest.mark.slow if number % 2 == eager else pytest.mark.long
             yield pytest.param(*case, eager, marks=slow if case[0] == RAGGED else ())
+    for case in MORE_CASES:
+        yield from (pytest.param(*case, eager, marks=pytest.mark.long) for eager in (True, False))
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,8 @@ CLAIMS = {
     "tensor_core_bf16": {"LDSM": 16, "LDG": 0, "STS": 0, "LDGSTS": 6},
     "tensor_core_tf32": {"LDSM": 8, "LDG": 0, "STS": 0, "LDGSTS": 6},
 }
+# Blocks of a cluster, columns and rows of a tile of rung 12: usual ones and turned ones.
+TILES = ((1, 256, 128), (2, 256, 128), (1, 64, 128), (2, 192, 176), (2, 128, 256))
 REGISTERS = {"tensor_core_f16": 128, "tensor_core_bf16": 255, "tensor_core_tf32": 255}
 
 
@@ -132,10 +134,13 @@ def test_wgmma_overlaps(corpus: ModuleType) -> None:
     assert waits(loop) == ["gsb0, 0x1"]
 
 
-@pytest.mark.parametrize("name", ["tma", "tma_bf16"])
 @pytest.mark.parametrize(
-    ("cluster", "columns", "rows"),
-    [(1, 256, 128), (2, 256, 128), (1, 64, 128), (2, 192, 176), (2, 128, 256)],
+    ("name", "cluster", "columns", "rows"),
+    [
+        *(("tma_bf16", *tile) for tile in TILES),
+        ("tma", *TILES[0]),
+        *(pytest.param("tma", *tile, marks=pytest.mark.long) for tile in TILES[1:]),
+    ],
 )
 def test_tma_multiplies_and_does_nothing_else(
     corpus: ModuleType, name: str, cluster: int, columns: int, rows: int
