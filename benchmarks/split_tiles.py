@@ -5,7 +5,8 @@
 Needs a Hopper GPU, numba-cuda 0.30 and CuPy or PyTorch. Everyone multiplies bfloat16 to bfloat16 in
 samples of 10 ms, once in each round and in random order: cuBLAS; rung 12 in the ways that
 `tile_plan.ways_to_compute` names; and as a user gets it. A share is a part of cuBLAS's speed.
-"128x256/2" are tiles of 128 rows and 256 columns in pairs of blocks, s with the last turn split.
+"128x256/2" are tiles of 128 rows and 256 columns in pairs of blocks, s with the last turn split, b
+if the two lie beside each other.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def shape_of(text: str) -> tuple[int, int, int]:
 
 def name_of(plan: TilePlan) -> str:
     """A short name: a block's tile, rows by columns, and blocks of a cluster."""
-    return f"{plan.rows}x{plan.columns}/{plan.cluster}" + ("s" if plan.split else "")
+    how = ("s" if plan.split else "") + ("b" if plan.beside else "")
+    return f"{plan.rows}x{plan.columns}/{plan.cluster}{how}"
 
 
 def ways(M: int, N: int, K: int, multiprocessors: int) -> list[TilePlan]:

@@ -48,22 +48,27 @@ CUBLAS = "cublas_bf16"  # what the shares are of
 # --- who takes part ---------------------------------------------------------------------------
 
 
-@cuda.jit(device=True)
-@unrolled
-def store_directly(sums, C, top, left, staging, room, group, thread, columns):
+def make_direct_store(room: rung_12.Room) -> Any:
     """As rung 11 stores: each lane its own two neighbours, straight to global memory."""
-    M, N = C.shape[0], np.uint64(C.shape[1])
-    x = left + thread % 4 * 2
-    for h in unroll(2):
-        y = top + thread // 32 * 16 + h * 8 + thread % 32 // 4
-        if y < M:
-            at = np.uint64(y) * N + x
-            for j in unroll(32):
-                if j * 8 < columns and x + j * 8 < N:
-                    store2(C, at + j * 8, (sums[4 * j + 2 * h], sums[4 * j + 2 * h + 1]))
+    pieces = room.width // 8
+
+    @cuda.jit(device=True)
+    @unrolled
+    def store_directly(sums, C, top, left, staging, group, thread):
+        M, N = C.shape[0], np.uint64(C.shape[1])
+        x = left + thread % 4 * 2
+        for h in unroll(2):
+            y = top + thread // 32 * 16 + h * 8 + thread % 32 // 4
+            if y < M:
+                at = np.uint64(y) * N + x
+                for j in unroll(pieces):
+                    if x + j * 8 < N:
+                        store2(C, at + j * 8, (sums[4 * j + 2 * h], sums[4 * j + 2 * h + 1]))
+
+    return store_directly
 
 
-DIRECT = rung_12.make_kernel(store_directly, cluster=1)
+DIRECT = rung_12.make_kernel(make_direct_store, cluster=1)
 
 
 def start_direct(A: Any, B: Any, C: Any, persistent: bool) -> None:

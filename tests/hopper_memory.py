@@ -48,8 +48,8 @@ class TensorMap:
 
 def swizzled(address: int, count: int) -> np.ndarray:
     """Where the bytes of a box with the 128-byte swizzle lie, in the order of its elements."""
-    if address % 1024:
-        raise Wrong(f"a swizzled box begins at {address}, no multiple of 1,024")
+    if address % 128:
+        raise Wrong(f"a swizzled box begins at {address}, no multiple of 128")
     return swizzle(address + np.arange(count))
 
 

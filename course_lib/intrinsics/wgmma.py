@@ -26,6 +26,7 @@ These have no twin in the emulator. They need numba-cuda 0.30 or newer, which co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from course_lib.intrinsics.lowering import (
@@ -87,11 +88,12 @@ class WarpgroupProduct:
     wait: Any
 
 
-def warpgroup_product(columns: int, turned: bool = False) -> WarpgroupProduct:
+def warpgroup_product(columns: int, turned: bool = False, panels: int = 1) -> WarpgroupProduct:
     """The product for tiles of B of `columns` columns, a multiple of 8 up to 256.
 
     `turned` is the transpose: of a panel of B, 64 columns, and so many rows of A. Then `sums` holds
-    64 x `columns` results whose rows are columns of C.
+    64 x `columns` results whose rows are columns of C; for each of several `panels`, if those lie
+    one behind the other, and one panel's results after the other's.
     """
     if columns % 8 or not 0 < columns <= WIDEST:
         raise ValueError(f"no product with tiles of B of {columns} columns")
@@ -103,8 +105,8 @@ def warpgroup_product(columns: int, turned: bool = False) -> WarpgroupProduct:
             need_integer("warpgroup_product(…).start", each)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            text = _product(columns, "add", turned)
-            places = _places(context, builder, signature.args[0], arguments[0], columns)
+            text = _product(columns, "add", turned, panels)
+            places = _places(context, builder, signature.args[0], arguments[0], panels * columns)
             _update(builder, places, text, arguments[1:])
             return context.get_dummy_value()
 
@@ -115,7 +117,7 @@ def warpgroup_product(columns: int, turned: bool = False) -> WarpgroupProduct:
         _need_sums("warpgroup_product(…).wait", sums)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            places = _places(context, builder, signature.args[0], arguments[0], columns)
+            places = _places(context, builder, signature.args[0], arguments[0], panels * columns)
             _update(builder, places, "wgmma.wait_group.sync.aligned 0;", [])
             return context.get_dummy_value()
 
@@ -191,7 +193,7 @@ def _update(builder: Any, places: list[Any], text: str, words: Any) -> None:
         builder.store(builder.extract_value(after, i), place)
 
 
-def _product(columns: int, add: str, turned: bool = False) -> str:
+def _product(columns: int, add: str, turned: bool = False, panels: int = 1) -> str:
     """The PTX of a product, k = 64, and of a wait for the one before.
 
     Behind the sums come the words for A and B. With `add` "add", the predicate of this name is made
@@ -199,20 +201,20 @@ def _product(columns: int, add: str, turned: bool = False) -> str:
     Only words are added up here, and not whole descriptors: few instructions between one wgmma and
     the next.
     """
-    count = columns // 2
-    sums = ", ".join(f"${i}" for i in range(count))
-    a, b, add_word = (f"${count + i}" for i in range(3))
+    count = columns // 2  # sums of a panel
+    a, b, add_word = (f"${panels * count + i}" for i in range(3))
     # A as it lies (k along the row), B transposed; turned it is the other way round.
     operands, transposed = ("b, a", "1, 0") if turned else ("a, b", "0, 1")
     lines = ["{", ".reg .b32 word;", ".reg .b64 a, b;"]
     if add == "add":
         lines += [".reg .pred add;", f"setp.ne.u32 add, {add_word}, 0;"]
     lines += ["wgmma.fence.sync.aligned;"]
-    for step in range(STEPS):
+    for step, panel in product(range(STEPS), range(panels)):
+        sums = ", ".join(f"${panel * count + i}" for i in range(count))
         lines += [
             f"add.u32 word, {a}, {step * A_STEP};",
             f"mov.b64 a, {{word, {UPPER}}};",
-            f"add.u32 word, {b}, {step * B_STEP};",
+            f"add.u32 word, {b}, {step * B_STEP + panel * PANEL // UNIT};",
             f"mov.b64 b, {{word, {UPPER}}};",
             # D = A B + D, nothing negated.
             f"wgmma.mma_async.sync.aligned.m64n{columns}k16.f32.bf16.bf16 "

@@ -72,7 +72,7 @@ def pieces_of(
 
     def tile(number: int) -> WorkPiece:
         row, column = place(number, down, across, BAND * ROWS // plan.tall)
-        return WorkPiece(row * plan.tall, column * plan.columns, 0, steps, WHOLE)
+        return WorkPiece(row * plan.tall, column * plan.wide, 0, steps, WHOLE)
 
     for worker, (split, first, stop, number) in enumerate(parts(plan.split, steps, workers)):
         work[worker].append(tile(split)._replace(first=first, stop=stop, number=number))

@@ -5,9 +5,10 @@ before the next product. And a block that has stored its results is gone: the ne
 empty stages, and the tensor cores wait. Seven changes, the first six with their gains in
 `course_lib.measurements.ablation`:
 
-1. **TMA and mbarriers.** One thread of a ninth warp, the **producer**, asks for whole tiles. Two
-   mbarriers for each stage say when it is full and when it is empty again. The two warpgroups that
-   multiply, the **consumers**, no longer wait for each other, only for tiles.
+1. **TMA and mbarriers.** One thread of a third warpgroup, the **producer**, asks for whole tiles.
+   Two mbarriers for each stage say when it is full and when it is empty again. The two warpgroups
+   that multiply, the **consumers**, no longer wait for each other, only for tiles. They need
+   registers for their sums; the producer gives them its own.
 2. **Persistent blocks.** As many blocks as SMs; each takes one tile of C after the other. While the
    consumers store one, the producer fills the stages for the next.
 3. **Results by TMA.** Sums go to shared memory, from where the copy engine writes whole rows of 128
@@ -17,7 +18,7 @@ empty stages, and the tensor cores wait. Seven changes, the first six with their
    and make ready; they wait with their first copy until this product is over
    (`course_lib.intrinsics.launches`).
 6. **Clusters.** Two blocks, one below the other, need the same tile of B. Each fetches half of it
-   for both (multicast), so a third fewer bytes are asked of L2.
+   for both (multicast), so a third fewer bytes are asked of L2. Side by side they share A.
 7. **A full last turn.** Where it would have few tiles, all of them are narrower, or of another
    height and computed as their transpose (**turned**), or several blocks share each of the last
    ones (`course_lib.kernels.split_tiles`), so that nobody waits for long. Which way suits a
@@ -35,7 +36,7 @@ It needs a Hopper GPU and numba-cuda 0.30. The emulator has no copy engine and n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +73,7 @@ from course_lib.intrinsics import (
     wgmma_a,
     wgmma_b,
 )
+from course_lib.intrinsics.warpgroups import fewer_registers, more_registers
 from course_lib.kernels import hopper_launch
 from course_lib.kernels.pieces import WHOLE, piece, work_on_gpu
 from course_lib.kernels.rung import RungKernel
@@ -79,12 +81,14 @@ from course_lib.kernels.split_tiles import ADDING, make_adding, workspace
 from course_lib.kernels.tile_plan import TilePlan, plan_for
 
 BM, BN, BK = 128, 256, 64  # of the usual tile; others: `tile_plan`
-FEWEST_STAGES = 4
+FEWEST_STAGES = 4  # where they fit
+RESULTS = 2  # boxes for a consumer's results: one is read while the next is filled
 
 # Shared memory, in bytes: stages, results, barriers. A box is 64 rows of 128 bytes; 28 fit.
 BOX, ALL_BOXES, ROW = 8192, 229376, 128
 FULL, EMPTY = ALL_BOXES, ALL_BOXES + 64  # 8 bytes a barrier, for 8 stages at most
 SHARED = ALL_BOXES + 128
+BOXES = BOX, BOX // 2  # for results; the lower ones where they make room for another stage
 
 
 class Room(NamedTuple):
@@ -94,34 +98,43 @@ class Room(NamedTuple):
         turned: whether warpgroups share out a tile's columns, and not its rows.
         consumers: how many warpgroups multiply, with 64 rows or columns each.
         rows: of the tile of A.
+        width: of a product: a consumer computes 64 x so many, of a whole row of panels, or of each
+            panel that is its own.
         panels: of B behind it, boxes of 64 columns.
+        each: how many of them a consumer has for itself, if turned: one, or two of four.
         steps: of k, 64 each, in a stage: one, or two where tiles are small.
         stages: four, or more where there is room.
-        results: boxes of results for each consumer, in what the stages leave.
+        box: how large one of a consumer's two boxes for results is; they lie behind the stages.
         step_bytes, stage_bytes: how large a step is, and a stage.
     """
 
     turned: bool
     consumers: int
     rows: int
+    width: int
     panels: int
+    each: int
     steps: int
     stages: int
-    results: int
+    box: int
     step_bytes: int
     stage_bytes: int
 
 
+@cache
 def room_for(columns: int, rows: int) -> Room:
-    """Room for tiles of so many columns and rows."""
+    """Room for tiles of so many columns and rows: as many stages as leave place for results."""
     turned, panels = rows != BM, columns // 64
-    consumers = panels if turned else rows // 64
+    each = 2 if turned and panels == 4 else 1
+    consumers = panels // each if turned else rows // 64
     step = rows * ROW + panels * BOX
-    steps = 6 * BOX // step
-    stage, box = steps * step, consumers * BOX
-    stages = max(FEWEST_STAGES, (ALL_BOXES - 2 * box) // stage)
-    results = min(2, (ALL_BOXES - stages * stage) // box)
-    return Room(turned, consumers, rows, panels, steps, stages, results, step, stage)
+    steps = max(1, 6 * BOX // step)
+    stage = steps * step
+    fit, fit_beside_halves = ((ALL_BOXES - RESULTS * consumers * box) // stage for box in BOXES)
+    stages = max(fit, min(FEWEST_STAGES, fit_beside_halves))
+    box = BOX if stages == fit else BOX // 2
+    width = rows if turned else columns
+    return Room(turned, consumers, rows, width, panels, each, steps, stages, box, step, stage)
 
 
 @cuda.jit(device=True)
@@ -150,33 +163,39 @@ def next_stage(room, stage, lap):
 
 
 @cuda.jit(device=True)
-def load_panel(to, map_b, column, k, full, rank, cluster):
-    """64 columns of B, 64 steps of k: each block of a cluster fetches its share of the rows."""
-    share = BK // cluster
-    to, start = to + rank * share * ROW, (column, k + rank * share)
-    if cluster > 1:
-        tma_load_multicast(to, map_b, start, full, (1 << cluster) - 1)
+def load(to, tensor_map, x, y, rows, full, rank, sharing):
+    """So many rows of 128 bytes; of several blocks that share them, each fetches a part for all."""
+    if sharing > 1:
+        part = rows // sharing
+        to, start = to + rank * part * ROW, (x, y + rank * part)
+        tma_load_multicast(to, tensor_map, start, full, (1 << sharing) - 1)
     else:
-        tma_load(to, map_b, start, full)
+        tma_load(to, tensor_map, (x, y), full)
 
 
 @cuda.jit(device=True)
-def fetch(base, room, map_a, map_b, work, at, now, rank, cluster):
+def own_tile(room, top, left, rank, share_a, share_b):
+    """Where this block's tile begins: those that share A lie side by side, B below each other."""
+    return top + rank % share_b * room.rows, left + rank % share_a * (room.panels * 64)
+
+
+@cuda.jit(device=True)
+def fetch(base, room, map_a, map_b, work, at, now, rank, share_a, share_b):
     """The producer, one thread: fill stage after stage, as soon as it is empty."""
     stage, lap = np.uint32(0), np.uint32(0)
     top, left, k, stop, _ = now
     while k < stop:
-        row = top + rank * room.rows
+        top, left = own_tile(room, top, left, rank, share_a, share_b)
         while k < stop:
             here, full = base + stage * room.stage_bytes, base + FULL + 8 * stage
             mbarrier_wait(base + EMPTY + 8 * stage, lap ^ 1)
             mbarrier_arrive_with_bytes(full, room.stage_bytes)
             for step in range(room.steps):
                 a, first = here + step * room.step_bytes, (k * room.steps + step) * BK
-                tma_load(a, map_a, (first, row), full)
+                load(a, map_a, first, top, room.rows, full, rank, share_a)
                 for p in range(room.panels):
                     panel = a + room.rows * ROW + p * BOX
-                    load_panel(panel, map_b, left + p * 64, first, full, rank, cluster)
+                    load(panel, map_b, left + p * 64, first, BK, full, rank, share_b)
             stage, lap = next_stage(room, stage, lap)
             k = np.uint32(k + 1)
         at = np.uint32(at + 1)
@@ -190,34 +209,35 @@ def release(base, stage, thread, cluster):
 
 
 @cuda.jit(device=True)
-def box_for_results(staging, number, boxes, group, thread):
+def box_for_results(staging, number, room, group, thread):
     """The box whose turn it is, when what was in it has been read; the other one need not be."""
     if thread == 0:
-        if boxes == 1:
-            tma_store_wait(0)
-        else:
-            tma_store_wait(1)
+        tma_store_wait(1)  # RESULTS - 1
     group_sync(group + 1, 128)
-    return staging + number % boxes * BOX
+    return staging + number % RESULTS * room.box
 
 
-@cuda.jit(device=True)
-@unrolled
-def store_bf16(sums, map_c, top, left, staging, room, group, thread, count):
-    """Write a warpgroup's 64 x `count` results as bfloat16 by TMA, 64 x 64 at a time.
+def make_bf16_store(room: Room) -> Any:
+    """What writes a warpgroup's results as bfloat16 by TMA, 64 x 64 at a time.
 
-    Turned ones are the transpose. The last 64 begin further up where `count` ends within a box:
+    Turned ones are the transpose. The last 64 begin further up where a panel ends within a box:
     some are stored twice.
     """
-    warp, lane = thread // 32, thread % 32
-    if thread == 0:
-        tma_store_wait(0)  # of the tile before; the first box need not be the one that is next
-    for p in unroll(4):
-        if p * 64 < count:
-            first = min(64 * p, count - 64)
-            box = box_for_results(staging, p, room.results, group, thread)
-            for q in unroll(4):
-                j = first // 2 + 8 * q
+    width, high = room.width, room.box // ROW
+    boxes, blocks = -(-width // high), high // 16
+    all_boxes = room.each * boxes
+
+    @cuda.jit(device=True)
+    @unrolled
+    def store_bf16(sums, map_c, top, left, staging, group, thread):
+        warp, lane = thread // 32, thread % 32
+        if thread == 0:
+            tma_store_wait(0)  # of the tile before; the first box need not be the one that is next
+        for number in unroll(all_boxes):
+            box = box_for_results(staging, number, room, group, thread)
+            panel, first = number // boxes, min(number % boxes * high, width - high)
+            for q in unroll(blocks):
+                j = (panel * width + first) // 2 + 8 * q
                 words = (
                     pack_bf16(sums[j], sums[j + 1]),
                     pack_bf16(sums[j + 2], sums[j + 3]),
@@ -235,24 +255,31 @@ def store_bf16(sums, map_c, top, left, staging, room, group, thread, count):
             group_sync(group + 1, 128)
             if thread == 0:
                 if room.turned:
-                    tma_store(map_c, (left, top + first), box)
+                    tma_store(map_c, (left + panel * 64, top + first), box)
                 else:
                     tma_store(map_c, (left + first, top), box)
 
+    return store_bf16
 
-@cuda.jit(device=True)
-@unrolled
-def store_rows(sums, map_c, top, left, staging, room, group, thread, count):
-    """A warpgroup's rows as float32: 32 columns at a time, two neighbours in one store."""
-    warp, lane = thread // 32, thread % 32
-    row = warp * 16 + lane // 4
-    if thread == 0:
-        tma_store_wait(0)
-    for p in unroll(8):
-        if p * 32 < count:
-            box = box_for_results(staging, p, room.results, group, thread)
+
+def make_float32_store(room: Room) -> Any:
+    """The same as float32, in smaller boxes: half as many numbers fill one."""
+    width, high = room.width, room.box // ROW // 2
+    boxes, blocks = -(-width // high), high // 4
+    all_boxes = room.each * boxes
+
+    @cuda.jit(device=True)
+    @unrolled
+    def store_rows(sums, map_c, top, left, staging, group, thread):
+        """32 columns at a time, two neighbours in one store."""
+        warp, lane = thread // 32, thread % 32
+        row = warp * 16 + lane // 4
+        if thread == 0:
+            tma_store_wait(0)
+        for number in unroll(boxes):
+            box = box_for_results(staging, number, room, group, thread)
             for q in unroll(4):
-                j = 16 * p + 4 * q
+                j = 16 * number + 4 * q
                 piece = (2 * q + lane % 4 // 2) ^ (lane // 4)
                 at = box + row * ROW + piece * 16 + lane % 2 * 8
                 store_shared2(at, sums[j], sums[j + 1])
@@ -260,54 +287,56 @@ def store_rows(sums, map_c, top, left, staging, room, group, thread, count):
             fence_async()
             group_sync(group + 1, 128)
             if thread == 0:
-                tma_store(map_c, (left + 32 * p, top), box)
+                tma_store(map_c, (left + 32 * number, top), box)
 
-
-@cuda.jit(device=True)
-@unrolled
-def store_columns(sums, map_c, top, left, staging, room, group, thread, count):
-    """Its columns, where it is turned: 32 rows at a time, in two boxes of 32 columns."""
-    warp, lane = thread // 32, thread % 32
-    if thread == 0:
-        tma_store_wait(0)
-    for p in unroll(8):
-        if p * 32 < count:
-            first = min(32 * p, count - 32)
-            box = box_for_results(staging, p, room.results, group, thread)
-            for q in unroll(8):  # two numbers in each trip, one below the other
+    @cuda.jit(device=True)
+    @unrolled
+    def store_columns(sums, map_c, top, left, staging, group, thread):
+        """Where they are turned: 32 rows at a time, in two boxes of 32 columns."""
+        warp, lane = thread // 32, thread % 32
+        if thread == 0:
+            tma_store_wait(0)
+        for number in unroll(all_boxes):
+            box = box_for_results(staging, number, room, group, thread)
+            panel, first = number // boxes, min(number % boxes * high, width - high)
+            for q in unroll(blocks):  # two numbers in each trip, one below the other
                 row = q // 2 * 8 + lane % 4 * 2
                 column = warp % 2 * 16 + q % 2 * 8 + lane // 4
-                at = box + warp // 2 * (BOX // 2) + row * ROW + column % 4 * 4
-                j = first // 2 + 2 * q
+                at = box + warp // 2 * (room.box // 2) + row * ROW + column % 4 * 4
+                j = (panel * width + first) // 2 + 2 * q
                 store_shared(at + (column // 4 ^ (row % 8)) * 16, sums[j])
                 store_shared(at + ROW + (column // 4 ^ ((row + 1) % 8)) * 16, sums[j + 1])
             fence_async()
             group_sync(group + 1, 128)
             if thread == 0:
-                tma_store(map_c, (left, top + first), box)
-                tma_store(map_c, (left + 32, top + first), box + BOX // 2)
+                x = left + panel * 64
+                tma_store(map_c, (x, top + first), box)
+                tma_store(map_c, (x + 32, top + first), box + room.box // 2)
+
+    return store_columns if room.turned else store_rows
 
 
-@cuda.jit(device=True)
-def store_float32(sums, map_c, top, left, staging, room, group, thread, count):
-    """The same as float32, in smaller boxes: half as many numbers fill one."""
-    if room.turned:
-        store_columns(sums, map_c, top, left, staging, room, group, thread, count)
-    else:
-        store_rows(sums, map_c, top, left, staging, room, group, thread, count)
+def threads_of(room: Room) -> int:
+    """Of a block: the consumers', and a warpgroup for the producer."""
+    return 128 * (room.consumers + 1)
 
 
-def make_kernel(store: Any, cluster: int, columns: int = BN, rows: int = BM) -> Any:
-    """The kernel with one way to store results, for clusters of so many blocks (1, 2 or 4).
+def make_kernel(
+    make_store: Any, cluster: int, columns: int = BN, rows: int = BM, beside: bool = False
+) -> Any:
+    """The kernel for clusters of so many blocks (1, 2 or 4); `make_store(room)` is how it stores.
 
     A tile has 128 rows and 64, 128, 192 or 256 columns; or any other number of rows, a multiple of
-    8 from 64, and 128 or 192 columns: then it is computed as its transpose.
+    8 from 64, and 128 to 256 columns: then it is computed as its transpose. Blocks of a cluster lie
+    below each other and share columns of B; or `beside` each other, and share rows of A.
     """
     room = room_for(columns, rows)
-    width = rows if room.turned else columns  # of what a warpgroup computes: 64 x so many
-    product = warpgroup_product(width, room.turned)
+    product = warpgroup_product(room.width, room.turned, room.each)
     start_product, wait_for_product = product.start, product.wait
-    producer, threads, count_of_sums = 4 * room.consumers, 128 * room.consumers + 32, width // 2
+    threads, count_of_sums = threads_of(room), room.each * room.width // 2
+    store, store_partial = make_store(room), make_float32_store(room)
+    share_a, share_b = (cluster, 1) if beside else (1, cluster)
+    few, many = (40, 232) if room.consumers == 2 else (32, 160)
 
     @cuda.jit(device=True)
     def sum_up(sums, base, a, b, count, stage, lap, thread):
@@ -334,22 +363,23 @@ def make_kernel(store: Any, cluster: int, columns: int = BN, rows: int = BM) -> 
         """A consumer, one of 128 threads of a warpgroup: multiply what is there, and store it."""
         sums = cuda.local.array(count_of_sums, float32)
         if room.turned:
-            a, b = wgmma_a(base), wgmma_b(base + rows * ROW + group * BOX)
+            a, b = wgmma_a(base), wgmma_b(base + rows * ROW + group * (room.each * BOX))
         else:
             a, b = wgmma_a(base + group * BOX), wgmma_b(base + rows * ROW)
-        staging = base + room.stages * room.stage_bytes + group * (room.results * BOX)
+        staging = base + room.stages * room.stage_bytes + group * (RESULTS * room.box)
         stage, lap = np.uint32(0), np.uint32(0)
         top, left, first, stop, number = now
         while first < stop:
             stage, lap = sum_up(sums, base, a, b, np.uint32(stop - first), stage, lap, thread)
-            top += rank * rows
+            top, left = own_tile(room, top, left, rank, share_a, share_b)
             if room.turned:
-                store(sums, result, top, left + group * 64, staging, room, group, thread, width)
+                own = left + group * (room.each * 64)
+                store(sums, result, top, own, staging, group, thread)
             elif number == WHOLE:
-                store(sums, result, top + group * 64, left, staging, room, group, thread, width)
+                store(sums, result, top + group * 64, left, staging, group, thread)
             else:
                 row = (number * cluster + rank) * rows + group * 64
-                store_float32(sums, partial, row, 0, staging, room, group, thread, width)
+                store_partial(sums, partial, row, 0, staging, group, thread)
             at = np.uint32(at + 1)
             top, left, first, stop, number = piece(work, at)
         if thread == 0:
@@ -360,7 +390,7 @@ def make_kernel(store: Any, cluster: int, columns: int = BN, rows: int = BM) -> 
         shared = cuda.shared.array(0, np.uint8, alignment=1024)
         base = shared_address(shared)
         tid = np.uint32(cuda.threadIdx.x)
-        warp = uniform(tid // 32)
+        group = uniform(tid // 128)
         first = np.uint32(cuda.blockIdx.x // cluster * most)  # of this worker's pieces
         now = piece(work, first)
         trigger_next_launch()
@@ -369,11 +399,13 @@ def make_kernel(store: Any, cluster: int, columns: int = BN, rows: int = BM) -> 
             tma_prefetch(map_b)
         rank = make_barriers(base, room, tid, cluster)
         grid_dependency_sync()  # the launch before may still be at work on A, B or C
-        if warp == producer:
-            if tid % 32 == 0:
-                fetch(base, room, map_a, map_b, work, first, now, rank, cluster)
+        if group == room.consumers:
+            fewer_registers(few)
+            if tid % 128 == 0:
+                fetch(base, room, map_a, map_b, work, first, now, rank, share_a, share_b)
         else:
-            group, thread = np.uint32(warp // 4), np.uint32(tid % 128)
+            more_registers(many)
+            thread = np.uint32(tid % 128)
             multiply(base, result, partial, work, first, now, rank, group, thread)
         if cluster > 1:
             cluster_sync()  # nobody leaves while others may still write to its shared memory
@@ -386,11 +418,11 @@ class TmaRung(RungKernel):
     """Rung 12 for one type of result: launched with tensor maps in place of matrices.
 
     Attributes:
-        store: how a kernel stores results; `kernel` is the one for the usual tile.
+        make_store: makes what stores results in a kernel; `kernel` is the one for the usual tile.
         adding: the kernel that makes whole tiles out of split ones.
     """
 
-    store: Any = None
+    make_store: Any = None
     adding: Any = None
 
     @property
@@ -435,17 +467,19 @@ class TmaRung(RungKernel):
         cluster, room = plan.cluster, room_for(plan.columns, plan.rows)
         work = work_on_gpu(plan, (M, N, K), multiprocessors // cluster, BK * room.steps)
         parts = cluster * room.consumers
-        rows_stored = 32 if room.turned and self.result == "float32" else 64
+        # A box of float32 is two, side by side, where results are turned.
+        halves = 2 if room.turned and self.result == "float32" else 1
+        rows_stored = room.box // ROW // halves
         pieces = None if work.shared is None else workspace(work.workers * parts, stream)
         result = hopper_launch.tensor_map(C, (rows_stored, 128 // C.dtype.itemsize))
         maps = (
-            hopper_launch.tensor_map(A, (plan.rows, BK)),
-            hopper_launch.tensor_map(B, (BK // cluster, 64)),
+            hopper_launch.tensor_map(A, (plan.rows // plan.share_a, BK)),
+            hopper_launch.tensor_map(B, (BK // plan.share_b, 64)),
             result,
             result if pieces is None else hopper_launch.tensor_map(pieces, (64, 32)),
         )
-        kernel = kernel_for(self.store, cluster, plan.columns, plan.rows)
-        shape = (cluster * work.workers, 1), 128 * room.consumers + 32
+        kernel = kernel_of(self, plan)
+        shape = (cluster * work.workers, 1), threads_of(room)
         arguments = (*maps, work.table, np.uint32(work.most))
         hopper_launch.launch(kernel, shape, arguments, stream, SHARED, cluster, overlap)
         if pieces is not None:
@@ -454,7 +488,12 @@ class TmaRung(RungKernel):
             hopper_launch.launch(self.adding, shape, added, stream, overlap=overlap)
 
 
-kernel_for = lru_cache(maxsize=None)(make_kernel)  # compiled when it is first launched
+kernel_for = cache(make_kernel)  # compiled when it is first launched
+
+
+def kernel_of(rung: TmaRung, plan: TilePlan) -> Any:
+    """A rung's kernel for a plan; made once."""
+    return kernel_for(rung.make_store, plan.cluster, plan.columns, plan.rows, plan.beside)
 
 
 @cuda.jit(device=True)
@@ -463,14 +502,14 @@ def unchanged(value):
     return value
 
 
-def _rung(name: str, result: str, store: Any, rounded: Any) -> TmaRung:
+def _rung(name: str, result: str, make_store: Any, rounded: Any) -> TmaRung:
     return TmaRung(
         name,
-        kernel_for(store, 1, BN, BM),
-        store=store,
+        kernel_for(make_store, 1, BN, BM),
+        make_store=make_store,
         adding=make_adding(rounded),
         tile=(BM, BN, BK),
-        block=(2 * BM + 32,),
+        block=(threads_of(room_for(BN, BM)),),
         min_cc=(9, 0),
         dtype="uint16",
         result=result,
@@ -479,5 +518,5 @@ def _rung(name: str, result: str, store: Any, rounded: Any) -> TmaRung:
     )
 
 
-RUNG = _rung("tma", "float32", store_float32, unchanged)
-ROUNDED = _rung("tma_bf16", "uint16", store_bf16, bf16_bits)
+RUNG = _rung("tma", "float32", make_float32_store, unchanged)
+ROUNDED = _rung("tma_bf16", "uint16", make_bf16_store, bf16_bits)

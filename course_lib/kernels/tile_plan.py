@@ -22,25 +22,26 @@ from functools import lru_cache
 
 ROWS, STEP_OF_K = 128, 64  # of a block's usual tile
 WIDTHS = (64, 128, 192, 256)  # of tiles with so many rows
-TURNED = {128: range(64, 264, 8), 192: range(64, 200, 8)}  # columns of the others, and their rows
-ALIGNED = 64  # where N is no multiple of this, rows of B begin within a line of L2; K: those of A
+# Columns of the others, and their rows. More rows of 256 columns, and registers run out.
+TURNED = {128: range(64, 264, 8), 192: range(64, 200, 8), 256: range(64, 192, 8)}
+ALIGNED = 16  # where N is no multiple of this, rows of B begin within a sector; K: those of A
 
 # What bounds a step: the tensor cores, or rows of 128 bytes. An SM takes in so many of A and B, and
-# L2 is asked for them, by two blocks for half of B each. A ragged row, in two lines of L2, costs
-# twice as much.
+# L2 is asked for them, by two blocks for half of what they share. A ragged row, with five sectors
+# in place of four, costs twice as much.
 USUAL = 128 * 256
-TAKEN_IN, ASKED_FOR, RAGGED = 0.0019, 0.0021, 0.0039
+TAKEN_IN, ASKED_FOR, RAGGED = 0.0019, 0.0022, 0.0035
 
 # A tile's results are stored while nothing is multiplied: so many steps for a usual one. Two blocks
 # begin and end together.
-STORING, PAIRING = 2.5, 1.8
+STORING, PAIRING = 2.0, 1.8
 
 # What splitting costs: a second kernel, and for usual tiles so much to store partial sums and read
 # them again.
 SPLITTING, PARTIAL_SUMS = 9.0, 9.0
 
 # Another way than whole tiles of 128 x 256 has to gain so much. These prices are no more exact.
-WORTH_IT = 1.01
+WORTH_IT = 1.02
 
 
 @dataclass(frozen=True)
@@ -48,26 +49,44 @@ class TilePlan:
     """How a product is computed.
 
     Attributes:
-        cluster: blocks of a cluster, one below the other: 1 or 2.
+        cluster: blocks of a cluster: 1 or 2.
         columns: of a block's tile.
         rows: of a block's tile: 128, or else one of TURNED[columns], and the tile is turned.
         split: how many tiles several clusters compute together; at most half as many as these.
             Only of tiles with 128 rows.
+        beside: whether the blocks of a cluster lie side by side and share a tile of A. Otherwise
+            they lie one below the other and share a tile of B.
     """
 
     cluster: int = 1
     columns: int = 256
     rows: int = ROWS
     split: int = 0
+    beside: bool = False
+
+    @property
+    def share_a(self) -> int:
+        """How many blocks share a tile of A."""
+        return self.cluster if self.beside else 1
+
+    @property
+    def share_b(self) -> int:
+        """How many blocks share a tile of B."""
+        return 1 if self.beside else self.cluster
 
     @property
     def tall(self) -> int:
         """Rows that the blocks of a cluster compute together."""
-        return self.rows * self.cluster
+        return self.rows * self.share_b
+
+    @property
+    def wide(self) -> int:
+        """And columns."""
+        return self.columns * self.share_a
 
     def tiles(self, M: int, N: int) -> tuple[int, int]:
         """How many tiles of a cluster lie one below the other and side by side."""
-        return -(-M // self.tall), -(-N // self.columns)
+        return -(-M // self.tall), -(-N // self.wide)
 
     def price(self, N: int, K: int) -> float:
         """What a step of k costs, for a product with these N and K."""
@@ -76,7 +95,7 @@ class TilePlan:
         return max(
             area,
             (self.rows + self.columns) * TAKEN_IN,
-            self.rows * row_of_a + self.columns // self.cluster * row_of_b,
+            self.rows / self.share_a * row_of_a + self.columns / self.share_b * row_of_b,
         )
 
 
@@ -87,7 +106,8 @@ def plan_for(M: int, N: int, K: int, multiprocessors: int) -> TilePlan:
         way: steps_of(way, (M, N, K), multiprocessors)
         for way in ways_to_compute(M, N, multiprocessors)
     }
-    best = min(ways, key=ways.__getitem__)
+    # Of two that take as long, the one with larger tiles: it asks less of L2.
+    best = min(ways, key=lambda way: (round(ways[way], 6), -way.rows * way.columns))
     usual = min((TilePlan(1), TilePlan(2)), key=lambda way: ways.get(way, math.inf))
     return best if ways[usual] > WORTH_IT * ways[best] else usual
 
@@ -103,7 +123,10 @@ def ways_to_compute(M: int, N: int, multiprocessors: int) -> Iterator[TilePlan]:
             if left_over and 2 * left_over <= workers:
                 yield replace(whole, split=left_over)
         for columns, heights in TURNED.items():
-            yield from (TilePlan(cluster, columns, rows) for rows in heights if rows != ROWS)
+            turned = [TilePlan(cluster, columns, rows) for rows in heights if rows != ROWS]
+            yield from turned
+            if cluster > 1 and columns < N:
+                yield from (replace(each, beside=True) for each in turned)
 
 
 def steps_of(way: TilePlan, shape: tuple[int, int, int], multiprocessors: int) -> float:

@@ -334,24 +334,28 @@ class Standins:
     def wgmma_b(self, address: int) -> int:
         return (self.place(address) >> 4 & 0x3FFF) | 8192 // 16 << 16
 
-    def warpgroup_product(self, columns: int, turned: bool = False) -> Any:
+    def warpgroup_product(self, columns: int, turned: bool = False, panels: int = 1) -> Any:
         """Start and wait, for tiles of B of so many columns, or turned for so many rows of A."""
 
         def start(sums: np.ndarray, a: int, b: int, add: int) -> None:
-            self._start_product(columns, turned, a, b, add)
+            self._start_product(columns, turned, panels, a, b, add)
 
         def wait(sums: np.ndarray) -> None:
-            self._wait_for_product(sums[: columns // 2])
+            self._wait_for_product(sums[: panels * columns // 2])
 
         return types.SimpleNamespace(start=start, wait=wait)
 
-    def _start_product(self, columns: int, turned: bool, a: int, b: int, add: int) -> None:
+    def _start_product(
+        self, columns: int, turned: bool, panels: int, a: int, b: int, add: int
+    ) -> None:
         block = self.here.block
         group = block.groups[self.here.tid // GROUP]
 
         def product() -> None:
             if turned:
-                sums = (tile(block, a, 64, columns) @ tile(block, b, 64)).T
+                left = tile(block, a, 64, columns)
+                each = [(left @ tile(block, b + 512 * panel, 64)).T for panel in range(panels)]
+                sums = np.concatenate(each, axis=1)
             else:
                 sums = tile(block, a, 64) @ tile(block, b, columns)
             group.sums = sums + (group.sums if add else 0)
@@ -421,10 +425,12 @@ def load(source: str, **helpers: str) -> Any:
     here = Here()
     intrinsics: Any = Standins(here)
     intrinsics.unroll, intrinsics.unrolled = range, lambda function: function
+    intrinsics.fewer_registers = intrinsics.more_registers = lambda count: None
     # Of the second kernel, which the emulator runs.
     intrinsics.bf16_bits = course_lib.intrinsics.bf16_bits
     numba = types.SimpleNamespace(cuda=_Cuda(here), float32=np.float32)
     replaced = {"numba": numba, "course_lib.intrinsics": intrinsics, "numpy": _Numpy()}
+    replaced["course_lib.intrinsics.warpgroups"] = intrinsics
     texts = {f"course_lib.kernels.{name}": text for name, text in helpers.items()}
     texts["rung_12_on_threads"] = source
     before = {each: sys.modules.get(each) for each in (*replaced, *texts)}

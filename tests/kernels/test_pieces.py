@@ -33,12 +33,12 @@ def test_pieces_are_all_of_the_product(
     work = pieces_of(plan, shape, workers // plan.cluster)
     assert 0 < len(work) <= workers // plan.cluster and all(work)
     tall, steps = plan.tall, -(-K // 64)
-    whole, partial = (np.zeros((M + tall, N + 256), int) for _ in range(2))
+    whole, partial = (np.zeros((M + tall, N + 512), int) for _ in range(2))
     for piece in (piece for pieces in work for piece in pieces):
         assert piece.left < N and 0 <= piece.first < piece.stop <= steps
         assert piece.top < M and (piece.top + tall <= M or piece.top % tall == 0)
         done = piece.stop - piece.first
-        area = slice(piece.top, piece.top + tall), slice(piece.left, piece.left + plan.columns)
+        area = slice(piece.top, piece.top + tall), slice(piece.left, piece.left + plan.wide)
         if piece.number == WHOLE:
             assert done == steps
             whole[area] += 1

@@ -32,9 +32,10 @@ SMS = 132
         (4104, 4104, 4096): TilePlan(2, 128, 208),
         (4096, 4104, 4096): TilePlan(2, 128, 256),
         (4160, 4160, 4160): TilePlan(1, 128, 208),
-        (5000, 5000, 5000): TilePlan(2, 256, split=4),
+        (5000, 5000, 5000): TilePlan(2, 256, 152, beside=True),  # 330 pairs, five turns of 66
+        (6000, 6000, 6000): TilePlan(1, 128, 240),  # rows begin with a sector, if within a line
         (5120, 5120, 5120): TilePlan(1, 128, 224),
-        (6144, 6144, 6144): TilePlan(1, 192, 168),
+        (6144, 6144, 6144): TilePlan(1, 256, 112),
         (4600, 4600, 4600): TilePlan(2),
         (512, 512, 32_768): TilePlan(2, 128, split=8),  # all of it is split
     }.items(),
@@ -54,7 +55,7 @@ def test_a_plan_is_nearly_the_shortest(M: int, N: int, K: int, sms: int) -> None
     plan = plan_for(M, N, K, sms)
     workers = sms // plan.cluster
     down, across = plan.tiles(M, N)
-    assert down * plan.tall >= M and across * plan.columns >= N
+    assert down * plan.tall >= M and across * plan.wide >= N
     assert 0 <= 2 * plan.split <= workers and plan.split <= down * across
     shape, others = (M, N, K), ways_to_compute(M, N, sms)
     assert steps_of(plan, shape, sms) <= WORTH_IT * min(steps_of(w, shape, sms) for w in others)

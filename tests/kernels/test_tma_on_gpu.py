@@ -51,6 +51,14 @@ PLANS = [
         for cluster in (1, 2)
         for columns, rows in ((192, 64), (192, 152), (192, 176), (192, 192), (128, 72), (128, 256))
     ),
+    # Two panels for each consumer, four stages or three; blocks side by side, whose halves of A
+    # begin within eight rows.
+    TilePlan(1, 256, 152),
+    TilePlan(1, 256, 184),
+    *(
+        TilePlan(2, columns, rows, beside=True)
+        for columns, rows in ((256, 152), (256, 184), (192, 176), (128, 200))
+    ),
 ]
 
 

@@ -40,21 +40,26 @@ def worst_error(
     A, B = (
         bits_of_bf16(generator.uniform(-1, 1, each).astype(np.float32)) for each in ((M, K), (K, N))
     )
+    high = room.box // 128  # rows of a box of results; turned float32 has two side by side
     store, C, box = {
         "float32": (
-            module.store_float32,
+            module.make_float32_store,
             np.full((M, N), np.nan, np.float32),
-            (32 if room.turned else 64, 32),
+            (high // 2 if room.turned else high, 32),
         ),
-        "bfloat16": (module.store_bf16, np.full((M, N), 0x7FC0, np.uint16), (64, 64)),
+        "bfloat16": (module.make_bf16_store, np.full((M, N), 0x7FC0, np.uint16), (high, 64)),
     }[result]
-    maps = TensorMap(A, (plan.rows, 64)), TensorMap(B, (64 // cluster, 64)), TensorMap(C, box)
+    maps = (
+        TensorMap(A, (plan.rows // plan.share_a, 64)),
+        TensorMap(B, (64 // plan.share_b, 64)),
+        TensorMap(C, box),
+    )
     lists, parts = module.helpers["pieces"], room.consumers * cluster
     work = lists.pieces_of(plan, shape, blocks // cluster, 64 * room.steps)
     table, shared = lists.table_of(work), lists.shared_tiles(work)
     partial = np.full((len(work) * parts * 64, 256), np.nan, np.float32)
     arguments = (*maps, TensorMap(partial, (64, 32)), table, table.shape[1])
-    kernel = module.make_kernel(store, cluster, plan.columns, plan.rows)
+    kernel = module.make_kernel(store, cluster, plan.columns, plan.rows, plan.beside)
     run(module, kernel, arguments, len(work) * cluster, cluster, eager, room.consumers)
     if len(shared):
         rung = RUNG_KERNELS["tma" if result == "float32" else "tma_bf16"]
@@ -80,6 +85,9 @@ CASES = [
     (RAGGED, "bfloat16", 2, TilePlan(2, 192, 176)),
     (RAGGED, "float32", 2, TilePlan(1, 192, 72)),
     (RAGGED, "bfloat16", 2, TilePlan(1, 128, 256)),
+    # Two panels for a consumer; blocks side by side, whose halves of A begin within eight rows.
+    (RAGGED, "float32", 1, TilePlan(1, 256, 184)),
+    (RAGGED, "bfloat16", 2, TilePlan(2, 256, 152, beside=True)),
 ]
 # The same parts put together otherwise.
 MORE_CASES = [
@@ -123,6 +131,7 @@ def test_right(
             "mbarrier_wait(base + FULL + 8 * stage, lap)", "pass", id="no wait for the tile"
         ),
         pytest.param("(full, room.stage_bytes)", "(full, BOX)", id="bytes miscounted"),
+        pytest.param("group * (RESULTS * room.box)", "group * room.box", id="boxes overlap"),
         pytest.param("for p in range(room.panels)", "for p in range(3)", id="panels"),
         pytest.param("room.consumers * cluster)", "cluster)", id="arrivals miscounted"),
         pytest.param("        fence_async()\n", "", id="no fence before the copy"),
