@@ -20,6 +20,7 @@ from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.seen_in_launches import (
     copied,
     fixed_loop,
+    in_a_fragment,
     independent_of_input,
     made_of,
     multiplied_apart,
@@ -58,6 +59,7 @@ def cause_of(
     shortest = min(max(trial.case.shape) for trial in wrong)
     return (
         _in_exact_launch(launcher, exact, trail)
+        or in_a_fragment(launcher, exact)
         or multiplied_apart(launcher, trail)
         or (None if exact.right else independent_of_input(launcher, trials))
         or number_types.narrow_index(launcher.source, shortest)
