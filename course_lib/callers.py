@@ -14,6 +14,7 @@ from dataclasses import replace
 from course_lib.curriculum import TASKS, Exercise, Task
 from course_lib.emulator import Kernel, kernel_from, load_program, names_around
 from course_lib.findings import Finding
+from course_lib.known_numbers import called_with_numbers
 from course_lib.sentences import Line, facts_of, say
 
 HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
@@ -141,18 +142,43 @@ def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
         if fractions and str(facts_of(found.message).get("type")).startswith("float"):
             return replace(found, line=fractions[0])
     if found.code == "race-write-after-write" and gives and _is_used(task):
-        hint = say("For which two calls does {name} return the same place?", name=task.id)
-        found = replace(found, hint=hint)
+        found = replace(found, hint=_same_place(task, found))
     if found.code.startswith("out-of-bounds") and gives and _is_used(task):
-        hint = say(
-            "This index is what {name} returns here. Work out by hand what goes into it: from "
-            "which call on is it too large?",
-            name=task.id,
-        )
-        found = replace(found, hint=hint)
+        found = replace(found, hint=_outside(task, found))
     returns = [node.lineno for node in nodes if isinstance(node, ast.Return)]
     lines = _filled_for_the_caller(answer.tree) or returns
     return replace(found, line=min(lines, default=answer.tree.lineno))
+
+
+def _same_place(task: Task, found: Finding) -> str:
+    """What to ask where two threads store at the place that a function returned to both."""
+    blocks = found.blocks or [_block(found)] * len(found.threads)
+    places = zip(blocks, found.threads, strict=True)
+    calls = [call for each in places if (call := called_with_numbers(task, *each))]
+    if len(calls) == 2:
+        one, other = calls
+        return say(
+            "{one} and {other} return the same place. Work out both by hand.", one=one, other=other
+        )
+    return say("For which two calls does {name} return the same place?", name=task.id)
+
+
+def _outside(task: Task, found: Finding) -> str:
+    """What to ask where a function returned an index that is outside."""
+    call = found.threads and called_with_numbers(task, _block(found), found.threads[0])
+    if call:
+        return say("{call} returns this index. Work it out by hand, step by step.", call=call)
+    return say(
+        "This index is what {name} returns here. Work out by hand what goes into it: from which "
+        "call on is it too large?",
+        name=task.id,
+    )
+
+
+def _block(found: Finding) -> tuple[int, ...]:
+    """The block that a finding names; the only one, if it names none."""
+    block = facts_of(found.message).get("block_at")
+    return block if isinstance(block, tuple) else (0, 0, 0)
 
 
 def _filled_for_the_caller(function: ast.FunctionDef | ast.Lambda) -> list[int]:

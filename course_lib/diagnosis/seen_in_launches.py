@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.curriculum import Task
+from course_lib.diagnosis.families.described.fragments import wrong_word
 from course_lib.diagnosis.families.described.made_of import wrongly_made_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, first_place, where
@@ -14,6 +15,7 @@ from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.sizes.limits import limit_finding
 from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.trial import Trial, right_in_block_0_alone, telling
+from course_lib.emulator import KernelRejected
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, Sentence, say, with_values
 from course_lib.words import element
@@ -68,6 +70,18 @@ def made_of(launcher: Launcher, trial: Trial, fewest: int = 2) -> Finding | None
     return wrongly_made_of(
         task, launcher.answer.kernel, launcher.source, launch, trial.outcome, fewest
     )
+
+
+def in_a_fragment(launcher: Launcher, trial: Trial) -> Finding | None:
+    """The finding for a task that multiplies by `mma`, if a word holds other elements."""
+    task = launcher.exercise
+    if not isinstance(task, Task) or trial.right or trial.errors:
+        return None
+    launch = launcher.launch(trial.case)
+    try:
+        return wrong_word(task, launcher.answer.kernel, launcher.source, launch, trial.outcome)
+    except KernelRejected:  # with these numbers it takes another way
+        return None
 
 
 def copied(launcher: Launcher, trial: Trial) -> Finding | None:

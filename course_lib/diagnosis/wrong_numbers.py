@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from course_lib.diagnosis import at_a_glance
-from course_lib.diagnosis.codes import APART, DISORDER
+from course_lib.diagnosis.codes import APART, DISORDER, OUTSIDE
 from course_lib.diagnosis.families.locate import locate
 from course_lib.diagnosis.families.product.steps import tiles_slip
 from course_lib.diagnosis.faults import kept, number_types
@@ -20,6 +20,7 @@ from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.seen_in_launches import (
     copied,
     fixed_loop,
+    in_a_fragment,
     independent_of_input,
     made_of,
     multiplied_apart,
@@ -58,10 +59,11 @@ def cause_of(
     shortest = min(max(trial.case.shape) for trial in wrong)
     return (
         _in_exact_launch(launcher, exact, trail)
+        or in_a_fragment(launcher, exact)
         or multiplied_apart(launcher, trail)
         or (None if exact.right else independent_of_input(launcher, trials))
         or number_types.narrow_index(launcher.source, shortest)
-        or _in_other_launches(launcher, wrong)
+        or _in_other_launches(launcher, exact, wrong)
         or stale(launcher, wrong)
         or made_of(launcher, exact, fewest=1)
         or copied(launcher, exact)
@@ -83,7 +85,7 @@ def _in_exact_launch(launcher: Launcher, exact: Trial, trail: Trail) -> Finding 
         mapping = replace(mapping, place=("owner", "store", mapping.place[-1]))
     if mapping and _comes_first(mapping, slip, exact, reads_where_it_stores(launcher)):
         slip = mapping
-    if slip is None:
+    if slip is None or _made_of_nothing(slip, exact):
         return None
     if slip.place == TRANSPOSED and not mapping and blocks > 1:
         slip = other_sums(launcher, slip)
@@ -93,14 +95,29 @@ def _in_exact_launch(launcher: Launcher, exact: Trial, trail: Trail) -> Finding 
     return empty or fixed_loop(launcher, slip, exact) or placed(launcher, slip, exact, trail)
 
 
-def _in_other_launches(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
+def _has_gaps(trial: Trial) -> bool:
+    """Are numbers missing because an access left an array? What explains them explains that."""
+    outside = any(each.code in OUTSIDE for each in trial.errors)
+    return outside and bool(np.isnan(trial.outcome.got[~trial.outcome.untouched]).any())
+
+
+def _made_of_nothing(slip: Slip, trial: Trial) -> bool:
+    """Does a slip only say that numbers are missing? Other launches may say more."""
+    return slip.code == "numerical-overflow" and _has_gaps(trial)
+
+
+def _in_other_launches(launcher: Launcher, exact: Trial, wrong: Sequence[Trial]) -> Finding | None:
     """What the numbers of the most telling of the wrong launches are."""
+    gaps = _has_gaps(exact)
     for trial in sorted(wrong, key=telling)[:MOST_DIAGNOSED]:
+        if gaps and trial is exact:
+            continue
         slip = launcher.problem.diagnose(trial.outcome)
         if slip and slip.place in (("steps", "tiles"), ("steps", "left out")):
             slip = tiles_slip(slip, [trial.outcome for trial in wrong])
         if slip:
-            return fixed_loop(launcher, slip, trial) or placed(launcher, slip, trial)
+            found = fixed_loop(launcher, slip, trial) or placed(launcher, slip, trial)
+            return found if not gaps or found.code in kept.LEAVES_ARRAYS else None
     return None
 
 

@@ -59,7 +59,7 @@ TASK = Task(
     reference=_merged,
     offsets={"L": -110},  # exp(L) is 0 in float32
     rises={"L": 200},  # exp(L[i] - L[0]) is infinite
-    asks=("coalesced",),
+    asks=("coalesced", "float32"),
     wrong_ideas=(
         WrongIdea(
             lambda parts, L: _walk(parts, L, True, False),

@@ -180,10 +180,16 @@ TASK = Task(
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
-            lambda A, B: A @ B.reshape(4, 2, 8, 64)[:, ::-1].reshape(64, 64),
-            "of each 16 rows of B, the upper and the lower 8 have changed places",
-            "In which order do the two words of B go into `mma`?",
+            lambda A, B: (A @ B).reshape(32, 4, 2, 8)[:, :, ::-1].reshape(32, 64),
+            "of each 16 columns of C, the first and the last 8 have changed places",
+            "Which two of the four words belong to column j of the sums, and which to j + 1?",
             place=("call", "ldmatrix_x4_trans"),
+        ),
+        WrongIdea(
+            lambda A, B: (A @ B)[[*range(16, 32), *range(16)]],
+            "the upper and the lower 16 rows of C have changed places",
+            "Which rows of A belong to i = 0?",
+            place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A[[*range(16), *range(1, 17)]] @ B,

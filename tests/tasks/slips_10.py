@@ -51,6 +51,12 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "        pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1]),\n",
          "wrong-formula", "        pair(A[g, 2 * t], A[g, 2 * t + 1]),"),
         ("(sums, a, b)", "(sums, b, a)", "compile-error", "sums = mma"),
+        ("A[g + 8, 2 * t], A[g + 8, 2 * t + 1]", "A[g + 8, 2 * t], A[g + 8, 2 * t + 2]",
+         "wrong-index", "2 * t + 2"),
+        ("A[g, 2 * t + 8], A[g, 2 * t + 9]", "A[g, 2 * t + 8], A[g, 2 * t + 1]", "wrong-index",
+         "A[g, 2 * t + 8], A[g, 2 * t + 1]"),
+        ("B[2 * t + 8, g], B[2 * t + 9, g]", "B[2 * t + 4, g], B[2 * t + 5, g]", "wrong-index",
+         "b = pair"),
     ],
     "one_ldmatrix": [
         ("(sA, lane % 16 * 16 + lane // 16 * 8)",
@@ -83,7 +89,12 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("16 * i + lane % 16", "lane % 16", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16", "8 * i + lane % 16", "wrong-formula", "a = ldmatrix_x4"),
         ("b[j, 0], b[j, 1])", "b[i, 0], b[i, 1])", "wrong-formula", "add_product(sums"),
-        ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
+        ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-index", "b[j, 0], b[j, 1], b[j"),
+        ("2 * k + lane // 16", "2 * k + 1 - lane // 16", "wrong-index", "a = ldmatrix_x4"),
+        ("j + lane // 16", "j + 1 - lane // 16", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
+        ("16 * i + lane % 16", "16 * (1 - i) + lane % 16", "wrong-formula", "a = ldmatrix_x4"),
+        ("16 * i + lane % 16, 2 * k + lane // 16", "16 * i + lane // 16, 2 * k + lane % 16",
+         "wrong-index", "a = ldmatrix_x4"),
         ("            for j in range(8):\n                add_product(sums, i, j, a, b[j, 0], "
          "b[j, 1])", "            for j in range(8):\n                a = ldmatrix_x4(sA, "
          "piece_at(16 * i + lane % 16, 2 * k + lane // 16))\n                add_product(sums, i, "

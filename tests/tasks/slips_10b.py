@@ -1,5 +1,16 @@
 """The slips that are usual in the tasks of lesson 10b: see test_tasks.py."""
 
+TURN = """\
+        if warp == 0 and s < x.shape[0]:
+            rows[s % 2, lane] = x[s, lane]
+        if warp == 1 and s > 0:
+            total += rows[(s - 1) % 2, lane]
+        cuda.syncthreads()
+    if warp == 1:
+"""
+ADDS = TURN.replace("warp == 1", "cuda.threadIdx.x > 32")
+FETCHES = TURN.replace("warp == 0", "cuda.threadIdx.x > 32").replace("warp == 1", "warp == 0")
+
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "fetch_and_add": [
         ("        cuda.syncthreads()\n", "", "race-read-after-write", "total +="),
@@ -14,6 +25,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("            total += rows[(s - 1) % 2, lane]\n        cuda.syncthreads()\n",
          "            total += rows[(s - 1) % 2, lane]\n            cuda.syncthreads()\n",
          "barrier-divergence", "if warp == 1 and s"),
+        (TURN, ADDS, "wrong-bounds-check", "if cuda.threadIdx.x > 32 and s"),
+        (TURN, FETCHES, "wrong-bounds-check", "if cuda.threadIdx.x > 32 and s"),
+        ("if warp == 1:\n", "if cuda.threadIdx.x > 32:\n", "wrong-bounds-check",
+         "if cuda.threadIdx.x > 32:"),
     ],
     "descriptor": [
         ("address // 16 | across // 16 << 16 | down // 16 << 32", "address | across << 16 | "

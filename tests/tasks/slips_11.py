@@ -47,7 +47,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        top = new\n", "", "wrong-formula", "out[first // 8, x] ="),
         ("math.exp(s[j] - new)", "math.exp(s[j])", "wrong-formula", "mixed +="),
         ("V[j, x]", "V[x, j]", "wrong-index", "V[x, j]"),
-        ("V[j, x]", "V[first, x]", "wrong-formula", "V[first, x]"),
+        ("V[j, x]", "V[first, x]", "wrong-index", "V[first, x]"),
         ("V[j, x]", "V[j - first, x]", "wrong-formula", "mixed +="),
         ("        new = top\n", "        new = float32(0)\n", "wrong-formula",
          "out[first // 8, x] ="),

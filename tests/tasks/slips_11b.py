@@ -38,6 +38,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("range(0, query + 1, 32)", "range(0, query + 32, 32)", "wrong-loop-bound", "for first"),
     ],
     "merge_parts": [
+        ("float32(-math.inf), float32(0), float32(0)", "-math.inf, float32(0), float32(0)",
+         "float64-arithmetic", "top, total"),
+        ("total, mixed = float32(-math.inf), float32(0)", "total, mixed = float32(-math.inf), 0.0",
+         "float64-arithmetic", "top, total"),
         ("    out[x] = mixed / total", "    out[x] = mixed", "wrong-formula", "out[x] ="),
         ("share = math.exp(L[i] - new)", "share = math.exp(new - L[i])", "wrong-formula",
          "share ="),

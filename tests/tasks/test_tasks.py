@@ -150,8 +150,10 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
         ("fetch_and_add", "rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "which buffer is filled"),
         ("merge_parts", "share * O[i, x]", "share * O[i, x] / L[i]", "What is `/ L[i]` there for?"),
         ("banded", "which * band + inside", "which + inside", "rows lie above the second band?"),
-        ("banded", "number // (band * columns)", "number // columns", "This index is what banded "
-         "returns here."),
+        ("banded", "number // (band * columns)", "number // columns", "banded(12, 8, 6, 4) "
+         "returns this index."),
+        ("banded", "number % (band * columns)", "number % columns", "banded(0, 8, 6, 4) and "
+         "banded(18, 8, 6, 4) return the same place."),
     ],
 )  # fmt: skip
 def test_the_first_message_names_what_is_wrong_and_no_more(

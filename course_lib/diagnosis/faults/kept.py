@@ -24,6 +24,8 @@ FOLLOWS = {
     "wrong-formula": ("out-of-bounds-read", "wrong-bounds-check"),
     "hardcoded-answer": (*OUTSIDE, "wrong-bounds-check"),
 }
+# What brings it about that an array is left, and nothing else needs to be said of it.
+LEAVES_ARRAYS = {code for code, others in FOLLOWS.items() if set(OUTSIDE) <= set(others)}
 # What only says that something is missing or wrong: dropped once a cause is known.
 SYMPTOMS = ("stale-shared-read", "incomplete-output", "numerical-overflow", "wrong-result")
 

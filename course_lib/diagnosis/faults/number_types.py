@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from course_lib.diagnosis.faults.outside import line_of
-from course_lib.diagnosis.source.nodes import names_in, outside, root_name
+from course_lib.diagnosis.source.nodes import names_in, outside, part_of, root_name
 from course_lib.diagnosis.source.source import Source
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
@@ -48,14 +48,8 @@ def explain_float64(each: Finding, source: Source) -> Finding:
     origin = None
     if isinstance(statement, (ast.Assign, ast.AugAssign)):
         target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-        names = {node.id for node in outside(statement.value) if isinstance(node, ast.Name)}
-        lines = [
-            assignment.lineno
-            for name in sorted(names | {root_name(target) or ""})
-            for assignment in source.assignments(name)
-            if assignment is not statement and is_float64(assignment.value)
-        ]
-        origin = None if is_float64(statement.value) else min(lines, default=None)
+        names = _names(statement.value) | {root_name(target) or ""}
+        origin = None if is_float64(statement.value) else _origin(source, names, statement)
     if origin is None:
         return replace(each, severity="error")
     message = say(
@@ -65,6 +59,29 @@ def explain_float64(each: Finding, source: Source) -> Finding:
     if source.makes_array(source.at_line(origin)):
         hint = "Which type do the elements of this array have, and which type do A's have?"
     return replace(each, severity="error", message=message, line=origin, hint=hint)
+
+
+def _origin(source: Source, names: set[str], statement: ast.stmt) -> int | None:
+    """The first line that gives one of these variables a float64, or one that they are made of."""
+    known: set[str] = set()
+    while names - known:
+        known |= names
+        given = [
+            (each.lineno, part_of(each, name))
+            for name in sorted(names)
+            for each in source.assignments(name)
+            if each is not statement
+        ]
+        lines = [line for line, value in given if is_float64(value)]
+        if lines:
+            return min(lines)
+        names = set().union(*(_names(value) for _, value in given if value))
+    return None
+
+
+def _names(value: ast.expr) -> set[str]:
+    """The variables whose type an expression may have."""
+    return {node.id for node in outside(value) if isinstance(node, ast.Name)}
 
 
 def is_float64(value: ast.expr | None) -> bool:

@@ -126,10 +126,8 @@ def comparisons(function: Original) -> Iterator[Change]:
             says = say("{test} is off by one", test=quoted(node))
             hint = say("Is {test} to be true where both are equal?", test=quoted(node))
             yield function.with_node(each, other, "wrong-bounds-check", says, hint, "comparison")
-    for old, new in SISTERS.items():
-        alike = [each for each in tests if type(each.node.ops[0]) is old]
-        if len(alike) < 2:
-            continue
+    for alike in _alike(tests):
+        new = SISTERS[type(alike[0].node.ops[0])]
 
         def all_turned(
             tree: ast.FunctionDef,
@@ -141,10 +139,28 @@ def comparisons(function: Original) -> Iterator[Change]:
 
         test = quoted(alike[0].node)
         says = say("{test} is off by one, and so are the other tests", test=test)
+        if len({quoted(each.node) for each in alike}) == 1:
+            says = say("{test} is off by one, in each place where it stands", test=test)
         hint = say("Is {test} to be true where both are equal?", test=test)
         yield function.with_edit(
             alike[0], all_turned, "wrong-bounds-check", says, hint, "comparison"
         )
+
+
+def _alike(tests: list[EditSite[ast.Compare]]) -> Iterator[list[EditSite[ast.Compare]]]:
+    """Several tests that may be off by one together: the same one twice, or the same operator."""
+    groups: dict[object, list[EditSite[ast.Compare]]] = {}
+    for each in tests:
+        if type(each.node.ops[0]) in SISTERS:
+            groups.setdefault(quoted(each.node), []).append(each)
+    for each in tests:
+        if type(each.node.ops[0]) in SISTERS:
+            groups.setdefault(type(each.node.ops[0]), []).append(each)
+    known: list[list[EditSite[ast.Compare]]] = []
+    for group in groups.values():
+        if len(group) > 1 and group not in known:
+            known.append(group)
+            yield group
 
 
 def opposites(function: Original) -> Iterator[Change]:

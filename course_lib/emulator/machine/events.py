@@ -56,6 +56,9 @@ class Observer:
     def flops(self, line: int, mask: Mask, count: int, is_float64: bool, is_data: bool) -> None:
         """Floating-point operations, `count` in all; not `is_data` where integers were divided."""
 
+    def multiplied(self, a: np.ndarray, b: np.ndarray) -> None:
+        """Warps multiply fragments: the lanes' words of A and of B, shape (words, warps, 32)."""
+
     def printed(self, texts: Sequence[str], more: int) -> None:
         """Lanes print a line each; of `more` lanes the lines are not made, as nobody keeps them."""
 

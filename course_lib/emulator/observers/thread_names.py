@@ -21,7 +21,7 @@ def thread_name(thread: Place, block_size: Place) -> str:
 
 def block_name(block: Place, grid: Place) -> str:
     """A block of a grid."""
-    return say("block {indices}", indices=_indices(block, grid))
+    return say("block {indices}", indices=_indices(block, grid), block_at=block)
 
 
 def _indices(place: Place, sizes: Place) -> str:

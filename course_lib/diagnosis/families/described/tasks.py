@@ -161,9 +161,11 @@ def _explains(outcome: Outcome, values: Array) -> bool:
     """Are these the numbers that came out, and no finite ones where none came out?
 
     Where finite numbers should have, what did come was read beyond an array, or from a cell that
-    nobody has written: that is said instead.
+    nobody has written: that is said instead. Nor do a few numbers say where the others would be.
     """
-    lost = _lost(outcome)
+    lost, stored = _lost(outcome), np.broadcast_to(values != outcome.poison, outcome.got.shape)
+    if 2 * np.count_nonzero(stored & outcome.untouched) > np.count_nonzero(stored):
+        return False
     if np.isfinite(np.broadcast_to(values, lost.shape)[lost]).any():
         return False
     return outcome.matches(values) or bool(lost.any() and not outcome.known.any())
