@@ -340,7 +340,8 @@ def _environment(group: str) -> str:
     """The Python of .venv-GROUP, with the packages of that lock and nothing else."""
     lock = (REPOSITORY / "locks" / f"{group}.txt").read_text(encoding="utf-8")
     with _MAKING[group]:
-        return str(environments.make(f".venv-{group}", environments.this_python(), lock))
+        base = environments.this_python()
+        return str(environments.make(f".venv-{group}", base, lock, own_pip=False))
 
 
 def _colab(freeze: str = "") -> str:

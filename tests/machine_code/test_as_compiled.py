@@ -111,12 +111,14 @@ def test_many_styles_cost_what_an_h200_counted(corpus: Any, rungs: bool) -> None
         everything = as_compiled.launches()
     finally:
         sys.path.remove(BENCHMARKS)
-    odd = []
+    assert as_compiled.as_compiled_kernels.launches().keys() <= counted.keys()
+    odd: list[tuple[object, ...]] = []
     for name in [each for each in counted if each.startswith("rung ") == rungs]:
         theirs = counted[name]
-        ours = as_compiled.compare(name, everything[name], "9.0", None)["counts"]
-        for counter, expected in theirs.items():
-            found = ours[counter]["compiled"]
+        ours = as_compiled.compare(name, everything[name], "9.0", None)
+        odd += [(name, ours["note"])] * bool(ours["note"])  # not followed to the source's result
+        for counter, expected in theirs.items() if ours["counts"] else ():
+            found = ours["counts"][counter]["compiled"]
             noise = 400 + found * OTHER_TRAFFIC if counter in PASSES else 0
             if not 0 <= expected - found <= noise and (name, counter) not in UNEXPLAINED:
                 odd.append((name, counter, found, expected))
@@ -191,10 +193,10 @@ def test_nsight_compute_s_page_of_instructions_is_read(shared_passes: Any) -> No
     [
         pytest.param("7.5", marks=SLOW),
         *(pytest.param(cc, marks=pytest.mark.long) for cc in ("8.0", "8.6", "8.9")),
-        pytest.param("9.0", marks=SLOW),
     ],
 )
 def test_other_styles_are_followed_to_the_source_s_result(styles: Any, cc: str) -> None:
+    """For 9.0 the comparison with an H200 does so."""
     refused = {}
     for name, launch in styles.items():
         try:
