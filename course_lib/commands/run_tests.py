@@ -22,6 +22,7 @@ from course_lib.commands.places import REPOSITORY
 
 STEP_SECONDS = 1800  # a step that takes longer hangs
 PYTHON = sys.executable
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of NumPy's products
 Command = list[str]
 
 
@@ -391,10 +392,13 @@ def _run(command: Command, said: IO[str] | None = None) -> int:
     """Run in the repository, with course_lib importable there and in what is started there.
 
     Python may keep what it compiles, whatever this shell says: else each of hundreds of processes
-    compiles Numba, Matplotlib and the course again, which takes it some seconds.
+    compiles Numba, Matplotlib and the course again, which takes it some seconds. A product of
+    matrices takes one thread, if this shell says nothing else: a worker has one processor, and
+    threads that wait for each other keep those of the others busy.
     """
     known = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *known])}
+    environment = {**dict.fromkeys(THREADS, "1"), **os.environ}
+    environment["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *known])
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         done = subprocess.run(
