@@ -190,21 +190,21 @@ def all_steps() -> Iterator[TestStep]:
     yield TestStep(
         "fast and slow tests", _pytest(PYTHON, "tests", "-m", "not long", *in_parallel())
     )
-    yield TestStep("notebooks", _nbval(PYTHON, NOTEBOOKS))
 
 
 def steps_beside() -> Iterator[TestStep]:
     """What it has to pass besides: in a browser, through the compiler, with Colab's versions.
 
     The first two need one processor and nothing else, so they run while the environments are made.
-    Each of the others has one of its own and leaves the files of the others alone, so these steps
-    run beside those of `all_steps`.
+    Each of the others has one of its own, but for the notebooks, and leaves the files of the others
+    alone, so these steps run beside those of `all_steps`; with them they end about together.
     """
     yield TYPES
     yield TestStep("notebooks as built", [PYTHON, "-m", "course_lib.cli", "build", "--check"])
     yield from book_steps()
     yield from compiler_steps()
     yield from colab_steps()
+    yield TestStep("notebooks", _nbval(PYTHON, NOTEBOOKS))
 
 
 def long_steps() -> Iterator[TestStep]:

@@ -143,9 +143,19 @@ def shared_passes() -> Any:
         sys.path.remove(BENCHMARKS)
 
 
+# Numba takes some ten seconds for each. What they are made of is held with the rungs beside them:
+# wide loads with vectorised, two buffers and warp tiles with those of the tensor cores.
+COSTLY = ("rung warp_tiled", "rung double_buffered")
+
+
+def _marks(name: str) -> Any:
+    if name == "tiled matmul":
+        return ()
+    return pytest.mark.long if name in COSTLY else SLOW
+
+
 @pytest.mark.parametrize(
-    "name",
-    [name if name == "tiled matmul" else pytest.param(name, marks=SLOW) for name in PASSES_OF_H200],
+    "name", [pytest.param(each, marks=_marks(each)) for each in PASSES_OF_H200]
 )
 def test_each_line_has_the_passes_that_nsight_compute_tells(
     corpus: Any, shared_passes: Any, name: str
