@@ -56,7 +56,7 @@ def count(kept: KeptLaunch, profile: Profile, cc: str, made: Compiled | None = N
             "profile.findings has them."
         )
     if made is None:
-        made = compile_kernel(kept.kernel, kept.arguments, wanted)[wanted]
+        made = next(iter(compile_kernel(kept.kernel, kept.arguments, wanted).values()))
     if made.sass is None:
         refused = NotCounted if find_tool("nvdisasm") else CompilerMissing
         raise refused(re.sub("^(The instruction mix|There is no instruction mix)", "Counting "
