@@ -21,6 +21,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from numba import cuda, float32
 
 import course_lib
 from course_lib import runtime
+from course_lib.compiled_counts import count
 from course_lib.emulator import copies_of
 from course_lib.machine_code.compiler import compile_kernel
 from course_lib.machine_code.sass import parse
@@ -189,9 +191,10 @@ def by_line(launch: as_compiled.Launch, counted: Any) -> dict[str, Lines]:
     instructions, and which instructions these are."""
     kernel, grid, block, arguments, dynamic = launch
     more = {"max_dynamic_shared": dynamic} if dynamic else {}
+    made = compile_kernel(kernel, copies_of(arguments), (9, 0))[9, 0]
     emulated = course_lib.emulate(kernel, steps=runtime.PATIENT_STEPS, **more)
+    emulated.recount = partial(count, made=made)
     ours = emulated[grid, block, 0, dynamic](*copies_of(arguments)).as_compiled("9.0").lines
-    made = next(iter(compile_kernel(kernel, copies_of(arguments), (9, 0)).values()))
     at = {each.address: each for each in parse(made.sass or "", made.entry).instructions}
     found: dict[str, Lines] = {}
     for counter, operations in OPERATIONS.items():

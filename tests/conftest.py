@@ -49,6 +49,7 @@ _LONGEST = (
     "test_attacks",
     "test_class_of_10",
     "test_life_of_an_installation",
+    "test_tasks_are_judged_alike",
 )
 
 
@@ -61,7 +62,7 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest tests first; all others stay in their order."""
-    items.sort(key=lambda item: item.name not in _LONGEST)
+    items.sort(key=lambda item: item.name.split("[")[0] not in _LONGEST)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -20,7 +21,7 @@ sys.path.insert(0, str(ROOT))
 from stored_answers import wrong_answers  # noqa: E402
 from templates_of_sentences import ANY, templates  # noqa: E402
 
-from course_lib.findings import CODES  # noqa: E402
+from course_lib.findings import CODES, Finding  # noqa: E402
 from course_lib.sentences import AUDIENCES, told, whole  # noqa: E402
 
 PAGE, EXAMPLES = "docs/findings.md", "tests/golden/findings"
@@ -92,18 +93,24 @@ def example_of(code: str, root: Path) -> Example | None:
     Its "answer" and "line"; the message to a "student" and the "hint to student"; and the same for
     each other reader who is told something else.
     """
-    from course_lib.checking import examine_source
-
     marked = (each for each in wrong_answers().items() if code in _marks(each[1]))
     for (exercise, name), text in marked:
         answer = _MARK.sub("", text)
-        for found in examine_source(exercise, answer).findings:
+        for found in _findings_on(exercise, answer):
             if found.code == code:
                 line = answer.splitlines()[found.line - 1].strip() if found.line else ""
                 said = _different({who: whole(found.message, who) for who in AUDIENCES})
                 hints = _different({f"hint to {who}": told(found.hint, who) for who in AUDIENCES})
                 return {"answer": f"{exercise}/{name}", "line": line} | said | hints
     return None
+
+
+@cache
+def _findings_on(exercise: str, answer: str) -> Sequence[Finding]:
+    """What is said of an answer, which may be marked with several codes."""
+    from course_lib.checking import examine_source
+
+    return examine_source(exercise, answer).findings
 
 
 def _different(said: dict[str, str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -18,7 +19,9 @@ class CannotMake(Exception):
     """The environment could not be made; the message says why."""
 
 
-def make(folder: str, base: str, requirements: str, hashed: bool = True) -> Path:
+def make(
+    folder: str, base: str, requirements: str, hashed: bool = True, own_pip: bool = True
+) -> Path:
     """The Python of the environment in this folder; it is made anew where requirements changed.
 
     Args:
@@ -26,6 +29,7 @@ def make(folder: str, base: str, requirements: str, hashed: bool = True) -> Path
         base: the Python to make it with.
         requirements: what to install, the text of a requirement file.
         hashed: whether every line has its hash.
+        own_pip: whether it needs a pip; to put one there takes as long as to install ten packages.
     """
     venv = REPOSITORY / folder
     python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -35,12 +39,17 @@ def make(folder: str, base: str, requirements: str, hashed: bool = True) -> Path
         return python
     shutil.rmtree(venv, ignore_errors=True)
     print(f"Making {folder} with {base} …", flush=True)
-    _call([base, "-m", "venv", str(venv)])
+    if own_pip or importlib.util.find_spec("pip") is None:
+        _call([base, "-m", "venv", str(venv)])
+        pip = [str(python), "-m", "pip"]
+    else:
+        _call([base, "-m", "venv", "--without-pip", str(venv)])
+        pip = [sys.executable, "-m", "pip", "--python", str(python)]
     listed = venv / "requirements.txt"
     listed.write_text(requirements, encoding="utf-8")
     options = ["--quiet", "--no-compile", "--disable-pip-version-check", "--only-binary", ":all:"]
     options += ["--require-hashes"] if hashed else []
-    _call([str(python), "-m", "pip", "install", *options, "--requirement", str(listed)])
+    _call([*pip, "install", *options, "--requirement", str(listed)])
     stamp_file.write_text(stamp)
     return python
 

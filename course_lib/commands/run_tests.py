@@ -22,6 +22,7 @@ from course_lib.commands.places import REPOSITORY
 
 STEP_SECONDS = 1800  # a step that takes longer hangs
 PYTHON = sys.executable
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of NumPy's products
 Command = list[str]
 
 
@@ -189,21 +190,21 @@ def all_steps() -> Iterator[TestStep]:
     yield TestStep(
         "fast and slow tests", _pytest(PYTHON, "tests", "-m", "not long", *in_parallel())
     )
-    yield TestStep("notebooks", _nbval(PYTHON, NOTEBOOKS))
 
 
 def steps_beside() -> Iterator[TestStep]:
     """What it has to pass besides: in a browser, through the compiler, with Colab's versions.
 
     The first two need one processor and nothing else, so they run while the environments are made.
-    Each of the others has one of its own and leaves the files of the others alone, so these steps
-    run beside those of `all_steps`.
+    Each of the others has one of its own, but for the notebooks, and leaves the files of the others
+    alone, so these steps run beside those of `all_steps`; with them they end about together.
     """
     yield TYPES
     yield TestStep("notebooks as built", [PYTHON, "-m", "course_lib.cli", "build", "--check"])
     yield from book_steps()
     yield from compiler_steps()
     yield from colab_steps()
+    yield TestStep("notebooks", _nbval(PYTHON, NOTEBOOKS))
 
 
 def long_steps() -> Iterator[TestStep]:
@@ -340,7 +341,8 @@ def _environment(group: str) -> str:
     """The Python of .venv-GROUP, with the packages of that lock and nothing else."""
     lock = (REPOSITORY / "locks" / f"{group}.txt").read_text(encoding="utf-8")
     with _MAKING[group]:
-        return str(environments.make(f".venv-{group}", environments.this_python(), lock))
+        base = environments.this_python()
+        return str(environments.make(f".venv-{group}", base, lock, own_pip=False))
 
 
 def _colab(freeze: str = "") -> str:
@@ -390,10 +392,13 @@ def _run(command: Command, said: IO[str] | None = None) -> int:
     """Run in the repository, with course_lib importable there and in what is started there.
 
     Python may keep what it compiles, whatever this shell says: else each of hundreds of processes
-    compiles Numba, Matplotlib and the course again, which takes it some seconds.
+    compiles Numba, Matplotlib and the course again, which takes it some seconds. A product of
+    matrices takes one thread, if this shell says nothing else: a worker has one processor, and
+    threads that wait for each other keep those of the others busy.
     """
     known = [os.environ["PYTHONPATH"]] if os.environ.get("PYTHONPATH") else []
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPOSITORY), *known])}
+    environment = {**dict.fromkeys(THREADS, "1"), **os.environ}
+    environment["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *known])
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         done = subprocess.run(

@@ -30,12 +30,13 @@ class NotCounted(PlainError):
     """A launch's machine code could not be counted; the message says why, in one sentence."""
 
 
-def count(kept: KeptLaunch, profile: Profile, cc: str) -> AsCompiled:
+def count(kept: KeptLaunch, profile: Profile, cc: str, made: Compiled | None = None) -> AsCompiled:
     """Compile a launch's kernel for a compute capability such as "9.0", follow it, and count.
 
     Args:
         kept: the launch with its arguments as they were before.
         profile: what the emulator counted of it.
+        made: its kernel compiled for `cc`, where somebody has done so.
 
     Raises:
         CompilerMissing: naming the packages to install.
@@ -54,7 +55,8 @@ def count(kept: KeptLaunch, profile: Profile, cc: str) -> AsCompiled:
             f"{profile.kernel_name} has errors, so its machine code is not counted: "
             "profile.findings has them."
         )
-    made = next(iter(compile_kernel(kept.kernel, kept.arguments, wanted).values()))
+    if made is None:
+        made = next(iter(compile_kernel(kept.kernel, kept.arguments, wanted).values()))
     if made.sass is None:
         refused = NotCounted if find_tool("nvdisasm") else CompilerMissing
         raise refused(re.sub("^(The instruction mix|There is no instruction mix)", "Counting "

@@ -360,7 +360,9 @@ def disassemble(cubin: Path, cc: tuple[int, int]) -> tuple[str | None, str]:
     tool = find_tool("nvdisasm")
     if tool is None:
         return None, f"The instruction mix needs the disassembler nvdisasm: {GET_DISASSEMBLER}."
-    done = run([tool, "--print-code", "--print-line-info", str(cubin)])
+    # What flows where is not printed so: to find it out takes a third of the time.
+    options = ["--print-code", "--print-line-info", "--no-dataflow"]
+    done = run([tool, *options, str(cubin)])
     if done.returncode or ".text." not in done.stdout:
         lines = [line for line in done.stderr.splitlines() if "warning" not in line]
         reason = lines[0].strip() if lines else "no reason given"

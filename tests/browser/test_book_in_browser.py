@@ -56,7 +56,7 @@ def requests(page, address) -> list[str]:
     return asked
 
 
-IN_JUPYTERLAB = ("05", "07", "10")  # tried there: see test_lessons_in_browser
+IN_JUPYTERLAB = ("05", "07")  # tried there: see test_lessons_in_browser
 PAGES = [
     pytest.param(each, marks=pytest.mark.long) if each.number in IN_JUPYTERLAB else each
     for each in LESSONS

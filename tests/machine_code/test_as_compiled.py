@@ -95,10 +95,14 @@ UNEXPLAINED = {
 }
 
 
+# Two to four seconds each, of the H200's launches; others have the same accesses in fewer turns.
+MANY_TURNS = ("naive matmul", "coalesced matmul", "task eight_by_eight", "n-body")
+
+
 @pytest.mark.parametrize(
-    "rungs", [pytest.param(False, marks=SLOW), pytest.param(True, marks=pytest.mark.long)]
+    "costly", [pytest.param(False, marks=SLOW), pytest.param(True, marks=pytest.mark.long)]
 )
-def test_many_styles_cost_what_an_h200_counted(corpus: Any, rungs: bool) -> None:
+def test_many_styles_cost_what_an_h200_counted(corpus: Any, costly: bool) -> None:
     """Passes that other traffic takes vary from run to run; the other counts are exact.
 
     The rungs, which take as long as all others, are held line by line below, too.
@@ -111,12 +115,15 @@ def test_many_styles_cost_what_an_h200_counted(corpus: Any, rungs: bool) -> None
         everything = as_compiled.launches()
     finally:
         sys.path.remove(BENCHMARKS)
-    odd = []
-    for name in [each for each in counted if each.startswith("rung ") == rungs]:
+    assert {*as_compiled.as_compiled_kernels.launches(), *MANY_TURNS} <= counted.keys()
+    odd: list[tuple[object, ...]] = []
+    names = [each for each in counted if (each.startswith("rung ") or each in MANY_TURNS) == costly]
+    for name in names:
         theirs = counted[name]
-        ours = as_compiled.compare(name, everything[name], "9.0", None)["counts"]
-        for counter, expected in theirs.items():
-            found = ours[counter]["compiled"]
+        ours = as_compiled.compare(name, everything[name], "9.0", None)
+        odd += [(name, ours["note"])] * bool(ours["note"])  # not followed to the source's result
+        for counter, expected in theirs.items() if ours["counts"] else ():
+            found = ours["counts"][counter]["compiled"]
             noise = 400 + found * OTHER_TRAFFIC if counter in PASSES else 0
             if not 0 <= expected - found <= noise and (name, counter) not in UNEXPLAINED:
                 odd.append((name, counter, found, expected))
@@ -141,9 +148,19 @@ def shared_passes() -> Any:
         sys.path.remove(BENCHMARKS)
 
 
+# Numba takes some ten seconds for each. What they are made of is held with the rungs beside them:
+# wide loads with vectorised, two buffers and warp tiles with those of the tensor cores.
+COSTLY = ("rung warp_tiled", "rung double_buffered")
+
+
+def _marks(name: str) -> Any:
+    if name == "tiled matmul":
+        return ()
+    return pytest.mark.long if name in COSTLY else SLOW
+
+
 @pytest.mark.parametrize(
-    "name",
-    [name if name == "tiled matmul" else pytest.param(name, marks=SLOW) for name in PASSES_OF_H200],
+    "name", [pytest.param(each, marks=_marks(each)) for each in PASSES_OF_H200]
 )
 def test_each_line_has_the_passes_that_nsight_compute_tells(
     corpus: Any, shared_passes: Any, name: str
@@ -187,16 +204,19 @@ def test_nsight_compute_s_page_of_instructions_is_read(shared_passes: Any) -> No
 
 
 @pytest.mark.parametrize(
-    "cc",
+    ("cc", "some"),
     [
-        pytest.param("7.5", marks=SLOW),
-        *(pytest.param(cc, marks=pytest.mark.long) for cc in ("8.0", "8.6", "8.9")),
-        pytest.param("9.0", marks=SLOW),
+        pytest.param("7.5", slice(0, None, 2), marks=SLOW),
+        pytest.param("7.5", slice(1, None, 2), marks=pytest.mark.long),
+        *(pytest.param(cc, slice(None), marks=pytest.mark.long) for cc in ("8.0", "8.6", "8.9")),
     ],
 )
-def test_other_styles_are_followed_to_the_source_s_result(styles: Any, cc: str) -> None:
+def test_other_styles_are_followed_to_the_source_s_result(
+    styles: Any, cc: str, some: slice
+) -> None:
+    """For 9.0 the comparison with an H200 does so, for all of them."""
     refused = {}
-    for name, launch in styles.items():
+    for name, launch in [*styles.items()][some]:
         try:
             compiled(launch, cc)
         except NotCounted as reason:

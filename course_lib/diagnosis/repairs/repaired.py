@@ -117,10 +117,20 @@ def _changes(task: Task, kernel: Kernel, kinds: Collection[str]) -> Iterable[Cha
     assert isinstance(kernel.tree, ast.FunctionDef)
     original = Original(kernel.tree, given, numbers, is_kernel=True)
     mine = [change for change in changes(original) if change.kind in kinds]
-    return sorted(mine, key=lambda each: _likelihood(each, task, kinds))
+    known = {line.strip() for tree in (ast.parse(task.given), answer) for line in _lines(tree)}
+    before = set(_lines(kernel.tree))
+
+    def restores(change: Change) -> bool:
+        """Does it make a line as it stands in the given code or in the course's answer?"""
+        made = set(_lines(change.tree)) - before
+        return all(line.strip() in known for line in made)
+
+    return sorted(mine, key=lambda each: _likelihood(each, restores, kinds))
 
 
-def _likelihood(change: Change, task: Task, kinds: Collection[str]) -> tuple[bool, bool]:
+def _likelihood(
+    change: Change, restores: Callable[[Change], bool], kinds: Collection[str]
+) -> tuple[bool, bool]:
     """A key by which of several changes with which the numbers are right the one meant is first.
 
     Two indices exchanged where a tile is filled do the same as where it is read. Where the numbers
@@ -128,14 +138,7 @@ def _likelihood(change: Change, task: Task, kinds: Collection[str]) -> tuple[boo
     """
     may_stand_elsewhere = change.kind in ("indices", "name")
     known = kinds == KINDS["wrong-formula"]
-    return not (may_stand_elsewhere and _restores(change, task)), known and change.kind == "name"
-
-
-def _restores(change: Change, task: Task) -> bool:
-    """Does a change make a line as it stands in the given code or in the course's answer?"""
-    known = {line.strip() for text in (task.given, task.answer) for line in _lines(ast.parse(text))}
-    made = set(_lines(change.tree)) - set(_lines(change.original))
-    return all(line.strip() in known for line in made)
+    return not (may_stand_elsewhere and restores(change)), known and change.kind == "name"
 
 
 def _lines(tree: ast.AST) -> list[str]:

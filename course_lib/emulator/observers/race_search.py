@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -138,9 +139,7 @@ def conflicts(
         ]
         epochs = np.concatenate(synced)
         warps = np.concatenate([each.warp for each in lanes])
-        combined = np.stack([keys, warps, epochs])
-        names, compact = np.unique(combined, axis=1, return_inverse=True)
-        cell_of = names[0]
+        cell_of, compact = _numbered_apart(keys, warps, epochs)
     else:
         cell_of, compact = _numbered(keys)
     compact = compact.reshape(-1)
@@ -163,6 +162,19 @@ def _numbered(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.arange(largest + 1), keys
     names, compact = np.unique(keys, return_inverse=True)
     return names, compact
+
+
+def _numbered_apart(keys: np.ndarray, *more: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same where keys are told apart by more columns of whole numbers, too.
+
+    A row becomes one number: whole rows are sorted ten times as slowly.
+    """
+    names, rows = _numbered(keys)
+    spans = [int(column.max(initial=0)) + 1 for column in more]
+    for column, span in zip(more, spans, strict=True):
+        rows = rows * span + column
+    apart, compact = np.unique(rows, return_inverse=True)
+    return names[apart // math.prod(spans)], compact
 
 
 def _conflicting(cells: np.ndarray, who: np.ndarray, kinds: np.ndarray, count: int) -> np.ndarray:
