@@ -90,8 +90,8 @@ ALLOWED: dict[str, set[str]] = {
         "arguments", "emulator", "errors", "machine_code", "measurements", "profiles", "runtime",
     },
     "questions": {
-        "checking", "curriculum", "devices", "emulator", "figures", "findings", "measurements",
-        "number_formats", "roofline", "sentences", "web",
+        "ceilings", "checking", "curriculum", "devices", "emulator", "figures", "findings",
+        "measurements", "number_formats", "roofline", "sentences", "web",
     },
     "quiz": {"questions"},
     "predictions": {"questions"},
