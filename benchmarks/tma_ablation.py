@@ -218,8 +218,8 @@ def measure() -> dict[str, Any]:
     }
 
 
-def main(store: bool) -> None:
-    """Measure, print a table, and keep it."""
+def main() -> None:
+    """Measure, print a table, and with --store keep it."""
     measured = measure()
     print(f"{measured['device']}, {measured['timed']}: share of cuBLAS with a bfloat16 result")
     for row in measured["rows"]:
@@ -228,10 +228,10 @@ def main(store: bool) -> None:
             f"{row['size']:5} {row['when']:18} {row['step']:12} {low:6.1%} to {high:6.1%} "
             f"{row['ms']:9.4f} ms {row['tflops']:6.1f} TFLOP/s"
         )
-    if store:
+    if sys.argv[1:] == ["--store"]:
         rows = [row for row in measured["rows"] if row["step"] != CUBLAS]
         files.store(ablation.FOLDER, short_name(measured["device"]), measured | {"rows": rows})
 
 
 if __name__ == "__main__":
-    main(store=sys.argv[1:] == ["--store"])
+    main()

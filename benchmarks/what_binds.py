@@ -33,7 +33,7 @@ OF_PEAK = ".avg.pct_of_peak_sustained_elapsed"
 # Column of the table: how full that part was, in percent of what it can do.
 SHARES = {
     "issue slots": f"sm__inst_issued{OF_PEAK}",
-    "FP32 lanes": f"sm__inst_executed_pipe_fma{OF_PEAK}",
+    "multiply-add units": f"sm__inst_executed_pipe_fma{OF_PEAK}",
     "tensor cores": f"sm__pipe_tensor_cycles_active{OF_PEAK}",
     "L1 and shared memory": f"l1tex__throughput{OF_PEAK}",
     "L2": f"lts__throughput{OF_PEAK}",

@@ -95,7 +95,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "quiz": {"questions"},
     "predictions": {"questions"},
-    "building": {"curriculum", "questions", "words"},
+    "building": {"curriculum", "measurements", "questions", "words"},
     "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
     "bench": {
         "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",

@@ -65,7 +65,7 @@ def _measure_parts(
     wanted: Sequence[str], chosen: Mapping[str, Any], asked: argparse.Namespace
 ) -> int:
     """One part after the other; what cannot be measured is named at the end, with the reason."""
-    before, status = _labels(STORED), 0
+    before, status = _texts(STORED), 0
     left_out = dict.fromkeys(wanted, STOPPED)
     try:
         for part in wanted:
@@ -77,8 +77,9 @@ def _measure_parts(
             progress.clear()
     except KeyboardInterrupt:
         progress.clear()
-    if asked.store and (replaced := before - _labels(STORED)):
-        print(_run_anew(replaced))
+    after = _texts(STORED)
+    if replaced := [text for path, text in before.items() if text != after.get(path)]:
+        print(_run_anew(set().union(*map(_labels, replaced))))
     for part, why in left_out.items():
         print(f"Left out: {part}. {why}")
     return 1 if left_out else status
@@ -185,15 +186,17 @@ def _store(measured: Measurements) -> str:
     return f"Stored in {_shown(measurements.store(measured, folder))}."
 
 
-def _labels(folder: Path) -> set[str]:
-    """Device and date of each file of measurements, as lessons show them."""
-    found = set()
-    for path in folder.rglob("*.json"):
-        text = path.read_text(encoding="utf-8")
-        for device in re.findall(r'"device": "([^"]+)"', text):
-            dates = re.findall(r'"(?:date|timed|counted)": "([-\d]+)', text)
-            found |= {f"{device}, {date}" for date in dates}
-    return found
+def _texts(folder: Path) -> dict[Path, str]:
+    """The files of measurements."""
+    return {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.json")}
+
+
+def _labels(text: str) -> set[str]:
+    """Device and date of a file, as lessons show them."""
+    dates = re.findall(r'"(?:date|timed|counted)": "([-\d]+)', text)
+    return {
+        f"{name}, {date}" for name in re.findall(r'"device": "([^"]+)"', text) for date in dates
+    }
 
 
 def _run_anew(labels: set[str], notebooks: Path = NOTEBOOKS) -> str:

@@ -111,6 +111,17 @@ def levels(kernel: str, size: int = 4096, device: str = "H200") -> Levels:
     )
 
 
+def counted(device: str = "H200") -> list[dict[str, Any]]:
+    """GB at each level for each kernel and size, and by the cache model ("model_gb")."""
+    return list(_file(device)["levels"])
+
+
+def label(device: str = "H200") -> str:
+    """Device and date of what was counted."""
+    plain = _file(device)
+    return f"{plain['device']}, {plain['counted']}"
+
+
 def in_flight(device: str = "H200") -> InFlight:
     """What few and many threads were seen to move.
 

@@ -17,7 +17,7 @@ FOLDER = Path(__file__).resolve().parent
 WRITTEN_BY = ("what_binds.py",)
 SHARED, SLOTS, TENSOR_CORES = "L1 and shared memory", "issue slots", "tensor cores"
 CUBLAS = "cuBLAS bfloat16, result bfloat16"
-_BUSY_AT_ALL = 0.02
+_BUSY_AT_ALL, _BUSY_IN_A_TABLE = 0.02, 0.05  # shares; less is not shown
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,15 @@ def table(*names: str, device: str = "H200") -> str:
     """Several launches, one a line: how busy each part was, in per cent, and GB out of L2."""
     rows = [seen(name, device) for name in names]
     wide = max(map(len, names))
-    parts = list(dict.fromkeys(part for row in rows for part in row.busy))
-    head = "".join(f"  {each}" for each in (*parts, "GB from L2"))
+    shown = (p for row in rows for p in row.busy if row.busy[p] > _BUSY_IN_A_TABLE)
+    columns = {part: f"{part:>3}" for part in shown}
+    titles = "".join(f"  {each}" for each in (*columns.values(), "GB from L2"))
     lines = [f"busy, in %, on an {rows[0].label}, {' x '.join([str(rows[0].size)] * 3)}"]
-    lines.append(" " * wide + head)
+    lines.append(" " * wide + titles)
     for row in rows:
-        shares = "".join(f"  {100 * row.busy.get(part, 0):{len(part)}.0f}" for part in parts)
+        shares = "".join(
+            f"  {100 * row.busy.get(part, 0):{len(head)}.0f}" for part, head in columns.items()
+        )
         moved = "?" if row.l2_gb is None else f"{row.l2_gb:.2f}"
         lines.append(f"{row.name:{wide}}{shares}  {moved:>10}")
     return "\n".join(lines)
