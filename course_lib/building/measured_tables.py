@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from course_lib.building.notebook import BuildError
 from course_lib.measurements import Entry, attention, banks, load, memory, tuning, what_binds
+from course_lib.measurements.ablation import SAMPLES, SUSTAINED, ablation
 from course_lib.measurements.what_binds import SHARED, SLOTS, TENSOR_CORES
 
 DEVICE, SIZE = "H200", 4096
@@ -68,6 +69,29 @@ def tensor_cores() -> str:
         f"{profiled[0].label}, {SIZE}³, one launch; busy, of the most that is possible:\n\n"
         f"{busy}\n\n"
         f"{bench.label}, {SIZE}³, TFLOP/s:\n\n{loaded}"
+    )
+
+
+def rung_12() -> str:
+    """Rung 12 beside cuBLAS at each size, and the steps that lead to it."""
+    bench = load(DEVICE)
+    shares = []
+    for name in ("tma_bf16", "tma"):
+        entry = bench.entry(name)
+        assert entry, f"{name} was not measured"
+        found = (bench.share_of_same_result(entry, size) for size in bench.sizes)
+        shares.append((f"`{name}`", *(_share(each, ".1%") for each in found)))
+    ways = [ablation(size, when, DEVICE) for size in (4096, 8192) for when in (SAMPLES, SUSTAINED)]
+    steps = (
+        (f"`{step.name}`", *(" to ".join(_share(x, ".1%") for x in way.step(step.name).share)
+                             for way in ways))
+        for step in ways[0].steps
+    )  # fmt: skip
+    return (
+        f"{bench.label}, of cuBLAS's speed with the same format of the result:\n\n"
+        f"{_table(('', *map(str, bench.sizes)), shares)}\n\n"
+        f"{ways[0].label}, of cuBLAS's speed with a bfloat16 result, step by step:\n\n"
+        f"{_table(('', *(f'{each.size}, {each.when}' for each in ways)), steps)}"
     )
 
 
@@ -151,6 +175,7 @@ def tuned_tiles() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "tensor-cores": tensor_cores,
+    "rung-12": rung_12,
     "upper-rungs": upper_rungs,
     "banks": conflicts,
     "cache-model": cache_model,
@@ -164,8 +189,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines).replace("| --- ", "|---")
 
 
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.0%}".replace("%", " %")
+def _share(value: float | None, form: str = ".0%") -> str:
+    return "–" if value is None else f"{value:{form}}".replace("%", " %")
 
 
 def _number(value: float | None, form: str) -> str:
