@@ -16,6 +16,7 @@ float32 without TF32 here.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import math
 import random
@@ -35,6 +36,8 @@ sys.path.insert(0, str(ROOT))
 
 from course_lib.bench import gpu  # noqa: E402
 from course_lib.bench.nvml import Nvml  # noqa: E402
+from course_lib.bench.session import short_name  # noqa: E402
+from course_lib.measurements import files  # noqa: E402
 from course_lib.measurements.attention import (  # noqa: E402
     CUDNN,
     FLASH_2,
@@ -352,24 +355,33 @@ def main() -> int:
             print(f"{label}: {fault or 'right'}")
         return 1 if any(found.values()) or not found else 0
 
+    if chosen.store and chosen.float32:
+        parser.error("--store keeps everything: leave --float32 out")
+    if importlib.util.find_spec("torch") is None:
+        raise SystemExit("There is no PyTorch here to compare with.")
+
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = False
-    name, _, bus_id = gpu.device()
+    name, cc, bus_id = gpu.device()
+    if cc[0] != 9 and not chosen.float32:
+        raise SystemExit(f"flash_attention is made for Hopper GPUs, and this is a {name}.")
     nvml = Nvml(bus_id)
     clock = gpu.EventClock(nvml)
     faults = {} if chosen.float32 else barred(chosen.ablation)
     about = {**versions(), "driver": nvml.driver_version()}
-    short = name.removeprefix("NVIDIA ").split()[0]
     made = AttentionRun(name, datetime.now(UTC).date().isoformat(), about, ())
     for problem in [FLOAT32] if chosen.float32 else [FLOAT32, *BFLOAT16]:
         made = replace(
             made, rows=made.rows + tuple(measure(problem, clock, faults, chosen.ablation))
         )
         torch.cuda.empty_cache()
-        if chosen.store:
-            (FOLDER / f"{short}.json").write_text(made.as_json(), encoding="utf-8")
     print(made)
+    if chosen.store:
+        failed = [f"{row.name}: {row.why_not}" for row in made.rows if row.why_not]
+        if failed:
+            raise SystemExit(f"Not stored, since one is missing: {failed[0]}")
+        files.store(FOLDER, short_name(name), made.content())
     return 0
 
 

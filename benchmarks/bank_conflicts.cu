@@ -1,5 +1,5 @@
 // What padding gains a transpose and costs a tiled matmul, in CUDA C++; lesson 07 quotes it.
-//   nvcc -O3 -arch=native benchmarks/bank_conflicts.cu -o /tmp/banks && /tmp/banks
+// bank_conflicts.py builds and runs it.
 // A line: kernel, then the median of 15 launches in ms (CUDA events, one launch to warm up).
 #include <algorithm>
 #include <cstdio>

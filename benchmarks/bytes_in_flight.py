@@ -1,6 +1,6 @@
 """Measure what a waiting GPU moves: GB/s by number of threads, and how long one load takes.
 
-    python3 benchmarks/bytes_in_flight.py [course_lib/measurements/memory/GPU.json]    needs a GPU
+    python3 benchmarks/bytes_in_flight.py [--store]    needs a GPU
 
 The kernel is the task `grid_stride` of lesson 01, on an array that no cache holds, with more and
 more threads; a thread has one load under way at a time. The latency is that of a chain of loads,
@@ -14,9 +14,15 @@ import statistics
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import cuda
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from course_lib.bench.session import short_name
+from course_lib.measurements import files, memory
 
 COUNT = 1 << 26  # float32 numbers: 256 MiB, several times any L2
 CHAINS_KIB = {"L1": 16, "L2": 4096, "DRAM": 1 << 18}
@@ -86,11 +92,11 @@ def rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def main(path: str | None) -> None:
-    """Measure, print, and write the file; what Nsight Compute counted there stays."""
+def measure() -> dict[str, Any]:
+    """What the file says of it."""
     gpu = cuda.get_current_device()
     most = gpu.MULTIPROCESSOR_COUNT * gpu.MAX_THREADS_PER_MULTIPROCESSOR
-    measured = {
+    return {
         "device": gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name,
         "timed": datetime.now(UTC).date().isoformat(),
         "array_bytes": 4 * COUNT,
@@ -98,12 +104,15 @@ def main(path: str | None) -> None:
         "speeds": speeds(most),
         "latency_ns": {place: rounded(latency_ns(kib)) for place, kib in CHAINS_KIB.items()},
     }
+
+
+def main() -> None:
+    """Measure, print, and with --store write the file; what `cache_model.py` counted stays."""
+    measured = measure()
     print(json.dumps(measured, indent=1))
-    if path:
-        file = Path(path)
-        before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-        file.write_text(json.dumps(before | measured, indent=1) + "\n", encoding="utf-8")
+    if sys.argv[1:] == ["--store"]:
+        files.add(memory.FOLDER, short_name(measured["device"]), measured)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2] or [None])
+    main()

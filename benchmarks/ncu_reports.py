@@ -5,14 +5,12 @@
     python benchmarks/ncu_reports.py --compiled without a GPU: count only source and machine code
                                                 anew, and write that beside the H200's reports
 
-Needs a GPU, `ncu` and the right to read its counters; `--compiled` needs only the compiler. The
-shares of `busy` come from the table of docs/shared_memory_measured.md and are kept as they are.
+Needs a GPU, `ncu` and the right to read its counters; `--compiled` needs only the compiler.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,6 +28,7 @@ from hardware_counters import transpose_without_padding  # noqa: E402
 import course_lib  # noqa: E402
 from course_lib.bench.session import short_name  # noqa: E402
 from course_lib.helping import ours  # noqa: E402
+from course_lib.measurements import files  # noqa: E402
 from course_lib.measurements.ncu import FOLDER  # noqa: E402
 from course_lib.ncu import METRICS, NcuReport  # noqa: E402
 
@@ -85,16 +84,16 @@ def as_stored(report: NcuReport, grid: Any, block: Any) -> dict[str, Any]:
     }
 
 
-def store_ours(path: Path) -> None:
+def store_ours(device: str) -> None:
     """Count source and machine code of every stored report's kernel, beside the report."""
-    plain = json.loads(path.read_text(encoding="utf-8"))
+    plain = files.content_of(FOLDER, device, "no reports of")
     for name, (kernel, grid, block, arguments) in launches().items():
         written = course_lib.emulate(kernel)[grid, block](*arguments)
         compiled = written.as_compiled("9.0")
         for side, counted in (("written", written), ("compiled", compiled)):
             plain["reports"][name][side] = {each: int(getattr(counted, each)) for each in METRICS}
         plain["compiled_with"] = compiled.versions
-    path.write_text(json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    files.store(FOLDER, device, plain)
 
 
 def main() -> int:
@@ -105,7 +104,7 @@ def main() -> int:
     options = parser.parse_args()
     course_lib.start()
     if options.compiled:
-        store_ours(FOLDER / "H200.json")
+        store_ours("H200")
         return 0
     reports = {}
     for name, (kernel, grid, block, arguments) in launches().items():
@@ -113,17 +112,14 @@ def main() -> int:
         report.show()
         reports[name] = as_stored(report, grid, block)
     if options.store:
-        name = short_name(course_lib.runtime.device_name())
-        path = FOLDER / f"{name}.json"
-        old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"busy": {}}
-        plain = {
-            "device": course_lib.runtime.device_name(),
+        device = course_lib.runtime.device_name()
+        content = {
+            "device": device,
             "counted": f"{datetime.now(UTC):%Y-%m-%d}",
             "counted_with": "Nsight Compute, clocks as they were, benchmarks/ncu_reports.py",
             "reports": reports,
-            "busy": old["busy"],
         }
-        path.write_text(json.dumps(plain, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        print(f"Stored in {files.store(FOLDER, short_name(device), content)}.")
     return 0
 
 

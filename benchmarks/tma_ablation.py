@@ -1,6 +1,6 @@
 """Measure what each ingredient of rung 12 gains, one after the other, beside rung 11 and cuBLAS.
 
-    python3 benchmarks/tma_ablation.py [course_lib/measurements/ablation/GPU.json]
+    python3 benchmarks/tma_ablation.py [--store]
 
 Needs a Hopper GPU, numba-cuda 0.30 and CuPy or PyTorch. Everyone is checked against float64 first,
 at odd shapes, too. Then each size is measured twice. In samples of 10 ms, everyone once in each
@@ -11,7 +11,6 @@ part of cuBLAS's speed with a bfloat16 result, in the same round.
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import statistics
@@ -33,11 +32,13 @@ from course_lib.bench.contest import Contest
 from course_lib.bench.contestants import Contestant, Launch, MatmulProblem, rung_in_python
 from course_lib.bench.matrices import Matrices
 from course_lib.bench.nvml import Nvml
+from course_lib.bench.session import short_name
 from course_lib.intrinsics import store2, unroll, unrolled
 from course_lib.kernels import RUNG_KERNELS, hopper_launch
 from course_lib.kernels import rung_12_tma as rung_12
 from course_lib.kernels.pieces import work_on_gpu
 from course_lib.kernels.tile_plan import TilePlan
+from course_lib.measurements import ablation, files
 from course_lib.measurements.ablation import SAMPLES, SUSTAINED
 
 SIZES, ROUNDS = (4096, 8192), 15
@@ -190,7 +191,11 @@ def measure() -> dict[str, Any]:
     """
     device, cc, bus = gpu.device()
     library, nvml = libraries.find(), Nvml(bus)
+    if cc[0] != 9:
+        raise SystemExit(f"Rung 12 is made for Hopper GPUs, and this is a {device}.")
     everyone = contestants(cc, library)
+    if everyone[-1].name != CUBLAS:
+        raise SystemExit("Neither CuPy nor PyTorch is here, so there is no cuBLAS to compare with.")
     results = {each.name: each.result for each in everyone}
 
     def problem_of(shape: tuple[int, int, int]) -> Matrices:
@@ -218,8 +223,8 @@ def measure() -> dict[str, Any]:
     }
 
 
-def main(path: str | None) -> None:
-    """Measure, print a table, and write the file."""
+def main() -> None:
+    """Measure, print a table, and with --store keep it."""
     measured = measure()
     print(f"{measured['device']}, {measured['timed']}: share of cuBLAS with a bfloat16 result")
     for row in measured["rows"]:
@@ -228,17 +233,10 @@ def main(path: str | None) -> None:
             f"{row['size']:5} {row['when']:18} {row['step']:12} {low:6.1%} to {high:6.1%} "
             f"{row['ms']:9.4f} ms {row['tflops']:6.1f} TFLOP/s"
         )
-    measured["rows"] = [row for row in measured["rows"] if row["step"] != CUBLAS]
-    if path:
-        Path(path).write_text(as_text(measured), encoding="utf-8")
-
-
-def as_text(measured: Mapping[str, Any]) -> str:
-    """The file's text, one row a line."""
-    head = json.dumps({k: v for k, v in measured.items() if k != "rows"}, indent=1)
-    lines = ",\n  ".join(json.dumps(row) for row in measured["rows"])
-    return f'{head[:-2]},\n "rows": [\n  {lines}\n ]\n}}\n'
+    if sys.argv[1:] == ["--store"]:
+        rows = [row for row in measured["rows"] if row["step"] != CUBLAS]
+        files.store(ablation.FOLDER, short_name(measured["device"]), measured | {"rows": rows})
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2] or [None])
+    main()

@@ -1,6 +1,7 @@
 """Print what each rung keeps busy on a GPU: the part of the machine that is fullest binds.
 
     python3 benchmarks/what_binds.py                     # every rung and cuBLAS, 4096 on a side
+    python3 benchmarks/what_binds.py --store             # and keep it for the lessons
     python3 benchmarks/what_binds.py wgmma cuBLAS --size 8192
 
 Needs a GPU, Nsight Compute (`ncu`), the right to read its counters, and CuPy or PyTorch for cuBLAS.
@@ -17,12 +18,12 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import json
 import math
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ OF_PEAK = ".avg.pct_of_peak_sustained_elapsed"
 # Column of the table: how full that part was, in percent of what it can do.
 SHARES = {
     "issue slots": f"sm__inst_issued{OF_PEAK}",
-    "FP32 lanes": f"sm__inst_executed_pipe_fma{OF_PEAK}",
+    "multiply-add units": f"sm__inst_executed_pipe_fma{OF_PEAK}",
     "tensor cores": f"sm__pipe_tensor_cycles_active{OF_PEAK}",
     "L1 and shared memory": f"l1tex__throughput{OF_PEAK}",
     "L2": f"lts__throughput{OF_PEAK}",
@@ -40,6 +41,17 @@ SHARES = {
 }
 BYTES_OF_L2, CLOCK = "lts__t_bytes.sum", "sm__cycles_elapsed.avg.per_second"
 DURATION = "gpu__time_duration.sum"
+MMA = "sm__pipe_tensor_op_hmma_cycles_active.sum", "sm__inst_executed_pipe_tensor_op_hmma.sum"
+# What is stored of a launch beside the shares: the metric, and what of it is one of ours.
+SEEN = {
+    "ms": (DURATION, 1e6),
+    "mhz": (CLOCK, 1e6),
+    "l2_gb": (BYTES_OF_L2, 1e9),
+    "shared_load_wavefronts": ("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 1),
+    "waiting_for_global": (
+        "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio", 1
+    ),
+}  # fmt: skip
 MARKER = "between_two_contestants"
 SECONDS = 500
 
@@ -146,16 +158,41 @@ def show(found: dict[str, dict[str, float]], metrics: dict[str, str]) -> None:
         print(f"| {name} | {ms:.3f} | {clock:.0f} | {moved:.2f} | {cells} |")
 
 
-def shares(found: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
-    """How full each part of the GPU was, by contestant: 1 is full. Parts it lacks are left out."""
-    return {
-        name: {
-            part: round(values[metric] / 100, 3)
-            for part, metric in SHARES.items()
-            if not math.isnan(values.get(metric, math.nan))
-        }
-        for name, values in found.items()
+def as_stored(values: Mapping[str, float]) -> dict[str, Any]:
+    """One launch as the file has it; what this GPU did not count is left out."""
+    busy = {part: round(values.get(metric, math.nan) / 100, 3) for part, metric in SHARES.items()}
+    seen = {name: values.get(metric, math.nan) / one for name, (metric, one) in SEEN.items()}
+    cycles, instructions = (values.get(metric, 0) for metric in MMA)
+    if instructions:
+        seen["clocks_of_an_mma"] = cycles / instructions
+    return {"busy": _counted(busy), **_counted(seen)}
+
+
+def _counted(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: value for name, value in values.items() if not math.isnan(value)}
+
+
+def store(found: Mapping[str, Mapping[str, float]], size: int, device: str) -> Path:
+    """Keep what was counted of everyone for the lessons.
+
+    Raises:
+        SystemExit: if somebody is missing that the stored file has.
+    """
+    from course_lib.bench.session import short_name
+    from course_lib.measurements import files, what_binds
+
+    short = short_name(device)
+    there = what_binds.names(short) if short in files.devices(what_binds.FOLDER) else ()
+    for lost in sorted(set(there) - set(found)):
+        raise SystemExit(f"Not stored: the file has {lost}, which this run lacks.")
+    content = {
+        "device": device,
+        "counted": f"{datetime.now(UTC):%Y-%m-%d}",
+        "counted_with": "Nsight Compute, clocks as they were, one launch of each",
+        "size": size,
+        "launches": {name: as_stored(values) for name, values in found.items()},
     }
+    return files.store(what_binds.FOLDER, short, content)
 
 
 def main() -> int:
@@ -164,24 +201,29 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="parts of names; everyone without any")
     parser.add_argument("--size", type=int, default=4096, help="edge of the matrices (4096)")
     parser.add_argument("--metrics", default="", help="more of ncu's metrics, with commas between")
-    parser.add_argument("--json", type=Path, help="write the shares there, too, for `bench --ncu`")
+    parser.add_argument("--store", action="store_true", help="keep all of it for the lessons")
     parser.add_argument("--launch", action="store_true", help=argparse.SUPPRESS)  # under ncu
     options = parser.parse_args()
     if options.launch:
         launch_all(options.names, options.size)
         return 0
+    if options.store and options.names:
+        parser.error("--store keeps everyone: leave the names out")
     more = [each for each in options.metrics.split(",") if each]
     metrics = {**SHARES, **{each: each for each in more}}
+    seen = [metric for metric, _ in SEEN.values()]
     try:
-        wanted = [DURATION, CLOCK, BYTES_OF_L2, *metrics.values()]
-        text = profile(options.names, options.size, wanted)
+        found = by_contestant(
+            profile(options.names, options.size, [*seen, *MMA, *metrics.values()])
+        )
     except NoCounters as problem:
         print(problem)
         return 1
-    found = by_contestant(text)
     show(found, metrics)
-    if options.json:
-        options.json.write_text(json.dumps(shares(found)), encoding="utf-8")
+    if options.store:
+        from course_lib.bench import gpu
+
+        print(f"Stored in {store(found, options.size, gpu.device()[0])}.")
     return 0
 
 

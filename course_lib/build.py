@@ -16,6 +16,7 @@ from pathlib import Path
 
 from course_lib.building.exercises import exercise_of
 from course_lib.building.generated import addressed, readme_table, with_generated_cells
+from course_lib.building.measured_tables import filled
 from course_lib.building.notebook import (
     BuildError,
     Notebook,
@@ -93,6 +94,9 @@ def expected_files(project: Project, *, carry: bool = True) -> Expectation:
             _expect_exercise(expected, project, each, carry)
     _find_strangers(expected, project)
     _expect_pathfinders(expected, project.root)
+    for path in sorted(project.root.glob("docs/*.md")):
+        name = path.relative_to(project.root).as_posix()
+        expected.texts[name] = filled(path.read_text(encoding="utf-8"))
     table = readme_table(project, set(expected.texts))
     for name in ADDRESSED:
         if (project.root / name).exists():

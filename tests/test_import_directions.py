@@ -91,12 +91,12 @@ ALLOWED: dict[str, set[str]] = {
         "arguments", "emulator", "errors", "machine_code", "measurements", "profiles", "runtime",
     },
     "questions": {
-        "checking", "curriculum", "devices", "emulator", "figures", "findings", "measurements",
-        "number_formats", "roofline", "sentences", "web",
+        "ceilings", "checking", "curriculum", "devices", "emulator", "figures", "findings",
+        "measurements", "number_formats", "roofline", "sentences", "web",
     },
     "quiz": {"questions"},
     "predictions": {"questions"},
-    "building": {"curriculum", "questions", "words"},
+    "building": {"curriculum", "measurements", "questions", "words"},
     "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
     "bench": {
         "ceilings", "curriculum", "devices", "errors", "kernels", "machine_code", "measurements",

@@ -62,6 +62,9 @@ def test_without_ncu_it_says_so(benchmark, monkeypatch) -> None:
         benchmark.profile([], 512, [])
 
 
-def test_the_bench_gets_shares_and_no_part_that_a_gpu_lacks(benchmark) -> None:
-    found = benchmark.shares(benchmark.by_contestant(NCU))
-    assert found == {"tiled": {"DRAM": 0.104}, "cuBLAS float32": {}}
+def test_what_is_stored_has_no_part_that_a_gpu_lacks(benchmark) -> None:
+    found = benchmark.by_contestant(NCU)
+    tiled = benchmark.as_stored(found["tiled"])
+    assert tiled.pop("busy") == {"DRAM": 0.104}
+    assert tiled == pytest.approx({"ms": 17.559, "mhz": 1978, "l2_gb": 16.283}, rel=1e-4)
+    assert benchmark.as_stored(found["cuBLAS float32"])["busy"] == {}

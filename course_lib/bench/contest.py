@@ -22,6 +22,7 @@ from course_lib.measurements import Cell, Entry
 ODD_SHAPES = ((1, 1, 1), (33, 65, 17), (130, 259, 77), (257, 129, 515))
 SAMPLE_MS = 10.0  # a sample is about this long: short products are repeated within it
 MOST_LAUNCHES = 200
+STOPPED = "Stopped by Ctrl-C; what was measured before is kept."
 WARM_BELOW_MS = 50.0  # a shorter product runs once, unmeasured, before each of its samples
 
 
@@ -132,7 +133,7 @@ class Contest:
                 self._after_size()
         except KeyboardInterrupt:
             self.stopped = True
-            self.notes.append("Stopped by Ctrl-C; what was measured before is kept.")
+            self.notes.append(STOPPED)
         except _GpuGone as gone:
             self.stopped = True
             self.notes.append(str(gone))

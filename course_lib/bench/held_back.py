@@ -1,19 +1,12 @@
-"""What holds a contestant back that no clock shows: a part of the GPU that is full, or its power.
+"""What the limit of power takes from a contestant: each runs alone for some seconds at one size.
 
-Two looks, both after the contest and at one size. Nsight Compute says how full each part of the GPU
-was during one launch. And each contestant runs alone for some seconds: samples of 10 ms are too
-short to tell what a GPU does at its limit of power, where the driver lowers the clock.
+Samples of 10 ms are too short to tell what a GPU does there, where the driver lowers the clock.
 """
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Protocol
 
 from course_lib.bench.contestants import Contestant, Launch, MatmulProblem
@@ -21,7 +14,6 @@ from course_lib.measurements import Entry, Measurements
 
 SIZE = 4096  # as in the lessons
 MOST_MS = 20.0  # slower contestants are far from every limit, and take long
-NCU_SECONDS = 540
 _SEEN = {"watts": "W", "sm_clock_mhz": "MHz"}
 
 
@@ -38,7 +30,6 @@ def look(
     problem_of: Callable[[tuple[int, int, int]], MatmulProblem],
     clock: Sustaining,
     seconds: float,
-    counters: Path | None,
     say: Callable[[str, float | None], None],
 ) -> tuple[Measurements, list[str]]:
     """The measurements with what was seen, and sentences about what could not be.
@@ -62,54 +53,22 @@ def look(
                 notes.append(f"{each.name} could not be kept running: {failure}")
                 break
             entries[each.name, each.kind] = replace(entry, sustained={"size": size, **found})
-    if counters and size:
-        say("Asking Nsight Compute what binds", None)
-        busy, why_not = _ask_counters(counters, size)
-        notes += [why_not] if why_not else []
-        for (name, kind), entry in entries.items():
-            if kind in ("rung", "cuBLAS") and name in busy:
-                entries[name, kind] = replace(entry, busy=busy[name])
     return replace(measured, entries=tuple(entries.values())), notes
 
 
-def _ask_counters(script: Path, size: int) -> tuple[Mapping[str, Mapping[str, float]], str]:
-    """The shares by contestant, or why there are none."""
-    with tempfile.TemporaryDirectory(prefix="counters-") as folder:
-        file = Path(folder, "shares.json")
-        command = [sys.executable, str(script), "--size", str(size), "--json", str(file)]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=NCU_SECONDS)
-        except (OSError, subprocess.TimeoutExpired) as problem:
-            return {}, f"What binds is not known: {problem}"
-        if not file.exists():
-            said = (done.stdout + done.stderr).strip().splitlines()
-            return {}, f"What binds is not known: {said[-1] if said else 'nothing was printed'}"
-        return json.loads(file.read_text(encoding="utf-8")), ""
-
-
 def table(measured: Measurements) -> Iterator[str]:
-    """One line for each contestant that was looked at: what was fullest, and what power did."""
-    seen = [each for each in measured.entries if each.busy or each.sustained]
+    """One line for each contestant that ran alone."""
+    seen = [each for each in measured.entries if each.sustained]
     if not seen:
         return
     width = max(len(each.name) for each in seen)
-    yield "\nWhat holds them back:"
+    yield "\nUnder load:"
     for each in seen:
-        parts = [_fullest(each), _power(each)]
-        yield f"  {each.name:{width}}  {'; '.join(part for part in parts if part)}"
-
-
-def _fullest(entry: Entry) -> str:
-    if not entry.busy:
-        return ""
-    part = entry.fullest
-    return f"{part} {entry.busy[part]:.0%} full"
+        yield f"  {each.name:{width}}  {_power(each)}"
 
 
 def _power(entry: Entry) -> str:
     found = entry.sustained
-    if not found:
-        return ""
     cell = entry.cell(int(found["size"]))
     left = f", {cell.median_ms / found['ms']:.0%} of its speed in short samples" if cell else ""
     seen = [f"{found[key]:.0f} {unit}" for key, unit in _SEEN.items() if key in found]

@@ -35,7 +35,6 @@ class Options:
         twins: the folder of the C++ twins; None to leave them out.
         sustain: seconds for which each runs alone at the end, to see what the limit of power does;
             0 to leave it out.
-        counters: the script that asks Nsight Compute what binds; None to leave it out.
         tuned: let the rungs that were tuned on this GPU take part with those tiles, too.
         ceilings: work them out, where the compiler is there.
         commit: of the course.
@@ -47,7 +46,6 @@ class Options:
     budget_seconds: float = 5.0
     twins: Path | None = None
     sustain: float = 0.0
-    counters: Path | None = None
     tuned: bool = True
     ceilings: bool = True
     commit: str = ""
@@ -95,7 +93,6 @@ def measure(
         lambda shape: Matrices(shape, library, seed),
         clock,
         options.sustain,
-        options.counters,
         say,
     )
     keep(measured)

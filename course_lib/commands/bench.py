@@ -1,5 +1,6 @@
 """`course.py bench`: time the rungs of the ladder on this GPU, beside cuBLAS.
 
+With `--store` it measures all that lessons quote, and keeps it; `--only` takes parts of that.
 Without a GPU it prints what the emulator counts and what the compiler allows, and never a time.
 Here are its options, which need the standard library only; `bench_runs` does the work.
 """
@@ -19,7 +20,7 @@ MOST_BUDGET = 86_400.0  # a day
 
 
 def main(arguments: list[str]) -> int:
-    """Measure, or count where there is no GPU; 0 unless a rung was wrong or nothing was done."""
+    """Measure, or count where there is no GPU; 0 unless a rung was wrong or a part left out."""
     options = _parser().parse_args(arguments)
     from course_lib.commands import bench_runs  # `--help` has to do without packages
 
@@ -48,7 +49,12 @@ def _parser() -> argparse.ArgumentParser:
         "--ncu", action="store_true", help="ask Nsight Compute which part of the GPU is fullest"
     )
     parser.add_argument(
-        "--store", action="store_true", help="keep the results in course_lib/measurements"
+        "--store", action="store_true",
+        help="keep the results in course_lib/measurements; without --only, --rungs and --sizes "
+        "measure all that lessons quote",
+    )  # fmt: skip
+    parser.add_argument(
+        "--only", **names, help="parts of what lessons quote: ladder, tuning, what_binds, banks …"
     )
     parser.add_argument(
         "--tune", action="store_true", help="try out the tiles of the rungs that have several"

@@ -1,4 +1,4 @@
-"""What `course.py bench` does once its options are read: measure on a GPU, tune, or count.
+"""What `course.py bench` does once its options are read: measure parts on a GPU, or count.
 
 Apart from `bench`, because it needs packages and `bench --help` must not.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import re
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import measurements, runtime
-from course_lib.bench import counts, held_back, session, table, tuner
+from course_lib.bench import counts, held_back, parts, session, table, tuner
+from course_lib.bench.contest import STOPPED
 from course_lib.commands import progress
 from course_lib.commands.places import HOME, NOTEBOOKS, REPOSITORY
 from course_lib.devices import Device
@@ -22,45 +24,97 @@ from course_lib.errors import PlainError
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.measurements import Measurements, tuning
 
-TWINS = REPOSITORY / "benchmarks" / "twins"
-WHAT_BINDS = REPOSITORY / "benchmarks" / "what_binds.py"
+BENCHMARKS = REPOSITORY / "benchmarks"
+STORED = measurements.FOLDER
 LAST_RUNS = HOME / "executed" / "bench"
 EMULATED_SIZE = 256
 MOST_EMULATED = 512  # one more doubling takes a minute for each rung
 PICTURED_SIZE = 4096  # as in the lessons
+SUSTAINED = 2.0  # seconds, as lessons quote
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what was asked; 0 unless a rung was wrong or nothing was done."""
+    """Do what was asked; 0 unless a rung was wrong or a part was left out."""
     try:
         chosen = session.choose(RUNG_KERNELS, options.rungs)
-        if options.tune:
-            return _tune(chosen, options)
-        if runtime.on_gpu():
-            return _measure(chosen, options)
+        wanted = _wanted(options)
         if options.json:
-            print("--json writes measurements, and there is no GPU here: leave it out.")
-            return 2
+            if not runtime.on_gpu() or parts.LADDER not in wanted:
+                why = "no ladder was asked for" if runtime.on_gpu() else "there is no GPU here"
+                print(f"--json writes measurements of the ladder, and {why}: leave it out.")
+                return 2
+            _check_writable(options.json)
+        if runtime.on_gpu() or options.only or options.tune:
+            return _measure_parts(wanted, chosen, options)
         return _count(chosen, options)
     except PlainError as problem:
-        progress.clear()
         print(problem)
         return 1
+
+
+def _wanted(asked: argparse.Namespace) -> tuple[str, ...]:
+    """The parts to measure."""
+    if asked.only or asked.tune:
+        return parts.choose(asked.only or (parts.TUNING,))
+    if asked.store and not (asked.rungs or asked.sizes):
+        return parts.choose()
+    return parts.choose((parts.LADDER, *((parts.COUNTERS,) if asked.ncu else ())))
+
+
+def _measure_parts(
+    wanted: Sequence[str], chosen: Mapping[str, Any], asked: argparse.Namespace
+) -> int:
+    """One part after the other; what cannot be measured is named at the end, with the reason."""
+    before, status = _texts(STORED), 0
+    left_out = dict.fromkeys(wanted, STOPPED)
+    try:
+        for part in wanted:
+            try:
+                status = max(status, _measure_part(part, chosen, asked))
+                del left_out[part]
+            except PlainError as problem:
+                left_out[part] = str(problem)
+            progress.clear()
+    except KeyboardInterrupt:
+        progress.clear()
+    after = _texts(STORED)
+    if replaced := [text for path, text in before.items() if text != after.get(path)]:
+        print(_run_anew(set().union(*map(_labels, replaced))))
+    for part, why in left_out.items():
+        print(f"Left out: {part}. {why}")
+    return 1 if left_out else status
+
+
+def _measure_part(part: str, chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
+    """Measure a part and keep it; 1 if something was wrong in it.
+
+    Raises:
+        PlainError: if it cannot be measured here.
+        KeyboardInterrupt: on Ctrl-C, when what was measured is kept.
+    """
+    if part == parts.TUNING:
+        return _tune(chosen, asked)
+    parts.needs_a_gpu(part)
+    if part == parts.LADDER:
+        return _measure(chosen, asked)
+    for script in parts.scripts()[part]:
+        progress.show(f"Measuring {part} (benchmarks/{script})")
+        said = parts.measure(BENCHMARKS / script, asked.store)
+        progress.clear()
+        print(f"\n{part}:\n{said}")
+    return 0
 
 
 # --- on a GPU ---------------------------------------------------------------------------------
 
 
 def _measure(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
-    if asked.json:
-        _check_writable(asked.json)
     options = session.Options(
         sizes=asked.sizes or session.SIZES,
         rounds=asked.rounds,
         budget_seconds=asked.budget,
-        twins=TWINS if asked.nvcc else None,
-        sustain=asked.sustain,
-        counters=WHAT_BINDS if asked.ncu else None,
+        twins=BENCHMARKS / "twins" if asked.nvcc or asked.store else None,
+        sustain=asked.sustain or (SUSTAINED if asked.store else 0.0),
         commit=_commit(),
     )
     measured, notes = session.measure(chosen, options, _Line(), _keep)
@@ -78,6 +132,8 @@ def _measure(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
             asked.json.write_text(measured.as_json(), encoding="utf-8")
     for sentence in _draw(measured, LAST_RUNS):
         print(sentence)
+    if STOPPED in notes:
+        raise KeyboardInterrupt
     problems = [cell.problem for entry in measured.entries for cell in entry.cells]
     wrong = any(problem.startswith(("Wrong", "It failed")) for problem in problems)
     return 1 if wrong or not measured.sizes else 0
@@ -106,9 +162,9 @@ def _check_writable(path: Path) -> None:
             path.unlink()
 
 
-def _store(measured: Measurements, folder: Path = measurements.FOLDER) -> str:
+def _store(measured: Measurements) -> str:
     """Put the results where lessons find them, unless that would lose what was measured before."""
-    name = measured.short_name
+    name, folder = measured.short_name, STORED
     if not measured.sizes:
         return "Not stored: nothing was measured."
     if name in measurements.devices(folder):
@@ -124,25 +180,37 @@ def _store(measured: Measurements, folder: Path = measurements.FOLDER) -> str:
             who, kind, size = min(lost)
             return (
                 f"Not stored: {file} holds {len(lost)} results that this run lacks, such as {who} "
-                f"({kind}) at {size}; run without --rungs and --sizes, and with --nvcc where the "
+                f"({kind}) at {size}; run without --rungs and --sizes, where nvcc is if the "
                 "file holds C++ twins, or delete it first."
             )
-    before = measurements.load(name, folder).label if name in measurements.devices(folder) else ""
-    said = f"Stored in {_shown(measurements.store(measured, folder))}."
-    return f"{said} {_run_anew(before)}" if before else said
+    return f"Stored in {_shown(measurements.store(measured, folder))}."
 
 
-def _run_anew(label: str, notebooks: Path = NOTEBOOKS) -> str:
+def _texts(folder: Path) -> dict[Path, str]:
+    """The files of measurements."""
+    return {path: path.read_text(encoding="utf-8") for path in folder.rglob("*.json")}
+
+
+def _labels(text: str) -> set[str]:
+    """Device and date of a file, as lessons show them."""
+    dates = re.findall(r'"(?:date|timed|counted)": "([-\d]+)', text)
+    return {
+        f"{name}, {date}" for name in re.findall(r'"device": "([^"]+)"', text) for date in dates
+    }
+
+
+def _run_anew(labels: set[str], notebooks: Path = NOTEBOOKS) -> str:
     """Which lessons still show what was measured before, and the command that runs them."""
+    shown = re.compile("|".join(f"{re.escape(each)}(?![-0-9])" for each in sorted(labels)))
     behind = [
-        path for path in sorted(notebooks.glob("*.ipynb")) if label in path.read_text("utf-8")
+        path for path in sorted(notebooks.glob("*.ipynb")) if shown.search(path.read_text("utf-8"))
     ]
     if not behind:
         return "No lesson shows what it replaces."
     names = " ".join(_shown(path) for path in behind)
     return (
-        f"These lessons still show {label}; run them anew, and read what they say about it:\n"
-        f"  python3 course.py build --execute {names}"
+        "These lessons show what was measured before; run them anew, and read what they say about "
+        f"it:\n  python3 course.py build --execute {names}"
     )
 
 
@@ -229,8 +297,7 @@ def _tune(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
     names = [name for name in chosen if name in tuner.CANDIDATES]
     if not names:
         raise PlainError(f"These rungs have one tile only; others: {', '.join(tuner.CANDIDATES)}.")
-    if not runtime.on_gpu():
-        raise PlainError("Which tile is the fastest, only a GPU can say, and there is none here.")
+    parts.needs_a_gpu(parts.TUNING)
     sizes = asked.sizes or session.SIZES
     found, notes = tuner.tune_here(names, sizes, asked.rounds, _Line())
     progress.clear()
@@ -238,11 +305,14 @@ def _tune(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
     print(f"Written to {_shown(tuning.store(found, LAST_RUNS / 'tuning'))}.")
     if asked.store:
         print(_store_tuning(found))
+    if STOPPED in notes:
+        raise KeyboardInterrupt
     return 1 if any("Wrong" in note or "failed" in note for note in notes) else 0
 
 
-def _store_tuning(found: tuning.Tuning, folder: Path = tuning.FOLDER) -> str:
+def _store_tuning(found: tuning.Tuning) -> str:
     """Put it where launches look, unless that would lose what was tried before."""
+    folder = STORED / parts.TUNING
     if found.short_name in tuning.devices(folder):
         stored = tuning.load(found.short_name, folder)
         for rung in stored.tried:

@@ -92,8 +92,6 @@ class Entry:
         binds: what stops it there.
         source: the fingerprint of the kernel's code (bench/fingerprints.py).
         result: how C is stored: float32, or 16 bits as the inputs.
-        busy: how full each part of the GPU was, as a share of what it can do: "L2", "DRAM",
-            "tensor cores" …; from Nsight Compute, empty where it was not asked.
         sustained: what becomes of the speed after a while of nothing else: "seconds", "size", "ms"
             for a product, "sm_clock_mhz", "watts", "watts_allowed", and "at_power_limit", 1 where
             the driver holds the clock down; empty where it was not tried.
@@ -108,13 +106,12 @@ class Entry:
     binds: str = ""
     source: str = ""
     result: str = "float32"
-    busy: Mapping[str, float] = field(default_factory=dict)
     sustained: Mapping[str, float] = field(default_factory=dict)
 
     @property
-    def fullest(self) -> str:
-        """The part of the GPU that was fullest; "" where nobody looked."""
-        return max(self.busy, key=lambda part: self.busy[part], default="")
+    def sustained_tflops(self) -> float:
+        """The speed after a while of nothing else."""
+        return 2 * self.sustained["size"] ** 3 / self.sustained["ms"] / 1e9
 
     @property
     def at_power_limit(self) -> bool:
@@ -319,6 +316,7 @@ def parse(text: str) -> Measurements:
 
 def _entry(plain: dict[str, Any]) -> Entry:
     cells = tuple(_cell(each) for each in plain.pop("cells"))
+    plain.pop("busy", None)  # files from before `what_binds` had files of its own
     return Entry(**{**plain, "tile": tuple(plain.get("tile", ())), "cells": cells})
 
 

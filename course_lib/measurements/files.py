@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,19 @@ def text_of(folder: Path, device: str, otherwise: str) -> str:
 def content_of(folder: Path, device: str, otherwise: str) -> dict[str, Any]:
     """What a device's file holds; see `text_of`."""
     return dict(json.loads(text_of(folder, device, otherwise)))
+
+
+def store(folder: Path, device: str, content: Mapping[str, Any]) -> Path:
+    """Write what was measured on a device, and forget what was read of it before."""
+    path = replace_file(folder / f"{device}.json", as_text(content))
+    content_of.cache_clear()
+    return path
+
+
+def add(folder: Path, device: str, content: Mapping[str, Any]) -> Path:
+    """The same, where another script writes other fields of the file: those stay."""
+    there = content_of(folder, device, "") if device in devices(folder) else {}
+    return store(folder, device, {**there, **content})
 
 
 def replace_file(path: Path, text: str) -> Path:

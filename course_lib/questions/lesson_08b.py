@@ -6,7 +6,8 @@ import re
 
 from course_lib.measurements.machine_code import counted, global_loads
 from course_lib.measurements.memory import levels
-from course_lib.measurements.ncu import busy, stored
+from course_lib.measurements.ncu import stored
+from course_lib.measurements.what_binds import SHARED, seen
 from course_lib.questions.kinds import Choice, Choose, Number, Trap
 
 COPY, DIRECT, PADDED, UNPADDED = (
@@ -55,7 +56,7 @@ def hit_facts() -> dict[str, object]:
 
 
 def full_facts() -> dict[str, object]:
-    return {"share": f"{busy('tiled')['L1 and shared memory']:.0%}"}
+    return {"share": f"{seen('tiled').busy[SHARED]:.0%}"}
 
 
 def load_facts() -> dict[str, object]:

@@ -9,7 +9,7 @@ from course_lib.curriculum import TASKS
 from course_lib.devices import CACHE_LINE_BYTES, WARP_SIZE, device
 from course_lib.emulator import Profile
 from course_lib.measurements import load
-from course_lib.measurements.profiles import seen
+from course_lib.measurements.what_binds import SLOTS, seen
 from course_lib.questions.kinds import Choice, Choose, Number, Trap
 from course_lib.questions.runs import ones, run
 
@@ -93,8 +93,8 @@ def waiting_facts() -> dict[str, object]:
     found = seen("warp_tiled")
     return {
         "where": found.label,
-        "slots": f"{found.busy['issue slots']:.0%}",
-        "warps": found.waiting_for_global,
+        "slots": f"{found.busy[SLOTS]:.0%}",
+        "warps": f"{found.waiting_for_global:.2f}",
     }
 
 
@@ -202,7 +202,7 @@ QUESTIONS = (
     ),
     Choose(
         id="09-waiting",
-        asks="In almost a third of all clocks no warp of `warp_tiled` can go on. What do its warps "
+        asks="In a third of all clocks no warp of `warp_tiled` can go on. What do its warps "
         "wait for most?",
         choices=(
             Choice(

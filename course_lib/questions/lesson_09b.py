@@ -7,7 +7,7 @@ import re
 from course_lib.curriculum import rung
 from course_lib.devices import occupancy
 from course_lib.measurements import load
-from course_lib.measurements.profiles import seen
+from course_lib.measurements.what_binds import SLOTS, seen
 from course_lib.questions.kinds import Choice, Choose, Number, Trap
 
 LOAD, MULTIPLY, TILES = 3, 2, 4  # ticks of the model in explore_double_buffer, and its tiles
@@ -27,10 +27,10 @@ def waiting_facts() -> dict[str, object]:
     before, after = seen("warp_tiled"), seen("double_buffered")
     return {
         "where": after.label,
-        "before": before.waiting_for_global,
-        "after": after.waiting_for_global,
-        "slots": f"{before.busy['issue slots']:.0%}",
-        "fuller": f"{after.busy['issue slots']:.0%}",
+        "before": f"{before.waiting_for_global:.2f}",
+        "after": f"{after.waiting_for_global:.2f}",
+        "slots": f"{before.busy[SLOTS]:.0%}",
+        "fuller": f"{after.busy[SLOTS]:.0%}",
     }
 
 

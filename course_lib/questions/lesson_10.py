@@ -7,12 +7,13 @@ from functools import cache
 
 import numpy as np
 
+from course_lib.ceilings import tensor_flops_per_clock
 from course_lib.curriculum import TASKS
-from course_lib.devices import WARP_SIZE, device
+from course_lib.devices import SCHEDULERS_PER_SM, WARP_SIZE, device
 from course_lib.emulator import emulate, load_program
 from course_lib.emulator.functions.tensor_cores import c_matrices
 from course_lib.emulator.functions.wide_functions import HOME
-from course_lib.measurements.what_binds import RUNG, busy, clocks_of_an_mma
+from course_lib.measurements.what_binds import SHARED, SLOTS, TENSOR_CORES, seen
 from course_lib.number_formats import bits_of_bf16, rounded
 from course_lib.questions.kinds import Choice, Choose, Number, Trap
 
@@ -77,17 +78,15 @@ def error_facts() -> dict[str, object]:
 
 
 def binding_facts() -> dict[str, object]:
-    seen = busy(RUNG)
-    counted, promised = clocks_of_an_mma()
+    found = seen("tensor_core_bf16")
+    named = {"l2": "L2", "tensor": TENSOR_CORES, "shared": SHARED, "slots": SLOTS}
+    flop = 2 * _MMA_ROWS * _MMA_COLUMNS * _MMA_K
+    of_a_tensor_core = tensor_flops_per_clock(device("H200"), "FP16") / SCHEDULERS_PER_SM
     return {
-        "where": seen.label,
-        "l2": f"{seen.share['L2']} %",
-        "tensor": f"{seen.share['tensor cores']} %",
-        "shared": f"{seen.share['shared memory']} %",
-        "slots": f"{seen.share['issue slots']} %",
-        "gb": seen.l2_gb,
-        "counted": counted,
-        "promised": promised,
+        "where": found.label,
+        **{name: f"{100 * found.busy[part]:.0f} %" for name, part in named.items()},
+        "counted": f"{found.clocks_of_an_mma:g}",
+        "promised": f"{flop / of_a_tensor_core:g}",
     }
 
 

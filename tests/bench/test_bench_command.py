@@ -14,7 +14,7 @@ from canned import entry
 from canned import measurements as canned
 
 from course_lib import machine_code, measurements, runtime
-from course_lib.bench import counts, libraries, matrices, session, twins
+from course_lib.bench import counts, libraries, matrices, parts, session, twins
 from course_lib.bench.contestants import Contestant, precision_of, rungs
 from course_lib.commands import bench, bench_runs
 from course_lib.devices import device
@@ -36,7 +36,8 @@ def gpu(monkeypatch, tmp_path):
     monkeypatch.setattr(runtime, "on_gpu", lambda: True)
     monkeypatch.setattr(session, "measure", measure)
     monkeypatch.setattr(bench_runs, "LAST_RUNS", tmp_path / "last")
-    monkeypatch.setattr(bench_runs._store, "__defaults__", (tmp_path / "stored",))
+    monkeypatch.setattr(bench_runs, "STORED", tmp_path / "stored")
+    monkeypatch.setattr(parts, "choose", lambda names=None: (parts.LADDER,))
     run.folder = tmp_path
     return run
 
@@ -164,6 +165,7 @@ def test_lessons_that_show_what_was_replaced_are_named(gpu, capsys, monkeypatch)
     gpu.measured = replace(gpu.measured, date="2026-12-24T00:00:00+00:00")
     bench.main(["--store"])
     assert f"build --execute {lessons / '05_old.ipynb'}\n" in capsys.readouterr().out
+    gpu.measured = replace(gpu.measured, commit="1234567")
     bench.main(["--store"])
     assert "No lesson shows what it replaces." in capsys.readouterr().out
 

@@ -1,8 +1,7 @@
-"""What holds a contestant back: told by Nsight Compute and by seconds at the limit of power."""
+"""What holds a contestant back: told by seconds at the limit of power."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -34,12 +33,12 @@ class Hot(FakeGpu):
         return dict(SEEN)
 
 
-def look(device: Hot, seconds: float = 2.0, counters=None):
+def look(device: Hot, seconds: float = 2.0):
     """At five entries of 4096: one that is slow, one that is a twin."""
     measured = canned()
     people = [device.contestant(each.name, kind=each.kind) for each in measured.entries]
     return held_back.look(
-        measured, people, device.problem, device, seconds, counters, lambda text, left: None
+        measured, people, device.problem, device, seconds, lambda text, left: None
     )
 
 
@@ -58,7 +57,6 @@ def test_the_fast_ones_run_alone_at_one_size():
     assert not found.entry("naive").sustained and not found.entry("tiled", "twin").sustained
     read = measurements.parse(found.as_json()).entry("tensor_core_bf16")
     assert read.sustained == held.sustained and read.at_power_limit
-    assert '"busy"' not in found.as_json()
 
 
 def test_a_failure_costs_nothing_that_was_measured():
@@ -67,38 +65,21 @@ def test_a_failure_costs_nothing_that_was_measured():
     assert [each.cells for each in found.entries] == [each.cells for each in canned().entries]
 
 
-def test_without_either_look_nothing_happens():
+def test_without_seconds_nothing_happens():
     device = Hot()
     assert look(device, seconds=0) == (canned(), []) and not device.asked
 
 
-def test_counters_name_the_fullest_part(tmp_path):
-    busy = {"tensor_core_bf16": {"L2": 0.79, "tensor cores": 0.69}, "cuBLAS float32": {"L2": 0.1}}
-    script = tmp_path / "counters.py"
-    script.write_text(
-        "import sys\nplace = sys.argv[sys.argv.index('--json') + 1]\n"
-        f"assert sys.argv[sys.argv.index('--size') + 1] == '4096'\n"
-        f"open(place, 'w').write({json.dumps(json.dumps(busy))})\n"
-    )
-    found, notes = look(Hot(), 0, script)
-    assert not notes and found.entry("tensor_core_bf16").fullest == "L2"
-    assert found.entry("cuBLAS float32", "cuBLAS").busy == {"L2": 0.1}
-    assert found.entry("tiled").fullest == "" and found.entry("tiled", "twin").busy == {}
-    script.write_text("print('There is no `ncu` here.')\nraise SystemExit(1)\n")
-    found, notes = look(Hot(), 0, script)
-    assert notes == ["What binds is not known: There is no `ncu` here."] and found == canned()
-
-
-def test_the_table_names_both():
+def test_the_table_names_what_is_left():
     cell = canned().entry("tensor_core_bf16").cell(4096)
     one = entry("tensor_core_bf16", "rung", cell.median_ms, "bfloat16")
-    one = replace(one, cells=(cell,), busy={"tensor cores": 0.69, "L2": 0.79})
+    one = replace(one, cells=(cell,))
     took = {**SEEN, "size": 4096, "ms": 2 * cell.median_ms}
-    other = replace(one, name="cool", busy={}, sustained={**took, "at_power_limit": 0.0})
+    other = replace(one, name="cool", sustained={**took, "at_power_limit": 0.0})
     rows = list(held_back.table(canned(entries=(replace(one, sustained=took), other))))
-    assert rows[0] == "\nWhat holds them back:"
+    assert rows[0] == "\nUnder load:"
     assert rows[1] == (
-        "  tensor_core_bf16  L2 79% full; after 2 s at the power limit, 700 W, 1500 MHz, "
+        "  tensor_core_bf16  after 2 s at the power limit, 700 W, 1500 MHz, "
         "50% of its speed in short samples"
     )
     assert rows[2] == (

@@ -10,6 +10,7 @@ from by_path import module_at
 
 from course_lib.bench.contestants import Contestant
 from course_lib.measurements import ablation as stored
+from course_lib.measurements import files
 from course_lib.measurements.ablation import SAMPLES, STEPS, ablation
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "tma_ablation.py"
@@ -43,8 +44,7 @@ def test_a_share_is_of_the_same_round(
     assert [row["share"] for row in rows] == [[1, 1], [0.5, 0.5], [2, 2]]
     assert rows[1]["ms"] == 3 and rows[1]["tflops"] == pytest.approx(2 * 1024**3 / 3e9, abs=0.1)
     head = {"device": "NVIDIA Example", "timed": "2026-11-23", "kernel": "rung"}
-    text = benchmark.as_text({**head, "rows": rows[1:]})
-    (tmp_path / "Example.json").write_text(text, encoding="utf-8")
+    files.store(tmp_path, "Example", {**head, "rows": rows[1:]})
     monkeypatch.setattr(stored, "FOLDER", tmp_path)
     read = ablation(1024, device="Example")
     assert [each.name for each in read.steps] == ["tma", "bf16"]

@@ -120,10 +120,10 @@ def test_the_table_shows_the_fastest_first():
 @pytest.fixture
 def on_a_gpu(monkeypatch, tmp_path):
     """A GPU whose tuner finds what `found` says; where it is kept."""
-    asked = SimpleNamespace(names=None, stored=tmp_path / "stored")
+    asked = SimpleNamespace(names=None, stored=tmp_path / "tuning")
     monkeypatch.setattr(runtime, "on_gpu", lambda: True)
     monkeypatch.setattr(bench_runs, "LAST_RUNS", tmp_path / "last")
-    monkeypatch.setattr(bench_runs._store_tuning, "__defaults__", (asked.stored,))
+    monkeypatch.setattr(bench_runs, "STORED", tmp_path)
 
     def here(names, sizes, rounds, say):
         asked.names, asked.sizes, asked.rounds = names, sizes, rounds

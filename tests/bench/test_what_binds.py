@@ -1,36 +1,46 @@
-"""What a profiler saw is stored as docs/bench.md has it."""
+"""What a profiler saw of a launch: how it is read, and what is said of what nobody counted."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
+import math
 
 import pytest
 
-from course_lib.measurements import what_binds
-
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "bench.md").read_text(encoding="utf-8")
-IN_THE_PAGE = {"cuBLAS bfloat16": "cuBLAS bfloat16, result bfloat16"}
-
-
-@pytest.mark.parametrize(
-    "name", ["tensor_core_f16", "tensor_core_bf16", "wgmma", "cuBLAS bfloat16"]
-)
-def test_the_stored_row_is_the_pages(name: str) -> None:
-    title = re.escape(IN_THE_PAGE.get(name, name))
-    (row,) = re.findall(rf"^\| `?{title}`? \| (.*) \|$", PAGE, re.MULTILINE)
-    ms, mhz, *shares, gb = [each.strip(" %") for each in row.split("|")]
-    seen = what_binds.busy(name)
-    assert [str(seen.mhz), *map(str, seen.share.values())] == [mhz, *shares]
-    assert f"{seen.l2_gb:.2f}" == gb and float(ms) > 0
+from course_lib.measurements import files, load, what_binds
 
 
 def test_what_it_is_asked_for() -> None:
-    assert what_binds.busy("tensor_core_bf16").fullest == "L2"
-    assert what_binds.busy("wgmma").fullest == "tensor cores"
-    assert what_binds.clocks_of_an_mma() == (6, 4) and what_binds.power_limit() == 700
-    warm = what_binds.sustained("wgmma")
-    assert (warm.tflops, warm.mhz) == (594, (1455, 1485))
-    assert "H200, 2026-11-22, 4096 x" in what_binds.table("wgmma").splitlines()[0]
-    with pytest.raises(KeyError):
-        what_binds.busy("tiled")
+    seen = what_binds.seen("tensor_core_bf16")
+    assert seen.fullest == "L2" and seen.label.startswith("NVIDIA H200, ")
+    assert what_binds.seen("wgmma").fullest == what_binds.TENSOR_CORES
+    assert str(seen).startswith("tensor_core_bf16: issue slots ")
+    with pytest.raises(KeyError, match="not profiled on H200; there are: naive"):
+        what_binds.seen("nobody")
+
+
+def test_everyone_is_profiled_whom_the_ladder_has() -> None:
+    taking_part = {each.name for each in load("H200").entries if each.kind in ("rung", "cuBLAS")}
+    assert set(what_binds.names()) == taking_part
+
+
+def test_tensor_cores_are_no_part_of_a_kernel_that_leaves_them_alone() -> None:
+    assert what_binds.TENSOR_CORES not in what_binds.seen("tiled").busy
+    assert what_binds.TENSOR_CORES in what_binds.seen("wgmma").busy
+
+
+def test_a_table_shows_what_was_not_counted_as_a_question(tmp_path, monkeypatch) -> None:
+    launches = {
+        "full": {"busy": {"L2": 0.5, "DRAM": 0.04}, "l2_gb": 1.5, "shared_load_wavefronts": 3e9},
+        "bare": {"busy": {"L2": 1.0, "DRAM": 0.01}},
+    }
+    head = {"device": "NVIDIA X", "counted": "2026-12-24", "size": 4096}
+    files.store(tmp_path, "X", head | {"launches": launches})
+    monkeypatch.setattr(what_binds, "FOLDER", tmp_path)
+    assert what_binds.table("full", "bare", device="X").splitlines() == [
+        "busy, in %, on an NVIDIA X, 2026-12-24, 4096 x 4096 x 4096",
+        "       L2  GB from L2",
+        "full   50        1.50",
+        "bare  100           ?",
+    ]
+    assert what_binds.seen("full", "X").passes == pytest.approx(3e9 / (4096**3 / 32))
+    assert math.isnan(what_binds.seen("bare", "X").passes)

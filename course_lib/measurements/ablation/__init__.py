@@ -1,7 +1,7 @@
 """Read what each ingredient of rung 12 gains: the way from `wgmma` to `tma_bf16`, step by step.
 
-One file per device. benchmarks/tma_ablation.py writes it, run there. A share is a part of cuBLAS's
-speed for the same product with a bfloat16 result, in the same run.
+One file per device. A share is a part of cuBLAS's speed for the same product with a bfloat16
+result, in the same run.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Literal
 from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
+WRITTEN_BY = ("tma_ablation.py",)
 SAMPLES, SUSTAINED = "samples of 10 ms", "after two seconds"
 
 # Each has what those before it have, and one thing more.

@@ -1,7 +1,6 @@
 """Read what attention was seen to cost: this course's kernels beside PyTorch's, in one run.
 
-One file per device, from benchmarks/attention.py, run there. A file holds samples; medians and
-speeds are worked out here.
+One file per device. It holds samples; medians and speeds are worked out here.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import Any
 from course_lib.measurements import files
 
 FOLDER = Path(__file__).resolve().parent
+WRITTEN_BY = ("attention.py",)
 SCHEMA = 1
 CUDNN, FLASH_2, OURS = "PyTorch, cuDNN", "PyTorch, FlashAttention-2", "flash_attention"
 UNFUSED, SOLUTION = "PyTorch, unfused", "exercise 11's solution"
@@ -135,8 +135,9 @@ class AttentionRun:
             lines.append(f"{problem.short:{wide}}" + "".join(f"  {each}" for each in speeds))
         return "\n".join(lines)
 
-    def as_json(self) -> str:
-        return json.dumps({"schema": SCHEMA, **asdict(self)}, indent=1, ensure_ascii=False) + "\n"
+    def content(self) -> dict[str, Any]:
+        """What a file holds of it."""
+        return {"schema": SCHEMA, **asdict(self)}
 
     def __str__(self) -> str:
         """A table: a heading for each problem, the fastest first."""

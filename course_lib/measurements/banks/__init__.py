@@ -1,6 +1,6 @@
 """Read what bank conflicts and padding were seen to cost, in a transpose and in a tiled matmul.
 
-One file per device, from benchmarks/bank_conflicts.cu, run there.
+One file per device, in CUDA C++ (benchmarks/bank_conflicts.cu).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
+WRITTEN_BY = ("bank_conflicts.py",)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Read what the compiler made of the lessons' kernels, for machines that have no compiler.
 
-One file for each compute capability, written and held to a compiler by
-tests/machine_code/test_stored_counts.py.
+One file for each compute capability; tests/machine_code/test_stored_counts.py holds it to the
+compiler at hand.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
+WRITTEN_BY = ("stored_machine_code.py",)
 
 
 @dataclass(frozen=True)

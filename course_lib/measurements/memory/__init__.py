@@ -1,8 +1,8 @@
 """Read what a GPU's memory was seen to do: bytes level by level, and speed by number of threads.
 
-One file per device. `levels` is what Nsight Compute counted, as docs/cache_model.md has it;
-`speeds` and `latency_ns` come from benchmarks/bytes_in_flight.py, run there. What was timed for a
-kernel stands in the file of `bench`.
+One file per device. benchmarks/cache_model.py counts `levels`, and benchmarks/bytes_in_flight.py
+times `speeds` and `latency_ns`; each keeps what the other has written. What was timed for a kernel
+stands in the file of `bench`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from course_lib.measurements import load
 from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
+WRITTEN_BY = ("bytes_in_flight.py", "cache_model.py")
 
 
 @dataclass(frozen=True)
@@ -81,28 +82,6 @@ class InFlight:
     dram_gb_per_s: float
 
 
-@dataclass(frozen=True)
-class Passes:
-    """What the shared loads of a rung take of the way into L1 and shared memory, as compiled.
-
-    Attributes:
-        per_multiply_add: passes for each multiply-add of a warp.
-        busy: in which share of its clocks that way is in use, from 0 to 1.
-    """
-
-    per_multiply_add: float
-    busy: float
-
-
-def passes(kernel: str, device: str = "H200") -> Passes:
-    """What Nsight Compute counted for a rung of the course, 4096 × 4096.
-
-    Raises:
-        KeyError: if it was not counted.
-    """
-    return Passes(**_file(device)["passes"][kernel])
-
-
 def levels(kernel: str, size: int = 4096, device: str = "H200") -> Levels:
     """What was counted and timed for a kernel ("naive", "coalesced" or "tiled").
 
@@ -130,6 +109,17 @@ def levels(kernel: str, size: int = 4096, device: str = "H200") -> Levels:
         ms=timed.median_ms,
         dram_gb_per_s=bench.measured_roofs["dram_gb_per_s"],
     )
+
+
+def counted(device: str = "H200") -> list[dict[str, Any]]:
+    """GB at each level for each kernel and size, and by the cache model ("model_gb")."""
+    return list(_file(device)["levels"])
+
+
+def label(device: str = "H200") -> str:
+    """Device and date of what was counted."""
+    plain = _file(device)
+    return f"{plain['device']}, {plain['counted']}"
 
 
 def in_flight(device: str = "H200") -> InFlight:

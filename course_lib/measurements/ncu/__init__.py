@@ -1,8 +1,7 @@
 """Read what Nsight Compute counted of single launches, for machines that have no counters to read.
 
-One file per device. `reports` and `busy` are what docs/counters.md and
-docs/shared_memory_measured.md have; benchmarks/ncu_reports.py, run on a GPU, counts the reports
-anew, with all metrics; with `--compiled`, anywhere, it counts source and machine code anew.
+One file per device, by benchmarks/ncu_reports.py, which anywhere counts source and machine code
+anew (`--compiled`).
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from typing import Any
 from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
+WRITTEN_BY = ("ncu_reports.py",)
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,6 @@ def stored(name: str, device: str = "H200") -> Stored:
 def names(device: str = "H200") -> tuple[str, ...]:
     """The stored reports."""
     return tuple(_file(device)["reports"])
-
-
-def busy(rung: str, device: str = "H200") -> Mapping[str, float]:
-    """What share of its clocks (or of the most it can do) each part of the GPU was busy, from 0
-    to 1, while a rung multiplied 4096 × 4096 matrices.
-
-    Raises:
-        KeyError: if it was not counted.
-    """
-    shares: Mapping[str, float] = _file(device)["busy"][rung]
-    return shares
 
 
 def _file(device: str) -> dict[str, Any]:

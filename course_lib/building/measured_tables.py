@@ -1,0 +1,202 @@
+"""Fill in the tables of the docs that show stored measurements.
+
+Such a table stands between `<!-- MEASURED name -->` and `<!-- END MEASURED -->`, with a label of
+device and date over it; nobody writes in there by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from course_lib.building.notebook import BuildError
+from course_lib.measurements import Entry, attention, banks, load, memory, tuning, what_binds
+from course_lib.measurements.ablation import SAMPLES, SUSTAINED, ablation
+from course_lib.measurements.what_binds import SHARED, SLOTS, TENSOR_CORES
+
+DEVICE, SIZE = "H200", 4096
+UNITS, L2, DRAM = "multiply-add units", "L2", "DRAM"
+_PLACE = re.compile(r"(<!-- MEASURED ([\w-]+) -->\n).*?(<!-- END MEASURED -->)", re.DOTALL)
+UPPER_RUNGS = (
+    "tiled", "register_1d", "register_2d", "vectorised", "warp_tiled", "double_buffered",
+    "cp_async",
+)  # fmt: skip
+
+
+def filled(text: str) -> str:
+    """A page with its tables as they are to be.
+
+    Raises:
+        BuildError: if there is no table of a name.
+    """
+
+    def replaced(found: re.Match[str]) -> str:
+        if found[2] not in TABLES:
+            raise BuildError(f"no table is called {found[2]!r}; there are: {', '.join(TABLES)}")
+        return f"{found[1]}{TABLES[found[2]]()}\n{found[3]}"
+
+    return _PLACE.sub(replaced, text)
+
+
+def tensor_cores() -> str:
+    """What the products on tensor cores keep busy, and what becomes of them under load."""
+    bench = load(DEVICE)
+    shown = [
+        each
+        for each in bench.entries
+        if each.kind in ("rung", "cuBLAS") and each.precision != "float32"
+    ]
+    profiled = [what_binds.seen(each.name, DEVICE) for each in shown]
+    parts = (TENSOR_CORES, SHARED, SLOTS, L2, DRAM)
+    busy = _table(
+        ("", "ms", "SM clock, MHz", *parts, "GB through L2"),
+        (
+            (f"`{row.name}`", _number(row.ms, ".3f"), _number(row.mhz, ".0f"),
+             *(_share(row.busy.get(part)) for part in parts), _number(row.l2_gb, ".2f"))
+            for row in profiled
+        ),
+    )  # fmt: skip
+    loaded = _table(
+        ("", "in samples of 10 ms", "after seconds of load", "W", "SM clock, MHz"),
+        (
+            (f"`{each.name}`", _tflops(each), _number(each.sustained_tflops, ".0f"),
+             *(_number(each.sustained.get(name), ".0f") for name in ("watts", "sm_clock_mhz")))
+            for each in shown
+            if each.sustained
+        ),
+    )  # fmt: skip
+    return (
+        f"{profiled[0].label}, {SIZE}³, one launch; busy, of the most that is possible:\n\n"
+        f"{busy}\n\n"
+        f"{bench.label}, {SIZE}³, TFLOP/s:\n\n{loaded}"
+    )
+
+
+def rung_12() -> str:
+    """Rung 12 beside cuBLAS at each size, and the steps that lead to it."""
+    bench = load(DEVICE)
+    shares = []
+    for name in ("tma_bf16", "tma"):
+        entry = bench.entry(name)
+        assert entry, f"{name} was not measured"
+        found = (bench.share_of_same_result(entry, size) for size in bench.sizes)
+        shares.append((f"`{name}`", *(_share(each, ".1%") for each in found)))
+    ways = [ablation(size, when, DEVICE) for size in (4096, 8192) for when in (SAMPLES, SUSTAINED)]
+    steps = (
+        (f"`{step.name}`", *(" to ".join(_share(x, ".1%") for x in way.step(step.name).share)
+                             for way in ways))
+        for step in ways[0].steps
+    )  # fmt: skip
+    return (
+        f"{bench.label}, of cuBLAS's speed with the same format of the result:\n\n"
+        f"{_table(('', *map(str, bench.sizes)), shares)}\n\n"
+        f"{ways[0].label}, of cuBLAS's speed with a bfloat16 result, step by step:\n\n"
+        f"{_table(('', *(f'{each.size}, {each.when}' for each in ways)), steps)}"
+    )
+
+
+def upper_rungs() -> str:
+    """What the float32 rungs ask of shared memory, and what they keep busy."""
+    parts = (SHARED, SLOTS, UNITS, L2, DRAM)
+    rows = [what_binds.seen(name, DEVICE) for name in UPPER_RUNGS]
+    table = _table(
+        ("rung", "passes for each multiply-add", *parts, "warps waiting for global memory"),
+        (
+            (f"`{row.name}`", f"{row.passes:.4f}", *(_share(row.busy[part]) for part in parts),
+             _number(row.waiting_for_global, ".2f"))
+            for row in rows
+        ),
+    )  # fmt: skip
+    return f"{rows[0].label}, {SIZE}³:\n\n{table}"
+
+
+def conflicts() -> str:
+    """What bank conflicts and padding cost."""
+    turned = banks.transpose(DEVICE)
+    edge = turned.size
+    times = _table(
+        (f"{edge} × {edge}", *turned.ms), [("ms", *(f"{ms:.3f}" for ms in turned.ms.values()))]
+    )
+    rows = []
+    for tile in (16, 32):
+        pair = [banks.tiled(tile, padded, DEVICE) for padded in (False, True)]
+        rows.append((f"T = {tile}", *(f"{each.ms:.2f}" for each in pair),
+                     *(f"{each.loads_per_fma:g}" for each in pair)))  # fmt: skip
+    head = (f"{SIZE}³", "ms", "padded, ms", "loads for each multiply-add", "padded")
+    return f"{turned.label}:\n\n{times}\n\n{_table(head, rows)}"
+
+
+def cache_model() -> str:
+    """GB at each level of memory, by the model and as counted."""
+    head = ("N", "kernel", "through L1", "ncu", "from L2", "ncu", "from DRAM", "ncu")
+    rows = (
+        (f"{row['size']}", row["kernel"],
+         *(f"{gb:.5g}" for model, level in zip(row["model_gb"], ("l1", "l2", "dram"), strict=True)
+           for gb in (model, row[f"{level}_gb"])))
+        for row in memory.counted(DEVICE)
+    )  # fmt: skip
+    return f"{memory.label(DEVICE)}:\n\n{_table(head, rows)}"
+
+
+def attention_speeds() -> str:
+    """This course's attention beside PyTorch's."""
+    run = attention.load(DEVICE)
+    names = (attention.OURS, attention.CUDNN, attention.FLASH_2, attention.UNFUSED)
+    speeds = _table(
+        ("TFLOP/s", *names),
+        (
+            (each.short, *(f"{run.find(name, each).tflops:.0f}" for name in names))
+            for each in run.problems("bfloat16")
+        ),
+    )
+    (problem,) = run.problems("float32")
+    plain = [row for row in run.rows if row.problem == problem and row.samples_ms]
+    times = _table(
+        (f"float32, {problem.length} tokens, d = {problem.head}", "ms"),
+        ((row.name, f"{row.median_ms:.2f}") for row in sorted(plain, key=lambda r: r.median_ms)),
+    )
+    return f"{run.label}:\n\n{speeds}\n\n{times}"
+
+
+def tuned_tiles() -> str:
+    """The fastest tile of each rung at each size, beside its own."""
+    found = tuning.load(DEVICE)
+    rows = []
+    for rung in found.tried:
+        for size in found.sizes(rung):
+            tried = found.at(rung, size)
+            own = next(each for each in tried if not each.constants)
+            best = " × ".join(map(str, tried[0].tile))
+            shares = (_share(found.share_of_cublas(rung, each)) for each in (tried[0], own))
+            rows.append((f"`{rung}`", f"{size}", f"{best}, {tried[0].threads} threads", *shares))
+    head = ("rung", "size", "the fastest tile", "of cuBLAS", "the rung's own tile, of cuBLAS")
+    return f"{found.label}:\n\n{_table(head, rows)}"
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "tensor-cores": tensor_cores,
+    "rung-12": rung_12,
+    "upper-rungs": upper_rungs,
+    "banks": conflicts,
+    "cache-model": cache_model,
+    "attention": attention_speeds,
+    "tuned-tiles": tuned_tiles,
+}
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines).replace("| --- ", "|---")
+
+
+def _share(value: float | None, form: str = ".0%") -> str:
+    return "–" if value is None else f"{value:{form}}".replace("%", " %")
+
+
+def _number(value: float | None, form: str) -> str:
+    return "–" if value is None else f"{value:{form}}"
+
+
+def _tflops(entry: Entry) -> str:
+    cell = entry.cell(SIZE)
+    return "–" if cell is None else f"{cell.gflops / 1000:.0f}"
