@@ -218,10 +218,10 @@ def box_for_results(staging, number, room, group, thread):
 
 
 def make_bf16_store(room: Room) -> Any:
-    """What writes a warpgroup's results as bfloat16 by TMA, 64 x 64 at a time.
+    """What writes a warpgroup's results as bfloat16 by TMA, box after box.
 
-    Turned ones are the transpose. The last 64 begin further up where a panel ends within a box:
-    some are stored twice.
+    Turned ones are the transpose. The last box of a panel begins further up if it would reach
+    below it: some rows are stored twice.
     """
     width, high = room.width, room.box // ROW
     boxes, blocks = -(-width // high), high // 16
@@ -292,7 +292,7 @@ def make_float32_store(room: Room) -> Any:
     @cuda.jit(device=True)
     @unrolled
     def store_columns(sums, map_c, top, left, staging, group, thread):
-        """Where they are turned: 32 rows at a time, in two boxes of 32 columns."""
+        """Where they are turned: a box is two of 32 columns, side by side."""
         warp, lane = thread // 32, thread % 32
         if thread == 0:
             tma_store_wait(0)
@@ -336,6 +336,7 @@ def make_kernel(
     threads, count_of_sums = threads_of(room), room.each * room.width // 2
     store, store_partial = make_store(room), make_float32_store(room)
     share_a, share_b = (cluster, 1) if beside else (1, cluster)
+    # Registers of the producer's threads and of the consumers': 65,536 in all, and 232 hold the sums.
     few, many = (40, 232) if room.consumers == 2 else (32, 160)
 
     @cuda.jit(device=True)
