@@ -336,7 +336,7 @@ def make_kernel(
     threads, count_of_sums = threads_of(room), room.each * room.width // 2
     store, store_partial = make_store(room), make_float32_store(room)
     share_a, share_b = (cluster, 1) if beside else (1, cluster)
-    # Registers of the producer's threads and of the consumers': 65,536 in all, and 232 hold the sums.
+    # Registers for each of the producer's threads and the consumers': an SM has 65,536.
     few, many = (40, 232) if room.consumers == 2 else (32, 160)
 
     @cuda.jit(device=True)
