@@ -7,10 +7,10 @@ would take, and choose the shortest.
 
 A warpgroup multiplies 64 rows by up to 256 columns, a multiple of 8; or 64 columns by so many rows,
 if the tile is **turned**. Columns want to be multiples of 64, whole lines of L2. Rows may begin
-anywhere. So turned tiles are 128 or 192 columns wide, and just as high as fills the turns.
+anywhere. So turned tiles are 128, 192 or 256 columns wide, and just as high as fills the turns.
 
-The unit is a **step**: what a block needs for 64 steps of k of a tile of 128 x 256. That is 0.67
-microseconds on an H200 at its limit of power; all prices were measured there, 2026-11-26.
+The unit is a **step**: what a block needs for 64 steps of k of a tile of 128 x 256. That is 0.67 to
+0.77 microseconds on an H200 at its limit of power; all prices were measured there, 2026-11-26.
 """
 
 from __future__ import annotations
