@@ -28,6 +28,7 @@ DECIDES = (
     "grading/records.py",
     "host_api.py",
     "kinds.py",
+    "known_numbers.py",
     "newer_packages.py",
     "number_formats.py",
     "occupancy.py",

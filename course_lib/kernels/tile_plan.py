@@ -28,7 +28,7 @@ ALIGNED = 16  # where N is no multiple of this, rows of B begin within a sector;
 
 # What bounds a step: the tensor cores, or rows of 128 bytes. An SM takes in so many of A and B, and
 # L2 is asked for them, by two blocks for half of what they share. A ragged row, with five sectors
-# in place of four, costs twice as much.
+# in place of four, costs half as much again.
 USUAL = 128 * 256
 TAKEN_IN, ASKED_FOR, RAGGED = 0.0019, 0.0022, 0.0035
 

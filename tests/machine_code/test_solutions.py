@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 from typing import NamedTuple
@@ -46,6 +47,10 @@ HELD = {
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(machine_code.missing()), reason="no compiler here")
+@pytest.mark.skipif(
+    importlib.util.find_spec("numba_cuda") is None,
+    reason="Numba alone compiles no `max` of two elements without a driver",
+)
 @pytest.mark.parametrize("name", HELD)
 def test_a_solution_spends_few_instructions_for_each_multiply_add(name: str, tmp_path: Path):
     held = HELD[name]
