@@ -153,7 +153,10 @@ def attention_speeds() -> str:
     plain = [row for row in run.rows if row.problem == problem and row.samples_ms]
     times = _table(
         (f"float32, {problem.length} tokens, d = {problem.head}", "ms"),
-        ((row.name, f"{row.median_ms:.2f}") for row in sorted(plain, key=lambda r: r.median_ms)),
+        (
+            (row.name, f"{row.median_ms:.2f}{row.remark}")
+            for row in sorted(plain, key=lambda r: r.median_ms)
+        ),
     )
     return f"{run.label}:\n\n{speeds}\n\n{times}"
 

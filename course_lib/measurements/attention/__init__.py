@@ -65,9 +65,11 @@ class Row:
     Attributes:
         name: "flash_attention", with a variant's switches behind it; "PyTorch, cuDNN" …
         problem: what was computed.
-        samples_ms: milliseconds for one launch, one value for each round.
+        samples_ms: milliseconds for one launch, one value for each round; the least, the median
+            and the most of them where no more was kept.
         error: norm of the difference from float64 as a share of the result's norm.
         why_not: why there are no samples; "" where there are.
+        later: the date, if it was not measured with the rest; "" if it was.
     """
 
     name: str
@@ -75,6 +77,12 @@ class Row:
     samples_ms: tuple[float, ...] = ()
     error: float | None = None
     why_not: str = ""
+    later: str = ""
+
+    @property
+    def remark(self) -> str:
+        """What has to stand behind the number."""
+        return f" ({self.later})" if self.later else ""
 
     @property
     def median_ms(self) -> float:
