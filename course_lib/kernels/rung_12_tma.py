@@ -5,10 +5,9 @@ before the next product. And a block that has stored its results is gone: the ne
 empty stages, and the tensor cores wait. Seven changes, the first six with their gains in
 `course_lib.measurements.ablation`:
 
-1. **TMA and mbarriers.** One thread of a third warpgroup, the **producer**, asks for whole tiles.
-   Two mbarriers for each stage say when it is full and when it is empty again. The two warpgroups
-   that multiply, the **consumers**, no longer wait for each other, only for tiles. They need
-   registers for their sums; the producer gives them its own.
+1. **TMA and mbarriers.** One thread of a ninth warp, the **producer**, asks for whole tiles. Two
+   mbarriers for each stage say when it is full and when it is empty again. The two warpgroups that
+   multiply, the **consumers**, no longer wait for each other, only for tiles.
 2. **Persistent blocks.** As many blocks as SMs; each takes one tile of C after the other. While the
    consumers store one, the producer fills the stages for the next.
 3. **Results by TMA.** Sums go to shared memory, from where the copy engine writes whole rows of 128
@@ -82,6 +81,7 @@ from course_lib.kernels.tile_plan import TilePlan, plan_for
 
 BM, BN, BK = 128, 256, 64  # of the usual tile; others: `tile_plan`
 FEWEST_STAGES = 4  # where they fit
+FEW, MANY = 40, 232  # registers of the producer's threads and the consumers', with two panels each
 RESULTS = 2  # boxes for a consumer's results: one is read while the next is filled
 
 # Shared memory, in bytes: stages, results, barriers. A box is 64 rows of 128 bytes; 28 fit.
@@ -317,8 +317,11 @@ def make_float32_store(room: Room) -> Any:
 
 
 def threads_of(room: Room) -> int:
-    """Of a block: the consumers', and a warpgroup for the producer."""
-    return 128 * (room.consumers + 1)
+    """Of a block: the consumers', and a warp for the producer.
+
+    Or a warpgroup, where consumers take registers from it: one instruction for all of its threads.
+    """
+    return 128 * room.consumers + (128 if room.each > 1 else 32)
 
 
 def make_kernel(
@@ -336,8 +339,6 @@ def make_kernel(
     threads, count_of_sums = threads_of(room), room.each * room.width // 2
     store, store_partial = make_store(room), make_float32_store(room)
     share_a, share_b = (cluster, 1) if beside else (1, cluster)
-    # Registers for each of the producer's threads and the consumers': an SM has 65,536.
-    few, many = (40, 232) if room.consumers == 2 else (32, 160)
 
     @cuda.jit(device=True)
     def sum_up(sums, base, a, b, count, stage, lap, thread):
@@ -391,7 +392,7 @@ def make_kernel(
         shared = cuda.shared.array(0, np.uint8, alignment=1024)
         base = shared_address(shared)
         tid = np.uint32(cuda.threadIdx.x)
-        group = uniform(tid // 128)
+        warp = uniform(tid // 32)
         first = np.uint32(cuda.blockIdx.x // cluster * most)  # of this worker's pieces
         now = piece(work, first)
         trigger_next_launch()
@@ -400,13 +401,15 @@ def make_kernel(
             tma_prefetch(map_b)
         rank = make_barriers(base, room, tid, cluster)
         grid_dependency_sync()  # the launch before may still be at work on A, B or C
-        if group == room.consumers:
-            fewer_registers(few)
-            if tid % 128 == 0:
+        if warp >= 4 * room.consumers:
+            if room.each > 1:
+                fewer_registers(FEW)
+            if tid == 128 * room.consumers:
                 fetch(base, room, map_a, map_b, work, first, now, rank, share_a, share_b)
         else:
-            more_registers(many)
-            thread = np.uint32(tid % 128)
+            if room.each > 1:
+                more_registers(MANY)
+            group, thread = np.uint32(warp // 4), np.uint32(tid % 128)
             multiply(base, result, partial, work, first, now, rank, group, thread)
         if cluster > 1:
             cluster_sync()  # nobody leaves while others may still write to its shared memory

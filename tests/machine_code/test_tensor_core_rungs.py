@@ -160,10 +160,13 @@ def test_tma_multiplies_and_does_nothing_else(
     threads = threads_of(room)
     code, log = hopper(kernel, rung.signature, launch_bounds=(threads, 1))
     found = resources(log, "kernel")
-    assert max(found["spill_load_bytes"], found["spill_store_bytes"]) == 0
-    # What a thread has at the launch; later consumers have more, which ptxas knows of.
-    assert found["registers"] == 65_536 // threads // 8 * 8 and "C75" not in log
-    assert [each for each in code.instructions if each.opcode.startswith("USETMAXREG")]
+    # Pairs spill up to 24 numbers; never in the loop.
+    spilled = max(found["spill_load_bytes"], found["spill_store_bytes"])
+    assert spilled <= (96 if plan.cluster > 1 and room.each == 1 else 0)
+    # What a thread has at the launch; consumers of two panels have more later, as ptxas knows.
+    assert found["registers"] <= 65_536 // threads // 8 * 8 and "C75" not in log
+    changes = [each for each in code.instructions if each.opcode.startswith("USETMAXREG")]
+    assert bool(changes) == (room.each > 1)
     all_of_it, loop = mix_of(code.instructions), sass.hot_loop(code)
     products = [each.opcode for each in loop if each.opcode.startswith("HGMMA")]
     trips = len(products) // (4 * room.each)  # that ptxas has written out one after the other
