@@ -217,15 +217,21 @@ def box_for_results(staging, number, room, group, thread):
     return staging + number % RESULTS * room.box
 
 
-def make_bf16_store(room: Room) -> Any:
-    """What writes a warpgroup's results as bfloat16 by TMA, box after box.
+def boxes_of_results(room: Room, high: int) -> tuple[tuple[int, int], ...]:
+    """For each box of a warpgroup's results: its panel, and the first of so many rows in it.
 
-    Turned ones are the transpose. The last box of a panel begins further up if it would reach
-    below it: some rows are stored twice.
+    If results are not turned, "rows" are columns. The last box of a panel begins further up if it
+    would reach below it: some rows are stored twice.
     """
+    rows = range(0, room.width, high)
+    return tuple((p, min(row, room.width - high)) for p in range(room.each) for row in rows)
+
+
+def make_bf16_store(room: Room) -> Any:
+    """What writes a warpgroup's results as bfloat16 by TMA, box after box; turned, transposed."""
     width, high = room.width, room.box // ROW
-    boxes, blocks = -(-width // high), high // 16
-    all_boxes = room.each * boxes
+    boxes = boxes_of_results(room, high)
+    count, blocks = len(boxes), high // 16
 
     @cuda.jit(device=True)
     @unrolled
@@ -233,9 +239,9 @@ def make_bf16_store(room: Room) -> Any:
         warp, lane = thread // 32, thread % 32
         if thread == 0:
             tma_store_wait(0)  # of the tile before; the first box need not be the one that is next
-        for number in unroll(all_boxes):
+        for number in unroll(count):
             box = box_for_results(staging, number, room, group, thread)
-            panel, first = number // boxes, min(number % boxes * high, width - high)
+            panel, first = boxes[number]
             for q in unroll(blocks):
                 j = (panel * width + first) // 2 + 8 * q
                 words = (
@@ -265,8 +271,8 @@ def make_bf16_store(room: Room) -> Any:
 def make_float32_store(room: Room) -> Any:
     """The same as float32, in smaller boxes: half as many numbers fill one."""
     width, high = room.width, room.box // ROW // 2
-    boxes, blocks = -(-width // high), high // 4
-    all_boxes = room.each * boxes
+    boxes = boxes_of_results(room, high)
+    count, blocks = len(boxes), high // 4
 
     @cuda.jit(device=True)
     @unrolled
@@ -276,7 +282,7 @@ def make_float32_store(room: Room) -> Any:
         row = warp * 16 + lane // 4
         if thread == 0:
             tma_store_wait(0)
-        for number in unroll(boxes):
+        for number in unroll(count):
             box = box_for_results(staging, number, room, group, thread)
             for q in unroll(4):
                 j = 16 * number + 4 * q
@@ -296,9 +302,9 @@ def make_float32_store(room: Room) -> Any:
         warp, lane = thread // 32, thread % 32
         if thread == 0:
             tma_store_wait(0)
-        for number in unroll(all_boxes):
+        for number in unroll(count):
             box = box_for_results(staging, number, room, group, thread)
-            panel, first = number // boxes, min(number % boxes * high, width - high)
+            panel, first = boxes[number]
             for q in unroll(blocks):  # two numbers in each trip, one below the other
                 row = q // 2 * 8 + lane % 4 * 2
                 column = warp % 2 * 16 + q % 2 * 8 + lane // 4
