@@ -37,7 +37,7 @@ from course_lib.intrinsics import store2, unroll, unrolled
 from course_lib.kernels import RUNG_KERNELS, hopper_launch
 from course_lib.kernels import rung_12_tma as rung_12
 from course_lib.kernels.pieces import work_on_gpu
-from course_lib.kernels.tile_plan import TilePlan
+from course_lib.kernels.tile_plan import PAIR, SINGLE, TilePlan
 from course_lib.measurements import ablation, files
 from course_lib.measurements.ablation import SAMPLES, SUSTAINED
 
@@ -79,7 +79,7 @@ def start_direct(A: Any, B: Any, C: Any, persistent: bool) -> None:
         hopper_launch.tensor_map(A, (rung_12.BM, rung_12.BK)),
         hopper_launch.tensor_map(B, (rung_12.BK, 64)),
     )
-    plan = TilePlan()
+    plan = SINGLE
     blocks = hopper_launch.multiprocessors() if persistent else math.prod(plan.tiles(M, N))
     work = work_on_gpu(plan, (M, N, K), blocks, rung_12.BK)
     # No tile is split, so no map of partial sums is looked at.
@@ -92,9 +92,9 @@ def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contest
     """The steps from rung 11 to rung 12 without split tiles, and cuBLAS with either result."""
 
     def by_tma(
-        rung: rung_12.TmaRung, cluster: int = 1, overlap: bool = False
+        rung: rung_12.TmaRung, plan: TilePlan = SINGLE, overlap: bool = False
     ) -> Callable[[Any, Any, Any], None]:
-        return lambda A, B, C: rung.start(A, B, C, TilePlan(cluster), overlap=overlap)
+        return lambda A, B, C: rung.start(A, B, C, plan, overlap=overlap)
 
     def ours(name: str, result: str, start: Any) -> Contestant:
         def prepare(problem: MatmulProblem) -> Launch:
@@ -111,7 +111,7 @@ def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contest
         ours("tma_store", "float32", by_tma(rung_12.RUNG)),
         ours("bf16", "bfloat16", by_tma(rung_12.ROUNDED)),
         ours("overlap", "bfloat16", by_tma(rung_12.ROUNDED, overlap=True)),
-        ours("clusters", "bfloat16", by_tma(rung_12.ROUNDED, cluster=2, overlap=True)),
+        ours("clusters", "bfloat16", by_tma(rung_12.ROUNDED, PAIR, overlap=True)),
     ]
     names = {"float32": "cublas_f32", "bfloat16": CUBLAS}
     theirs = [each for each in library.contestants(cc) if each.precision == "bfloat16"]

@@ -16,8 +16,8 @@ empty stages, and the tensor cores wait. Seven changes, the first six with their
 5. **Launches that overlap.** The next product's blocks come as soon as one of ours leaves its SM,
    and make ready; they wait with their first copy until this product is over
    (`course_lib.intrinsics.launches`).
-6. **Clusters.** Two blocks, one below the other, need the same tile of B. Each fetches half of it
-   for both (multicast), so a third fewer bytes are asked of L2. Side by side they share A.
+6. **Clusters.** Two blocks side by side need the same tile of A. Each fetches half of it for both
+   (multicast), so a third fewer bytes are asked of L2. One below the other they share B.
 7. **A full last turn.** Where it would have few tiles, all of them are narrower, or of another
    height and computed as their transpose (**turned**), or several blocks share each of the last
    ones (`course_lib.kernels.split_tiles`), so that nobody waits for long. Which way suits a

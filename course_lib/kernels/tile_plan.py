@@ -36,6 +36,11 @@ TAKEN_IN, ASKED_FOR, RAGGED = 0.0019, 0.0022, 0.0035
 # begin and end together.
 STORING, PAIRING = 2.0, 1.8
 
+# A product of more steps than LASTING, 0.7 ms, brings an H200 to its limit of power by itself, and
+# then energy is what counts. An SM that has no tile saves some, and the others run faster for it.
+# A row asked of L2 costs some: 0.00014 of a usual step.
+LASTING, ENERGY = 1000, 0.00014
+
 # What splitting costs: a second kernel, and for usual tiles so much to store partial sums and read
 # them again.
 SPLITTING, PARTIAL_SUMS = 9.0, 9.0
@@ -84,6 +89,11 @@ class TilePlan:
         """And columns."""
         return self.columns * self.share_a
 
+    @property
+    def asked_for(self) -> float:
+        """Rows of 128 bytes that a block asks L2 for in a step, of A and of B."""
+        return self.rows / self.share_a + self.columns / self.share_b
+
     def tiles(self, M: int, N: int) -> tuple[int, int]:
         """How many tiles of a cluster lie one below the other and side by side."""
         return -(-M // self.tall), -(-N // self.wide)
@@ -99,6 +109,11 @@ class TilePlan:
         )
 
 
+# The tile that asks L2 for the least; and the same, turned, for two blocks that share its 256 rows.
+# They fetch them in halves of 128: fewer and larger copies than halves of each panel of B.
+SINGLE, PAIR = TilePlan(), TilePlan(2, 128, 256, beside=True)
+
+
 @lru_cache(maxsize=256)
 def plan_for(M: int, N: int, K: int, multiprocessors: int) -> TilePlan:
     """The way that takes the fewest steps for C (M x N) = A (M x K) B (K x N)."""
@@ -108,7 +123,7 @@ def plan_for(M: int, N: int, K: int, multiprocessors: int) -> TilePlan:
     }
     # Of two that take as long, the one with larger tiles: it asks less of L2.
     best = min(ways, key=lambda way: (round(ways[way], 6), -way.rows * way.columns))
-    usual = min((TilePlan(1), TilePlan(2)), key=lambda way: ways.get(way, math.inf))
+    usual = min((SINGLE, PAIR), key=lambda way: ways.get(way, math.inf))
     return best if ways[usual] > WORTH_IT * ways[best] else usual
 
 
@@ -133,9 +148,13 @@ def steps_of(way: TilePlan, shape: tuple[int, int, int], multiprocessors: int) -
     """How long a product of M x N x K takes this way, in steps."""
     M, N, K = shape
     workers, area = multiprocessors // way.cluster, way.rows * way.columns / USUAL
-    product = -(-K // STEP_OF_K) * way.price(N, K)
-    turns = -(-(math.prod(way.tiles(M, N)) - way.split) // workers)
-    steps = turns * (product + STORING * area) + (PAIRING if way.cluster > 1 else 0.0)
+    steps_of_k, whole = -(-K // STEP_OF_K), math.prod(way.tiles(M, N)) - way.split
+    product, once = steps_of_k * way.price(N, K), PAIRING if way.cluster > 1 else 0.0
     if way.split:
-        steps += product / (workers // way.split) + SPLITTING + PARTIAL_SUMS * area
+        once += product / (workers // way.split) + SPLITTING + PARTIAL_SUMS * area
+    steps = -(-whole // workers) * (product + STORING * area) + once
+    shortest = M * N * K / (USUAL * STEP_OF_K * multiprocessors)
+    if shortest > LASTING:
+        product = steps_of_k * (area + ENERGY * way.asked_for)
+        steps = max(steps, whole / workers * (product + STORING * area) + once)
     return steps

@@ -18,7 +18,7 @@ _STEP_WORDS = {
     "tma_store": "results through shared memory, stored by TMA",
     "bf16": "a result in bfloat16, half the bytes",
     "overlap": "launches that overlap: the next blocks come while the last ones end",
-    "clusters": "pairs of blocks that share B's tile (multicast)",
+    "clusters": "pairs of blocks that share a tile (multicast)",
 }
 
 

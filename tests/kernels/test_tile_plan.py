@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.kernels.tile_plan import (
+    PAIR,
     WORTH_IT,
     TilePlan,
     plan_for,
@@ -21,7 +22,10 @@ SMS = 132
     ("shape", "plan"),
     {
         (4096, 4096, 4096): TilePlan(),  # a last turn of 116 tiles for 132 SMs
-        (8192, 8192, 8192): TilePlan(1, 128, 200),  # twenty full turns
+        # At the limit of power, where single tiles of 200 rows would be twenty full turns.
+        (8192, 8192, 8192): PAIR,
+        (12_288, 12_288, 12_288): PAIR,
+        (10_000, 10_000, 10_000): TilePlan(2, 128, 200),
         (1000, 1000, 1000): TilePlan(2, 128, 64),  # rows of A and B begin anywhere
         (1024, 1024, 1024): TilePlan(1, 64),  # 128 tiles, nearly one for each SM
         (1536, 1536, 1536): TilePlan(1, 128, 144),  # 132
@@ -36,7 +40,7 @@ SMS = 132
         (6000, 6000, 6000): TilePlan(1, 128, 240),  # rows begin with a sector, if within a line
         (5120, 5120, 5120): TilePlan(1, 128, 224),
         (6144, 6144, 6144): TilePlan(1, 256, 112),
-        (4600, 4600, 4600): TilePlan(2),
+        (4600, 4600, 4600): PAIR,
         (512, 512, 32_768): TilePlan(2, 128, split=8),  # all of it is split
     }.items(),
 )

@@ -57,7 +57,7 @@ PLANS = [
     TilePlan(1, 256, 184),
     *(
         TilePlan(2, columns, rows, beside=True)
-        for columns, rows in ((256, 152), (256, 184), (192, 176), (128, 200))
+        for columns, rows in ((256, 152), (256, 184), (192, 176), (128, 256))
     ),
 ]
 

@@ -13,7 +13,7 @@ from hopper_on_threads import Stuck, load, run
 from course_lib import emulate
 from course_lib.kernels import RUNG_KERNELS, pieces, rung_12_tma, split_tiles
 from course_lib.kernels.accuracy import bits_of_bf16, from_bf16
-from course_lib.kernels.tile_plan import TilePlan
+from course_lib.kernels.tile_plan import PAIR, TilePlan
 
 SOURCE = Path(rung_12_tma.__file__).read_text(encoding="utf-8")
 SPLIT = Path(split_tiles.__file__).read_text(encoding="utf-8")
@@ -84,7 +84,7 @@ CASES = [
     (RAGGED, "bfloat16", 3, TilePlan(1, 64)),
     (RAGGED, "bfloat16", 2, TilePlan(2, 192, 176)),
     (RAGGED, "float32", 2, TilePlan(1, 192, 72)),
-    (RAGGED, "bfloat16", 2, TilePlan(1, 128, 256)),
+    (RAGGED, "bfloat16", 2, PAIR),
     # Two panels for a consumer; blocks side by side, whose halves of A begin within eight rows.
     (RAGGED, "float32", 1, TilePlan(1, 256, 184)),
     (RAGGED, "bfloat16", 2, TilePlan(2, 256, 152, beside=True)),

@@ -40,7 +40,7 @@ from course_lib.intrinsics import (
 )
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.kernels.rung_12_tma import kernel_of, room_for, threads_of
-from course_lib.kernels.tile_plan import TilePlan
+from course_lib.kernels.tile_plan import PAIR, TilePlan
 from course_lib.machine_code import CompileReport, compile_reports, compiler, sass
 from course_lib.machine_code.report import InstructionMix, mix_of, resources
 
@@ -80,7 +80,7 @@ PLANS = (
     TilePlan(2),
     TilePlan(1, 64),
     TilePlan(2, 192, 176),
-    TilePlan(2, 128, 256),
+    PAIR,
     TilePlan(2, 256, 152, beside=True),
 )
 REGISTERS = {"tensor_core_f16": 128, "tensor_core_bf16": 255, "tensor_core_tf32": 255}
@@ -160,9 +160,9 @@ def test_tma_multiplies_and_does_nothing_else(
     threads = threads_of(room)
     code, log = hopper(kernel, rung.signature, launch_bounds=(threads, 1))
     found = resources(log, "kernel")
-    # Pairs spill up to 24 numbers; never in the loop.
+    # Pairs reload up to 31 numbers for each tile; never in the loop.
     spilled = max(found["spill_load_bytes"], found["spill_store_bytes"])
-    assert spilled <= (96 if plan.cluster > 1 and room.each == 1 else 0)
+    assert spilled <= (124 if plan.cluster > 1 and room.each == 1 else 0)
     # What a thread has at the launch; consumers of two panels have more later, as ptxas knows.
     assert found["registers"] <= 65_536 // threads // 8 * 8 and "C75" not in log
     changes = [each for each in code.instructions if each.opcode.startswith("USETMAXREG")]
