@@ -21,7 +21,8 @@ SMS = 132
 @every_case(
     ("shape", "plan"),
     {
-        (4096, 4096, 4096): TilePlan(),  # a last turn of 116 tiles for 132 SMs
+        (4096, 4096, 4096): PAIR,  # a last turn of 58 pairs for 66
+        (4104, 4096, 4096): TilePlan(),  # four turns, pairs have five
         # At the limit of power, where single tiles of 200 rows would be twenty full turns.
         (8192, 8192, 8192): PAIR,
         (12_288, 12_288, 12_288): PAIR,
