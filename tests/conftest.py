@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
+import threading
 from collections import Counter
 
 import pytest
@@ -14,6 +16,14 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # nbformat imports jsonschema, which builds 38 parsers (two seconds in each worker) to check
 # addresses that no notebook has. Without this package jsonschema does not check them.
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
+
+# Whatever a shell starts with `&` has Ctrl-C ignored, and hands that on. Tests that press it in a
+# process of their own mean one that listens.
+if (
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    and threading.current_thread() is threading.main_thread()
+):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Ten thousand tests and their modules outlive all that a test makes: to look through them for what
 # is free, at every 700 objects, took a twentieth of the time.

@@ -5,16 +5,19 @@ unkindly as it allows, so that a hand-over that is not waited for shows in the r
 schedules. "eager": copies write at once, products read as late as possible, so a stage that is
 released too early is overwritten. "late": copies write only when somebody waits for their barrier,
 products read at once, so a stage that nobody waited for is still empty. Stores of TMA read as late
-as possible in both, and see what threads wrote before their `fence_async` only. What can never go
-on is noticed at once: every thread waits.
+as possible in both, and see what threads wrote before their `fence_async` only. One thread runs at
+a time, until it waits for another, and the others take turns: a launch goes the same way each time.
+What can never go on is noticed at once: every thread waits.
 
 `load(source)` makes a module of the kernel's source, `run(...)` launches a kernel of it.
 """
 
 from __future__ import annotations
 
+import collections
 import importlib.machinery
 import importlib.util
+import struct
 import sys
 import threading
 import types
@@ -38,47 +41,55 @@ class Stuck(Exception):
 
 
 class World:
-    """All that the threads of a launch share; one lock for everything."""
+    """All that the threads of a launch share. One of them runs, until it waits for another.
+
+    So nothing needs a lock but the turns themselves: a thread sleeps at its own.
+    """
 
     def __init__(self, threads: int, eager: bool) -> None:
-        self.lock = threading.RLock()
-        self.alive, self.waiting = threads, 0
-        self.eager = eager
+        self.alive, self.eager = threads, eager
         self.failure: BaseException | None = None
         self.queues: list[Queue] = []
+        self.running: threading.Lock
+        self.ready: collections.deque[threading.Lock] = collections.deque()
 
     def fail(self, reason: BaseException) -> None:
         self.failure = self.failure or reason
         for queue in self.queues:
             queue.wake()
 
-    def someone_stopped(self) -> None:
-        if self.waiting == self.alive and self.alive:
+    def sleep(self) -> None:
+        """Let others run; on return it is this thread's turn again."""
+        mine = self.running
+        self.hand_over()
+        mine.acquire()
+
+    def hand_over(self) -> None:
+        """The next one's turn. If nobody is ready, those that are left wait for ever."""
+        if not self.ready and self.alive:
             self.fail(Stuck("every thread waits"))
+        if self.ready:
+            self.running = self.ready.popleft()
+            self.running.release()
 
 
 class Queue:
     """Threads that wait until something holds."""
 
     def __init__(self, world: World) -> None:
-        self.world, self.sleepers = world, 0
-        self.condition = threading.Condition(world.lock)
+        self.world, self.sleepers = world, list[threading.Lock]()
         world.queues.append(self)
 
     def wait(self, holds: Callable[[], bool]) -> None:
         while not holds():
             if self.world.failure:
                 raise self.world.failure
-            self.sleepers += 1
-            self.world.waiting += 1
-            self.world.someone_stopped()
-            if not self.world.failure:
-                self.condition.wait()
+            self.sleepers.append(self.world.running)
+            self.world.sleep()
 
     def wake(self) -> None:
-        self.world.waiting -= self.sleepers
-        self.sleepers = 0
-        self.condition.notify_all()
+        self.world.ready.extend(self.sleepers)
+        self.sleepers.clear()
 
 
 class Meeting:
@@ -89,15 +100,14 @@ class Meeting:
         self.there = self.held = 0
 
     def meet(self, action: Callable[[], None] = lambda: None) -> None:
-        with self.queue.world.lock:
-            self.there += 1
-            if self.there == self.threads:
-                action()
-                self.there, self.held = 0, self.held + 1
-                self.queue.wake()
-            else:
-                meeting = self.held
-                self.queue.wait(lambda: self.held > meeting)
+        self.there += 1
+        if self.there == self.threads:
+            action()
+            self.there, self.held = 0, self.held + 1
+            self.queue.wake()
+        else:
+            meeting = self.held
+            self.queue.wait(lambda: self.held > meeting)
 
 
 class Mbarrier(Barrier):
@@ -203,23 +213,19 @@ class Standins:
 
     def mbarrier_init(self, barrier: int, arrivals: int) -> None:
         block = self.here.block
-        with block.world.lock:
-            block.barriers[self.place(barrier)] = Mbarrier(block.world, arrivals)
+        block.barriers[self.place(barrier)] = Mbarrier(block.world, arrivals)
 
     def fence_mbarrier_init(self) -> None: ...
 
     def mbarrier_arrive_with_bytes(self, barrier: int, count: int) -> None:
-        with self.here.block.world.lock:
-            self.here.block.barriers[self.place(barrier)].change(1, count)
+        self.here.block.barriers[self.place(barrier)].change(1, count)
 
     def mbarrier_arrive_at(self, barrier: int, block: int, if_not_zero: int) -> None:
         if if_not_zero:
-            with self.here.block.world.lock:
-                self.here.block.cluster[block].barriers[self.place(barrier)].change(1, 0)
+            self.here.block.cluster[block].barriers[self.place(barrier)].change(1, 0)
 
     def mbarrier_wait(self, barrier: int, parity: int) -> None:
-        with self.here.block.world.lock:
-            self.here.block.barriers[self.place(barrier)].wait(parity)
+        self.here.block.barriers[self.place(barrier)].wait(parity)
 
     def group_sync(self, number: int, threads: int) -> None:
         assert threads == GROUP
@@ -260,13 +266,12 @@ class Standins:
 
             return write
 
-        with self.here.block.world.lock:
-            for block in blocks:
-                waited_for = block.barriers[self.place(barrier)]
-                if block.world.eager or waited_for.queue.sleepers:
-                    copy(block)()
-                else:
-                    waited_for.outstanding.append(copy(block))
+        for block in blocks:
+            waited_for = block.barriers[self.place(barrier)]
+            if block.world.eager or waited_for.queue.sleepers:
+                copy(block)()
+            else:
+                waited_for.outstanding.append(copy(block))
 
     def tma_prefetch(self, map: TensorMap) -> None: ...
 
@@ -297,9 +302,9 @@ class Standins:
     # --- results --------------------------------------------------------------------------------
 
     def pack_bf16(self, first: float, second: float) -> int:
-        bits = np.array([first, second], np.float32).view(np.uint32).astype(np.uint64)
-        low, high = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 & 0xFFFF
-        return int(low | high << 16)
+        bits = struct.unpack("<2I", struct.pack("<2f", first, second))
+        low, high = ((each + 0x7FFF + (each >> 16 & 1)) >> 16 & 0xFFFF for each in bits)
+        return low | high << 16
 
     def stmatrix_x4(self, address: int, words: tuple[int, ...]) -> None:
         lane, warp = self.here.tid % 32, self.here.block.warps[self.here.tid // 32]
@@ -475,30 +480,32 @@ def run(
             block.grid, block.cluster = blocks, made[first : first + cluster]
             block.cluster_meeting = meeting
 
-    def thread(block: Block, tid: int) -> None:
+    def thread(block: Block, tid: int, turn: threading.Lock) -> None:
         here = module.here
         here.block, here.tid, here.stores, here.unseen, here.alone = block, tid, [], [], False
+        turn.acquire()
         try:
             kernel(*arguments)
             assert not here.stores, "a block may be gone before its results were read"
         except BaseException as reason:
-            with world.lock:
-                world.fail(reason)
-        with world.lock:
-            world.alive -= 1
-            world.someone_stopped()
+            world.fail(reason)
+        world.alive -= 1
+        world.hand_over()
 
     before = threading.stack_size(256 * 1024)
     try:
-        everyone = [
-            threading.Thread(target=thread, args=(block, tid), daemon=True)
-            for block in made
-            for tid in range(threads)
-        ]
+        everyone = []
+        for block in made:
+            for tid in range(threads):
+                turn = threading.Lock()
+                turn.acquire()
+                world.ready.append(turn)
+                begun = threading.Thread(target=thread, args=(block, tid, turn), daemon=True)
+                begun.start()
+                everyone.append(begun)
     finally:
         threading.stack_size(before)
-    for each in everyone:
-        each.start()
+    world.hand_over()
     for each in everyone:
         each.join()
     if world.failure:
