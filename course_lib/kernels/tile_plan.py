@@ -111,7 +111,8 @@ class TilePlan:
 
 # The tile that asks L2 for the least; and the same, turned, for two blocks that share its 256 rows.
 # They fetch them in halves of 128: fewer and larger copies than halves of each panel of B. A pair
-# may take a hundredth longer: what it saves of energy is more, as soon as energy counts.
+# may be counted a hundredth slower. In short samples it is less, and where products follow each
+# other until the GPU is at its limit of power, a pair gains more.
 SINGLE, PAIR = TilePlan(), TilePlan(2, 128, 256, beside=True)
 A_PAIR_IS_WORTH = 1.01
 

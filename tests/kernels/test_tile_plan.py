@@ -30,6 +30,7 @@ SMS = 132
         (1000, 1000, 1000): TilePlan(2, 128, 64),  # rows of A and B begin anywhere
         (1024, 1024, 1024): TilePlan(1, 64),  # 128 tiles, nearly one for each SM
         (1536, 1536, 1536): TilePlan(1, 128, 144),  # 132
+        (2048, 2048, 2048): TilePlan(),  # so short that a pair costs more than a hundredth
         (2056, 2056, 2056): TilePlan(2, 192, 176),  # 66 pairs for 66
         (2560, 2560, 2560): TilePlan(1, 128, 200),  # two turns, and not three of narrow tiles
         (3000, 3000, 3000): TilePlan(2, 192, 192),
