@@ -1,0 +1,51 @@
+"""Runs a kernel for its numbers alone: nothing is counted, and no fault is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.argument_types import types_of_arguments
+from course_lib.emulator.budget import StepCounter
+from course_lib.emulator.inference.infer import infer
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.observers.limits import LimitNotes
+from course_lib.emulator.options import EmulationOptions, LaunchShape
+from course_lib.emulator.run import Run
+
+
+class _Unwatched(Run):
+    def _own_observers(self, limits: LimitNotes | None) -> Iterator[Observer]:
+        return iter(())
+
+    def run_for_numbers(self) -> int:
+        """Run all blocks; how many steps that took.
+
+        Raises:
+            BudgetExceeded: if there are not enough.
+        """
+        self.steps = StepCounter(self.options.budget)
+        with np.errstate(all="ignore"):
+            self.run_all()
+        self.memory.copy_back()
+        return self.options.budget.steps - self.steps.left
+
+
+def typing_for(kernel: Kernel, arguments: Sequence[Any]) -> Typing:
+    """A kernel's types for these arguments.
+
+    Raises:
+        KernelRejected: as Numba's compiler would.
+    """
+    return infer(kernel, types_of_arguments(kernel, tuple(arguments)))
+
+
+def run_unwatched(
+    typing: Typing, arguments: Sequence[Any], shape: LaunchShape, options: EmulationOptions
+) -> int:
+    """Launch a kernel whose types are known; the arrays are changed. Returns the steps taken."""
+    return _Unwatched(typing, arguments, shape, options, (), None).run_for_numbers()
