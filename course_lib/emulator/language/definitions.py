@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import KernelRejected, rejection
+from course_lib.emulator.language.bindings import bindings_of
 from course_lib.emulator.language.constants import (
     NotConstant,
     constant_of_reference,
@@ -94,8 +95,6 @@ def read_statement(statement: ast.stmt, program: Program) -> None:
             for target in targets:
                 if isinstance(target, ast.Name):
                     _bind(program, target.id, Unusable(say("{name} is deleted.", name=target.id)))
-        case ast.Expr() | ast.Pass():
-            pass  # nothing that a kernel could use
         case _:
             _read_branch(statement, program)
 
@@ -106,17 +105,9 @@ def _read_branch(statement: ast.stmt, program: Program) -> None:
     for each in branch or ():
         read_statement(each, program)
     if branch is None:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                _bind(
-                    program, node.id, Unusable(say("{name} is not a plain constant.", name=node.id))
-                )
-            elif isinstance(node, ast.FunctionDef):
-                _bind(
-                    program,
-                    node.name,
-                    Unusable(say("{name} is defined in another block.", name=node.name)),
-                )
+        for binding in bindings_of(statement):
+            reason = say("{name} gets its value {way}.", name=binding.name, way=binding.way)
+            _bind(program, binding.name, Unusable(reason))
 
 
 def _why_not(value: ast.expr, name: str, reason: object) -> Unusable:
