@@ -17,7 +17,7 @@ from course_lib.emulator.language.names import KNOWN_MODULES, names_of_module
 ANY = "*"  # in place of a name: whatever name may be bound there
 
 # Who can bind a name of the module without writing it down.
-_DYNAMIC = frozenset("exec eval globals locals vars setattr delattr __import__".split())
+_DYNAMIC = frozenset("exec eval globals locals vars setattr delattr".split())
 _NAMESPACES = frozenset(("globals", "locals", "vars"))  # at the top level, all three are one
 _READING = frozenset("get keys items values copy __contains__ __getitem__".split())
 # Of what an exported script asks IPython for, these run other code in the notebook's names.
@@ -223,7 +223,7 @@ def _is_seen_to(parent: ast.AST, name: str) -> bool:
         return bool(parent.args) and isinstance(parent.args[0], ast.Constant)
     # globals() is looked at with what stands around it; vars(x) and setattr(x, …) are about x, and
     # a module is only reached by what is named above.
-    return name != "__import__"
+    return True
 
 
 def _through_namespace(parent: ast.AST, how: str, line: int) -> Iterator[Binding]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.language.bindings import bindings_of
+from course_lib.emulator.language.bindings import ANY, bindings_of
 from course_lib.emulator.language.constants import (
     NotConstant,
     constant_of_reference,
@@ -105,7 +105,7 @@ def _read_branch(statement: ast.stmt, program: Program) -> None:
     for each in branch or ():
         read_statement(each, program)
     if branch is None:
-        for binding in bindings_of(statement):
+        for binding in (each for each in bindings_of(statement) if each.name != ANY):
             reason = say("{name} gets its value {way}.", name=binding.name, way=binding.way)
             _bind(program, binding.name, Unusable(reason))
 

@@ -55,13 +55,17 @@ def doubt_about(
         place: how a cell is called.
     """
     events = list(_events_in(_cells_of(exercise, own, cells)))
-    for name in sorted(needed):
+    asked = exercise.names_to_define
+    doubts: dict[str, _Event] = {}
+    for name in sorted(needed, key=lambda name: (name not in asked, name)):
         # Of several definitions of a function that is asked for, the search has chosen one.
-        chosen = exercise.kind.is_function and name in exercise.names_to_define
+        chosen = exercise.kind.is_function and name in asked
         doubt = _doubt_about_name(name, own, chosen, events)
         if doubt:
-            return _sentence(name, doubt, place)
-    return None
+            doubts[name] = doubt
+    # What names its name says more than what may bind any.
+    best = min(doubts, key=lambda name: doubts[name].binding.name == ANY, default=None)
+    return None if best is None else _sentence(best, doubts[best], place)
 
 
 def doubt_without_answer(name: str, cells: Sequence[Segment], place: Place) -> str | None:
