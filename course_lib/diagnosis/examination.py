@@ -175,10 +175,7 @@ class Examination:
         # larger ones make better examples.
         apart = [each for each in first if each.code == APART]
         own = self.source.own_arrays()
-        faults = outside.one_for_each_array([*apart, *later, *first], own)
-        if all(trial.right for trial in trials):
-            faults = [kept.allow_unused(each, self.launcher.names) for each in faults]
-        return faults
+        return outside.one_for_each_array([*apart, *later, *first], own)
 
     def costs(self, exact: Trial, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer with right numbers lacks of what its exercise asks for beside them."""

@@ -62,6 +62,10 @@ MAX_LOCAL_BYTES = 512 * 1024
 # does not count, few enough that the arrays stay in the processor's cache.
 LANES_AT_ONCE = 1 << 17
 
+# What trying a launch out with other values for those that nobody wrote may cost: so many times
+# what it cost itself.
+STEPS_OF_REPEATS = 12
+
 # The C library gives large blocks back to the system as soon as NumPy frees them, and every page
 # that is taken again costs a fault: up to a third of a launch. glibc keeps blocks of the size of
 # the largest that it has seen freed (mallopt(3), M_MMAP_THRESHOLD), so it is shown one; nobody
@@ -214,6 +218,7 @@ class Run:
         for race in self.block_races.races:
             self._note_race(race)
         if before is not None and finished:
+            self.steps.left = STEPS_OF_REPEATS * spent
             weigh(self, before)
         self.memory.copy_back()
         return self._profile(finished, spent)

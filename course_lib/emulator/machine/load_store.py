@@ -239,7 +239,7 @@ class LoadStoreUnit:
 
     def _check_written(
         self, allocation: Allocation, cell: Value, mask: Mask, line: int, elements: int = 1
-    ) -> tuple[Mask, np.generic] | None:
+    ) -> tuple[Mask, Value] | None:
         """Notice reads of cells that were never written, or not in the latest round of writes.
 
         Returns:
@@ -276,10 +276,10 @@ class LoadStoreUnit:
 
     def _instead(
         self, allocation: Allocation, never: Mask, line: int
-    ) -> tuple[Mask, np.generic] | None:
+    ) -> tuple[Mask, Value] | None:
         if self.instead is None:
             return None
-        value = self.instead.value(allocation.name, line, allocation.dtype)
+        value = self.instead.value(allocation.name, line, allocation.dtype, self.space)
         return None if value is None else (never, value)
 
     def _check_stale(
