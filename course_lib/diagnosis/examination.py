@@ -12,6 +12,7 @@ from course_lib.diagnosis.answer import Answer, missing, source_of
 from course_lib.diagnosis.codes import APART
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.faults import kept, outside
+from course_lib.diagnosis.faults.rounding import depends_on_rounding
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.further_launches import limit_of
 from course_lib.diagnosis.holds import what_holds
@@ -132,7 +133,7 @@ class Examination:
         if exact is not None and (numbers_right or works):
             found += self.costs(exact, trials)
         held = what_holds(self.exercise, found, trials, self.launcher.problem, numbers_right)
-        shares = exact is None or requirements.shares(self.launcher.measured(exact))
+        shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
         report = make_report(self.exercise, kept.once(found), held, numbers_right, works, shares)
         tried = tuple(self.tried(trial) for trial in trials)
         counts = counts_of(exact.profile) if exact else {}
@@ -141,6 +142,9 @@ class Examination:
     def causes(self, trials: list[Trial]) -> list[Finding]:
         """What is wrong, without what only follows; adds launches that settle a limit."""
         launcher, source, names = self.launcher, self.source, self.launcher.names
+        rounding = depends_on_rounding(launcher, trials)
+        if rounding:
+            return [rounding]
         limit, warnings = limit_of(launcher, trials)
         faults = self.faults(trials)
         overwritten = written_inputs(launcher, trials)

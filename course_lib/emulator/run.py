@@ -25,9 +25,11 @@ from course_lib.emulator.inference.whole_kernel import (
 )
 from course_lib.emulator.language import types as T
 from course_lib.emulator.machine.events import Observer, Observers
+from course_lib.emulator.machine.handed import HandedValues
 from course_lib.emulator.machine.instead import Instead
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.machine.prepared import prepared
+from course_lib.emulator.machine.rounding import EitherRounding
 from course_lib.emulator.machine.schedules import WarpSchedule
 from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.block_races import BlockRaces
@@ -103,6 +105,8 @@ class Run:
         self.stopped_in: OpenLoop | None = None
         self.shared: dict[str, SharedArrayUse] = {}
         self.instead: Instead | None = None
+        self.handed: HandedValues | None = None
+        self.products = EitherRounding(options.seed) if options.either_rounding else None
         self._make_observers(observers, limits)
         views = [*_views_in(self.values), *self.captured.values()]
         self.array_types = {str(view.allocation.dtype) for view in views}
@@ -150,6 +154,7 @@ class Run:
         again.faults = Faults(again.names, again.note)
         again.output = Output(again.options.budget.printed_lines)
         again.observers = Observers([again.faults, again.output])
+        again.products = again.products and EitherRounding(self.options.seed)
         return again
 
     def _check_shared_memory(self) -> None:
@@ -275,7 +280,7 @@ class Run:
             )
 
     def machine(self, memory: Memory, active: Mask, steps: StepCounter) -> Machine:
-        return Machine(
+        machine = Machine(
             active.space,
             memory,
             self.typing,
@@ -290,6 +295,8 @@ class Run:
             run_block=run_block,
             prepared=prepared,
         )
+        machine.products, machine.unit.handed = self.products, self.handed
+        return machine
 
     def note(self, found: Finding) -> None:
         """Keep a finding, once per code, severity, line and array."""

@@ -14,10 +14,10 @@ Place = tuple[int | None, str]
 
 @dataclass(frozen=True)
 class Instead:
-    """Which unwritten values are replaced, and by what: a "high" or "low" number, 0 or 1, or "left".
+    """Which unwritten values are replaced, and by what: 0, 1, a "high" or "low" number, or "left".
 
-    That is a small number for each lane, such as another kernel may have left there: of many, some
-    lie in any range that a test may ask for.
+    What another kernel has "left" is a small number, another one for each lane: of many, some lie
+    in any range that a test may ask for.
 
     `ones` are replaced as well, by 1: one value that spoils a result must not hide another, nor
     must a factor of 0.
