@@ -20,6 +20,7 @@ from course_lib.emulator.inference.whole_kernel import (
     bytes_per_lane,
     device_arrays,
     fence_lines,
+    float64_arrays,
     may_lack_values,
     written_names,
 )
@@ -308,7 +309,8 @@ class Run:
         totals = self.meter.finish() if self.meter else Counters()
         findings = causes_only(self.findings.values(), self.unwritten.has_read)
         if self.meter:
-            findings += float64_findings(self.meter.float64_lines, self.array_types)
+            made = float64_arrays(self.typing)
+            findings += float64_findings(self.meter.float64_lines, made, self.array_types)
         return Profile(
             **{each.name: getattr(totals, each.name) for each in fields(Counters)},
             kernel_name=self.kernel.name,
