@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Literal
 
 import numpy as np
 
@@ -46,12 +45,6 @@ ANOTHER_DRAW = 70  # of inputs, for what their place in shared memory is worth
 # Of the elements of a result, those that follow what is read in shared memory: by chance half do,
 # where that only spoils them; of a sum of many numbers with one of the thread's own, four in five.
 SHARE_THAT_FOLLOWS = 0.6
-Rounding = Literal["nearest", "either"]
-
-
-def rounding_of(case: Case) -> Rounding:
-    """How a launch rounds products: the exact one, which is counted, to the nearest number."""
-    return "nearest" if case.exact or case.schedule != "lockstep" else "either"
 
 
 class Launcher:
@@ -131,11 +124,8 @@ class Launcher:
         )
         return width, height
 
-    def run(self, case: Case, listen: bool = False, rounding: Rounding | None = None) -> Trial:
-        """Launch the kernel on one case; with `listen`, its trail is kept.
-
-        Products are rounded as the case has it, unless `rounding` says otherwise.
-        """
+    def run(self, case: Case, listen: bool = False, either_rounding: bool = False) -> Trial:
+        """Launch the kernel on one case; with `listen`, its trail is kept."""
         inputs = make_inputs(self.problem, case, self.seed)
         expected, tolerance = expected_of(self.problem, case, inputs)
         output = np.full(expected.shape, case.poison, np.float32, self.problem.order)
@@ -149,11 +139,11 @@ class Launcher:
             counters=case.exact or case.counted,
             budget=replace(BUDGET, steps=self.steps_for(case)),
             outputs=self.names[-1:] if self.problem.starts_blank else (),
-            either_rounding=(rounding or rounding_of(case)) == "either",
+            either_rounding=either_rounding,
         )
         emulation.typings = self.typings
-        emulation.limits = None if listen or rounding else self.limits.notes_for(case)
-        followed = listen or (case.exact and not rounding)
+        emulation.limits = None if listen or (case in self.spent) else self.limits.notes_for(case)
+        followed = listen or (case.exact and not either_rounding)
         if followed:
             shapes = {
                 name: array.shape for name, array in zip(self.names, (*held, output), strict=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from course_lib.diagnosis.launcher import Launcher, rounding_of
+from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.trial import Trial, counts_of, exact_of
 from course_lib.emulator.functions.intrinsics import Cast
 from course_lib.emulator.inference.typings import Typing
@@ -18,22 +18,20 @@ from course_lib.sentences import say
 TESTS = (ast.If, ast.IfExp, ast.While, ast.Assert)
 
 
-def depends_on_rounding(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
-    """An answer that is right, or cheap, only where every product is rounded by itself."""
+def depends_on_rounding(
+    launcher: Launcher, trials: Sequence[Trial], unsteady: Trial | None
+) -> Finding | None:
+    """An answer that is right, or cheap, only where every product is rounded by itself.
+
+    `unsteady`: a launch that went wrong, and is right with products rounded to the nearest number.
+    """
     exact = exact_of(trials)
-    if exact is None or not exact.right:
+    if exact is None or not all(trial.right for trial in trials):
         return None
     lines = _lines_that_test_numbers(launcher)
-    wrong = [trial for trial in trials if not trial.right]
-    if wrong:
-        by_rounding = all(rounding_of(trial.case) == "either" for trial in wrong)
-        if not by_rounding or not launcher.run(wrong[0].case, rounding="nearest").right:
-            return None
-        seen = wrong[0]
-    else:
-        seen = launcher.run(exact.case, rounding="either") if lines else exact
-        if seen.right and counts_of(seen.profile) == counts_of(exact.profile):
-            return None
+    seen = unsteady or (launcher.run(exact.case, either_rounding=True) if lines else exact)
+    if seen.right and counts_of(seen.profile) == counts_of(exact.profile):
+        return None
     told = "What comes out, or what it costs, depends on how products are rounded."
     message = say("{told} A GPU may add to a product first and round once.", told=told)
     hint = "Does a test ask whether two numbers are equal, where rounding alone parts them?"

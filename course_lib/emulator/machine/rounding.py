@@ -15,7 +15,6 @@ import numpy as np
 
 from course_lib.emulator.state.lanes import Value
 
-
 # The bits of a float64 that a float32 lacks. Where they are cut off, a number is rounded towards
 # zero; where so much is added before that one of them is carried, away from it.
 LACKING = np.int64((1 << 29) - 1)
