@@ -12,11 +12,13 @@ from course_lib.diagnosis.answer import Answer, missing, source_of
 from course_lib.diagnosis.codes import APART
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.faults import kept, outside
+from course_lib.diagnosis.faults.rounding import depends_on_rounding
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.further_launches import limit_of
 from course_lib.diagnosis.holds import what_holds
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.problems.launch_choice import LaunchConfiguration, choices
+from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.repairs.tried_out import with_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
@@ -59,6 +61,7 @@ class Examination:
         self.kernel = answer.kernel
         self.source = self.launcher.source
         self.trials: list[Trial] = []
+        self.unsteady: Trial | None = None
         self._launches = self._launched_trials()
 
     @cached_property
@@ -103,13 +106,33 @@ class Examination:
         for case in self.launcher.cases():
             if case.again and all(trial.right for trial in trials):
                 continue
-            trial = self.launcher.run(case)
+            trial = self.launched_either_way(case)
             if case.along is not None and runs_out(trial) and not all(t.right for t in trials):
                 break  # shorter launches that end, and are wrong, say more
             trials.append(trial)
             yield trial
             if is_hopeless(trials[-1]) or (all_meet(trials[-1]) and self.stores_in_a_loop()):
                 break
+
+    def launched_either_way(self, case: Case) -> Trial:
+        """Launch a case, in lockstep with products rounded up or down by chance.
+
+        The exact launch, whose counts are compared, rounds to the nearest number. So does one that
+        went wrong, once more: a cause is read off its numbers. If it is right then, it is kept as
+        `unsteady`.
+        """
+        either = not case.exact and case.schedule == "lockstep" and not self.is_wrong
+        trial = self.launcher.run(case, either_rounding=either)
+        if trial.right or not either:
+            return trial
+        nearest = self.launcher.run(case)
+        if nearest.right:
+            self.unsteady = trial
+        return nearest
+
+    @property
+    def is_wrong(self) -> bool:
+        return not all(trial.right for trial in self.trials)
 
     def stores_in_a_loop(self) -> bool:
         """Does a loop stand around a store of the output? Then each launch may take long."""
@@ -132,7 +155,7 @@ class Examination:
         if exact is not None and (numbers_right or works):
             found += self.costs(exact, trials)
         held = what_holds(self.exercise, found, trials, self.launcher.problem, numbers_right)
-        shares = exact is None or requirements.shares(self.launcher.measured(exact))
+        shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
         report = make_report(self.exercise, kept.once(found), held, numbers_right, works, shares)
         tried = tuple(self.tried(trial) for trial in trials)
         counts = counts_of(exact.profile) if exact else {}
@@ -141,6 +164,9 @@ class Examination:
     def causes(self, trials: list[Trial]) -> list[Finding]:
         """What is wrong, without what only follows; adds launches that settle a limit."""
         launcher, source, names = self.launcher, self.source, self.launcher.names
+        rounding = depends_on_rounding(launcher, trials, self.unsteady)
+        if rounding:
+            return [rounding]
         limit, warnings = limit_of(launcher, trials)
         faults = self.faults(trials)
         overwritten = written_inputs(launcher, trials)
@@ -175,10 +201,7 @@ class Examination:
         # larger ones make better examples.
         apart = [each for each in first if each.code == APART]
         own = self.source.own_arrays()
-        faults = outside.one_for_each_array([*apart, *later, *first], own)
-        if all(trial.right for trial in trials):
-            faults = [kept.allow_unused(each, self.launcher.names) for each in faults]
-        return faults
+        return outside.one_for_each_array([*apart, *later, *first], own)
 
     def costs(self, exact: Trial, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer with right numbers lacks of what its exercise asks for beside them."""

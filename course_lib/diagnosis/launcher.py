@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -24,12 +24,13 @@ from course_lib.diagnosis.problems.launch_choice import (
     block_passed_over,
     tile_of,
 )
-from course_lib.diagnosis.problems.problem import Case, Problem, SeenLaunch
+from course_lib.diagnosis.problems.problem import Array, Case, Problem, SeenLaunch
 from course_lib.diagnosis.sizes.limits import Limits
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Budget, KernelRejected, emulate
 from course_lib.emulator.launch import Typings
+from course_lib.emulator.machine.handed import HandedValues
 from course_lib.entries import axes
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
@@ -40,6 +41,10 @@ MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
 BUDGET = Budget(bytes=96 << 20, printed_lines=0, lanes_per_step=2048, lanes_at_once=8192)
 STEP_NAMES = ("TILE", "BK")  # constants that say how many steps of k are staged at a time
 FAR = 1 << 30  # steps: nothing cuts the sum into tiles
+ANOTHER_DRAW = 70  # of inputs, for what their place in shared memory is worth
+# Of the elements of a result, those that follow what is read in shared memory: by chance half do,
+# where that only spoils them; of a sum of many numbers with one of the thread's own, four in five.
+SHARE_THAT_FOLLOWS = 0.6
 
 
 class Launcher:
@@ -62,6 +67,7 @@ class Launcher:
         self.trails: dict[Case, Trail] = {}
         self.journeys: dict[Case, Journeys] = {}
         self.typings: Typings = {}
+        self.handed_on: dict[Case, bool] = {}
         self.spent: dict[Case, int] = {}  # steps of each launch
         self.limits = Limits()
         self.choice = choice or LaunchConfiguration()
@@ -118,7 +124,7 @@ class Launcher:
         )
         return width, height
 
-    def run(self, case: Case, listen: bool = False) -> Trial:
+    def run(self, case: Case, listen: bool = False, either_rounding: bool = False) -> Trial:
         """Launch the kernel on one case; with `listen`, its trail is kept."""
         inputs = make_inputs(self.problem, case, self.seed)
         expected, tolerance = expected_of(self.problem, case, inputs)
@@ -133,10 +139,12 @@ class Launcher:
             counters=case.exact or case.counted,
             budget=replace(BUDGET, steps=self.steps_for(case)),
             outputs=self.names[-1:] if self.problem.starts_blank else (),
+            either_rounding=either_rounding,
         )
         emulation.typings = self.typings
-        emulation.limits = None if listen else self.limits.notes_for(case)
-        if case.exact or listen:
+        emulation.limits = None if listen or (case in self.spent) else self.limits.notes_for(case)
+        followed = listen or (case.exact and not either_rounding)
+        if followed:
             shapes = {
                 name: array.shape for name, array in zip(self.names, (*held, output), strict=True)
             }
@@ -145,7 +153,7 @@ class Launcher:
             emulation.observers += [maker, self.journeys[case]]
         profile = emulation[launch.grid, launch.block](*held, output)
         self.spent[case] = profile.steps
-        if case.exact or listen:
+        if followed:
             self.trails[case] = maker.trail()
         kept = all(map(np.array_equal, held, before))
         wide, high = self.thread_tile
@@ -159,6 +167,45 @@ class Launcher:
             inputs, expected, output, tolerance, sizes, case.poison, letter, tuple(operands)
         )
         return Trial(case, outcome, profile, kept)
+
+    def hands_on(self, case: Case) -> bool:
+        """Is the result made of what threads read of each other in shared memory?
+
+        Of one input at least: with what was read there while that input was another one, the
+        launch should leave what belongs to the other one.
+        """
+        if case not in self.handed_on:
+            inputs = make_inputs(self.problem, case, self.seed)
+            others = make_inputs(self.problem, replace(case, draw=ANOTHER_DRAW), self.seed)
+            self.handed_on[case] = any(
+                self.follows(case, inputs, (*inputs[:number], other, *inputs[number + 1 :]))
+                for number, other in enumerate(others)
+                if np.ndim(other)
+            )
+        return self.handed_on[case]
+
+    def follows(self, case: Case, inputs: tuple[Array, ...], others: tuple[Array, ...]) -> bool:
+        """Does the result follow what is read in shared memory, when that belongs to others?"""
+        handed = HandedValues()
+        self.exchanged(case, others, handed)
+        got = self.exchanged(case, inputs, HandedValues(handed.kept))
+        (old, room), (new, _) = (expected_of(self.problem, case, each) for each in (inputs, others))
+        differ = np.abs(new - old) > 2 * room
+        with np.errstate(invalid="ignore", over="ignore"):
+            nearer = np.abs(got - new) < np.abs(got - old)
+        return bool(np.mean(nearer[differ]) > SHARE_THAT_FOLLOWS) if differ.any() else True
+
+    def exchanged(self, case: Case, inputs: tuple[Array, ...], handed: HandedValues) -> Array:
+        """What a launch leaves that nobody watches, but for what its threads hand on."""
+        shape = expected_of(self.problem, case, inputs)[0].shape
+        output = np.full(shape, case.poison, np.float32, self.problem.order)
+        launch = self.launch(case)
+        budget = replace(BUDGET, steps=2 * self.spent[case])
+        emulation = emulate(self.answer.kernel, counters=False, races=False, budget=budget)
+        emulation.typings, emulation.handed = self.typings, handed
+        emulation.observers.append(handed)
+        emulation[launch.grid, launch.block](*as_held(self.problem, inputs), output)
+        return output
 
     def trail(self, case: Case) -> Trail:
         """What the kernel did to global memory in a case; runs it again if need be."""
@@ -291,6 +338,9 @@ class Launcher:
                 shape, self.tile, self.step_tile or 1, self.thread_tile
             ),
             journeys=self.journeys.get(trial.case),
+            hands_on=not trial.case.exact
+            or self.reads_for_a_caller
+            or partial(self.hands_on, trial.case),
         )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,8 @@ class Measured:
         at_most: how many elements of each input all blocks may load where tiles are partial.
         hands_over: whether a thread reads from shared memory what another one has written.
         journeys: when tiles travelled, where that was listened to.
+        hands_on: whether the result is made of what threads read of each other in shared memory;
+            where that is still to be found out, a function does.
     """
 
     profile: Any
@@ -47,6 +50,7 @@ class Measured:
     at_most: tuple[float, ...] = ()
     hands_over: bool = True
     journeys: Journeys | None = None
+    hands_on: bool | Callable[[], bool] = True
 
 
 def severity_of(exercise: Exercise, requirement: str) -> Severity:

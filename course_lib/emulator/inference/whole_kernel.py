@@ -55,6 +55,16 @@ def device_arrays(typing: Typing) -> dict[DeviceArray, str]:
     }
 
 
+def float64_arrays(typing: Typing) -> set[int]:
+    """The lines that make shared or local arrays of float64."""
+    return {
+        call.lineno
+        for each in all_typings(typing, set())
+        for call in each.layouts
+        if getattr(each.types[call], "dtype", None) == T.FLOAT64
+    }
+
+
 @lru_cache(maxsize=8)
 def may_lack_values(typing: Typing) -> bool:
     """Whether there is memory, or a variable, that may be read before it is written."""

@@ -36,21 +36,29 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
     return finding("timeout", message, loop.line, hint)
 
 
-def float64_findings(lines: Iterable[int], array_types: Collection[str]) -> list[Finding]:
-    """Lines that compute in float64, where none of the arrays that were passed in has it."""
+def float64_findings(
+    lines: Iterable[int], made: Iterable[int], array_types: Collection[str]
+) -> list[Finding]:
+    """Lines that compute in float64, or make an array of it, as those that were passed in are not.
+
+    Args:
+        lines: those that compute.
+        made: those that make a shared or a local array, whatever is computed with what it holds.
+        array_types: the types of the arrays that were passed in.
+    """
     if "float64" in array_types:
         return []
     arrays = "none of the arrays is"
     if len(array_types) == 1:
         arrays = f"the arrays are {next(iter(array_types))}"
+    computes = say("This line computes in float64 although {arrays}.", arrays=arrays)
+    holds = say("This array holds float64 although {arrays}.", arrays=arrays)
+    value = "Which value here is an integer or a Python float? np.float32(…) makes it float32."
+    size = "How many bytes does an element take here, and how many would do?"
     return [
-        finding(
-            "float64-arithmetic",
-            say("This line computes in float64 although {arrays}.", arrays=arrays),
-            line,
-            "Which value here is an integer or a Python float? np.float32(…) makes it float32.",
-        )
-        for line in sorted(lines)
+        finding("float64-arithmetic", message, line, hint)
+        for message, hint, places in ((computes, value, lines), (holds, size, made))
+        for line in sorted(places)
     ]
 
 
