@@ -17,7 +17,9 @@ from course_lib.diagnosis.further_launches import limit_of
 from course_lib.diagnosis.holds import what_holds
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.problems.launch_choice import LaunchConfiguration, choices
+from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.real_gpu import try_on_gpu
+from course_lib.diagnosis.repairs.lost_numbers import lost_number
 from course_lib.diagnosis.repairs.tried_out import with_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.diagnosis.seen_in_launches import written_inputs, wrong_result
@@ -41,6 +43,19 @@ from course_lib.sentences import facts_of
 FINAL = {
     *("timeout", "compile-error", "unsupported", "not-allowed", "missing-answer", "invalid-launch")
 }
+
+
+MORE_STEPS = 12  # than in the exact launch: of one with sides up to three times as long
+
+
+def unequal(shape: Sequence[int], along: Sequence[int]) -> tuple[int, ...]:
+    """A shape whose sides are multiples of these, no two of them equal along these axes."""
+    sides = list(shape)
+    for axis in along:
+        others = {side for place, side in enumerate(sides) if place != axis and side > 1}
+        while sides[axis] in others:
+            sides[axis] += shape[axis]
+    return tuple(sides)
 
 
 class Examination:
@@ -128,15 +143,29 @@ class Examination:
             found.append(wrong_result(self.launcher, trials))
         if not numbers_right:
             found = with_a_change(self.launcher, found, trials)
-        works = exact is not None and exact.right
+        works = exact is not None and exact.right and self.is_right_where_even(exact, trials)
         if exact is not None and (numbers_right or works):
             found += self.costs(exact, trials)
-        held = what_holds(self.exercise, found, trials, self.launcher.problem, numbers_right)
+        problem = self.launcher.problem
+        held = what_holds(self.exercise, found, trials, problem, numbers_right, works)
         shares = exact is None or requirements.shares(self.launcher.measured(exact))
         report = make_report(self.exercise, kept.once(found), held, numbers_right, works, shares)
         tried = tuple(self.tried(trial) for trial in trials)
         counts = counts_of(exact.profile) if exact else {}
         return replace(report, launched=self.launcher.launched, tried=tried, counts=counts)
+
+    def is_right_where_even(self, exact: Trial, trials: Sequence[Trial]) -> bool:
+        """Is an answer that is right in the exact launch so where no two sides are equal, too?
+
+        On a square, rows and columns may be exchanged without anybody's noticing.
+        """
+        launcher, shape = self.launcher, exact.case.shape
+        sides = unequal(shape, launcher.problem.directions)
+        if all(trial.right for trial in trials) or sides == shape:
+            return True
+        steps = MORE_STEPS * launcher.spent[exact.case]
+        other = launcher.run(Case(sides, draw=70, allowed=steps))
+        return other.right or runs_out(other)
 
     def causes(self, trials: list[Trial]) -> list[Finding]:
         """What is wrong, without what only follows; adds launches that settle a limit."""
@@ -150,7 +179,7 @@ class Examination:
         shared = source.shared_names()
         faults = kept.without_strays(faults, shared)
         doubtful = kept.in_disorder(faults, names[-1], orderly)
-        cause = wrapped(launcher, trials)
+        cause = wrapped(launcher, trials) or lost_number(launcher, trials)
         if cause is None and not doubtful:
             cause = limit or cause_of(launcher, trials, faults)
         beyond = kept.lines_beyond(faults, shared)

@@ -26,6 +26,7 @@ from course_lib.diagnosis.problems.launch_choice import (
 )
 from course_lib.diagnosis.problems.problem import Case, Problem, SeenLaunch
 from course_lib.diagnosis.sizes.limits import Limits
+from course_lib.diagnosis.source.in_a_thread import Threads
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Budget, KernelRejected, emulate
@@ -249,6 +250,12 @@ class Launcher:
         """A launch as a fact of a sentence."""
         grid, block = trial.profile.grid, trial.profile.block
         return SeenLaunch(trial.case, trial.case.label(self.problem), grid, block, self.seed)
+
+    def threads_of(self, trial: Trial) -> Threads:
+        """The launch of a trial, for whoever asks what an expression is in one of its threads."""
+        arrays = (*trial.outcome.inputs, trial.outcome.got)
+        shapes = {name: np.shape(each) for name, each in zip(self.names, arrays, strict=True)}
+        return Threads((), (), trial.profile.block, trial.profile.grid, shapes)
 
     def seen_in(self, trial: Trial, each: Finding, is_told: bool) -> Finding:
         """A finding with the launch that showed it; whoever grades is told that one in any case."""

@@ -107,7 +107,7 @@ class TrailMaker(Observer):
         shapes = self.shapes[first.array], self.shapes[second.array]
         if first.array == second.array or first.line != second.line or shapes[0][1] != shapes[1][0]:
             return
-        one, other = np.broadcast_arrays(first.cell, second.cell)
+        one, other = (np.broadcast_to(each.cell, each.mask.space.shape) for each in (first, second))
         places = [self.places(*each) for each in zip((one, other), shapes, strict=True)]
         differ = (places[0][1] != places[1][0]) & first.mask.full_array
         if differ.any():

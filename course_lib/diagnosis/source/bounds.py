@@ -188,24 +188,6 @@ class Bounds(Variables):
         stores = self.accesses(output, store=True)
         return bool(stores) and self._all_axes_fit(stores[-1], output, letters)
 
-    def counts_back_behind_right_tests(
-        self, access: ast.Subscript, axis: int, letters: Mapping[str, Sequence[str]]
-    ) -> bool:
-        """Does an index subtract the thread's place, where only threads with an element come?"""
-        stores = self.accesses(list(letters)[-1], store=True) if letters else []
-        slot = indices_of(access)[axis]
-        return (
-            any(
-                isinstance(part, ast.BinOp)
-                and isinstance(part.op, ast.Sub)
-                and self.differs_between_threads(part.right)
-                for part in ast.walk(slot)
-            )
-            and bool(stores)
-            and self.conditions(stores[-1]) == self.conditions(access)
-            and self._all_axes_fit(stores[-1], list(letters)[-1], letters)
-        )
-
     def _all_axes_fit(
         self, access: ast.Subscript, array: str, letters: Mapping[str, Sequence[str]]
     ) -> bool:
