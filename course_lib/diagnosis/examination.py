@@ -144,7 +144,7 @@ class Examination:
         if not numbers_right:
             found = with_a_change(self.launcher, found, trials)
         works = exact is not None and exact.right and self.is_right_where_even(exact, trials)
-        if exact is not None and (numbers_right or works):
+        if exact is not None and (numbers_right or exact.right):
             found += self.costs(exact, trials)
         problem = self.launcher.problem
         held = what_holds(self.exercise, found, trials, problem, numbers_right, works)

@@ -294,6 +294,7 @@ class Launcher:
             hands_over=not trial.case.exact
             or self.trail(trial.case).hands_over
             or self.reads_for_a_caller,
+            most_elements=self.trail(trial.case).most_elements if trial.case.exact else 0,
             at_most=self.problem.fetches_at_most(
                 shape, self.tile, self.step_tile or 1, self.thread_tile
             ),

@@ -38,6 +38,7 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     found += bank_conflicts(measured, severity_of(exercise, "conflict-free"))
     found += _barriers(measured)
     found += _one_thread_works(exercise, measured)
+    found += _elements_of_a_thread(exercise, measured)
     found += _atomics(measured)
     found += _kept_in_the_output(exercise, measured)
     if not any(each.severity == "error" for each in found):  # these name what comes of it
@@ -262,6 +263,23 @@ def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Findin
     )
     hint = "Which sums could two threads work out at the same time?"
     yield finding("serial-work", message, busiest, hint, severity_of(exercise, "parallel"))
+
+
+def _elements_of_a_thread(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """More elements of the output from one thread than the statement allows."""
+    most = exercise.most_elements
+    if not most or measured.most_elements <= most:
+        return
+    message = say(
+        "A thread computes {count} elements of {output} here, one after the other; the exercise "
+        "asks for at most {most} from each.",
+        count=measured.most_elements,
+        output=exercise.output,
+        most="one" if most == 1 else most,
+    )
+    line = first_line(measured.source, measured.names[-1], store=True)
+    hint = "Which one element belongs to this thread, and who computes the one beside it?"
+    yield finding("serial-work", message, line, hint, "error")
 
 
 def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

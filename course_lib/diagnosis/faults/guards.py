@@ -148,34 +148,34 @@ def kept_away(
     return found or "nobody"
 
 
+Tests = Sequence[tuple[ast.expr, bool]]  # each with what it has to be
+
+
 def is_right_for(source: Source, access: ast.Subscript, output: str, thread: Threads) -> bool:
     """Do the tests around an access let a thread through that has an element to work out?
 
-    It has one if it stores one behind the same tests, or if they let through as many threads as
-    the output has elements, from the first on along each axis.
+    The output has to be stored behind the same tests. The thread has an element if what it stores
+    lies inside, or if the tests let through one thread for each element: the first ones of the
+    grid along each axis.
     """
-    tests = {(ast.unparse(test), is_let_through(source, test, access)): test
-             for test, _ in source.conditions(access)}  # fmt: skip
-    return bool(tests) and (
-        _stores_one(source, set(tests), output, thread)
-        or _one_for_each(
-            source, [(test, holds) for (_, holds), test in tests.items()], output, thread
-        )
-    )
-
-
-def _stores_one(source: Source, tests: set[tuple[str, bool]], output: str, thread: Threads) -> bool:
-    """Does a thread that passes these tests store elements of the output, all of them inside?"""
+    tests = _tests_around(source, access)
     stores = [
         store
         for store in source.accesses(output, store=True)
-        if tests
-        <= {
-            (ast.unparse(test), is_let_through(source, test, store))
-            for test, _ in source.conditions(store)
-        }
+        if _in_words(tests) <= _in_words(_tests_around(source, store))
     ]
-    return bool(stores) and all(_is_inside(source, store, output, thread) for store in stores)
+    if not tests or not stores:
+        return False
+    inside = all(_is_inside(source, store, output, thread) for store in stores)
+    return inside or _one_for_each(source, tests, output, thread)
+
+
+def _tests_around(source: Source, node: ast.AST) -> Tests:
+    return [(test, is_let_through(source, test, node)) for test, _ in source.conditions(node)]
+
+
+def _in_words(tests: Tests) -> set[tuple[str, bool]]:
+    return {(ast.unparse(test), holds) for test, holds in tests}
 
 
 def _is_inside(source: Source, store: ast.Subscript, output: str, thread: Threads) -> bool:
@@ -187,12 +187,10 @@ def _is_inside(source: Source, store: ast.Subscript, output: str, thread: Thread
     )
 
 
-def _one_for_each(
-    source: Source, tests: Sequence[tuple[ast.expr, bool]], output: str, thread: Threads
-) -> bool:
+def _one_for_each(source: Source, tests: Tests, output: str, thread: Threads) -> bool:
     """Do just the threads pass that are the first of the grid along each axis of the output?"""
     launch = every_thread(thread)
-    passing = passes(source, tests, launch)
+    passing = _passing(source, tests, launch)
     if passing is None:
         return False
     sizes = thread.shapes.get(output, ())[::-1]  # x counts along the last axis
@@ -202,9 +200,7 @@ def _one_for_each(
     return bool(np.array_equal(np.broadcast_to(passing, np.shape(wanted)), wanted))
 
 
-def passes(
-    source: Source, tests: Sequence[tuple[ast.expr, bool]], threads: Threads
-) -> Value | None:
+def _passing(source: Source, tests: Tests, threads: Threads) -> Value | None:
     """Which of these threads pass all tests, each of which has to hold or must not."""
     passing: Value = True
     for test, holds in tests:

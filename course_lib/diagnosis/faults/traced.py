@@ -36,7 +36,7 @@ def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
     """What the emulator found in one launch, traced to causes where the source shows them."""
-    launch = launcher.threads_of(trial)
+    exercise, launch = launcher.exercise, launcher.threads_of(trial)
     shapes = launch.shapes
     reach = {
         name: launcher.reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
@@ -54,6 +54,9 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
             each = timeout.explain_timeout(
                 each, trial.profile.stopped_in, launcher.budget_of(trial)
             )
+            if trial.case in launcher.trails:
+                count, most = launcher.trail(trial.case).most_elements, exercise.most_elements
+                each = timeout.with_elements(each, count, most, exercise.output)
         if each.code == APART:
             each = explain_divergence(each, launcher.source)
         each = explain_meeting(each, launcher.source, trial.profile.block)
