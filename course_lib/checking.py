@@ -33,7 +33,9 @@ from course_lib.emulator import (
     names_around,
 )
 from course_lib.emulator.errors import rejection
+from course_lib.emulator.language.decorations import refuse_decoration
 from course_lib.emulator.language.definitions import unknown_decorators
+from course_lib.emulator.language.names import Unusable
 from course_lib.emulator.language.parse import plain_from
 from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
@@ -200,7 +202,7 @@ def _function_in(exercise: Exercise, program: Program) -> Kernel:
         KernelRejected: if there is none, or a decorator makes something else of it.
     """
     if exercise.id not in program.functions:
-        _refuse_unknown_form(exercise.id, program.source)
+        _refuse_unknown_form(exercise.id, program)
     function = program.kernel(exercise.id)
     _refuse_decorators(exercise, function)
     _refuse_given(exercise, function)
@@ -227,18 +229,27 @@ def _refuse_given(exercise: Exercise, function: Kernel) -> None:
         raise rejection("missing-answer", said, function.tree.lineno)
 
 
-def _refuse_unknown_form(name: str, text: str) -> None:
+def _refuse_unknown_form(name: str, program: Program) -> None:
     """Say that an answer is there, if only in a form that cannot be followed without running it.
 
     Raises:
-        KernelRejected: with `unsupported` if the text gives the name a value in some way.
+        KernelRejected: with `unsupported` if the text gives the name a function in some way, and
+            with `missing-answer` if what it gives is none.
     """
-    statements = list(_statements(ast.parse(text)))
+    statements = list(_statements(ast.parse(program.source)))
     bindings = [each for each in statements if name in _names_bound(each)]
     if not bindings:
         return
     last = bindings[-1]
     is_defined = any(isinstance(each, ast.FunctionDef) for each in bindings)
+    code = "unsupported"
+    hint = say(
+        "Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`.",
+        name=name,
+    )
+    value = program.names.get(name)
+    if isinstance(last, ast.FunctionDef) and isinstance(value, Unusable) and last in statements:
+        raise rejection(value.code, value.reason, last, value.hint)
     if isinstance(last, ast.Delete):
         said = say("{name} is deleted here, so there is nothing left to check.", name=name)
     elif isinstance(last, ast.FunctionDef) or _calls_a_function(last, statements):
@@ -250,13 +261,13 @@ def _refuse_unknown_form(name: str, text: str) -> None:
         said = say(
             "{name} gets another meaning here, and is no longer the function above.", name=name
         )
-    else:
-        return  # a value, a class, somebody else's function: no answer
-    hint = say(
-        "Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`.",
-        name=name,
-    )
-    raise rejection("unsupported", said, last.lineno, hint)
+    elif isinstance(last, ast.AsyncFunctionDef):
+        said = say("{name} is defined with `async def` here: that makes no kernel.", name=name)
+        code = "missing-answer"
+    else:  # a value, a class, somebody else's function
+        said = say("What {name} stands for here is no function of this answer.", name=name)
+        code = "missing-answer"
+    raise rejection(code, said, last.lineno, hint)
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
@@ -317,6 +328,7 @@ def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = F
             decorator,
             "Does the answer work without it?",
         )
+    refuse_decoration(function)
     if not exercise.kind.is_launched and function.is_decorated:
         raise rejection(
             "compile-error",

@@ -19,6 +19,7 @@ from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.seen_in_launches import (
     copied,
+    ended,
     fixed_loop,
     in_a_fragment,
     independent_of_input,
@@ -52,6 +53,9 @@ def cause_of(
     dropped = at_a_glance.result_dropped(launcher.source)
     if dropped:
         return dropped
+    raised = ended(launcher, wrong)
+    if raised:
+        return raised
     trail = launcher.trail(exact.case)
     several = math.prod((*exact.profile.grid, *exact.profile.block)) > 1
     if several and trail.writes.size > 1 == np.count_nonzero(trail.writes):

@@ -63,7 +63,7 @@ def test_more_than_the_one_element_that_the_statement_allows(name: str) -> None:
 
 def test_so_it_is_told_where_the_steps_run_out() -> None:
     body = WORK["mat_add"].replace("\n", "\n        ")
-    text = f"{HEAD}def mat_add(A, B, C):\n    x, y = cuda.grid(2)\n    if x == y == 0:\n        {body}\n"
+    text = f"{HEAD}def mat_add(A, B, C):\n    if cuda.grid(2) == (0, 0):\n        {body}\n"
     error = examine_source("mat_add", text, debug=True).errors[0]
     assert error.code == "timeout" and "at most one from each" in error.message
 

@@ -33,7 +33,7 @@ def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Findin
 
 
 def with_elements(each: Finding, count: int, most: int, output: str) -> Finding:
-    """The same where the statement says how many elements a thread may compute, and one did more."""
+    """The same with how many elements a thread had computed, if that is more than it may."""
     if not most or count <= most:
         return each
     message = say(

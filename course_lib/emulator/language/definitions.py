@@ -172,7 +172,7 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         parameters = parameters_of(definition.args, definition)
     except KernelRejected as refused:  # perhaps no kernel calls it
         found = refused.findings[0]
-        _bind(program, definition.name, Unusable(found.message, found.code))
+        _bind(program, definition.name, Unusable(found.message, found.code, found.hint))
         return
     kernel = Kernel(
         name=definition.name,
