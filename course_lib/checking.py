@@ -36,6 +36,7 @@ from course_lib.emulator.errors import rejection
 from course_lib.emulator.language.decorations import refuse_decoration
 from course_lib.emulator.language.definitions import unknown_decorators
 from course_lib.emulator.language.names import Unusable
+from course_lib.emulator.language.near_names import did_you_mean
 from course_lib.emulator.language.parse import plain_from
 from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
@@ -314,10 +315,15 @@ def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = F
             if is_object:  # it was there when the function was made
                 continue
             name = path.split(".")[1]
-            hint = "Is it mistyped, or is an import missing?"
             raise rejection(
-                "compile-error", say("The name {name} is not defined.", name=name), decorator, hint
+                "compile-error",
+                say("The name {name} is not defined.", name=name),
+                decorator,
+                did_you_mean(name, function.namespace)
+                or "Is it mistyped, or is an import missing?",
             )
+        owner, _, last = path.rpartition(".")
+        meant = did_you_mean(last, ("jit", "njit"), f"{owner.removeprefix('numba.')}.")
         raise rejection(
             "unsupported",
             say(
@@ -326,7 +332,7 @@ def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = F
                 function=function.name,
             ),
             decorator,
-            "Does the answer work without it?",
+            (path and meant) or "Does the answer work without it?",
         )
     refuse_decoration(function)
     if not exercise.kind.is_launched and function.is_decorated:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Iterator
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.near_names import did_you_mean
 from course_lib.emulator.language.types import DTYPES
 from course_lib.sentences import say
 
@@ -19,7 +19,6 @@ OPTIONS = frozenset(
     launch_bounds lineinfo link lto max_registers opt shared_memory_carveout signature
     target""".split()
 )
-MISSPELT = 0.8  # how much alike two names are of which one was meant
 
 
 def refuse_decoration(kernel: Kernel) -> None:
@@ -35,9 +34,9 @@ def refuse_decoration(kernel: Kernel) -> None:
         for option in call.keywords:
             if option.arg and option.arg not in OPTIONS:
                 message = say("@cuda.jit has no option {name}.", name=option.arg)
-                raise rejection("compile-error", message, call, _meant(option.arg, OPTIONS))
+                raise rejection("compile-error", message, call, did_you_mean(option.arg, OPTIONS))
         for name in _types_named(call):
-            meant = _meant(name, DTYPES)
+            meant = did_you_mean(name, DTYPES)
             if meant:
                 message = say("In this signature, {name} is no type.", name=name)
                 raise rejection("compile-error", message, call, meant)
@@ -62,8 +61,3 @@ def _types_named(call: ast.Call) -> Iterator[str]:
                 continue
             names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
             yield from (name for name in names if name not in DTYPES)
-
-
-def _meant(name: str, known: frozenset[str] | dict[str, object]) -> str:
-    near = difflib.get_close_matches(name[:40], known, n=1, cutoff=MISSPELT)
-    return say("Did you mean {near}?", near=near[0]) if near else ""
