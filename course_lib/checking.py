@@ -266,7 +266,7 @@ def _refuse_unknown_form(name: str, program: Program) -> None:
         said = say("{name} is defined with `async def` here: that makes no kernel.", name=name)
         code = "missing-answer"
     else:  # a value, a class, somebody else's function
-        said = say("What {name} stands for here is no function of this answer.", name=name)
+        said = say("What {name} stands for here is no function written with `def`.", name=name)
         code = "missing-answer"
     raise rejection(code, said, last.lineno, hint)
 

@@ -39,6 +39,7 @@ from course_lib.emulator.language.names import (
     describe,
     plain_function,
 )
+from course_lib.emulator.language.unreadable import why_unreadable
 from course_lib.sentences import say
 
 
@@ -306,12 +307,9 @@ def parse_text(text: str, filename: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes in strings, which mean nothing here
-            tree = ast.parse(text, filename)
+            tree = ast.parse(text.removeprefix("\ufeff"), filename)  # as Python reads a file
     except SyntaxError as error:
-        said, hint = error.msg, ""
-        if said.startswith("cannot assign to function call"):  # and it advises `==`
-            said = "nothing can be stored in a call"
-            hint = "An element of an array stands in square brackets."
+        said, hint = why_unreadable(error, text)
         message = say("This is no valid Python: {said}.", said=said)
         raise rejection("compile-error", message, error.lineno, hint) from None
     except (ValueError, MemoryError, RecursionError) as error:
