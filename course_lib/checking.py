@@ -138,14 +138,17 @@ def _kernel_text(exercise: Exercise, program: Program, block: Block, seed: int) 
 
 
 def _examined(exercise: Exercise, answer: Answer, block: Block, seed: int) -> Report:
-    kernel = callers.as_launched(exercise, answer.kernel)
+    kernel = callers.with_others_apart(callers.as_launched(exercise, answer.kernel))
     if not isinstance(exercise, Task):
-        return examine_kernel(exercise, replace(answer, kernel=kernel), block, seed)
+        report = examine_kernel(exercise, replace(answer, kernel=kernel), block, seed)
+        told = [callers.in_another_cell(kernel, each) for each in report.findings]
+        return replace(report, findings=tuple(told))
     judged = Answer(kernel) if exercise.caller else replace(answer, kernel=kernel)
     report = examine_kernel(exercise, judged, block, seed)
     found = [callers.at_the_call(exercise, kernel, answer.kernel, each) for each in report.findings]
     if exercise.caller:
         found = [callers.within_answer(exercise, answer.kernel, each) for each in found]
+    found = [callers.in_another_cell(kernel, each) for each in found]
     return replace(report, findings=tuple(found))
 
 

@@ -34,6 +34,8 @@ from course_lib.diagnosis.trial import Trial, exact_of, mostly_right, telling
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say, with_values
 
+# Places of slips that spoil full tiles as well: where those are right, it is something else.
+WRONG_EVERYWHERE = (("pitch",),)
 MOST_DIAGNOSED = 3  # launches whose numbers are searched for a slip, beside the exact one
 
 
@@ -117,6 +119,8 @@ def _in_other_launches(launcher: Launcher, exact: Trial, wrong: Sequence[Trial])
         if gaps and trial is exact:
             continue
         slip = launcher.problem.diagnose(trial.outcome)
+        if slip and exact.right and slip.place[:1] in WRONG_EVERYWHERE:
+            continue
         if slip and slip.place in (("steps", "tiles"), ("steps", "left out")):
             slip = tiles_slip(slip, [trial.outcome for trial in wrong])
         if slip:

@@ -153,6 +153,7 @@ def _kernel_of_function(
         is_fast=bool(options.get("fastmath", False)),
         is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
         declared=_declared(decorated),
+        file=function.__code__.co_filename,
     )
 
 
@@ -219,7 +220,7 @@ class _LiveNames(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         value = self._raw(name)
-        if hasattr(value, "py_func") and value.py_func.__module__.startswith("numba"):
+        if hasattr(value, "py_func") and str(value.py_func.__module__).startswith("numba"):
             # Numba's own device functions, such as its random generators, are known by name.
             function = value.py_func
             return Reference(canonical_path(f"{function.__module__}.{function.__name__}"))
