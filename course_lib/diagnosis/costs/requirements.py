@@ -108,6 +108,8 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         hint = "Which thread could fetch a number for another one? Where could it lie in common?"
     if not arrays:
         message = "No shared memory is used: every thread fetches its operands from global memory."
+        if measured.source.calls(WARP_FUNCTIONS):
+            message = "No shared memory is used, and it is asked for here."
         yield finding("not-used", message, measured.source.kernel.lineno, hint, "error")
     elif not measured.profile.shared_load_requests:
         names = joined(array.name for array in arrays)
