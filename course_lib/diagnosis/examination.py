@@ -48,14 +48,15 @@ FINAL = {
 MORE_STEPS = 12  # than in the exact launch: of one with sides up to three times as long
 
 
-def unequal(shape: Sequence[int], along: Sequence[int]) -> tuple[int, ...]:
-    """A shape whose sides are multiples of these, no two of them equal along these axes."""
-    sides = list(shape)
-    for axis in along:
-        others = {side for place, side in enumerate(sides) if place != axis and side > 1}
-        while sides[axis] in others:
-            sides[axis] += shape[axis]
-    return tuple(sides)
+def unequal(shape: Sequence[int], along: Sequence[int]) -> list[tuple[int, ...]]:
+    """Shapes with multiples of these sides: of equal ones, each is longer than the next once."""
+    longer, shorter = list(shape), list(shape)
+    for size in {shape[axis] for axis in along if shape[axis] > 1}:
+        axes = [axis for axis in along if shape[axis] == size]
+        for times, axis in enumerate(axes):
+            longer[axis] = size * (1 + times)
+            shorter[axis] = size * (len(axes) - times)
+    return [tuple(longer), tuple(shorter)] if longer != shorter else []
 
 
 class Examination:
@@ -159,13 +160,16 @@ class Examination:
 
         On a square, rows and columns may be exchanged without anybody's noticing.
         """
-        launcher, shape = self.launcher, exact.case.shape
-        sides = unequal(shape, launcher.problem.directions)
-        if all(trial.right for trial in trials) or sides == shape:
+        launcher = self.launcher
+        if all(trial.right for trial in trials):
             return True
         steps = MORE_STEPS * launcher.spent[exact.case]
-        other = launcher.run(Case(sides, draw=70, allowed=steps))
-        return other.right or runs_out(other)
+        cases = [
+            Case(shape, draw=70, allowed=steps)
+            for shape in unequal(exact.case.shape, launcher.problem.directions)
+        ]
+        others = map(launcher.run, cases)
+        return all(other.right or runs_out(other) for other in others)
 
     def causes(self, trials: list[Trial]) -> list[Finding]:
         """What is wrong, without what only follows; adds launches that settle a limit."""

@@ -41,6 +41,18 @@ def test_the_checker_never_fails_on_an_index_that_is_the_same_for_all(
     assert not report.passed and not report.needs_review
 
 
+def test_so_it_is_where_all_threads_of_a_loop_are_outside() -> None:
+    text = f"""{HEAD}def mat_add(A, B, C):
+    row = cuda.grid(2)[1]
+    while row <= len(C):
+        for col in range(cuda.grid(2)[0], C.shape[1], cuda.gridsize(2)[0]):
+            C[row][col] = A[row][col] + B[row][col]
+        row += cuda.gridsize(2)[1]
+"""
+    report = examine_source("mat_add", text, debug=True)
+    assert not report.passed and not report.needs_review
+
+
 SEVERAL = {
     "a column each": "x, y = cuda.grid(2)\nif y == 0 and x < C.shape[1]:\n"
     "    for r in range(C.shape[0]):\n        C[r, x] = A[r, x] + B[r, x]",

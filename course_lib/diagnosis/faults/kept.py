@@ -115,7 +115,7 @@ def keep_causes(
         follows += ("uninitialised-read",)
     kept = [each for each in faults if each.code not in follows]
     # A test that lets threads out of an array is told by them, before what it keeps from writing.
-    let_out = [each for each in kept if each.code == cause.code == "wrong-bounds-check"]
+    let_out = [each for each in kept if (each.code, each.line) == (cause.code, cause.line)]
     return by_importance(once([*let_out, cause, *kept]))
 
 

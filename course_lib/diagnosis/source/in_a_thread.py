@@ -143,6 +143,8 @@ def _called(name: str, given: list[ast.expr], threads: Threads, known: Any) -> V
             shape = _shape(given[0], threads)
             return shape[0] if shape else None
     if name in _CHOOSING and arguments:
+        if isinstance(arguments[0], tuple) and len(arguments) == 1:  # min(C.shape)
+            arguments = list(arguments[0])
         if len(arguments) == 1 and name == "abs":
             return _computed(np.abs, *arguments)
         return reduce(lambda one, other: _computed(_CHOOSING[name], one, other), arguments)
