@@ -65,6 +65,8 @@ class Exercise:
         tile: the part of the output that one block computes, x first; the block itself if None.
         thread_tile: the part of the tile that one thread computes, x first, if it is more than one
             element and thereby decides how many threads (in a row) a block has.
+        most_elements: how many elements of the output one thread may compute, where the statement
+            says so; 0 where it is up to the answer.
         constants: what an answer may define itself, with the value used when it does not.
         block_axes: how many sizes a tuple BLOCK may have with which an answer chooses another
             block; none where it may not.
@@ -103,6 +105,7 @@ class Exercise:
     family: str = ""
     sizes: tuple[tuple[int, ...], ...] = ()
     dtypes: Mapping[str, str] = field(default_factory=dict)
+    most_elements: int = 0
     position: int = 1
     order: Literal["C", "F"] = "C"
     place: ClassVar[entries.EntryLocation]  # each has its own: where its entry is written

@@ -435,3 +435,27 @@ def test_what_gives_an_answer_no_value_is_no_answer(text: str) -> None:
     report = examine_source("matmul_tiled", text, debug=True)
     assert [each.code for each in report.errors] == ["missing-answer"]
     assert not report.needs_review
+
+
+# --- what stands beside an answer ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "constants",
+    ["TM, TN = (8,) * 2", "TM, TN = 2 * (8,)", "TM, TN = (8,) + (8,)", "TM, TN = [8] * 2"],
+)
+def test_constants_may_be_tuples_made_of_tuples(constants: str) -> None:
+    text = f"BM = BN = 1 << 7\nBK = BM // 16\n{constants}\n"
+    assert examine_source("pick_a_tile", text, debug=True).passed
+
+
+def test_a_lambda_is_a_plain_function_of_an_answer() -> None:
+    text = "ceil = lambda a, b: -(-a // b)\n\n\ndef sectors(stride, offset):\n"
+    text += "    return ceil(32 * stride, 8)\n"
+    report = examine_source("sectors", text, debug=True)
+    assert not any(each.code == "unsupported" for each in report.findings)
+    kernel = f"{IMPORTS}half = lambda x: x\n{known_kernels.NAIVE}".replace(
+        "acc += ", "acc += half(1) * "
+    )
+    [error] = examine_source("matmul_naive", kernel, debug=True).errors
+    assert error.code == "compile-error" and "half is a plain Python function" in error.message

@@ -20,6 +20,7 @@ from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.problems.launch_choice import LaunchConfiguration, choices
 from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.real_gpu import try_on_gpu
+from course_lib.diagnosis.repairs.lost_numbers import lost_number
 from course_lib.diagnosis.repairs.tried_out import with_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.diagnosis.seen_in_launches import written_inputs, wrong_result
@@ -43,6 +44,20 @@ from course_lib.sentences import facts_of
 FINAL = {
     *("timeout", "compile-error", "unsupported", "not-allowed", "missing-answer", "invalid-launch")
 }
+
+
+MORE_STEPS = 12  # than in the exact launch: of one with sides up to three times as long
+
+
+def unequal(shape: Sequence[int], along: Sequence[int]) -> list[tuple[int, ...]]:
+    """Shapes with multiples of these sides: of equal ones, each is longer than the next once."""
+    longer, shorter = list(shape), list(shape)
+    for size in {shape[axis] for axis in along if shape[axis] > 1}:
+        axes = [axis for axis in along if shape[axis] == size]
+        for times, axis in enumerate(axes):
+            longer[axis] = size * (1 + times)
+            shorter[axis] = size * (len(axes) - times)
+    return [tuple(longer), tuple(shorter)] if longer != shorter else []
 
 
 class Examination:
@@ -151,15 +166,32 @@ class Examination:
             found.append(wrong_result(self.launcher, trials))
         if not numbers_right:
             found = with_a_change(self.launcher, found, trials)
-        works = exact is not None and exact.right
-        if exact is not None and (numbers_right or works):
+        works = exact is not None and exact.right and self.is_right_where_even(exact, trials)
+        if exact is not None and (numbers_right or exact.right):
             found += self.costs(exact, trials)
-        held = what_holds(self.exercise, found, trials, self.launcher.problem, numbers_right)
+        problem = self.launcher.problem
+        held = what_holds(self.exercise, found, trials, problem, numbers_right, works)
         shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
         report = make_report(self.exercise, kept.once(found), held, numbers_right, works, shares)
         tried = tuple(self.tried(trial) for trial in trials)
         counts = counts_of(exact.profile) if exact else {}
         return replace(report, launched=self.launcher.launched, tried=tried, counts=counts)
+
+    def is_right_where_even(self, exact: Trial, trials: Sequence[Trial]) -> bool:
+        """Is an answer that is right in the exact launch so where no two sides are equal, too?
+
+        On a square, rows and columns may be exchanged without anybody's noticing.
+        """
+        launcher = self.launcher
+        if all(trial.right for trial in trials):
+            return True
+        steps = MORE_STEPS * launcher.spent[exact.case]
+        cases = [
+            Case(shape, draw=70, allowed=steps)
+            for shape in unequal(exact.case.shape, launcher.problem.directions)
+        ]
+        others = map(launcher.run, cases)
+        return all(other.right or runs_out(other) for other in others)
 
     def causes(self, trials: list[Trial]) -> list[Finding]:
         """What is wrong, without what only follows; adds launches that settle a limit."""
@@ -176,7 +208,7 @@ class Examination:
         shared = source.shared_names()
         faults = kept.without_strays(faults, shared)
         doubtful = kept.in_disorder(faults, names[-1], orderly)
-        cause = wrapped(launcher, trials)
+        cause = wrapped(launcher, trials) or lost_number(launcher, trials)
         if cause is None and not doubtful:
             cause = limit or cause_of(launcher, trials, faults)
         beyond = kept.lines_beyond(faults, shared)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ import numpy as np
 
 from course_lib.curriculum import Exercise, Launch, Task
 from course_lib.diagnosis.answer import Answer, source_of
-from course_lib.diagnosis.costs.measured import Measured
+from course_lib.diagnosis.costs.measured import WARP, Measured
 from course_lib.diagnosis.families.table import problem_of
 from course_lib.diagnosis.launches.journeys import Journeys
 from course_lib.diagnosis.launches.outcome import Outcome
@@ -26,6 +27,7 @@ from course_lib.diagnosis.problems.launch_choice import (
 )
 from course_lib.diagnosis.problems.problem import Array, Case, Problem, SeenLaunch
 from course_lib.diagnosis.sizes.limits import Limits
+from course_lib.diagnosis.source.in_a_thread import Threads
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Budget, KernelRejected, emulate
@@ -40,6 +42,7 @@ MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
 # than right ones do ends with a finding, whatever it is made of.
 BUDGET = Budget(bytes=96 << 20, printed_lines=0, lanes_per_step=2048, lanes_at_once=8192)
 STEP_NAMES = ("TILE", "BK")  # constants that say how many steps of k are staged at a time
+MANY_STATEMENTS = 200  # beyond what any answer needs that uses loops
 FAR = 1 << 30  # steps: nothing cuts the sum into tiles
 ANOTHER_DRAW = 70  # of inputs, for what their place in shared memory is worth
 # Of the elements of a result, those that follow what is read in shared memory: by chance half do,
@@ -219,15 +222,31 @@ class Launcher:
             return self.spent[case]
         if case.allowed:
             return case.allowed
-        left = self.problem.steps_of_all - sum(self.spent.values())
-        return max(1, min(case.steps(self.problem), left))
+        extra = sum(map(self.extra_steps, (*self.spent, case)))
+        left = self.problem.steps_of_all + extra - sum(self.spent.values())
+        return max(1, min(self.allowance(case), left))
+
+    def allowance(self, case: Case) -> int:
+        """The steps of a launch, and for a long text those that its statements take once."""
+        return case.steps(self.problem) + self.extra_steps(case)
+
+    def extra_steps(self, case: Case) -> int:
+        """What the statements of a very long text take when each of them runs once."""
+        statements = sum(isinstance(node, ast.stmt) for node in self.source.walk())
+        if statements < MANY_STATEMENTS:
+            return 0
+        launch = self.launch(case)
+        threads = math.prod(launch.block)
+        lanes = math.prod(launch.grid) * threads
+        turns = 1 if case.schedule == "lockstep" else -(-threads // WARP)
+        return statements * turns * (1 + lanes // BUDGET.lanes_per_step)
 
     def budget_of(self, trial: Trial) -> str:
         """The budget that a launch used up, in words.
 
         Never what earlier launches have left: their steps may depend on hidden inputs.
         """
-        steps = trial.case.steps(self.problem)
+        steps = self.allowance(trial.case)
         if trial.profile.steps < steps:
             return f"the {self.problem.steps_of_all} steps of all launches together"
         return f"the {steps} steps of this launch"
@@ -297,6 +316,12 @@ class Launcher:
         grid, block = trial.profile.grid, trial.profile.block
         return SeenLaunch(trial.case, trial.case.label(self.problem), grid, block, self.seed)
 
+    def threads_of(self, trial: Trial) -> Threads:
+        """The launch of a trial, for whoever asks what an expression is in one of its threads."""
+        arrays = (*trial.outcome.inputs, trial.outcome.got)
+        shapes = {name: np.shape(each) for name, each in zip(self.names, arrays, strict=True)}
+        return Threads((), (), trial.profile.block, trial.profile.grid, shapes)
+
     def seen_in(self, trial: Trial, each: Finding, is_told: bool) -> Finding:
         """A finding with the launch that showed it; whoever grades is told that one in any case."""
         launch = self.launched_as(trial)
@@ -334,6 +359,7 @@ class Launcher:
             hands_over=not trial.case.exact
             or self.trail(trial.case).hands_over
             or self.reads_for_a_caller,
+            most_elements=self.trail(trial.case).most_elements if trial.case.exact else 0,
             at_most=self.problem.fetches_at_most(
                 shape, self.tile, self.step_tile or 1, self.thread_tile
             ),

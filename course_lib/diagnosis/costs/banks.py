@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from course_lib.diagnosis.costs.measured import Measured
-from course_lib.diagnosis.source.nodes import root_name
+from course_lib.diagnosis.source.in_a_thread import Threads, value_in
+from course_lib.diagnosis.source.nodes import indices_of, root_name
 from course_lib.diagnosis.source.source import Source
 from course_lib.findings import Finding, Severity, finding
 from course_lib.sentences import say
@@ -25,7 +29,7 @@ def bank_conflicts(measured: Measured, severity: Severity) -> Iterator[Finding]:
         reads = (each.shared_load_requests, each.shared_load_wavefronts)
         writes = (each.shared_store_requests, each.shared_store_wavefronts)
         found += [
-            (conflicts, number, store, wavefronts / requests)
+            (conflicts, number, store, wavefronts / requests, (wavefronts - conflicts) / requests)
             for store, conflicts, (requests, wavefronts) in (
                 (False, each.shared_load_bank_conflicts, reads),
                 (True, each.shared_store_bank_conflicts, writes),
@@ -33,9 +37,17 @@ def bank_conflicts(measured: Measured, severity: Severity) -> Iterator[Finding]:
             if conflicts and requests
         ]
     found.sort(key=lambda each: (-each[0], each[1]))
-    for _, number, store, turns in found if severity == "error" else found[:1]:
+    for _, number, store, turns, least in found if severity == "error" else found[:1]:
         verb = "write" if store else "read"
-        yield _conflict(measured, number, verb, store, turns, severity)
+        each = _conflict(measured, number, verb, store, turns, severity)
+        if least > 1:
+            message = say(
+                "{seen} An access that wide takes {least} turns at best.",
+                seen=each.message,
+                least=f"{least:.3g}",
+            )
+            each = replace(each, message=message)
+        yield each
 
 
 def _conflict(
@@ -109,6 +121,9 @@ def _why(measured: Measured, access: ast.Subscript, turns: int) -> tuple[str, st
             turns=turns,
         )
         return why, hint
+    if not _walks_down(measured, access):
+        why = say("{turns} of its lanes ask one bank for different words.", turns=turns)
+        return why, hint
     why = say(
         "its lanes walk down a column, where words lie {width} apart, so {turns} of them ask one "
         "of the {all} banks for different words.",
@@ -120,6 +135,19 @@ def _why(measured: Measured, access: ast.Subscript, turns: int) -> tuple[str, st
         why = say("{why} More rows do not change that.", why=why)
         hint = say("Which of the two sizes in {shape} says how long a row is?", shape=_sizes(shape))
     return why, hint
+
+
+def _walks_down(measured: Measured, access: ast.Subscript) -> bool:
+    """Does each lane of the first warp take another row, and all of them one column?"""
+    source, lanes = measured.source, np.arange(BANKS)
+    warp = Threads((lanes, 0, 0), (0, 0, 0), measured.profile.block, measured.profile.grid)
+    indices = indices_of(access)
+    if len(indices) != 2 or source.differs_between_threads(indices[1]):
+        column = value_in(source, indices[-1], warp)
+        if column is None or np.unique(column).size > 1:
+            return False
+    row = value_in(source, indices[0], warp)
+    return row is None or np.unique(row).size == BANKS
 
 
 def _shape(measured: Measured, name: str) -> Sequence[int]:

@@ -33,6 +33,7 @@ class Measured:
         barriers: how many a block needs; None if that is up to the kernel's design.
         at_most: how many elements of each input all blocks may load where tiles are partial.
         hands_over: whether a thread reads from shared memory what another one has written.
+        most_elements: how many elements of the output one thread computes, at most.
         journeys: when tiles travelled, where that was listened to.
         hands_on: whether the result is made of what threads read of each other in shared memory;
             where that is still to be found out, a function does.
@@ -49,6 +50,7 @@ class Measured:
     thread_tile: tuple[int, int] = (1, 1)
     at_most: tuple[float, ...] = ()
     hands_over: bool = True
+    most_elements: int = 0
     journeys: Journeys | None = None
     hands_on: bool | Callable[[], bool] = True
 

@@ -40,6 +40,7 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     found += bank_conflicts(measured, severity_of(exercise, "conflict-free"))
     found += _barriers(measured)
     found += _one_thread_works(exercise, measured)
+    found += _elements_of_a_thread(exercise, measured)
     found += _atomics(measured)
     found += _kept_in_the_output(exercise, measured)
     if not any(each.severity == "error" for each in found):  # these name what comes of it
@@ -109,6 +110,8 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         hint = "Which thread could fetch a number for another one? Where could it lie in common?"
     if not arrays:
         message = "No shared memory is used: every thread fetches its operands from global memory."
+        if measured.source.calls(WARP_FUNCTIONS):
+            message = "No shared memory is used, and it is asked for here."
         yield finding("not-used", message, measured.source.kernel.lineno, hint, "error")
     elif not measured.profile.shared_load_requests:
         names = joined(array.name for array in arrays)
@@ -289,6 +292,23 @@ def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Findin
     )
     hint = "Which sums could two threads work out at the same time?"
     yield finding("serial-work", message, busiest, hint, severity_of(exercise, "parallel"))
+
+
+def _elements_of_a_thread(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """More elements of the output from one thread than the statement allows."""
+    most = exercise.most_elements
+    if not most or measured.most_elements <= most:
+        return
+    message = say(
+        "A thread computes {count} elements of {output} here, one after the other; the exercise "
+        "asks for at most {most} from each.",
+        count=measured.most_elements,
+        output=exercise.output,
+        most="one" if most == 1 else most,
+    )
+    line = first_line(measured.source, measured.names[-1], store=True)
+    hint = "Which one element belongs to this thread, and who computes the one beside it?"
+    yield finding("serial-work", message, line, hint, "error")
 
 
 def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

@@ -112,7 +112,9 @@ def keep_causes(
     if orderly:
         follows += ("uninitialised-read",)
     kept = [each for each in faults if each.code not in follows]
-    return by_importance(once([cause, *kept]))
+    # A test that lets threads out of an array is told by them, before what it keeps from writing.
+    let_out = [each for each in kept if (each.code, each.line) == (cause.code, cause.line)]
+    return by_importance(once([*let_out, cause, *kept]))
 
 
 def arrays_left(faults: Iterable[Finding], arrays: Collection[str]) -> set[str]:

@@ -30,3 +30,19 @@ def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Findin
             "The loop in {line} does not end within {budget}.", line=Line(loop.line), budget=budget
         )
     return replace(each, line=loop.line, message=message)
+
+
+def with_elements(each: Finding, count: int, most: int, output: str) -> Finding:
+    """The same with how many elements a thread had computed, if that is more than it may."""
+    if not most or count <= most:
+        return each
+    message = say(
+        "{seen} By then one thread had computed {count} elements of {output}; the exercise asks "
+        "for at most {most} from each.",
+        seen=each.message,
+        count=count,
+        output=output,
+        most="one" if most == 1 else most,
+    )
+    hint = "Which one element belongs to this thread, and who computes the one beside it?"
+    return replace(each, message=message, hint=hint)

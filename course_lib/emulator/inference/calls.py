@@ -29,6 +29,7 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.near_names import did_you_mean
 from course_lib.emulator.language.signatures import Signature, declared_signatures
 from course_lib.sentences import say
 
@@ -322,7 +323,8 @@ class CallTyper(MethodTyper):
                     name=name,
                 ),
                 node,
-                "Kernels compute element by element; use loops, and math for functions.",
+                did_you_mean(name.removeprefix("np."), T.DTYPES, "np.")
+                or "Kernels compute element by element; use loops, and math for functions.",
             )
         if function.path.startswith("numba.cuda.") or function.path.startswith("math."):
             last = "Which operators, or which other functions of math, do the same?"

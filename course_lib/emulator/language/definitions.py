@@ -163,7 +163,7 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         parameters = parameters_of(definition.args, definition)
     except KernelRejected as refused:  # perhaps no kernel calls it
         found = refused.findings[0]
-        _bind(program, definition.name, Unusable(found.message, found.code))
+        _bind(program, definition.name, Unusable(found.message, found.code, found.hint))
         return
     kernel = Kernel(
         name=definition.name,
@@ -232,6 +232,8 @@ def _read_assignment(target: ast.expr, value: ast.expr, program: Program) -> Non
         for node in ast.walk(target):
             if isinstance(node, ast.Name):
                 known = function or _why_not(value, node.id, reason.said)
+                if function and isinstance(value, ast.Lambda):
+                    known = replace(function, name=node.id)
                 _bind(program, node.id, known)
         return
     if isinstance(target, ast.Name):
@@ -250,7 +252,7 @@ def _bind(program: Program, name: str, value: Any) -> None:
     program.constants.pop(name, None)
     if isinstance(value, _CONSTANT):
         program.constants[name] = value
-    elif isinstance(value, Kernel):
+    elif isinstance(value, Kernel) and isinstance(value.tree, ast.FunctionDef):
         program.functions[name] = value
 
 
@@ -263,6 +265,8 @@ def function_behind(value: ast.expr, program: Program) -> Kernel | None:
         case ast.Name(id=name):
             found = program.names.get(name)
             return found if isinstance(found, Kernel) else None
+        case ast.Lambda(args=arguments):
+            return _of_lambda(value, arguments, program)
         case ast.Attribute(value=owner, attr="py_func"):
             found = function_behind(owner, program)
             if found is None or not found.is_decorated:
@@ -275,6 +279,17 @@ def function_behind(value: ast.expr, program: Program) -> Kernel | None:
             maker = function_behind(called, program)
             return _made_by(maker, arguments, options, program) if maker else None
     return None
+
+
+def _of_lambda(value: ast.Lambda, arguments: ast.arguments, program: Program) -> Kernel | None:
+    """`half = lambda number: number // 2`: a plain function without a name of its own."""
+    try:
+        parameters = parameters_of(arguments, value)
+    except KernelRejected:
+        return None
+    return Kernel(
+        "<lambda>", parameters, value, program.source, 1, program.names, is_decorated=False
+    )
 
 
 def _compiled(call: ast.Call, path: str, program: Program) -> Kernel | None:

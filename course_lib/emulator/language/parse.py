@@ -39,6 +39,7 @@ from course_lib.emulator.language.names import (
     describe,
     plain_function,
 )
+from course_lib.emulator.language.unreadable import why_unreadable
 from course_lib.sentences import say
 
 
@@ -152,6 +153,7 @@ def _kernel_of_function(
         is_fast=bool(options.get("fastmath", False)),
         is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
         declared=_declared(decorated),
+        file=function.__code__.co_filename,
     )
 
 
@@ -218,7 +220,7 @@ class _LiveNames(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         value = self._raw(name)
-        if hasattr(value, "py_func") and value.py_func.__module__.startswith("numba"):
+        if hasattr(value, "py_func") and str(value.py_func.__module__).startswith("numba"):
             # Numba's own device functions, such as its random generators, are known by name.
             function = value.py_func
             return Reference(canonical_path(f"{function.__module__}.{function.__name__}"))
@@ -306,12 +308,9 @@ def parse_text(text: str, filename: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes in strings, which mean nothing here
-            tree = ast.parse(text, filename)
+            tree = ast.parse(text.removeprefix("\ufeff"), filename)  # as Python reads a file
     except SyntaxError as error:
-        said, hint = error.msg, ""
-        if said.startswith("cannot assign to function call"):  # and it advises `==`
-            said = "nothing can be stored in a call"
-            hint = "An element of an array stands in square brackets."
+        said, hint = why_unreadable(error, text)
         message = say("This is no valid Python: {said}.", said=said)
         raise rejection("compile-error", message, error.lineno, hint) from None
     except (ValueError, MemoryError, RecursionError) as error:
