@@ -108,5 +108,5 @@ def _store_targets(typing: Typing) -> tuple[list[ast.expr], set[str]]:
 def _stores(typing: Typing, call: ast.Call) -> bool:
     """Whether a call changes the array that is its first argument."""
     function = typing.types.get(call.func)
-    stores = (".atomic.", "intrinsics.store4", "intrinsics.cp_async16")
+    stores = (".atomic.", ".random.xoroshiro128p_", "intrinsics.store4", "intrinsics.cp_async16")
     return isinstance(function, T.Static) and any(each in str(function.value) for each in stores)
