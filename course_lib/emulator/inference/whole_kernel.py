@@ -57,8 +57,18 @@ def device_arrays(typing: Typing) -> dict[DeviceArray, str]:
 
 @lru_cache(maxsize=8)
 def may_lack_values(typing: Typing) -> bool:
-    """Whether there is memory, or a variable, that may be read before it is written."""
-    return any(each.layouts or each.uncertain for each in all_typings(typing, set()))
+    """Whether there is memory, or a variable, that may be read before it is written.
+
+    So may the value of a lane that gives none, in a shuffle.
+    """
+    return any(
+        each.layouts or each.uncertain or any(map(_is_shuffle, each.calls))
+        for each in all_typings(typing, set())
+    )
+
+
+def _is_shuffle(call: ast.Call) -> bool:
+    return ast.unparse(call.func).rpartition(".")[2].startswith("shfl_")
 
 
 @lru_cache(maxsize=8)
