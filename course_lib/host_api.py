@@ -322,7 +322,11 @@ def _note_signature(self: Any, signature: Any, result: Any = None) -> None:
 
 def _keep_signatures(self: Any, val: bool = True) -> None:
     """All of them are noted: what is compiled from now on, somebody else asks for."""
+    # Imported late: most sessions declare no signatures.
+    from course_lib.emulator import freeze
+
     self.__dict__[_SIGNATURES] = self.__dict__.pop("_course_asked_for", [])
+    freeze(self)
 
 
 def signatures(kernel: Any) -> list[tuple[Any, ...]]:

@@ -34,7 +34,7 @@ ALLOWED: dict[str, set[str]] = {
     "emulator": {"findings", "sentences", "words"},
     "device_array": {"errors"},
     "arguments": {"device_array", "errors", "findings", "sentences"},
-    "host_api": {"device_array", "errors"},
+    "host_api": {"device_array", "emulator", "errors"},
     "newer_packages": set(),
     "probe": {"errors", "newer_packages"},
     "stand_in": {"errors"},

@@ -13,7 +13,7 @@ together and returns the `profile`. Beside the machine, `plain` walks functions 
 from course_lib.emulator.budget import INTERACTIVE, Budget, OpenLoop
 from course_lib.emulator.errors import EmulatorError, KernelRejected
 from course_lib.emulator.language.kernel import Kernel, Program, says_nothing
-from course_lib.emulator.language.parse import kernel_from, load_program
+from course_lib.emulator.language.parse import freeze, kernel_from, load_program
 from course_lib.emulator.language.surroundings import names_around
 from course_lib.emulator.launch import Emulation, emulate
 from course_lib.emulator.plain.values import Record
@@ -50,6 +50,7 @@ __all__ = [
     "TracedStatement",
     "copies_of",
     "emulate",
+    "freeze",
     "kernel_from",
     "load_program",
     "names_around",

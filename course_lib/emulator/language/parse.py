@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import enum
 import inspect
 import linecache
@@ -21,13 +22,14 @@ from course_lib.emulator.budget import (
     MAX_SOURCE_CHARACTERS,
     MAX_STATEMENTS,
 )
-from course_lib.emulator.errors import rejection
+from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.language.definitions import (
     is_inlined,
     parameters_of,
     read_statement,
     stranger,
 )
+from course_lib.emulator.language.frozen import frozen
 from course_lib.emulator.language.kernel import Kernel, Program
 from course_lib.emulator.language.names import (
     KNOWN_MODULES,
@@ -86,6 +88,17 @@ def kernel_from(source: object) -> Kernel:
         result: Kernel = source.__dict__[_REMEMBERED]
         return result
     return _read(function, source)
+
+
+def freeze(source: object) -> None:
+    """Let a decorated function keep what the names outside it stand for now.
+
+    One whose text cannot be read is refused when it is launched.
+    """
+    with contextlib.suppress(KernelRejected):
+        kernel = frozen(kernel_from(source))
+        object.__setattr__(kernel, "compiled", {})
+        vars(source)[_REMEMBERED] = kernel
 
 
 # Where a decorated function keeps its Kernel, and a session without a GPU its signatures.
