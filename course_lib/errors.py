@@ -85,6 +85,10 @@ class NotContiguous(PlainError, ValueError):
         )
 
 
+class ArgumentsRefused(PlainError, TypeError, ValueError):
+    """A ufunc or a reduction was given what Numba's for GPUs do not take."""
+
+
 class LaunchRefused(PlainError):
     """The kernel never ran: a GPU, Numba's compiler or the emulator would not take it.
 

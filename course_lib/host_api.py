@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -27,8 +29,9 @@ from course_lib.device_array import (
 )
 from course_lib.errors import NoGpuHere, PlainError
 
-# launch(kernel, grid, block, stream, shared_bytes, args): how a kernel is run instead.
-Launch = Callable[[Any, Any, Any, Any, int, tuple[Any, ...]], None]
+# launch(kernel, grid, block, stream, shared_bytes, args): how a kernel is run instead. Names of
+# parameters may follow whose contents are undefined until the kernel writes them.
+Launch = Callable[..., None]
 
 THREADS_OF_FORALL = 256  # on a GPU the driver chooses; any choice must give the same result
 
@@ -74,10 +77,44 @@ def _replace(each: Replacement) -> Callable[[], None]:
 def replacements(cuda: ModuleType, launch: Launch) -> list[Replacement]:
     """The table: everything that fails without a GPU, and what stands in for it."""
     kernel_class = _kernel_class(cuda)
-    table = [Replacement(cuda, name, value) for name, value in host_functions().items()]
+    table = [Replacement(cuda, name, value) for name, value in host_functions(launch).items()]
     for name, value in _kernel_table(kernel_class, launch).items():
         table.append(Replacement(kernel_class, name, value))
-    return table + quiet_warnings()
+    return table + _ufunc_table(launch) + quiet_warnings()
+
+
+def _ufunc_table(launch: Launch) -> list[Replacement]:
+    """What `@vectorize` and `@guvectorize` build for the target "cuda"; both are Numba's core's."""
+    decorators = sys.modules.get("numba.np.ufunc.decorators")
+    builders = {"Vectorize": _vectorize, "GUVectorize": _guvectorize}
+    return [
+        Replacement(
+            owner,
+            "target_registry",
+            ChainMap({"cuda": partial(builder, launch)}, owner.target_registry),
+        )
+        for name, builder in builders.items()
+        if (owner := getattr(decorators, name, None)) is not None
+    ]
+
+
+# Imported late: most sessions need none of them, nor the emulator before a kernel runs.
+def _vectorize(*arguments: Any, **options: Any) -> Any:
+    from course_lib.ufuncs import VectorizeBuilder
+
+    return VectorizeBuilder(*arguments, **options)
+
+
+def _guvectorize(*arguments: Any, **options: Any) -> Any:
+    from course_lib.ufuncs import GUVectorizeBuilder
+
+    return GUVectorizeBuilder(*arguments, **options)
+
+
+def _reduce(*arguments: Any) -> Any:
+    from course_lib.reduction import EmulatedReduce
+
+    return EmulatedReduce(*arguments)
 
 
 def quiet_warnings() -> list[Replacement]:
@@ -100,7 +137,7 @@ def _kernel_class(cuda: ModuleType) -> type:
 # --- functions of the module numba.cuda -------------------------------------------------------
 
 
-def host_functions() -> dict[str, Any]:
+def host_functions(launch: Launch) -> dict[str, Any]:
     """Stand-ins for what a lesson calls as `cuda.NAME`."""
     allocate = dict.fromkeys(("pinned_array", "mapped_array", "managed_array"), undefined)
     like = {f"{name}_like": _like(undefined) for name in ("pinned_array", "mapped_array")}
@@ -128,6 +165,7 @@ def host_functions() -> dict[str, Any]:
         "event_elapsed_time": lambda evtstart, evtend: evtstart.elapsed_time(evtend),
         "defer_cleanup": contextlib.nullcontext,
         "profiling": contextlib.nullcontext,
+        **dict.fromkeys(("reduce", "Reduce"), partial(_reduce, launch)),
         "profile_start": lambda: None,
         "profile_stop": lambda: None,
         **{name: _refusal(f"cuda.{name}()") for name in refused},

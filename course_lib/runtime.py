@@ -109,7 +109,7 @@ def _use_stand_in() -> Callable[[], None]:
     """Numba is here, its CUDA part is not."""
     from course_lib import stand_in
 
-    module = stand_in.make(host_api.host_functions())
+    module = stand_in.make(host_api.host_functions(_launch))
     remove = stand_in.put_in_place(module)
     undo = host_api.install(module, _launch)
 
@@ -321,10 +321,19 @@ def last_profile() -> Profile:
 
 
 def _launch(
-    kernel: Any, grid: Any, block: Any, stream: Any, shared_bytes: int, args: tuple[Any, ...]
+    kernel: Any,
+    grid: Any,
+    block: Any,
+    stream: Any,
+    shared_bytes: int,
+    args: tuple[Any, ...],
+    outputs: Sequence[str] = (),
 ) -> None:
-    """What `kernel[grid, block](…)` does where there is no GPU."""
-    profile = emulate(kernel).run((grid, block, stream, shared_bytes), args)
+    """What `kernel[grid, block](…)` does where there is no GPU.
+
+    What the parameters in `outputs` hold counts as undefined until the kernel has written it.
+    """
+    profile = emulate(kernel, outputs=outputs).run((grid, block, stream, shared_bytes), args)
     _show_output(profile)
     _show_errors(profile)
 
