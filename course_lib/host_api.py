@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.absent_gpu import AbsentContext, AbsentGpu, select_device
 from course_lib.device_array import (
     EmulatedDeviceArray,
     EmulatedEvent,
@@ -142,7 +143,6 @@ def host_functions(launch: Launch) -> dict[str, Any]:
     allocate = dict.fromkeys(("pinned_array", "mapped_array", "managed_array"), undefined)
     like = {f"{name}_like": _like(undefined) for name in ("pinned_array", "mapped_array")}
     streams = ("stream", "default_stream", "legacy_default_stream", "per_thread_default_stream")
-    refused = ("get_current_device", "current_context", "select_device")
     return {
         "is_available": lambda: False,
         "detect": _detect,
@@ -168,7 +168,12 @@ def host_functions(launch: Launch) -> dict[str, Any]:
         **dict.fromkeys(("reduce", "Reduce"), partial(_reduce, launch)),
         "profile_start": lambda: None,
         "profile_stop": lambda: None,
-        **{name: _refusal(f"cuda.{name}()") for name in refused},
+        "get_current_device": AbsentGpu,
+        "current_context": lambda devnum=None: AbsentContext(),
+        "select_device": select_device,
+        "open_ipc_array": _refusal("cuda.open_ipc_array()"),
+        "is_float16_supported": lambda: True,
+        "is_supported_version": lambda: False,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -453,3 +454,32 @@ def test_the_promised_names() -> None:
 def test_the_version_is_the_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert course_lib.__version__ == project["version"]
+
+
+ENDLESS = {
+    "an endless loop": "while x[i] < 5:\n        pass",
+    "a loop that is only long": "for k in range(10_000_000):\n        x[i] += 1",
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_launch_without_end_stops_the_cell_in_one_sentence(tmp_path: Path, name: str) -> None:
+    """Nobody goes on with half-written arrays unawares."""
+    path = tmp_path / "endless.py"
+    path.write_text(
+        f"from numba import cuda\n@cuda.jit\ndef endless(x):\n    i = cuda.grid(1)\n    x[i] = 3\n"
+        f"    {ENDLESS[name]}\n    x[i] = 9\n"
+    )
+    kernel = runpy.run_path(str(path))["endless"]
+    runtime.start()
+    for launch in (kernel[1, 4], lambda x: runtime.run(kernel, 1, 4, x)):
+        x = np.zeros(4)
+        with pytest.raises(runtime.LaunchStopped) as stopped:
+            launch(x)
+        said = str(stopped.value)
+        assert said.startswith("endless was stopped. Line 6: The loop in line 6")
+        assert "steps=" in said and said.endswith("stands in its arrays.")
+        assert stopped.value._render_traceback_() == [said]
+        assert (x >= 3).all() and not (x == 9).any()
+    profile = course_lib.emulate(kernel)[1, 4](np.zeros(4))
+    assert [each.code for each in profile.findings] == ["timeout"]
