@@ -108,8 +108,14 @@ def dtype_of(numba_type: Any) -> np.dtype:
         ) from None
 
 
-def run(launch: Launch, version: Version, count: int, arrays: Sequence[np.ndarray], stream: Any,
-        outputs: Sequence[str]) -> None:
+def run(
+    launch: Launch,
+    version: Version,
+    count: int,
+    arrays: Sequence[np.ndarray],
+    stream: Any,
+    outputs: Sequence[str],
+) -> None:
     """Launch a thread for each of `count` elements."""
     if count:
         on_device = tuple(map(EmulatedDeviceArray, arrays))
@@ -221,7 +227,9 @@ class EmulatedUfunc:
                 types
                 for types in self._versions
                 if len(types) == len(args)
-                and all(one is None or one == other for one, other in zip(wanted, types, strict=True))
+                and all(
+                    one is None or one == other for one, other in zip(wanted, types, strict=True)
+                )
             ]
             if len(matching) == 1:
                 return matching[0]
@@ -233,7 +241,7 @@ class EmulatedUfunc:
         known = " or ".join(f"({', '.join(map(str, types))})" for types in self._versions)
         raise ArgumentsRefused(
             f"{self.__name__} takes {known or 'nothing: it has no signature'}, but it is given "
-            f"({', '.join(map(str, given))}). With target=\"cuda\" Numba converts scalars but no "
+            f'({", ".join(map(str, given))}). With target="cuda" Numba converts scalars but no '
             "arrays: array.astype(…) does."
         )
 
@@ -263,7 +271,8 @@ class EmulatedUfunc:
         if count % 2:
             most, last = values[: count - 1], values[count - 1 :]
             total = self._reduced(most, stream)
-            return self(total, last, out=total, stream=stream)
+            self(total, last, out=total, stream=stream)
+            return total
         left, right = values[: count // 2], values[count // 2 :]
         self(left, right, out=left, stream=stream)
         return self._reduced(left, stream)
@@ -423,9 +432,7 @@ class EmulatedGUFunc:
             f"({', '.join(map(str, given))}): array.astype(…) converts."
         )
 
-    def _shapes(
-        self, shapes: Sequence[tuple[int, ...]]
-    ) -> tuple[tuple[int, ...], dict[str, int]]:
+    def _shapes(self, shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], dict[str, int]]:
         """The axes that are looped over, and the length of each axis that has a name."""
         lengths: dict[str, int] = {}
         around = []

@@ -20,6 +20,7 @@ from numba import cuda
 import course_lib
 from course_lib import probe, runtime
 from course_lib.arguments import HostArguments
+from course_lib.emulator import Budget
 from course_lib.errors import LaunchRefused, PlainError
 
 ROOT = Path(__file__).parents[1]
@@ -463,8 +464,11 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("name", ENDLESS)
-def test_a_launch_without_end_stops_the_cell_in_one_sentence(tmp_path: Path, name: str) -> None:
+def test_a_launch_without_end_stops_the_cell_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     """Nobody goes on with half-written arrays unawares."""
+    monkeypatch.setattr("course_lib.emulator.INTERACTIVE", Budget(steps=2000))
     path = tmp_path / "endless.py"
     path.write_text(
         f"from numba import cuda\n@cuda.jit\ndef endless(x):\n    i = cuda.grid(1)\n    x[i] = 3\n"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from every_case import every_case
 
-numba = pytest.importorskip("numba")
+pytest.importorskip("numba")
 from numba import cuda, float32, float64, guvectorize, int64, vectorize
 
 import course_lib
@@ -200,9 +200,9 @@ def test_what_goes_wrong_in_a_ufunc_is_told_with_its_line(capsys) -> None:
         (lambda: guvectorize(["(f8[:], f8[:])"], "(i),()->()", target="cuda")(abs), "2 types"),
         (lambda: guvectorize(["(f8[:], f8[:])"], "(i,j)->()", target="cuda")(abs), "2 axes"),
         (
-            lambda: guvectorize(
-                ["(f8[:], f8[:])"], "(i)->()", target="cuda", writable_args=(0,)
-            )(abs),
+            lambda: guvectorize(["(f8[:], f8[:])"], "(i)->()", target="cuda", writable_args=(0,))(
+                abs
+            ),
             "written",
         ),
         (lambda: cuda.reduce(max), "written in Python"),
@@ -278,9 +278,13 @@ def test_guvectorize_gives_what_numba_gives_on_the_processor(name: str) -> None:
     theirs = guvectorize(types, layout)(function)
     kinds = next(iter(ours._versions))
     for shapes in cases:
-        given = [_numbers(s, kind, i) for i, (s, kind) in enumerate(zip(shapes, kinds, strict=True))]
+        given = [
+            _numbers(s, kind, i) for i, (s, kind) in enumerate(zip(shapes, kinds, strict=True))
+        ]
         expected, result = theirs(*given), ours(*given)
-        pairs = zip(result, expected, strict=True) if type(expected) is tuple else [(result, expected)]
+        pairs = (
+            zip(result, expected, strict=True) if type(expected) is tuple else [(result, expected)]
+        )
         for one, other in pairs:
             assert (one.dtype, one.shape) == (np.asarray(other).dtype, np.shape(other))
             np.testing.assert_allclose(one, other, rtol=1e-6)

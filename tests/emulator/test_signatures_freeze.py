@@ -9,7 +9,9 @@ from every_case import every_case
 from course_lib import runtime
 from course_lib.emulator import KernelRejected, emulate, load_program
 
-HEADER = "import numpy as np\nfrom numba import cuda, float64, void\nRATE = 1\nTABLE = np.array([1.0])\n"
+HEADER = (
+    "import numpy as np\nfrom numba import cuda, float64, void\nRATE = 1\nTABLE = np.array([1.0])\n"
+)
 PLAIN = "def k(out):\n    out[0] = RATE\n"
 HELPER = "{eager}\ndef rate():\n    return RATE\n"
 VOID = 'cuda.jit("void(float64[:])")'

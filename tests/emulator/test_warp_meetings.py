@@ -10,7 +10,13 @@ from every_case import every_case
 from course_lib.emulator import emulate, load_program
 
 DIVERGES, UNDEFINED = "barrier-divergence", "uninitialised-read"
-SUM = "v = 1\nd = {first}\nwhile d:\n    v += cuda.shfl_down_sync({mask}, v, d)  # this\n    d //= 2\n"
+SUM = """\
+v = 1
+d = {first}
+while d:
+    v += cuda.shfl_down_sync({mask}, v, d)  # this
+    d //= 2
+"""
 
 # A body, how many threads run it, the code and the severity that its line `# this` gets, and the
 # two threads that are named (one where the other does not exist).
@@ -67,7 +73,7 @@ RIGHT = {
     "within the mask": (
         "if t < 8:\n    out[t] = cuda.shfl_xor_sync(0xff, 1, 7)\nelse:\n    out[t] = 1"),
     "by the mask that a match gives": (
-        "m = cuda.match_any_sync(-1, t % 3)\nout[t] = cuda.any_sync(m, t % 3 == 1) == (t % 3 == 1)"),
+        "k = t % 3\nm = cuda.match_any_sync(-1, k)\nout[t] = cuda.any_sync(m, k == 1) == (k == 1)"),
 }  # fmt: skip
 
 
@@ -81,7 +87,9 @@ def test_nothing_is_said_of_lanes_that_need_not_come(name: str) -> None:
 
 def test_an_undefined_value_that_nobody_uses_is_a_warning() -> None:
     """Half a warp adds up: its upper lanes read from lanes that are not there, and are not read."""
-    body = "t = cuda.threadIdx.x\n" + SUM.format(first=8, mask="0xffff") + "if t == 0:\n    out[0] = v"
+    body = (
+        "t = cuda.threadIdx.x\n" + SUM.format(first=8, mask="0xffff") + "if t == 0:\n    out[0] = v"
+    )
     for dtype in (np.int32, np.float32):
         out = np.zeros(1, dtype)
         (found,) = launch(as_program(body), 1, 16, out).findings

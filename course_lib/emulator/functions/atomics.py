@@ -46,7 +46,11 @@ def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], 
         need(len(axes) == array.ndim, say("needs {axes} indices", axes=array.ndim))
         none = say("there is none for elements of {dtype}", dtype=array.dtype)
         listed = ", ".join(map(str, allowed))
-        need(array.dtype in allowed, none, say("There is one for elements of {listed}.", listed=listed))
+        need(
+            array.dtype in allowed,
+            none,
+            say("There is one for elements of {listed}.", listed=listed),
+        )
         for value in arguments[2:]:
             real = T.is_scalar(value.type) and not T.is_complex(value.type)
             need(real, say("needs a number, not {type}", type=value.type))

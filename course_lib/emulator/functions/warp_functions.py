@@ -1,8 +1,8 @@
 """Functions in which the lanes of a warp, or the threads of a block, see each other's values.
 
-Shuffles, votes, matches, `syncwarp`, the voting barriers, and operations on the bits of an integer.
-They join the table in `intrinsics.py`. A lane that reads the value of a lane that takes no part gets
-poison: on a GPU that value is undefined.
+Shuffles, votes, matches, `syncwarp`, the voting barriers, and operations on the bits of an
+integer. They join the table in `intrinsics.py`. A lane that reads the value of a lane that takes
+no part gets poison: on a GPU that value is undefined.
 """
 
 from __future__ import annotations
@@ -63,12 +63,14 @@ class Meeting:
 
     def groups(self) -> np.ndarray:
         """For each lane those that meet it here, as bits."""
-        return self.masks & (self.active @ _LANE_BITS)[:, :, None]
+        here: np.ndarray = self.masks & (self.active @ _LANE_BITS)[:, :, None]
+        return here
 
     def has(self, lanes: np.ndarray) -> np.ndarray:
         """Whether each lane's partner, given by its number, takes part and is named."""
         named = (self.masks & _LANE_BITS[lanes]) != 0
-        return named & np.take_along_axis(self.active, lanes, axis=2)
+        given: np.ndarray = named & np.take_along_axis(self.active, lanes, axis=2)
+        return given
 
 
 def meet(machine: Runner, node: ast.Call, mask: Value) -> Meeting:
@@ -122,7 +124,7 @@ def _shuffle(source: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsi
         given = np.take_along_axis(rows, wanted, axis=2)
         if undefined.any():
             name = ast.unparse(node.func).rsplit(".", 1)[-1]
-            instead = machine.instead and machine.instead.value(name, machine.line, dtype)
+            instead = machine.instead.value(name, machine.line, dtype) if machine.instead else None
             given = np.where(undefined, poison(dtype) if instead is None else instead, given)
             told = undefined & ~np.take_along_axis(meeting.absent, wanted, axis=2)
             if told.any():

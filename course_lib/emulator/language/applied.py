@@ -26,9 +26,7 @@ def device_function(function: object, declared: Declared | None = None) -> Kerne
         KernelRejected: if its text cannot be found.
     """
     signatures = [] if declared is None else [declared]
-    kernel = replace(
-        kernel_from(function), is_decorated=True, is_device=True, declared=signatures
-    )
+    kernel = replace(kernel_from(function), is_decorated=True, is_device=True, declared=signatures)
     return frozen(kernel)
 
 

@@ -163,9 +163,7 @@ class Faults(FaultObserver):
                 active = came & absent.any(axis=2, keepdims=True)
                 self._note_left_out("syncwarp", active, absent, line)
 
-    def _note_left_out(
-        self, name: str, active: np.ndarray, absent: np.ndarray, line: int
-    ) -> None:
+    def _note_left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None:
         row = int(np.argmax(absent.any(axis=2).reshape(-1)))
         who, thread = self.who(self._lane_of(active, row))
         other, other_thread = self.who(self._lane_of(absent, row))
