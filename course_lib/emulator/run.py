@@ -32,7 +32,7 @@ from course_lib.emulator.machine.prepared import prepared
 from course_lib.emulator.machine.schedules import WarpSchedule
 from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.block_races import BlockRaces
-from course_lib.emulator.observers.changes import DRAW, change_in
+from course_lib.emulator.observers.changes import DRAW, SWAP, change_in, is_swap
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.launch_findings import causes_only, float64_findings, timeout
 from course_lib.emulator.observers.limits import LimitNotes
@@ -139,12 +139,13 @@ class Run:
             yield limits
 
     def _note_race(self, race: Race) -> None:
+        trees = [typing.kernel.tree for typing in all_typings(self.typing, set())]
+        change = change_in(race.first_line, trees) if race.updates else ""
+        if race.both_change and is_swap((race.first_line, race.second_line), trees):
+            change = SWAP
         array = self.memory.arguments.get(race.array)
         if array is not None and array.dtype == STATE:
             change = DRAW
-        else:
-            trees = [typing.kernel.tree for typing in all_typings(self.typing, set())]
-            change = change_in(race.first_line, trees)
         self.note(race_finding(race, self.names, change))
 
     def repeated(self, instead: Instead) -> Self:

@@ -102,3 +102,26 @@ def test_threads_that_share_a_random_state_race(draw: str, state: str) -> None:
         for found in races:
             assert "draw a random number from states[" in found.message
             assert "state of its own" in found.hint
+
+
+# Exchanges by way of a variable, and whether two threads exchange the same pair. Where a barrier
+# is missing between turns, each pair is one thread's, and the barrier is what is told.
+EXCHANGES = {
+    "t = x[i]\nx[i] = x[63 - i]\nx[63 - i] = t": True,
+    "if i < 64:\n    j = 63 - i\n    t = x[j]\n    x[j] = x[i]\n    x[i] = t": True,
+    "for k in range(1):\n    t = x[i]\n    x[i] = x[63 - i]\n    x[63 - i] = t": True,
+    "d = 1\nwhile d < 64:\n    j = i ^ d\n    if i < j:\n        t = x[i]\n        x[i] = x[j]\n"
+    "        x[j] = t\n    d *= 2": False,
+    "d = 1\nwhile d < 64:\n    j = i ^ d\n    if i < j:\n        x[i], x[j] = x[j], x[i]\n"
+    "    d *= 2": False,
+    "x[63 - i] = x[i]": False,
+}
+
+
+@every_case("body", EXCHANGES)
+def test_an_exchange_is_told_where_two_threads_exchange_a_pair(body: str) -> None:
+    for schedule in ("lockstep", "warps"):
+        program = as_program(f"i = cuda.threadIdx.x\n{body}", "x")
+        findings = launch(program, 1, 64, np.arange(64), schedule=schedule).findings
+        assert findings
+        assert {SWAPS in each.message for each in findings} == {EXCHANGES[body]}, schedule

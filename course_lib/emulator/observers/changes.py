@@ -29,6 +29,27 @@ def change_in(line: int, trees: Iterable[ast.AST]) -> str:
     return changes.pop() if len(changes) == 1 else ""
 
 
+def is_swap(lines: tuple[int, int], trees: Iterable[ast.AST]) -> bool:
+    """Whether two lines are of one exchange of two elements: `t = a; a = b; b = t`."""
+    return any(set(lines) <= swap for tree in trees for swap in _swaps(tree))
+
+
+def _swaps(tree: ast.AST) -> Iterator[set[int]]:
+    """The lines of each exchange by way of a third variable."""
+    for node in ast.walk(tree):
+        body = [*getattr(node, "body", []), None] if not isinstance(node, ast.Lambda) else []
+        for three in zip(body, body[1:], body[2:], strict=False):
+            match three:
+                case (
+                    ast.Assign(targets=[kept], value=first),
+                    ast.Assign(targets=[to], value=second),
+                    ast.Assign(targets=[at], value=back),
+                ):
+                    texts = _texts([kept, to, at]), _texts([back, first, second])
+                    if texts[0] == texts[1]:
+                        yield {each.lineno for each in three}
+
+
 def _assignments(tree: ast.AST, line: int) -> Iterator[ast.Assign | ast.AugAssign]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AugAssign):

@@ -42,7 +42,7 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
         "first_line": Line(race.first_line),
         "second_line": Line(race.second_line),
     }
-    if race.updates or change == DRAW:
+    if race.updates or change in (DRAW, SWAP):
         return _update_sentence(change, facts)
     facts["lacking"], hint = _what_lacks(race)
     if "copy" in (race.first_kind, race.second_kind):
@@ -92,7 +92,7 @@ def _update_sentence(change: str, facts: Mapping[str, Any]) -> tuple[str, str]:
         )
     if change == SWAP:
         message = say(
-            "{first} and {second} both exchange {cell} for another element at {first_line}: what "
+            "{first} and {second} both exchange {cell} for another element at {second_line}: what "
             "one of them has exchanged, the other may change back.",
             **facts,
         )
