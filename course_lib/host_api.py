@@ -9,6 +9,7 @@ before `start()` keep pointing at the originals; `cuda.to_device` and kernels ar
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
@@ -85,8 +86,12 @@ def replacements(cuda: ModuleType, launch: Launch) -> list[Replacement]:
 
 
 def _ufunc_table(launch: Launch) -> list[Replacement]:
-    """What `@vectorize` and `@guvectorize` build for the target "cuda"; both are Numba's core's."""
-    decorators = sys.modules.get("numba.np.ufunc.decorators")
+    """What `@vectorize` and `@guvectorize` build for the target "cuda".
+
+    They are Numba's core's; newer CUDA parts have their own as well.
+    """
+    with contextlib.suppress(ImportError):
+        importlib.import_module("numba.cuda.np.ufunc.decorators")
     builders = {"Vectorize": _vectorize, "GUVectorize": _guvectorize}
     return [
         Replacement(
@@ -94,8 +99,9 @@ def _ufunc_table(launch: Launch) -> list[Replacement]:
             "target_registry",
             ChainMap({"cuda": partial(builder, launch)}, owner.target_registry),
         )
+        for module in ("numba.np.ufunc.decorators", "numba.cuda.np.ufunc.decorators")
         for name, builder in builders.items()
-        if (owner := getattr(decorators, name, None)) is not None
+        if (owner := getattr(sys.modules.get(module), name, None)) is not None
     ]
 
 
@@ -359,8 +365,8 @@ def _note_signature(self: Any, signature: Any, result: Any = None) -> None:
     """An eager signature: nothing is compiled, but calls and launches must fit it."""
     # Each of Numba's two CUDA parts brings its own types, and its own reader of signatures.
     sigutils = sys.modules.get("numba.cuda.core.sigutils") or sys.modules["numba.core.sigutils"]
-    argument_types, _ = sigutils.normalize_signature(signature)
-    self.__dict__.setdefault("_course_asked_for", []).append((argument_types, result))
+    argument_types, declared = sigutils.normalize_signature(signature)
+    self.__dict__.setdefault("_course_asked_for", []).append((argument_types, result or declared))
 
 
 def _keep_signatures(self: Any, val: bool = True) -> None:

@@ -7,6 +7,7 @@ must have just the types of a signature.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -136,9 +137,10 @@ class _Builder:
 
     def normalized(self, signature: Any) -> tuple[tuple[Any, ...], Any]:
         """The types of arguments and result in a signature."""
-        from numba.core import sigutils
-
-        arguments, result = sigutils.normalize_signature(signature)
+        # Each of Numba's two CUDA parts brings its own types, and its own reader of signatures.
+        readers = map(sys.modules.get, ("numba.cuda.core.sigutils", "numba.core.sigutils"))
+        reader: Any = next(each for each in readers if each and each.is_signature(signature))
+        arguments, result = reader.normalize_signature(signature)
         return tuple(arguments), result
 
     def disable_compile(self) -> None:

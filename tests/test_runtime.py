@@ -414,6 +414,24 @@ double.forall(3)(cuda.InOut(x))
 declared = cuda.jit("void(float32[:])")(double.py_func)
 declared[1, 32](y)
 cuda.jit(void(float32[:]))(double.py_func)[1, 32](y)
+SIZE = 1
+@cuda.jit("int64(int64)", device=True)
+def size(n):
+    return n + SIZE
+@cuda.jit("void(float32[:])")
+def sized(x):
+    x[0] = size(SIZE + 0.5)
+SIZE = 9
+sized[1, 1](y)
+assert y.copy_to_host().tolist() == [2, 8, 8], "compiled where the signature stands"
+y.copy_to_device(np.full(3, 8, np.float32))
+from numba import guvectorize, vectorize
+add = vectorize(["float32(float32, float32)"], target="cuda")(lambda a, b: a + b)
+assert add(x, 1).tolist() == [5, 5, 5]
+total = guvectorize(["(float32[:], float32[:])"], "(i)->()", target="cuda")
+def summed(values, out):
+    out[0] = values[0] + values[1] + values[2]
+assert total(summed)(x) == 12 == cuda.reduce(lambda a, b: a + b)(x)
 print(x, y.copy_to_host(), cuda.is_available(), cuda.jit(device=True)(print).py_func is print)
 """
     script = tmp_path / "lesson.py"

@@ -334,8 +334,10 @@ class RaceDetector(Observer):
                     threads = int(a.thread[i]), int(b.thread[j])
                     race = self._race(first, second, int(a.cell[i]), *threads)
                     updates = first.line == second.line and first.line in updating
-                    both = any(all((turn, thread) in changing for thread in threads)
-                               for turn, _ in changing)
+                    both = any(
+                        all((turn, thread) in changing for thread in threads)
+                        for turn, _ in changing
+                    )
                     yield replace(race, updates=updates, both_change=both)
 
 
