@@ -167,22 +167,26 @@ class Faults(FaultObserver):
         row = int(np.argmax(absent.any(axis=2).reshape(-1)))
         who, thread = self.who(self._lane_of(active, row))
         other, other_thread = self.who(self._lane_of(absent, row))
-        found = finding(
-            "barrier-divergence",
-            say(
-                "{who} calls {name} with a mask that names {other} as well, but {other} does not "
-                "get there: what comes out is undefined.",
-                who=who,
-                name=name,
-                other=other,
-            ),
-            line,
-            say(
-                "Which threads does the mask name, and do all of them come to this {name}?",
-                name=name,
-            ),
-            threads=(thread, other_thread),
+        message = say(
+            "{who} calls {name} with a mask that names {other} as well, but {other} does not "
+            "get there: what comes out is undefined.",
+            who=who,
+            name=name,
+            other=other,
         )
+        hint = say(
+            "Which threads does the mask name, and do all of them come to this {name}?",
+            name=name,
+        )
+        if name == "syncwarp":
+            message = say(
+                "{who} waits at cuda.syncwarp() for {other} as well, but {other} does not get "
+                "there: who waits for whom is undefined.",
+                who=who,
+                other=other,
+            )
+            hint = say("Do all lanes of the warp come here, or all that a mask in it names?")
+        found = finding("barrier-divergence", message, line, hint, threads=(thread, other_thread))
         self.note(found)
 
     def no_such_lane(
