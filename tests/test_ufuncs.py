@@ -189,9 +189,11 @@ def test_what_goes_wrong_in_a_ufunc_is_told_with_its_line(capsys) -> None:
 
     with pytest.raises(LaunchRefused, match="unknown did not run"):
         unknown(np.ones(2))
-    for returned, found in (((1.0, 2.0), "float64, float64"), (None, "None")):
-        pair = vectorize(["float64(float64)"], target="cuda")(lambda x: returned)
-        with pytest.raises(LaunchRefused, match=f"declared to return float64, and returns.*{found}"):
+    for function, found in ((lambda x: (x, x), "float64, float64"), (lambda x: None, "None")):
+        pair = vectorize(["float64(float64)"], target="cuda")(function)
+        with pytest.raises(
+            LaunchRefused, match=f"declared to return float64, and returns.*{found}"
+        ):
             pair(np.ones(2))
 
 

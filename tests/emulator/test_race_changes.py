@@ -114,7 +114,9 @@ EXCHANGES = {
     "        x[j] = t\n    d *= 2": False,
     "d = 1\nwhile d < 64:\n    j = i ^ d\n    if i < j:\n        x[i], x[j] = x[j], x[i]\n"
     "    d *= 2": False,
-    "x[63 - i] = x[i]": False,
+    "if i > 63:\n    x[i] = 0\nelse:\n    t = x[i]\n    x[i] = x[63 - i]\n    x[63 - i] = t": True,
+    "x[63 - i] = x[i] if i < 64 else 0": False,
+    "f = lambda j: x[j]\nx[63 - i] = f(i)": False,
 }
 
 

@@ -36,8 +36,10 @@ def is_swap(lines: tuple[int, int], trees: Iterable[ast.AST]) -> bool:
 
 def _swaps(tree: ast.AST) -> Iterator[set[int]]:
     """The lines of each exchange by way of a third variable."""
-    for node in ast.walk(tree):
-        body = [*getattr(node, "body", []), None] if not isinstance(node, ast.Lambda) else []
+    bodies = [getattr(node, of, None) for node in ast.walk(tree) for of in ("body", "orelse")]
+    for body in bodies:
+        if not isinstance(body, list):  # a lambda and a conditional expression have one value there
+            continue
         for three in zip(body, body[1:], body[2:], strict=False):
             match three:
                 case (
