@@ -137,6 +137,19 @@ class Emulation:
         return self.typings[key]
 
 
+def result_type(kernel: Kernel, elements: Sequence[np.dtype]) -> np.dtype:
+    """What the function returns that a kernel applies to elements of these types.
+
+    Raises:
+        KernelRejected: if it does not compile, or returns no number.
+    """
+    arrays = [T.ArrayType(each, 1) for each in (*elements, np.dtype(complex))]
+    typing = Emulation(kernel, EmulationOptions()).typing_for(arrays)
+    (result,) = (each.return_type for each in typing.calls.values() if isinstance(each, Typing))
+    assert isinstance(result, np.dtype)
+    return result
+
+
 class ConfiguredKernel:
     """A kernel with its grid and block; call it with the kernel's arguments."""
 

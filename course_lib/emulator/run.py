@@ -14,6 +14,7 @@ import numpy as np
 
 from course_lib.emulator.budget import BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import rejection
+from course_lib.emulator.functions.random_functions import STATE
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.inference.whole_kernel import (
     all_typings,
@@ -34,6 +35,7 @@ from course_lib.emulator.machine.rounding import EitherRounding
 from course_lib.emulator.machine.schedules import WarpSchedule
 from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.block_races import BlockRaces
+from course_lib.emulator.observers.changes import DRAW, SWAP, change_in, is_swap
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.launch_findings import causes_only, float64_findings, timeout
 from course_lib.emulator.observers.limits import LimitNotes
@@ -146,7 +148,14 @@ class Run:
             yield limits
 
     def _note_race(self, race: Race) -> None:
-        self.note(race_finding(race, self.names))
+        trees = [typing.kernel.tree for typing in all_typings(self.typing, set())]
+        change = change_in(race.first_line, trees) if race.updates else ""
+        if race.both_change and is_swap((race.first_line, race.second_line), trees):
+            change = SWAP
+        array = self.memory.arguments.get(race.array)
+        if array is not None and array.dtype == STATE:
+            change = DRAW
+        self.note(race_finding(race, self.names, change))
 
     def repeated(self, instead: Instead) -> Self:
         """The same launch once more, with other values for what nobody wrote, and unwatched."""

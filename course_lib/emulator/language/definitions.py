@@ -22,6 +22,7 @@ from course_lib.emulator.language.constants import (
     constant_of_reference,
     evaluate_constant,
 )
+from course_lib.emulator.language.frozen import frozen
 from course_lib.emulator.language.kernel import Kernel, Program
 from course_lib.emulator.language.names import (
     EXCEPTIONS,
@@ -181,9 +182,16 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         # It stands next to `def`: it changes the source that @cuda.jit compiles.
         is_unrolled=decorators[-1:] == [_UNROLLED],
     )
+    declared = zip(definition.decorator_list, decorators, strict=True)
+    if any(path == "numba.cuda.jit" and _has_signature(each) for each, path in declared):
+        kernel = frozen(kernel)
     program.functions[definition.name] = kernel
     program.constants.pop(definition.name, None)
     program.names[definition.name] = kernel
+
+
+def _has_signature(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and bool(decorator.args)
 
 
 def _path_of(decorator: ast.expr, names: Mapping[str, Any]) -> str | None:
@@ -300,7 +308,7 @@ def _compiled(call: ast.Call, path: str, program: Program) -> Kernel | None:
     if function is None or function.is_decorated:
         return None
     calls = [call, call.func] if isinstance(call.func, ast.Call) else [call]
-    return replace(
+    compiled = replace(
         function,
         is_decorated=True,
         is_device=any(is_switched_on("device", each) for each in calls),
@@ -309,6 +317,7 @@ def _compiled(call: ast.Call, path: str, program: Program) -> Kernel | None:
         is_for_cpu=_COMPILERS[path],
         jit_call=call.func if isinstance(call.func, ast.Call) else None,
     )
+    return frozen(compiled) if _has_signature(call.func) else compiled
 
 
 def _made_by(
