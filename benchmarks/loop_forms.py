@@ -63,7 +63,7 @@ def measure() -> dict[str, Any]:
         "device": gpu.name.decode() if isinstance(gpu.name, bytes) else gpu.name,
         "loops": {
             "timed": datetime.now(UTC).date().isoformat(),
-            "timed_with": f"Numba, blocks of {EDGE} x {EDGE}, median of {ROUNDS} launches, CUDA events",
+            "timed_with": f"Numba, blocks of {EDGE} x {EDGE}, median of {ROUNDS} launches",
             "rows": [{"kernel": "coalesced", "form": "while", "size": SIZE, "ms": milliseconds()}],
         },
     }

@@ -81,7 +81,7 @@ QUESTIONS = (
             Choice("It fails: the two tiles take too much shared memory.", "Count their bytes."),
             Choice("It fails: the block has too many threads.", "", right=True),
             Choice(
-                "It runs in two turns, since the SM holds 2048 threads at a time.",
+                "It runs in two halves, since the SM holds 2048 threads at a time.",
                 "A block is never split: its threads share barriers, so all must be there at once.",
             ),
         ),

@@ -489,9 +489,9 @@ QUESTIONS = (
     Number(
         id="12-stride",
         asks="Lesson 07. The lanes of a warp read shared memory with a stride of 24 floats. How "
-        "many passes does the access take?",
+        "many wavefronts does the access take?",
         value=lambda: gcd(24, 32),
-        unit="passes",
+        unit="wavefronts",
         why="The degree of a conflict is gcd(stride, 32): gcd(24, 32) = {answer}.",
         other="Which banks do lanes 0, 1, 2, … want? After how many lanes does a bank come again?",
         hint="Lane 4 is 96 words further than lane 0. Which bank is that?",
@@ -605,8 +605,8 @@ QUESTIONS = (
                 right=True,
             ),
             Choice(
-                "The passes through shared memory.",
-                "128 bytes a pass: 16 bytes a lane take four.",
+                "The wavefronts through shared memory.",
+                "128 bytes a wavefront: 16 bytes a lane take four.",
             ),
         ),
     ),
