@@ -11,7 +11,7 @@ from course_lib.figures.origins import Index, Thread, touches_of
 from course_lib.figures.small_launch import SmallLaunch
 from course_lib.words import counted, element, joined
 
-SECTORS_NAMED_FROM = "03"  # the lesson that explains sectors
+SECTORS_NAMED_FROM = "03", 2  # lesson and place of the first task after sectors are explained
 FLOAT_BYTES = 4
 _BYTES = {"float32": FLOAT_BYTES, "float16": 2, "bfloat16": 2}
 
@@ -72,13 +72,13 @@ class OwnRun:
     @property
     def names_sectors(self) -> bool:
         """Does the student know what a sector is?"""
-        return self.ran.task.lesson >= SECTORS_NAMED_FROM
+        return (self.ran.task.lesson, self.ran.task.position) >= SECTORS_NAMED_FROM
 
     @property
     def is_about_warps(self) -> bool:
         """Is it the task's point what a warp asks for?"""
         task = self.ran.task
-        about = task.lesson == SECTORS_NAMED_FROM or "coalesced" in task.requirements
+        about = task.lesson == SECTORS_NAMED_FROM[0] or "coalesced" in task.requirements
         return about and self.names_sectors and self.profile.global_load_requests > 0
 
     @cached_property

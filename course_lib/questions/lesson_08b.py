@@ -37,7 +37,7 @@ def conflict_facts() -> dict[str, object]:
     return {
         "padded": f"{PADDED['shared_load_bank_conflicts']:,}",
         "loads": f"{loads:,}",
-        "share": f"{PADDED['shared_load_bank_conflicts'] / loads:.0%}",
+        "share": f"{PADDED['shared_load_bank_conflicts'] / loads:.1%}",
         "unpadded": f"{UNPADDED['shared_load_bank_conflicts']:,}",
         "each": round(UNPADDED["shared_load_bank_conflicts"] / loads),
     }
