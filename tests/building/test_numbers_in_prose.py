@@ -28,10 +28,11 @@ from course_lib.building.notebook import (
 )
 from course_lib.building.outputs import text_of
 from course_lib.building.tasks import tasks_of
-from course_lib.curriculum import LESSONS, Lesson
+from course_lib.curriculum import LESSONS, Lesson, rung
 from course_lib.devices import device
 from course_lib.questions import lessons, of_lesson
 from course_lib.questions.kinds import Question
+from course_lib.questions.lesson_03 import FEWER
 from course_lib.questions.lesson_09b import PUBLISHED_TWO_BUFFERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -168,6 +169,11 @@ def gflops(kernel: str) -> float:
     return 2 * 4096**3 / ms(kernel) / 1e6
 
 
+def published(kernel: str) -> float:
+    """In CUDA C++ on an A6000, by S. Boehm."""
+    return rung(kernel).published_gflops
+
+
 def transpose(name: str) -> float:
     return at(f"banks/H200.json transpose ms {name}")
 
@@ -197,7 +203,7 @@ QUOTED: dict[str, tuple[Callable[[], float], ...]] = {
         lambda: at("H200.json measured_roofs dram_gb_per_s"),
     ),
     "03-faster": (
-        lambda: ms("naive"), lambda: ms("coalesced"), lambda: ms("naive") / ms("coalesced"),
+        lambda: ms("naive"), lambda: ms("coalesced"), lambda: ms("naive") / ms("coalesced"), lambda: FEWER,
     ),
     "05b-faster": (
         lambda: ms("coalesced"), lambda: ms("tiled"), lambda: ms("coalesced") / ms("tiled"),
@@ -231,6 +237,11 @@ QUOTED: dict[str, tuple[Callable[[], float], ...]] = {
         lambda: 4 * 4 * 8192**2 / device("H200").dram_gb_per_s / 1e6,
         lambda: 4 * 8192**2 * 32 / device("H200").fp32_gflops / 1e6,
     ),
+    "12-one-and-a-half": (
+        lambda: published("tiled") / published("coalesced"),
+        lambda: published("register_1d") / published("tiled"),
+        lambda: published("register_2d") / published("tiled"),
+    ),
     "12-climb": (lambda: gflops("tma_bf16") / 1000,),
     "12-fuse": (
         lambda: ms("cuBLAS_bfloat16,_result_bfloat16", "cuBLAS"),
@@ -238,7 +249,7 @@ QUOTED: dict[str, tuple[Callable[[], float], ...]] = {
     ),
 }  # fmt: skip
 # What stands in a data sheet, or follows from one.
-OF_DATA_SHEETS = {"05b-edge", "10-other-roof", "12-funnel"}
+OF_DATA_SHEETS = {"05b-edge", "06-smaller-blocks", "10-other-roof", "12-funnel"}
 EVERY = {name: each for number in lessons() for name, each in of_lesson(number).items()}
 
 
