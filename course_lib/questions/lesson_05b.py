@@ -72,10 +72,9 @@ QUESTIONS = (
         within=0.15,
         slips=(Trap(lambda: 32, "So it would be if it had waited for the requested bytes."),),
         reveal="{answer} times: {before} ms, then {after} ms ({device}, Numba, `range`). But that "
-        "is two gains in one. The loop within a tile has a fixed length, so `range` costs little "
-        "there, and lesson 03 showed what it costs elsewhere. In CUDA C++, where the loop costs "
-        "neither kernel much, it is {twin_before} ms and {twin_after} ms: a factor of "
-        "{twin_times}.",
+        "is two gains in one: a loop inside a tile has a fixed length, and there `range` costs "
+        "little. In CUDA C++, where loops cost little anyway, it is {twin_before} ms and "
+        "{twin_after} ms: a factor of {twin_times}.",
         facts=speed_facts,
         spoilers=(tells_times(times_faster()), tells_times(times_faster(TWIN)), "×1.5"),
     ),

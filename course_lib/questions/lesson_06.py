@@ -159,11 +159,10 @@ QUESTIONS = (
     Number(
         id="06-means",
         asks="In `register_1d`, a kernel of lesson 08, each thread owns 8 outputs: 512 threads in "
-        "a "
-        f"block, 44 registers each. An SM of an H200 holds {EIGHT_EACH.warps} of its warps "
+        f"a block, 44 registers each. An SM of an H200 holds {EIGHT_EACH.warps} of its warps "
         f"({100 * EIGHT_EACH.share:.0f} %), and {fits(*TILED).warps} of the tiled kernel's "
         f"({100 * fits(*TILED).share:.0f} %). How many times as fast as the tiled kernel is it "
-        f"there?",
+        "there, 4096 × 4096?",
         value=lambda: gflops("register_1d") / gflops("tiled"),
         unit="times",
         within=0.2,
@@ -171,9 +170,9 @@ QUESTIONS = (
             Trap(lambda: 0.5, "So it would be if speed followed occupancy."),
             Trap(lambda: 1, "Occupancy is not all that differs."),
         ),
-        reveal="{answer} times: {tiled} against {register_1d} GFLOP/s (4096 × 4096 in Numba with "
-        "`range`, {device}). Half the warps, and more than twice the speed. In lesson 08 you halve "
-        "the occupancy once more.",
+        reveal="{answer} times: {tiled} against {register_1d} GFLOP/s (both in Numba with `range`, "
+        "{device}). Half the warps, and more than twice the speed. And one more step of this kind "
+        "halves the occupancy again.",
         facts=means_facts,
         spoilers=(
             tells_times(gflops("register_1d") / gflops("tiled")),

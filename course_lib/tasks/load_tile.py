@@ -89,8 +89,8 @@ def load_tile(tile, M, top, left):
     compared="One store, whose value is chosen.",
     par=5,
     meaning="Whoever needs a tile may call it now, whatever the sizes. It guards the load; the "
-    "barrier is the caller's business. (In the picture the blocks run down the rows in x, so block "
-    "(0, 1) has the tile beside the first: the corner says where a tile lies, not the block.)",
+    "barrier is the caller's business. (In the picture blocks run down the rows in x: a tile lies "
+    "where its corner is.)",
     wrong_ideas=(
         WrongIdea(
             first_tile_everywhere,

@@ -203,7 +203,8 @@ QUOTED: dict[str, tuple[Callable[[], float], ...]] = {
         lambda: at("H200.json measured_roofs dram_gb_per_s"),
     ),
     "03-faster": (
-        lambda: ms("naive"), lambda: ms("coalesced"), lambda: ms("naive") / ms("coalesced"), lambda: FEWER,
+        lambda: ms("naive"), lambda: ms("coalesced"), lambda: FEWER,
+        lambda: ms("naive") / ms("coalesced"),
     ),
     "05b-faster": (
         lambda: ms("coalesced"), lambda: ms("tiled"), lambda: ms("coalesced") / ms("tiled"),

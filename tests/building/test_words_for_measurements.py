@@ -126,7 +126,7 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
      lambda: 1.8 < levels("tiled").dram_gb / levels("coalesced").dram_gb < 2.2),
     ("06-means", "Half the warps, and more than twice the speed",
      lambda: 2 < times("register_1d", "tiled") < 2.5),
-    ("06-means", "In lesson 08 you halve the occupancy once more",
+    ("06-means", "And one more step of this kind halves the occupancy again",
      lambda: 2 * occupancy("H200", 256, 128, 8192).share
      == occupancy("H200", 512, 44, 4096).share),
     ("03", "compiles each iteration to 36 instructions",
@@ -135,7 +135,7 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
      lambda: 1.9 < in_forms("Numba, range") / in_forms("Numba, while") < 2.2),
     ("05b", "even without the cost of loops, tiles gained far less than 32",
      lambda: levels("coalesced").ms / levels("tiled").ms < 2),
-    ("05b-faster", "`range` costs little",
+    ("05b-faster", "there `range` costs little",
      lambda: times("tiled_while", "tiled") < 1.15),
 ]  # fmt: skip
 
