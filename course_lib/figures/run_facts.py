@@ -141,7 +141,7 @@ class OwnRun:
     def broadcasts(self) -> dict[tuple[str, Index], set[Thread]]:
         """One or two elements that are all the picked one's writer loads, if other threads load
         each of them too: all threads that do."""
-        if self.picked is None or self.profile.shared_arrays:
+        if self.picked is None or self.profile.shared_arrays or self.axes_of_output != 2:
             return {}
         readers: dict[tuple[str, Index], set[Thread]] = {}
         for each in self.touches:

@@ -137,7 +137,7 @@ def copy_task(body: str) -> tuple[Task, Kernel]:
     head = "@cuda.jit\ndef copy(x, out):\n    i = cuda.grid(1)\n"
     text = f"{head}    if i < x.shape[0]:\n        {body}\n"
     task = Task(
-        id="copy", title="A copy", lesson="03", parameters=("x", "out"), output="out",
+        id="copy", title="A copy", lesson="03", position=2, parameters=("x", "out"), output="out",
         grid=("N",), block=(32,), shapes=("N", "N"), reference=lambda x: x, hints=("A hint.",),
         asks=("coalesced",), given="def copy(): ...", answer=text,
     )  # fmt: skip
