@@ -3,8 +3,8 @@
 A kernel's hot loop multiplies with one kind of instruction: FFMA on the FP32 lanes, or HMMA on the
 tensor cores. All that it needs besides is counted for each of these, and held against what an SM
 does in a clock. Instructions are those of the compiled hot loop (machine_code); how many wavefronts
-through shared memory they need, comes from an emulated run. Loads and stores share them: `register_1d`
-asks for 0.66 in a multiply-add, 0.03 of them stores. Arithmetic only: nothing is
+through shared memory they need, comes from an emulated run. Loads and stores share them:
+`register_1d` asks for 0.66 in a multiply-add, 0.03 of them stores. Arithmetic only: nothing is
 measured here, except where a constant says so.
 """
 
