@@ -247,7 +247,8 @@ class Task(Exercise):
         offsets: by parameter, what is added to its numbers, which lie around 0 otherwise.
         rises: by parameter, by how much its numbers rise from the first to the last in one of the
             launches, for answers that rely on where they lie.
-        before: what every element of the output holds before the launch.
+        before: what every element of the output holds before the launch. A matrix product of the
+            course, without a reference, is told nothing, and may not rely on zeros.
         hints: one to three, from a nudge to the idea.
         given: the answer cell as the student gets it.
         answer: a right answer, as a whole cell. It ships with the course.
@@ -338,6 +339,12 @@ class Task(Exercise):
     def has_picture(self) -> bool:
         """Whether a picture of what is wanted stands before its code."""
         return self.kind.is_launched or bool(self.shown_arguments)
+
+    @property
+    def starts_blank(self) -> bool:
+        """Whether nothing is known of what the output holds before the launch: `before` belongs to
+        a task that has a reference."""
+        return self.reference is None
 
     @property
     def is_large(self) -> bool:
