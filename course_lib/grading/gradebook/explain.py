@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from course_lib.curriculum import PROPERTIES
 from course_lib.findings import CODES, Finding
+from course_lib.grading.counted import Event, history_lines
 from course_lib.grading.gradebook.safe_text import lines_to_show, one_line, visible
 from course_lib.grading.gradebook.scoring import lost_by
 from course_lib.grading.graded import GRADED
@@ -25,17 +26,20 @@ TRIED = {
 }
 
 
-def explain(row: GradebookRow, settings: Settings | None = None) -> str:
+def explain(
+    row: GradebookRow, settings: Settings | None = None, history: Sequence[Event] = ()
+) -> str:
     """All that led to a row, from the file to the points. Nothing in it can act on a terminal.
 
     Args:
         row: as `score` made it.
         settings: the course's weights; the usual ones if left out.
+        history: what happened to the row, the oldest first.
     """
-    return "\n".join(_lines(row, settings or Settings()))
+    return "\n".join(_lines(row, settings or Settings(), history))
 
 
-def _lines(row: GradebookRow, settings: Settings) -> Iterator[str]:
+def _lines(row: GradebookRow, settings: Settings, history: Sequence[Event]) -> Iterator[str]:
     points = "open" if row.judged_points is None else decimal(row.judged_points)
     name, exercise = one_line(row.submission.student), one_line(row.exercise)
     yield f"{name} · {exercise}: {row.verdict}, {points} of {decimal(row.max_points)} points"
@@ -49,6 +53,10 @@ def _lines(row: GradebookRow, settings: Settings) -> Iterator[str]:
     if row.judgement:
         yield ""
         yield from _judged(row, row.judgement, settings)
+    if history:
+        yield "History:"
+    for line in history_lines(history):
+        yield from _wrapped("  ", line)
 
 
 def _found(row: GradebookRow) -> Iterator[str]:
