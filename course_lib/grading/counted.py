@@ -195,11 +195,9 @@ def _joined(
 ) -> tuple[Counted, list[FoundAnswer]]:
     """One student's answers after a run, and which of the given ones do not count."""
     submission, answers = given
-    if before is None:
-        named = frozenset(each.exercise for each in answers) if by_name else frozenset[str]()
-        return Counted(submission, answers, named, not by_name), []
+    before = before or Counted(submission, in_class=False)
     now: dict[str, FoundAnswer] = {}
-    named = set(before.named) if not by_name else before.named | {a.exercise for a in answers}
+    named = before.named
     passed_over = []
     for answer in answers:
         old = before.answer(answer.exercise)
@@ -209,8 +207,7 @@ def _joined(
                 passed_over.append(answer)
         else:
             now[answer.exercise] = answer
-            if not by_name:
-                named.discard(answer.exercise)
+            named = named | {answer.exercise} if by_name else named - {answer.exercise}
     for old in before.answers:
         now.setdefault(old.exercise, old)
     if len(now) > 1:
@@ -227,7 +224,7 @@ def _joined(
     history = {name: events for name, events in before.history.items() if name in now}
     in_class = before.in_class or not by_name
     return (
-        Counted(joined, tuple(now.values()), frozenset(named & set(now)), in_class, history),
+        Counted(joined, tuple(now.values()), named & now.keys(), in_class, history),
         passed_over,
     )
 
