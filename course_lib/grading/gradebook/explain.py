@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from course_lib.curriculum import PROPERTIES
 from course_lib.findings import CODES, Finding
-from course_lib.grading.counted import Event, history_lines
+from course_lib.grading.gradebook.counted import Event, history_lines
 from course_lib.grading.gradebook.safe_text import lines_to_show, one_line, visible
 from course_lib.grading.gradebook.scoring import lost_by
 from course_lib.grading.graded import GRADED
