@@ -329,6 +329,7 @@ def test_the_history_is_told(graded: Office, capsys: pytest.CaptureFixture[str])
     assert "points (" in first and "a.ipynb [" in first and "by `grade " in first
     assert "that_file.ipynb [" in second and "--only Bo" in second
     assert "→ 9 points" in third and "that_file.ipynb [" in third
+    assert "which counted before: 1 | # EXERCISE mat_add" in third and "# number 2" in third
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions as POSIX has them")

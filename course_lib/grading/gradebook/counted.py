@@ -50,6 +50,7 @@ class Counted:
         named: the exercises whose answer was given with `--only`.
         in_class: the command of the class was given something by this student.
         history: what happened to each row, the oldest first.
+        replaced: the answers that counted before, by their checksums: the file may be gone.
     """
 
     submission: Submission
@@ -57,6 +58,7 @@ class Counted:
     named: frozenset[str] = frozenset()
     in_class: bool = True
     history: Mapping[str, tuple[Event, ...]] = field(default_factory=dict)
+    replaced: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def graded(self) -> Graded:
@@ -75,6 +77,7 @@ class Counted:
             "history": {
                 name: [asdict(event) for event in events] for name, events in self.history.items()
             },
+            "replaced": dict(self.replaced),
         }
 
     @classmethod
@@ -88,6 +91,7 @@ class Counted:
                 name: tuple(_record(Event, each) for each in events)
                 for name, events in stored["history"].items()
             },
+            stored["replaced"],
         )
 
 

@@ -99,7 +99,7 @@ def _joined(
     submission, answers = given
     before = before or Counted(submission, in_class=False)
     now: dict[str, FoundAnswer] = {}
-    named = before.named
+    named, replaced = before.named, dict(before.replaced)
     passed_over = []
     for answer in answers:
         old = before.answer(answer.exercise)
@@ -110,6 +110,8 @@ def _joined(
         else:
             now[answer.exercise] = answer
             named = named | {answer.exercise} if by_name else named - {answer.exercise}
+            if old is not None and digest_of(old) not in ("", digest_of(answer)):
+                replaced[digest_of(old)] = old.text
     for old in before.answers:
         now.setdefault(old.exercise, old)
     if len(now) > 1:
@@ -126,7 +128,7 @@ def _joined(
     history = {name: events for name, events in before.history.items() if name in now}
     in_class = before.in_class or not by_name
     return (
-        Counted(joined, tuple(now.values()), named & now.keys(), in_class, history),
+        Counted(joined, tuple(now.values()), named & now.keys(), in_class, history, replaced),
         passed_over,
     )
 
