@@ -197,11 +197,12 @@ def _explain(options: argparse.Namespace) -> int:
         set_for = by_hand.whose(_overrides(folder, options, settings), graded)
         judged = rows_of(theirs, tasks, seed, folder.journal, _workplace(options), settings)
         rows = by_hand.with_what_is_set(judged, set_for)
-    histories = {each.submission.key: each.history for each in counted_there}
+    by_key = {each.submission.key: each for each in counted_there}
     print(
         "\n\n".join(
-            explain(row, settings, histories[row.submission.key].get(row.exercise, ()))
+            explain(row, settings, theirs.history.get(row.exercise, ()), theirs.replaced)
             for row in rows
+            for theirs in [by_key[row.submission.key]]
         ),
         flush=True,
     )

@@ -24,11 +24,11 @@ from course_lib.grading.answers.free_text import (
     text_answer,
 )
 from course_lib.grading.answers.search import find_answers, recognised_exercises
-from course_lib.grading.counted import choose, who_stays
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook import by_hand, class_list, outputs
-from course_lib.grading.gradebook.class_list import Graded
+from course_lib.grading.gradebook.counted import Graded
 from course_lib.grading.gradebook.scoring import score
+from course_lib.grading.gradebook.which_counts import choose, who_stays
 from course_lib.grading.graded import FORMER, GRADED
 from course_lib.grading.judging.assignment import AssignedExercise, read_tasks
 from course_lib.grading.judging.batch_notebook import Item, batch_notebook

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from course_lib.grading.counted import Counted, without_history
 from course_lib.grading.errors import CannotGrade
+from course_lib.grading.gradebook.counted import Counted, without_history
 from course_lib.grading.sealed import Damaged, checksum, sealed, unsealed
 
 WORK = ".work"

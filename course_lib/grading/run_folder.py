@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from course_lib.grading.counted import Choice, Counted, what_changed, with_history
 from course_lib.grading.errors import CannotGrade
+from course_lib.grading.gradebook.counted import Counted
 from course_lib.grading.gradebook.outputs import FEEDBACK, FILES
+from course_lib.grading.gradebook.which_counts import Choice, what_changed, with_history
 from course_lib.grading.judging.journal import Journal
 from course_lib.grading.record_file import (
     COUNTED,

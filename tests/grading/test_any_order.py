@@ -247,6 +247,29 @@ def graded(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Iterator[Office]
     yield office
 
 
+def test_a_file_about_one_exercise_leaves_the_others_to_the_class(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An appeal over one answer neither drops the answers to others nor holds on to them."""
+    other = RIGHT.replace("mat_add", "matmul_naive").replace("+ B", "* B")
+    office = Office(tmp_path, random.Random(1), caplog)
+    office.hand_in("Bo", notebook(WRONG, other))
+    first = [*office.of_the_class(), "--exercises", "mat_add", "matmul_naive", "--seed", 7]
+    assert office.run(first)[0] == 0
+    office.mail("that_file.ipynb")
+    status, said = office.run([tmp_path / "that_file.ipynb", "--only", "Bo"])
+    assert status == 0 and "Bo, mat_add: that_file.ipynb [" in said
+    assert "Bo, matmul_naive: a.ipynb [" in said and "there is no answer to it" in said
+    office.hand_in("Bo", notebook(WRONG, other + "# better"))
+    status, said = office.run(office.of_the_class())
+    assert status == 0 and "Bo, mat_add: that_file.ipynb [" in said
+    (naive,) = [line for line in said.splitlines() if "Bo, matmul_naive:" in line]
+    assert "counts now" in naive and "until now a.ipynb [" in naive
+    record = counted(office.out)["Bo"]
+    assert record["named"] == ["mat_add"]
+    assert record["answers"][1]["text"].endswith("# better")
+
+
 def damaged(data: bytes) -> Iterator[bytes]:
     yield b""
     yield data[: len(data) // 2]
@@ -306,6 +329,7 @@ def test_the_history_is_told(graded: Office, capsys: pytest.CaptureFixture[str])
     assert "points (" in first and "a.ipynb [" in first and "by `grade " in first
     assert "that_file.ipynb [" in second and "--only Bo" in second
     assert "→ 9 points" in third and "that_file.ipynb [" in third
+    assert "which counted before: 1 | # EXERCISE mat_add" in third and "# number 2" in third
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions as POSIX has them")

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.records import FoundAnswer, Submission
+from course_lib.grading.gradebook.counted import Counted, Graded
+from course_lib.grading.records import Submission
 from course_lib.words import counted
 
-if TYPE_CHECKING:
-    from course_lib.grading.counted import Counted
-
-Graded = tuple[Submission, tuple[FoundAnswer, ...]]
 MOST_NAMES = 5
 HOW_TO_ADD = (
     "With `--only`, a run grades what it is given and keeps everybody else; another --out starts "

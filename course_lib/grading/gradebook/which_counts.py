@@ -1,7 +1,7 @@
-"""What counted: whose answer to which exercise, from which file, with how many points, since when.
+"""Decides which answers count from run to run, and says each change.
 
-This is the truth of a folder of grades; every table is made from it. A later run changes it by
-three rules, and each change is one sentence for the instructor and one line of the history:
+What counts is the truth of a folder of grades, and every table is made from it. A later run changes
+it by three rules; each change is one sentence for the instructor and one line of the history:
 
 1. An answer that was given with `--only` counts until another one is given with `--only`.
 2. Otherwise what the command of the class is given counts.
@@ -11,127 +11,29 @@ three rules, and each change is one sentence for the instructor and one line of 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from course_lib.grading.gradebook.class_list import (
-    Graded,
     matched,
     refuse_losses,
     refuse_two_of_a_name,
     some,
 )
+from course_lib.grading.gradebook.counted import (
+    SHOWN_DIGITS,
+    Counted,
+    Event,
+    Graded,
+    digest_of,
+    shown,
+)
 from course_lib.grading.gradebook.safe_text import one_line
 from course_lib.grading.gradebook.tables import grade
-from course_lib.grading.records import FoundAnswer, GradebookRow, Submission, SubmittedFile
-from course_lib.grading.sealed import checksum
+from course_lib.grading.records import FoundAnswer, GradebookRow, Submission
 from course_lib.words import decimal
 
-SHOWN_DIGITS = 8  # of an answer's checksum
 MOST_CHARACTERS = 500  # of a command
-
-
-@dataclass(frozen=True)
-class Event:
-    """Since when something about a row is as it is.
-
-    Attributes:
-        when: a time in UTC, as ISO 8601 has it.
-        command: what was typed.
-        file: where the answer stood.
-        digest: its checksum; empty if there was none.
-        points: what counts of it, as decimal digits; None while they are open.
-        verdict: the row's.
-    """
-
-    when: str
-    command: str
-    file: str | None
-    digest: str
-    points: str | None
-    verdict: str
-
-    @property
-    def is_like(self) -> tuple[object, ...]:
-        """What two events have in common between which nothing happened."""
-        return self.digest, self.points, self.verdict
-
-
-@dataclass(frozen=True)
-class Counted:
-    """What counts of one student.
-
-    Attributes:
-        submission: whose it is; its files are those in which the answers stand.
-        answers: one for each exercise.
-        named: the exercises whose answer was given with `--only`.
-        in_class: the command of the class was given something by this student.
-        history: what happened to each row, the oldest first.
-    """
-
-    submission: Submission
-    answers: tuple[FoundAnswer, ...] = ()
-    named: frozenset[str] = frozenset()
-    in_class: bool = True
-    history: Mapping[str, tuple[Event, ...]] = field(default_factory=dict)
-
-    @property
-    def graded(self) -> Graded:
-        return self.submission, self.answers
-
-    def answer(self, exercise: str) -> FoundAnswer | None:
-        return next((each for each in self.answers if each.exercise == exercise), None)
-
-    def stored(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "submission": asdict(self.submission),
-            "answers": [asdict(each) for each in self.answers],
-            "named": sorted(self.named),
-            "in_class": self.in_class,
-            "history": {
-                name: [asdict(event) for event in events] for name, events in self.history.items()
-            },
-        }
-
-    @classmethod
-    def restored(cls, stored: Mapping[str, Any]) -> Counted:
-        """What `stored` has put down; errors of any kind where it is something else."""
-        return cls(
-            *_graded(stored["submission"], stored["answers"]),
-            frozenset(stored["named"]),
-            stored["in_class"],
-            {
-                name: tuple(_record(Event, each) for each in events)
-                for name, events in stored["history"].items()
-            },
-        )
-
-
-def without_history(submission: dict[str, Any], answers: list[dict[str, Any]]) -> Counted:
-    """As the version before has put it down, which kept no history and knew no `named`."""
-    return Counted(*_graded(submission, answers))
-
-
-def _graded(submission: dict[str, Any], answers: list[dict[str, Any]]) -> Graded:
-    files = tuple(_record(SubmittedFile, each) for each in submission["files"])
-    whose = _record(Submission, {**submission, "files": files})
-    return whose, tuple(_record(FoundAnswer, each) for each in answers)
-
-
-def _record(kind: Any, values: dict[str, Any]) -> Any:
-    """A record whose lists are tuples again."""
-    if not set(values) <= {each.name for each in fields(kind)}:
-        raise ValueError(f"no {kind.__name__}")
-    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
-
-
-def digest_of(answer: FoundAnswer | None) -> str:
-    """The checksum of an answer that can be judged; empty for any other."""
-    if answer is None or answer.problem is not None:
-        return ""
-    return checksum(answer.text.encode("utf-8", "surrogatepass"))
 
 
 # --- the rules ----------------------------------------------------------------------------------
@@ -195,11 +97,9 @@ def _joined(
 ) -> tuple[Counted, list[FoundAnswer]]:
     """One student's answers after a run, and which of the given ones do not count."""
     submission, answers = given
-    if before is None:
-        named = frozenset(each.exercise for each in answers) if by_name else frozenset[str]()
-        return Counted(submission, answers, named, not by_name), []
+    before = before or Counted(submission, in_class=False)
     now: dict[str, FoundAnswer] = {}
-    named = set(before.named) if not by_name else before.named | {a.exercise for a in answers}
+    named, replaced = before.named, dict(before.replaced)
     passed_over = []
     for answer in answers:
         old = before.answer(answer.exercise)
@@ -209,8 +109,9 @@ def _joined(
                 passed_over.append(answer)
         else:
             now[answer.exercise] = answer
-            if not by_name:
-                named.discard(answer.exercise)
+            named = named | {answer.exercise} if by_name else named - {answer.exercise}
+            if old is not None and digest_of(old) not in ("", digest_of(answer)):
+                replaced[digest_of(old)] = old.text
     for old in before.answers:
         now.setdefault(old.exercise, old)
     if len(now) > 1:
@@ -227,7 +128,7 @@ def _joined(
     history = {name: events for name, events in before.history.items() if name in now}
     in_class = before.in_class or not by_name
     return (
-        Counted(joined, tuple(now.values()), frozenset(named & set(now)), in_class, history),
+        Counted(joined, tuple(now.values()), named & now.keys(), in_class, history, replaced),
         passed_over,
     )
 
@@ -364,8 +265,8 @@ class Row:
         return f"{self.name}: {_place(self.answer)} still counts, {_points(self.event)}; {why}."
 
     def other_points(self) -> str:
-        before = "?" if self.last is None else _number(self.last.points)
-        return f"{self.name} {before} → {_number(self.event.points)} ({self.event.verdict})"
+        before = "?" if self.last is None else shown(self.last.points)
+        return f"{self.name} {before} → {shown(self.event.points)} ({self.event.verdict})"
 
 
 def _place(answer: FoundAnswer) -> str:
@@ -378,23 +279,3 @@ def _points(event: Event) -> str:
     if event.points is None:
         return "points still open"
     return f"{event.points} point{'' if event.points == '1' else 's'}"
-
-
-def _number(points: str | None) -> str:
-    return "open" if points is None else points
-
-
-def history_lines(events: Sequence[Event]) -> Iterator[str]:
-    """A history in words, the oldest first: "8 → 10 points (passed), when, which, by what"."""
-    before: Event | None = None
-    for event in events:
-        changed = before is not None and before.points != event.points
-        from_ = f"{_number(before.points)} → " if before is not None and changed else ""
-        where = f"{event.file or 'no answer'}"
-        digest = f" [{event.digest[:SHOWN_DIGITS]}]" if event.digest else ""
-        when = event.when.replace("T", " ").removesuffix("+00:00")
-        yield (
-            f"{when} UTC: {from_}{_number(event.points)} points ({event.verdict}), "
-            f"{one_line(where)}{digest}, by `{one_line(event.command)}`"
-        )
-        before = event
