@@ -11,13 +11,13 @@ import builtins
 from collections import ChainMap
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from course_lib.emulator.errors import KernelRejected
 from course_lib.emulator.language.kernel import Kernel
-from course_lib.emulator.language.names import Unusable
+from course_lib.emulator.language.names import OwnModule, Unusable
 from course_lib.sentences import say
 
 
@@ -62,6 +62,22 @@ def _value_now(name: str, kernel: Kernel, known: dict[Kernel, Kernel]) -> Any:
             kernel=kernel.name,
         )
         return Unusable(reason, "compile-error", "Define it above, or leave the signature out.")
+    if isinstance(value, OwnModule):
+        used = {node.attr for node in ast.walk(kernel.tree) if _is_of(node, name)}
+        return OwnModule(
+            value.name,
+            {attr: _fixed(value.names[attr], known) for attr in used if attr in value.names},
+        )
+    return _fixed(value, known)
+
+
+def _is_of(node: ast.AST, module: str) -> TypeGuard[ast.Attribute]:
+    if not isinstance(node, ast.Attribute):
+        return False
+    return isinstance(node.value, ast.Name) and node.value.id == module
+
+
+def _fixed(value: Any, known: dict[Kernel, Kernel]) -> Any:
     if isinstance(value, Kernel):
         return known[value] if value in known else frozen(value, known)
     return value.copy() if isinstance(value, np.ndarray) else value
