@@ -63,6 +63,11 @@ def test_what_is_defined_below_a_signature_is_missing() -> None:
     (found,) = refused.value.findings
     assert found.code == "compile-error"
     assert "LATER has no value yet" in found.message
+    misspelt = text.replace("LATER = 9", "LATTER = 9")
+    with pytest.raises(KernelRejected) as refused:
+        emulate(load_program(misspelt).kernel("k"))[1, 1](np.zeros(1))
+    (found,) = refused.value.findings
+    assert "The name LATER is not defined" in found.message
 
 
 @pytest.fixture
