@@ -113,7 +113,7 @@ def _vectorize(*arguments: Any, **options: Any) -> Any:
 
 
 def _guvectorize(*arguments: Any, **options: Any) -> Any:
-    from course_lib.ufuncs import GUVectorizeBuilder
+    from course_lib.generalised_ufuncs import GUVectorizeBuilder
 
     return GUVectorizeBuilder(*arguments, **options)
 

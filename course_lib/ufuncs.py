@@ -1,4 +1,4 @@
-"""`@vectorize` and `@guvectorize` with target="cuda" where there is no GPU.
+"""`@vectorize` with target="cuda" where there is no GPU.
 
 As in Numba, each signature makes a kernel, in which thread i applies the function to element i.
 Types are chosen as Numba's CUDA ufuncs choose them, which is less freely than NumPy's do: arrays
@@ -37,15 +37,6 @@ def kernel({parameters}, out):
     i = cuda.grid(1)
     if i < out.shape[0]:
         out[i] = {core}({elements})
-"""
-PART_BY_PART = """
-from numba import cuda
-
-@cuda.jit
-def kernel({parameters}):
-    i = cuda.grid(1)
-    if i < {last}.shape[0]:
-        {core}({elements})
 """
 
 
@@ -123,7 +114,7 @@ def run(
         launch(version.kernel, -(-count // THREADS), THREADS, stream, 0, on_device, outputs)
 
 
-class _Builder:
+class Builder:
     """What `numba.vectorize` makes for a target: it is told the signatures, and builds."""
 
     def __init__(self, launch: Launch, function: Any, cache: bool, options: Any) -> None:
@@ -147,7 +138,7 @@ class _Builder:
         """There are no other versions than those that were asked for, anyway."""
 
 
-class VectorizeBuilder(_Builder):
+class VectorizeBuilder(Builder):
     """Builds a ufunc; the arguments are those that `numba.vectorize` gives."""
 
     def __init__(
@@ -209,7 +200,7 @@ class EmulatedUfunc:
         if out is not None:
             np.copyto(out.buffer if isinstance(out, EmulatedDeviceArray) else out, result)
             return out
-        return EmulatedDeviceArray(result) if _any_on_device(args) else result
+        return EmulatedDeviceArray(result) if any_on_device(args) else result
 
     def _shape(self, arrays: Sequence[np.ndarray]) -> tuple[int, ...]:
         try:
@@ -280,195 +271,6 @@ class EmulatedUfunc:
         return self._reduced(left, stream)
 
 
-class GUVectorizeBuilder(_Builder):
-    """Builds a generalised ufunc; the arguments are those that `numba.guvectorize` gives."""
-
-    def __init__(
-        self,
-        launch: Launch,
-        func: Any,
-        sig: str,
-        identity: Any = None,
-        cache: bool = False,
-        targetoptions: Any = None,
-        writable_args: Any = (),
-    ) -> None:
-        from numba.np.ufunc.sigparse import parse_signature
-
-        super().__init__(launch, func, cache, targetoptions)
-        if writable_args:
-            raise ArgumentsRefused('With target="cuda" no input can be written.')
-        self.inputs, self.outputs = parse_signature(sig)
-
-    def add(self, sig: Any) -> None:
-        """Another signature."""
-        kinds, result = self.normalized(sig)
-        if str(result) not in ("None", "none", "void"):
-            raise ArgumentsRefused(
-                f"{self.function.__name__} returns nothing: its last arguments are for results."
-            )
-        axes = [*self.inputs, *self.outputs]
-        if len(kinds) != len(axes):
-            raise ArgumentsRefused(
-                f"{self.function.__name__} has {len(axes)} arguments in its layout, and "
-                f"{len(kinds)} types."
-            )
-        names = [f"a{i}" for i in range(len(kinds))]
-        parts = [
-            _part(name, len(of_one), kind)
-            for name, of_one, kind in zip(names, axes, kinds, strict=True)
-        ]
-        text = PART_BY_PART.format(
-            parameters=", ".join(names), last=names[-1], core=CORE, elements=", ".join(parts)
-        )
-        dtypes = tuple(dtype_of(getattr(kind, "dtype", kind)) for kind in kinds)
-        version = Version(self.function, text, (kinds, None))
-        self.versions[dtypes[: len(self.inputs)]] = version
-        version.outputs = dtypes[len(self.inputs) :]
-
-    def build_ufunc(self) -> EmulatedGUFunc:
-        """The generalised ufunc."""
-        layout = (self.inputs, self.outputs)
-        return EmulatedGUFunc(self.function.__name__, layout, self.versions, self.launch)
-
-
-def _part(name: str, axes: int, kind: Any) -> str:
-    """What of an array the function is given: a number, or an array even of a single number."""
-    ndim = getattr(kind, "ndim", 0)
-    if ndim == axes:
-        return f"{name}[{', '.join(['i', *[':'] * axes])}]"
-    if (ndim, axes) == (1, 0):
-        return f"{name}[i : i + 1]"
-    raise ArgumentsRefused(f"{kind} does not have the {axes} axes that the layout gives it.")
-
-
-class EmulatedGUFunc:
-    """A function that is applied to parts of arrays, to each by a thread of the emulator."""
-
-    def __init__(
-        self, name: str, layout: Any, versions: Mapping[Types, Version], launch: Launch
-    ) -> None:
-        self.__name__ = name
-        self.inputs, self.outputs = layout
-        self._versions = versions
-        self._launch = launch
-        self.max_blocksize = THREADS  # which programs for GPUs set
-
-    def __repr__(self) -> str:
-        return f"<generalised ufunc {self.__name__} on the emulator>"
-
-    def __call__(self, *args: Any, out: Any = None, stream: Any = 0) -> Any:
-        """The function of each part; on the device, if an argument or `out` is there.
-
-        Raises:
-            ArgumentsRefused: for types that no signature has, and shapes that do not fit.
-        """
-        many, results = len(self.inputs), len(self.outputs)
-        if len(args) not in ((many,) if out is not None else (many, many + results)):
-            raise ArgumentsRefused(
-                f"{self.__name__} takes {many} arguments, or {many + results} with those for "
-                f"results, not {len(args)}."
-            )
-        given = [_buffer(each) for each in args[:many]]
-        outs = list(args[many:]) or [out] * results
-        types = self._types([each.dtype for each in given])
-        if any(
-            each.dtype != kind and isinstance(arg, EmulatedDeviceArray)
-            for each, kind, arg in zip(given, types, args, strict=False)
-        ):
-            raise ArgumentsRefused(
-                f"{self.__name__} is given an array on the device of another type than its "
-                "signature has, and no such array is converted."
-            )
-        version = self._versions[types]
-        around, lengths = self._shapes([each.shape for each in given])
-        count = int(np.prod(around))
-        flat = [
-            np.broadcast_to(
-                each.astype(kind, copy=False).reshape((-1, *_inner(each, axes))),
-                (count, *_inner(each, axes)),
-            )
-            for each, kind, axes in zip(given, types, self.inputs, strict=True)
-        ]
-        made, fresh = [], []
-        for place, (axes, kind, to) in enumerate(
-            zip(self.outputs, version.outputs, outs, strict=True), start=many
-        ):
-            shape = (*around, *(lengths[name] for name in axes))
-            if to is not None and to.shape != shape:
-                raise ArgumentsRefused(
-                    f"{self.__name__} gives the shape {shape}; `out` has {to.shape}."
-                )
-            on_device = isinstance(to, EmulatedDeviceArray)
-            made.append(to.buffer if on_device else undefined(shape, kind))
-            fresh += [] if on_device else [f"a{place}"]
-        parts = [each.reshape((count, *each.shape[len(around) :])) for each in made]
-        run(self._launch, version, count, [*flat, *parts], stream, fresh)
-        stays = _any_on_device([*args, *outs])
-        handed = [self._handed_back(*each, stays) for each in zip(made, outs, strict=True)]
-        return handed[0] if results == 1 else tuple(handed)
-
-    def _handed_back(self, made: np.ndarray, out: Any, stays: bool) -> Any:
-        if isinstance(out, EmulatedDeviceArray):
-            return out
-        if out is not None:
-            np.copyto(out, made)
-            return out
-        return EmulatedDeviceArray(made) if stays else made
-
-    def _types(self, given: Sequence[np.dtype]) -> Types:
-        """The signature with just these types, or else the first that Numba finds to fit.
-
-        Numba asks whether the signature's types can be cast to the given ones, and then casts the
-        other way: float64 becomes float32, and never the reverse.
-        """
-        exact = tuple(given)
-        if exact in self._versions:
-            return exact
-        for types in self._versions:
-            if all(np.can_cast(wanted, had) for wanted, had in zip(types, given, strict=True)):
-                return types
-        known = " or ".join(f"({', '.join(map(str, types))})" for types in self._versions)
-        raise ArgumentsRefused(
-            f"{self.__name__} takes {known or 'nothing: it has no signature'}, but it is given "
-            f"({', '.join(map(str, given))}): array.astype(…) converts."
-        )
-
-    def _shapes(self, shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], dict[str, int]]:
-        """The axes that are looped over, and the length of each axis that has a name."""
-        lengths: dict[str, int] = {}
-        around = []
-        for place, (shape, axes) in enumerate(zip(shapes, self.inputs, strict=True), start=1):
-            if len(shape) < len(axes):
-                raise ArgumentsRefused(
-                    f"Argument {place} of {self.__name__} needs {len(axes)} axes or more, and has "
-                    f"{len(shape)}."
-                )
-            cut = len(shape) - len(axes)
-            around.append(shape[:cut])
-            for name, length in zip(axes, shape[cut:], strict=True):
-                if lengths.setdefault(name, length) != length:
-                    raise ArgumentsRefused(
-                        f"The length {name} of {self.__name__} is {lengths[name]} in one argument "
-                        f"and {length} in argument {place}."
-                    )
-        most = max(around, key=lambda shape: int(np.prod(shape)))
-        for place, shape in enumerate(around, start=1):
-            if shape not in (most, (), (1,)):
-                raise ArgumentsRefused(
-                    f"Argument {place} of {self.__name__} has the outer shape {shape}, another "
-                    f'{most}: with target="cuda" Numba repeats only a single part.'
-                )
-        if not np.prod(most):
-            raise ArgumentsRefused(f"{self.__name__} is given an empty array, which Numba refuses.")
-        return most, lengths
-
-
-def _inner(array: np.ndarray, axes: Sequence[str]) -> tuple[int, ...]:
-    """The lengths of the last axes, those that have names."""
-    return array.shape[array.ndim - len(axes) :]
-
-
 def _is_scalar(value: Any) -> bool:
     return isinstance(value, int | float | complex | np.number)
 
@@ -477,13 +279,13 @@ def _dtype(value: Any) -> np.dtype:
     return value.dtype if isinstance(value, EmulatedDeviceArray) else np.asarray(value).dtype
 
 
-def _buffer(value: Any) -> np.ndarray:
+def on_host(value: Any) -> np.ndarray:
     return value.buffer if isinstance(value, EmulatedDeviceArray) else np.asarray(value)
 
 
 def _as_array(value: Any, kind: np.dtype) -> np.ndarray:
-    return np.array([value], kind) if _is_scalar(value) else _buffer(value)
+    return np.array([value], kind) if _is_scalar(value) else on_host(value)
 
 
-def _any_on_device(values: Sequence[Any]) -> bool:
+def any_on_device(values: Sequence[Any]) -> bool:
     return any(isinstance(each, EmulatedDeviceArray) for each in values)

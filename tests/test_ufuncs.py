@@ -308,6 +308,8 @@ def test_the_results_of_a_guvectorize_go_where_they_are_wanted() -> None:
     assert host.tolist() == [4] * 3
     assert ours(cuda.to_device(values), out=device) is device
     assert device.copy_to_host().tolist() == [4] * 3
+    every_other = cuda.to_device(np.zeros(6))[::2]
+    assert ours(values, out=every_other).copy_to_host().tolist() == [4] * 3
     single = guvectorize(["(float32[:], float32[:])"], "(i)->()", target="cuda")(summed)
     assert single(values).dtype == np.float32, "Numba casts down"
     for refused, says in (

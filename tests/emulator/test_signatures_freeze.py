@@ -63,6 +63,11 @@ def test_what_is_defined_below_a_signature_is_missing() -> None:
     (found,) = refused.value.findings
     assert found.code == "compile-error"
     assert "LATER has no value yet" in found.message
+    misspelt = text.replace("LATER = 9", "LATTER = 9")
+    with pytest.raises(KernelRejected) as refused:
+        emulate(load_program(misspelt).kernel("k"))[1, 1](np.zeros(1))
+    (found,) = refused.value.findings
+    assert "The name LATER is not defined" in found.message
 
 
 @pytest.fixture
@@ -86,3 +91,21 @@ def test_in_a_running_program(session, tmp_path_factory, name: str) -> None:
         out = np.zeros(1)
         run(out)
         assert out[0] == expected
+
+
+def test_the_names_of_a_module_of_ones_own_are_fixed_too(session, tmp_path, monkeypatch) -> None:
+    (tmp_path / "rates_of_mine.py").write_text(
+        "from numba import cuda\nRATE = 1\n@cuda.jit(device=True)\ndef rate():\n    return RATE\n"
+    )
+    path = tmp_path / "program.py"
+    path.write_text(
+        f"from numba import cuda\nimport rates_of_mine\n@{VOID}\ndef k(out):\n"
+        "    out[0] = rates_of_mine.RATE\n    out[1] = rates_of_mine.rate()\n"
+        "rates_of_mine.RATE = 9\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    names: dict[str, object] = {"__name__": "program"}
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    out = np.zeros(2)
+    names["k"][1, 1](out)
+    assert out.tolist() == [1, 1]
