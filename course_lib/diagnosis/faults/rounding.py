@@ -13,7 +13,6 @@ from course_lib.emulator.functions.intrinsics import Cast
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.inference.whole_kernel import all_typings
 from course_lib.findings import Finding, finding
-from course_lib.sentences import say
 
 TESTS = (ast.If, ast.IfExp, ast.While, ast.Assert)
 
@@ -32,8 +31,10 @@ def depends_on_rounding(
     seen = unsteady or (launcher.run(exact.case, either_rounding=True) if lines else exact)
     if seen.right and counts_of(seen.profile) == counts_of(exact.profile):
         return None
-    told = "What comes out, or what it costs, depends on how products are rounded."
-    message = say("{told} A GPU may add to a product first and round once.", told=told)
+    message = (
+        "What comes out, or what it costs, depends on how products are rounded: a GPU may add to a "
+        "product first and round once."
+    )
     hint = "Does a test ask whether two numbers are equal, where rounding alone parts them?"
     found = finding("wrong-result", message, min(lines, default=None), hint, "error")
     return launcher.seen_in(seen, found, is_told=False)

@@ -18,6 +18,7 @@ from course_lib.emulator.state.lanes import Value
 # The bits of a float64 that a float32 lacks. Where they are cut off, a number is rounded towards
 # zero; where so much is added before that one of them is carried, away from it.
 LACKING = np.int64((1 << 29) - 1)
+KEPT = ~LACKING
 DRAWN = 1 << 16
 
 
@@ -31,9 +32,10 @@ class EitherRounding:
 
     def __call__(self, compute: Callable[[Any, Any], Any], left: Value, right: Value) -> Value:
         """The product, or power, of float32 numbers that `compute` works out."""
-        exact = np.asarray(compute(np.asarray(left, np.float64), right), np.float64)
-        bits = exact.view(np.int64) + self._draw(exact.size).reshape(exact.shape)
-        result: Value = (bits & ~LACKING).view(np.float64).astype(np.float32)
+        exact = np.asarray(compute(left.astype(np.float64), right))
+        bits = self._draw(exact.size).reshape(exact.shape) + exact.view(np.int64)
+        bits &= KEPT
+        result: Value = bits.view(np.float64).astype(np.float32)
         return result if result.ndim else result[()]
 
     def _draw(self, count: int) -> np.ndarray:
