@@ -98,6 +98,14 @@ def _filename(answer: object) -> str:
     return str(getattr(code, "co_filename", ""))
 
 
+def read_function(answer: object) -> Kernel | None:
+    """The syntax tree of an answer; None where no text is found, or it is no function."""
+    try:
+        return _read(answer)
+    except (KernelRejected, RecursionError):
+        return None
+
+
 def _read(answer: object) -> Kernel:
     if hasattr(answer, "py_func") or isinstance(answer, Kernel):
         return kernel_from(answer)
