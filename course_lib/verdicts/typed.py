@@ -99,10 +99,13 @@ def _filename(answer: object) -> str:
 
 
 def read_function(answer: object) -> Kernel | None:
-    """The syntax tree of an answer; None where no text is found, or it is no function."""
+    """The syntax tree of an answer; None where no text is found, or it is no function.
+
+    Whatever an object does when it is looked at: whoever judges it says so.
+    """
     try:
         return _read(answer)
-    except (KernelRejected, RecursionError):
+    except Exception:
         return None
 
 
