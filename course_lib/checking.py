@@ -358,24 +358,19 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
         CheckFailed: if a graded exercise did not pass; a notebook shows this as one line. A task
             of a lesson raises nothing: the lesson goes on.
     """
-    unread = _unreadable_answer(exercise_id)
-    if unread is not None:
-        print(
-            f"Careful: the answer cell is no valid Python (line {unread.lineno}: {unread.msg}), so "
-            "it did not run.\nThis judges the answer that ran before it.\n"
-        )
+    # Imported late: grading judges without it.
+    from course_lib import verdicts
+
     runtime.speak_plainly()
     with interruptible("the answer has not been judged."):
-        report = examine(exercise_id, kernel, block)
+        failed = verdicts.failed_since(exercise_id, kernel)
+        report = _not_defined(exercise_id, failed) or examine(exercise_id, kernel, block)
         if exercise_id in TASKS and TASKS[exercise_id].instructions and report.passed:
             # Imported late: a browser has no compiler, and no Numba to ask.
             from course_lib.compiled_answer import with_machine_code
 
             report = with_machine_code(TASKS[exercise_id], kernel, report)
-    # Imported late: grading judges without it.
-    from course_lib import verdicts
-
-    verdicts.show(report, kernel, block)
+    verdicts.show(report, None if failed else kernel, block)
     if not report.passed and exercise_id not in TASKS:
         sys.stdout.flush()
         # pytest shows this line alone, without what was printed; so the cause stands in it.
@@ -387,21 +382,10 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
         )
 
 
-def _unreadable_answer(exercise_id: str) -> SyntaxError | None:
-    """What is wrong with the answer cell as last run in this notebook, if it could not be read.
-
-    After a syntax error the name still stands for the answer before it.
-    """
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    cells = shell.user_ns.get("In", []) if shell else []
-    markers = (f"# EXERCISE {exercise_id}", f"# TASK {exercise_id}")
-    answer = next((cell for cell in reversed(cells) if cell.lstrip().startswith(markers)), "")
-    try:
-        ast.parse(answer)
-    except SyntaxError as error:
-        return error
-    return None
+def _not_defined(exercise_id: str, failed: list[Finding]) -> Report | None:
+    """The verdict on an answer whose cell, as it was run last, did not define it."""
+    exercise = {**TASKS, **EXERCISES}.get(exercise_id)
+    return _fit_to_print(make_report(exercise, failed)) if exercise and failed else None
 
 
 def _answer_of_object(kernel: object) -> Answer:

@@ -6,8 +6,9 @@ is what they do not show: the interface, the verdict's text, points, constants, 
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import types
+import io
 
 import known_kernels
 import pytest
@@ -374,23 +375,50 @@ def test_a_tile_under_another_name_is_understood() -> None:
     assert judged(RIGHT.replace("TILE = 16\n", "").replace("TILE", "8")).passed
 
 
-def test_a_check_after_a_syntax_error_says_what_it_judges(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+ADDS = """# EXERCISE mat_add
+@cuda.jit
+def mat_add(A, B, C):
+    x, y = cuda.grid(2)
+    if y < C.shape[0] and x < C.shape[1]:
+        C[y, x] = A[y, x] + B[y, x]
+"""
+
+
+@every_case(
+    ("cells", "says"),
+    [
+        ([ADDS], None),
+        ([ADDS, ADDS.replace("C):", "C)")], "line 3: "),
+        ([ADDS, "\n\n" + ADDS.replace("+ B[y, x]", "+ B[y, x")], "line 8: "),
+        ([ADDS, ADDS.replace("C):", "C)"), ADDS], None),
+        ([ADDS, "1 / 0\n" + ADDS.replace("+", "-")], "before it came to `def mat_add`"),
+        ([ADDS, ADDS.split("\n", 1)[1].replace("C):", "C)")], "line 2: "),  # no marker
+        ([ADDS, ADDS.replace("cuda.jit", "cuda.gird").replace("+", "-")], "before it came to"),
+        ([ADDS, "print(mat_add)"], None),
+    ],
+    ids=str,
+)
+def test_a_check_judges_the_last_text_of_the_cell(cells: list[str], says: str | None) -> None:
     """The name still stands for the answer before; the student looks at the one that failed."""
-    cells = [""]  # what IPython keeps as `In`: every cell that was run, readable or not
-    shell = types.SimpleNamespace(user_ns={"In": cells})
-    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
-    cells.append("# EXERCISE mat_add\ndef mat_add(A, B, C)\n    pass\n")
-    with pytest.raises(CheckFailed):
-        check("mat_add", "no kernel at all")
-    said = capsys.readouterr().out
-    assert "no valid Python (line 2: expected ':')" in said
-    assert "judges the answer that ran before" in said
-    cells.append("# EXERCISE mat_add\ndef mat_add(A, B, C):\n    pass\n")
-    with pytest.raises(CheckFailed):
-        check("mat_add", "no kernel at all")
-    assert "Careful" not in capsys.readouterr().out
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    shell.run_cell("from numba import cuda\nimport course_lib", store_history=True)
+    try:
+        for text in cells:
+            with contextlib.redirect_stdout(io.StringIO()):
+                shell.run_cell(text, store_history=True)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("IPython.get_ipython", lambda: shell)
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                result = shell.run_cell('course_lib.check("mat_add", mat_add)', store_history=True)
+    finally:
+        shell.history_manager.end_session()
+    if says is None:
+        assert result.success
+    else:
+        assert isinstance(result.error_in_exec, CheckFailed)
+        assert says in " ".join(said.getvalue().lower().split())
 
 
 HEAD, KERNEL = RIGHT.split("@cuda.jit\n")

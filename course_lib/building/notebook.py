@@ -104,7 +104,22 @@ def canonical(notebook: Notebook) -> Notebook:
     cells = [_canonical_cell(cell) for cell in notebook["cells"]]
     for cell, name in zip(cells, _stable_ids(cells), strict=True):
         cell["id"] = name
+    _open_clean(cells)
     return new(cells)
+
+
+def _open_clean(cells: list[Cell]) -> None:
+    """Above a lesson's first task no cell looks as if it had been run in this session.
+
+    Who opens the lesson has to run these cells; counts, and what the setup cell says of a machine,
+    would say otherwise. What the others show stays, for whoever only reads.
+    """
+    first = next((number for number, cell in enumerate(cells) if "task" in tags(cell)), 0)
+    for cell in cells[:first]:
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = None
+            if "setup" in tags(cell):
+                cell["outputs"] = []
 
 
 def without_outputs(notebook: Notebook) -> Notebook:

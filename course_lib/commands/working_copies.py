@@ -1,4 +1,4 @@
-"""The student's own copies of the notebooks, in my/: made once, never written over.
+"""The student's own copies of the notebooks, in my/: made once, as never run, never written over.
 
 The lessons themselves stay as they were published, so that an update of the course meets no change
 of anybody's. A note beside the copies says what each was copied from; it is how an updated lesson
@@ -14,6 +14,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from course_lib.building.notebook import dumps, without_outputs
 from course_lib.commands.places import REPOSITORY
 from course_lib.curriculum import PATHFINDER
 
@@ -42,7 +43,7 @@ def make(root: Path = REPOSITORY, home: Path | None = None) -> list[str]:
     for name, original in _originals(root):
         text = original.read_bytes()
         print_of_it = _fingerprint(text)
-        if _copied(text, mine / name):
+        if _copied(_never_run(text), mine / name):
             noted[name] = print_of_it
         elif noted.setdefault(name, print_of_it) != print_of_it:
             updated.append(f"my/{name}")
@@ -75,6 +76,13 @@ def _lead_to_the_library(root: Path, mine: Path) -> None:
         original, copy = root / folder / PATHFINDER, mine / folder / PATHFINDER
         if original.exists() and copy.parent.exists():
             copy.write_bytes(original.read_bytes())
+
+
+def _never_run(text: bytes) -> bytes:
+    """A notebook without counts and outputs, so that a fresh copy does not look as if it had run."""
+    with contextlib.suppress(ValueError, TypeError, KeyError):
+        return dumps(without_outputs(json.loads(text))).encode()
+    return text
 
 
 def _copied(text: bytes, copy: Path) -> bool:
