@@ -79,7 +79,7 @@ def _lead_to_the_library(root: Path, mine: Path) -> None:
 
 
 def _never_run(text: bytes) -> bytes:
-    """A notebook without counts and outputs, so that a fresh copy does not look as if it had run."""
+    """A notebook without counts and outputs: a fresh copy does not look as if it had been run."""
     with contextlib.suppress(ValueError, TypeError, KeyError):
         return dumps(without_outputs(json.loads(text))).encode()
     return text

@@ -22,7 +22,7 @@ OF_THE_VERSION_BEFORE = (f"{WORK}/{CLASS_BEFORE}", f"{WORK}/{WRITTEN_BEFORE}")
 
 
 @dataclass(frozen=True)
-class Record:
+class RunRecord:
     """What the last complete run has left.
 
     Attributes:
@@ -69,7 +69,7 @@ def _about(found: object) -> dict[str, Any]:
     return found
 
 
-def read_record(out: Path, work: Path) -> Record:
+def read_record(out: Path, work: Path) -> RunRecord:
     """What the last complete run has left; nothing if there was none.
 
     Raises:
@@ -79,14 +79,14 @@ def read_record(out: Path, work: Path) -> Record:
     try:
         found = unsealed(path.read_bytes())
         counted = tuple(Counted.restored(each) for each in found["counted"])
-        return Record(_about(found["about"]), counted, found["files"])
+        return RunRecord(_about(found["about"]), counted, found["files"])
     except FileNotFoundError:
         return _of_the_version_before(out, work)
     except (ValueError, TypeError, KeyError, AttributeError):  # Damaged is a ValueError
         raise _unreadable(path) from None
 
 
-def _of_the_version_before(out: Path, work: Path) -> Record:
+def _of_the_version_before(out: Path, work: Path) -> RunRecord:
     path = work / CLASS_BEFORE
     try:
         listed = json.loads(path.read_text(encoding="ascii"))
@@ -97,10 +97,10 @@ def _of_the_version_before(out: Path, work: Path) -> Record:
                 f"{out} holds grades, but {work / COUNTED} is gone, which says on what; put back a "
                 "copy, or choose another --out."
             ) from None
-        return Record()
+        return RunRecord()
     except (ValueError, TypeError, KeyError, AttributeError):
         raise _unreadable(path) from None
-    return Record({}, counted, _written_before(out, work / WRITTEN_BEFORE))
+    return RunRecord({}, counted, _written_before(out, work / WRITTEN_BEFORE))
 
 
 def _written_before(out: Path, log: Path) -> dict[str, list[str]]:

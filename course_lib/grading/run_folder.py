@@ -13,13 +13,13 @@ from typing import IO, Any
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook.counted import Counted
 from course_lib.grading.gradebook.outputs import FEEDBACK, FILES
-from course_lib.grading.gradebook.which_counts import Choice, what_changed, with_history
+from course_lib.grading.gradebook.which_counts import WhatCounts, what_changed, with_history
 from course_lib.grading.judging.journal import Journal
 from course_lib.grading.record_file import (
     COUNTED,
     OF_THE_VERSION_BEFORE,
     WORK,
-    Record,
+    RunRecord,
     read_about,
     read_record,
 )
@@ -139,7 +139,7 @@ class RunFolder:
     def replace(
         self,
         write: Callable[[Path], None],
-        choice: Choice,
+        choice: WhatCounts,
         rows: Sequence[GradebookRow],
         say: Callable[[str], None],
     ) -> None:
@@ -163,7 +163,7 @@ class RunFolder:
         try:
             new = self._files.begin()
             write(new)
-            record = Record(self._about, tuple(counted), self._files.checksums())
+            record = RunRecord(self._about, tuple(counted), self._files.checksums())
             private_folder(new / WORK)
             write_whole(new / WORK / self._run.name, sealed(self._about))
             write_whole(new / WORK / COUNTED, record.sealed())

@@ -262,9 +262,9 @@ def examined(text: str) -> tuple[course_lib.diagnosis.report.Report, list[tuple[
     shapes = []
     run = Launcher.run
 
-    def noted(self: Launcher, case, listen=False):  # type: ignore[no-untyped-def]
+    def noted(self: Launcher, case, *options, **named):  # type: ignore[no-untyped-def]
         shapes.extend([case.shape] * bool(case.allowed))
-        return run(self, case, listen)
+        return run(self, case, *options, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Launcher, "run", noted)

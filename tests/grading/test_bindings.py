@@ -178,7 +178,7 @@ def test_what_changes_nothing_is_judged(texts):
         (["%%writefile own.py\n" + ANSWER, f"from own import {ASKED}"], "by an import from own"),
         ([f"exec('''{ANSWER}''')"], "line 1, by `exec`"),
         ([f"text = '''{ANSWER}'''", "exec(text)"], f"{ASKED} may be bound in cell 2, line 1, by"),
-        ([f"if True:\n    {ANSWER.strip().replace(chr(10), chr(10) + '    ')}"], "inside `if`"),
+        (["LIMIT = 1\nif True:\n    def helper(): return 2", ANSWER], "inside `if`"),
         ([f"{ASKED} = eval('lambda *all: 1')"], "eval"),
     ],
     ids=str,

@@ -123,7 +123,7 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         )
         line = _line_of_operands(measured) or arrays[0].line
         yield finding("not-used", message, line, hint, "error")
-    elif _is_for_show(measured):
+    elif measured.hands_over and _is_for_show(measured):
         message = say(
             "The result is not made of what threads read of each other in {names}: every thread "
             "fetches its operands from global memory.",

@@ -113,7 +113,8 @@ def keep_causes(
         follows += ("uninitialised-read",)
     kept = [each for each in faults if each.code not in follows]
     # A test that lets threads out of an array is told by them, before what it keeps from writing.
-    let_out = [each for each in kept if (each.code, each.line) == (cause.code, cause.line)]
+    told = (cause.code, cause.line) if cause.code not in OUTSIDE else ()
+    let_out = [each for each in kept if (each.code, each.line) == told]
     return by_importance(once([*let_out, cause, *kept]))
 
 

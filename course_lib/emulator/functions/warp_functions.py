@@ -124,8 +124,13 @@ def _shuffle(source: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsi
         given = np.take_along_axis(rows, wanted, axis=2)
         if undefined.any():
             name = ast.unparse(node.func).rsplit(".", 1)[-1]
-            instead = machine.instead.value(name, machine.line, dtype) if machine.instead else None
-            given = np.where(undefined, poison(dtype) if instead is None else instead, given)
+            instead = (
+                machine.instead.value(name, machine.line, dtype, machine.space)
+                if machine.instead
+                else None
+            )
+            there = poison(dtype) if instead is None else _rows(machine, instead)
+            given = np.where(undefined, there, given)
             told = undefined & ~np.take_along_axis(meeting.absent, wanted, axis=2)
             if told.any():
                 machine.observers.no_such_lane(name, told, wanted, meeting.active, machine.line)

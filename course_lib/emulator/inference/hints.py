@@ -50,6 +50,12 @@ OF_A_NUMBER = {
     "view": "course_lib.intrinsics.float_bits(…) gives the bits of a float.",
 }
 
+# Names of numba.cuda that no kernel of the emulator uses: they exist all the same.
+NUMBAS_CUDA = frozenset(
+    "args as_cuda_array cg current_context device_array driver event fp16 gpus In InOut jit Out "
+    "is_available pinned pinned_array reduce Reduce stream synchronize to_device types "
+    "ufuncs".split()
+)
 METHODS_THAT_ALLOCATE = frozenset("astype copy dot flatten ravel sort".split())
 _FUNCTIONS_THAT_ALLOCATE = frozenset(
     "arange array asarray copy empty empty_like full full_like linspace ones ones_like zeros "
@@ -144,7 +150,7 @@ def no_such_name(reference: Reference, node: ast.AST) -> KernelRejected | None:
     inside = f"{owner}."
     known = (each for each in (*INTRINSICS, *ATTRIBUTES) if each.startswith(inside))
     siblings = {each.removeprefix(inside).split(".")[0] for each in known}
-    if name in siblings or name in DTYPES or name in ("jit", "types"):
+    if name in siblings or name in DTYPES or name in NUMBAS_CUDA:
         return None
     short = short_name(reference)
     meant = did_you_mean(name, sorted(siblings), short.removesuffix(name))

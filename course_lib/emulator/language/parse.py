@@ -57,6 +57,7 @@ def load_program(text: str, surroundings: dict[str, Any] | None = None) -> Progr
         KernelRejected: for text that is no Python, is too large or too deeply nested, or
             imports what an answer may not.
     """
+    text = text.removeprefix("\ufeff")  # as Python reads a file
     tree = parse_text(text, "<answer>")
     program = Program(text, names={} if surroundings is None else surroundings)
     for statement in tree.body:
@@ -357,7 +358,7 @@ def parse_text(text: str, filename: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes in strings, which mean nothing here
-            tree = ast.parse(text.removeprefix("\ufeff"), filename)  # as Python reads a file
+            tree = ast.parse(text, filename)
     except SyntaxError as error:
         said, hint = why_unreadable(error, text)
         message = say("This is no valid Python: {said}.", said=said)

@@ -30,6 +30,12 @@ class _Event:
     def is_sure(self) -> bool:
         return not self.binding.way
 
+    def is_read(self, own: Segment) -> bool:
+        """Does the examination tell by itself what is bound here? It reads the answer's own cell,
+        an `if` with a constant test and a `try` in which nothing fails as well."""
+        here = self.segment.order == own.order
+        return self.is_sure or (here and self.binding.way in ("inside `if`", "inside `try`"))
+
     @property
     def meaning(self) -> object:
         """Two events of the same meaning give a name the same value."""
@@ -101,7 +107,7 @@ def _doubt_about_name(
     name: str, own: Segment, is_chosen: bool, events: Sequence[_Event]
 ) -> _Event | None:
     mine = [event for event in events if event.binding.name in (name, ANY)]
-    sure = [number for number, event in enumerate(mine) if event.is_sure]
+    sure = [number for number, event in enumerate(mine) if event.is_read(own)]
     above = [number for number in sure if mine[number].segment.order <= own.order]
     # Where the answer takes the name from; what the instructor's notebook defines comes first.
     taken = max(above, default=min(sure, default=-1))
@@ -109,9 +115,9 @@ def _doubt_about_name(
         way = "to a value that the text does not tell"
         return replace(mine[taken], binding=replace(mine[taken].binding, way=way))
     for number, event in enumerate(mine[taken + 1 :], start=taken + 1):
-        if not event.is_sure and number > max(sure, default=-1):
+        if not event.is_read(own) and number > max(sure, default=-1):
             return event
-        if event.is_sure and not is_chosen and event.meaning != mine[taken].meaning:
+        if event.is_read(own) and not is_chosen and event.meaning != mine[taken].meaning:
             if not _are_usual(mine[taken], event):
                 return event
     return None

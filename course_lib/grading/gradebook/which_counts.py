@@ -40,7 +40,7 @@ MOST_CHARACTERS = 500  # of a command
 
 
 @dataclass
-class Choice:
+class WhatCounts:
     """What counts from now on.
 
     Attributes:
@@ -63,7 +63,7 @@ class Choice:
 
 def choose(
     found: Sequence[Graded], earlier: Sequence[Counted], by_name: bool, out: object
-) -> Choice:
+) -> WhatCounts:
     """Apply the rules to what a run was given.
 
     Args:
@@ -78,7 +78,7 @@ def choose(
     pairs, rest = matched(found, earlier, by_name)
     if not by_name:
         refuse_losses(pairs, rest, out)
-    choice = Choice(counted=list(rest), before={each.submission.key: each for each in rest})
+    choice = WhatCounts(counted=list(rest), before={each.submission.key: each for each in rest})
     for given, before in pairs:
         now, passed_over = _joined(given, before, by_name)
         key = now.submission.key
@@ -171,7 +171,7 @@ def _with_events(counted: Counted, now: Mapping[str, Event]) -> Counted:
     return replace(counted, history=history)
 
 
-def what_changed(choice: Choice, after: Sequence[Counted]) -> list[str]:
+def what_changed(choice: WhatCounts, after: Sequence[Counted]) -> list[str]:
     """Every change of what counted before this run, and what it was given in vain."""
     said: list[str] = []
     other_points: list[str] = []
@@ -181,7 +181,7 @@ def what_changed(choice: Choice, after: Sequence[Counted]) -> list[str]:
             old = before.answer(answer.exercise) if before else None
             if old is None:
                 continue
-            row = Row(now, answer, before)
+            row = RowChange(now, answer, before)
             if digest_of(old) != digest_of(answer):
                 said.append(row.counts_now(old))
             elif row.points_changed:
@@ -190,13 +190,13 @@ def what_changed(choice: Choice, after: Sequence[Counted]) -> list[str]:
     for key, given in choice.passed_over:
         now = by_key[key]
         if kept := now.answer(given.exercise):
-            said.append(Row(now, kept, choice.before.get(key)).kept(given))
+            said.append(RowChange(now, kept, choice.before.get(key)).kept(given))
     if other_points:
         said.append(f"Other points for the same answers: {some(other_points)}.")
     return said
 
 
-def who_stays(choice: Choice) -> str:
+def who_stays(choice: WhatCounts) -> str:
     """Who was graded with `--only` alone, and was not given to this run of the class."""
     names = [each.submission.student for each in choice.counted if _is_apart(each, choice)]
     if not names:
@@ -204,12 +204,12 @@ def who_stays(choice: Choice) -> str:
     return f"Kept, as graded with --only and not among these submissions: {some(names)}."
 
 
-def _is_apart(counted: Counted, choice: Choice) -> bool:
+def _is_apart(counted: Counted, choice: WhatCounts) -> bool:
     return counted.submission.key not in choice.graded and not counted.in_class
 
 
 @dataclass(frozen=True)
-class Row:
+class RowChange:
     """One row before and after a run, for the sentences about it."""
 
     now: Counted
