@@ -61,8 +61,8 @@ def doubt_about(
         place: how a cell is called.
     """
     events = list(_events_in(_cells_of(exercise, own, cells)))
-    asked = exercise.names_to_define
-    doubts: dict[str, _Event] = {}
+    asked = frozenset(exercise.names_to_define)
+    doubts = {e.binding.name: e for e in _back_to_itself(asked, needed, events)}
     for name in sorted(needed, key=lambda name: (name not in asked, name)):
         # Of several definitions of a function that is asked for, the search has chosen one.
         chosen = exercise.kind.is_function and name in asked
@@ -72,6 +72,17 @@ def doubt_about(
     # What names its name says more than what may bind any.
     best = min(doubts, key=lambda name: doubts[name].binding.name == ANY, default=None)
     return None if best is None else _sentence(best, doubts[best], place)
+
+
+def _back_to_itself(
+    asked: Collection[str], needed: Collection[str], events: Sequence[_Event]
+) -> Iterator[_Event]:
+    """What keeps an answer under another name for a while: its own name means several things."""
+    for event in events:
+        uses = event.statement.uses if event.statement else frozenset()
+        if event.binding.name in needed and event.binding.name not in asked and uses & set(asked):
+            if event.statement and event.statement.kind != "function":
+                yield replace(event, binding=replace(event.binding, way="to the answer itself"))
 
 
 def doubt_without_answer(name: str, cells: Sequence[Segment], place: Place) -> str | None:
