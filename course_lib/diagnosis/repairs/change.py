@@ -56,7 +56,9 @@ def copy_of(node: Node) -> Node:
     """
     new = type(node)()
     for name in (*node._fields, *node._attributes):
-        value = getattr(node, name, None)
+        if not hasattr(node, name):
+            continue
+        value = getattr(node, name)
         if isinstance(value, list):
             value = [copy_of(each) if isinstance(each, ast.AST) else each for each in value]
         elif isinstance(value, ast.AST):

@@ -87,6 +87,8 @@ def _bound(node: ast.AST, way: str) -> Iterator[Binding]:
             yield from _each(ast.iter_child_nodes(node), way or _made_by_text(value))
         case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
             yield Binding(name, node.lineno, way)
+        case ast.Starred(value=ast.Name(id=name, ctx=ast.Store())):
+            yield Binding(name, node.lineno, way or "by `*`")
         case ast.AugAssign(target=ast.Name(id=name), value=value):
             yield from _bound(value, way)
             yield Binding(name, node.lineno, way or "by an assignment that changes it")
