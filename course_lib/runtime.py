@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from course_lib import host_api, probe
+from course_lib import front_end, host_api, probe, unrun_cells
 from course_lib.arguments import HostArguments
 from course_lib.errors import (
     EmulatedTimingRefused,
@@ -80,6 +80,8 @@ class _Session:
             self.verdict = probe.look()
             self.patch()
             self.speak_plainly()
+            if shell := front_end.shell():
+                unrun_cells.load_ipython_extension(shell)
         return self.verdict
 
     def speak_plainly(self) -> None:

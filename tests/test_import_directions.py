@@ -46,9 +46,10 @@ ALLOWED: dict[str, set[str]] = {
     "probe": {"errors", "newer_packages"},
     "stand_in": {"errors"},
     "runtime": {
-        "arguments", "device_array", "emulator", "errors", "findings", "host_api", "probe",
-        "progress", "sentences", "stand_in", "words",
+        "arguments", "device_array", "emulator", "errors", "findings", "front_end", "host_api",
+        "probe", "progress", "sentences", "stand_in", "unrun_cells", "words",
     },
+    "unrun_cells": {"curriculum"},
     "machine_code": {"errors", "findings", "probe", "runtime"},
     "compiled_counts": {"emulator", "errors", "machine_code"},
     "profiles": {"compiled_counts", "emulator", "runtime"},
@@ -115,7 +116,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "commands": {
         "bench", "book", "building", "curriculum", "devices", "errors", "figures", "grading",
-        "kernels", "measurements", "newer_packages", "probe", "runtime", "words",
+        "kernels", "measurements", "newer_packages", "probe", "runtime", "unrun_cells", "words",
     },
     "build": {"building", "commands", "curriculum", "figures"},
 }  # fmt: skip

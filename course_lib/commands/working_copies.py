@@ -11,13 +11,15 @@ import contextlib
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from course_lib.building.notebook import dumps, without_outputs
-from course_lib.commands.places import REPOSITORY
+from course_lib.commands.places import HOME, REPOSITORY
 from course_lib.curriculum import PATHFINDER
+from course_lib.unrun_cells import kernels_of
 
+VENVS = (HOME / ".venv", REPOSITORY / ".venv")
 FOLDERS = ("notebooks", "exercises")
 NOTE = ".copied_from.json"
 
@@ -48,9 +50,16 @@ def make(root: Path = REPOSITORY, home: Path | None = None) -> list[str]:
         elif noted.setdefault(name, print_of_it) != print_of_it:
             updated.append(f"my/{name}")
     _lead_to_the_library(root, mine)
+    if runs_in_venv():
+        kernels_of(Path(sys.prefix))
     if noted != before:
         _write_note(mine / NOTE, noted)
     return updated
+
+
+def runs_in_venv() -> bool:
+    """Is this the course's own .venv, which nobody else uses?"""
+    return Path(sys.prefix).resolve() in [each.resolve() for each in VENVS]
 
 
 def told_of(updated: list[str]) -> str:
@@ -81,7 +90,12 @@ def _lead_to_the_library(root: Path, mine: Path) -> None:
 def _never_run(text: bytes) -> bytes:
     """A notebook without counts and outputs: a fresh copy does not look as if it had been run."""
     with contextlib.suppress(ValueError, TypeError, KeyError):
-        return dumps(without_outputs(json.loads(text))).encode()
+        notebook = json.loads(text)
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell |= {"execution_count": None, "outputs": []}
+        # As Jupyter itself writes it.
+        return (json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
     return text
 
 
