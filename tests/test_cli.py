@@ -271,7 +271,7 @@ def test_doctor_always_ends_well(
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(doctor, "version", nothing_installed)
     monkeypatch.setattr(doctor, "_ask", lambda code, lines=1: (False, "it broke"))
-    monkeypatch.setattr(doctor, "_front_door", lambda: None)
+    monkeypatch.setattr(doctor.front_door, "load_driver", lambda: None)
     assert doctor.main([]) == 0
     said = capsys.readouterr().out
     assert "numpy, numba, matplotlib, ipython" in said
