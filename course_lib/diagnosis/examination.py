@@ -173,7 +173,8 @@ class Examination:
         held = what_holds(self.exercise, found, trials, problem, numbers_right, works)
         shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
         report = make_report(self.exercise, kept.once(found), held, numbers_right, works, shares)
-        tried = tuple(self.tried(trial) for trial in trials)
+        # Launches beyond a limit are as many as an answer has numbers; the others stay the same.
+        tried = tuple(self.tried(trial) for trial in trials if not trial.case.allowed)
         counts = counts_of(exact.profile) if exact else {}
         return replace(report, launched=self.launcher.launched, tried=tried, counts=counts)
 
@@ -240,10 +241,11 @@ class Examination:
         costs = requirements.judge(self.exercise, self.launcher.measured(exact))
         costs = [self.launcher.seen_in(exact, each, is_told=False) for each in costs]
         if not _has_errors(costs):  # then where tiles are partial
-            uneven = next((trial for trial in trials if trial.case.counted and trial.right), None)
-            if uneven:
-                measured = self.launcher.measured(uneven)
-                costs += requirements.judge_uneven(self.exercise, measured)
+            for trial in trials:
+                if trial.case.counted and trial.right and not _has_errors(costs):
+                    found = requirements.judge_uneven(self.exercise, self.launcher.measured(trial))
+                    far = trial.case.allowed > 0
+                    costs += [self.launcher.seen_in(trial, each, is_told=far) for each in found]
         # In a task, what is not asked for is not yet anybody's worry.
         return [each for each in costs if each.severity == "error" or self.exercise.is_graded]
 

@@ -72,11 +72,15 @@ def what_holds(
 def _right_where(
     launches: Sequence[Trial], problem: Problem, numbers_right: bool, right_where_even: bool
 ) -> list[str]:
-    """Where the numbers are right, if anywhere."""
+    """Where the numbers are right, if anywhere; launches far beyond are not counted, as how many
+    they are depends on the answer."""
+    everywhere = all(launch.right for launch in launches)
+    wrong_far = [launch for launch in launches if launch.case.allowed and not launch.right]
+    launches = [launch for launch in launches if not launch.case.allowed] + wrong_far
     right = [launch for launch in launches if launch.right]
-    if numbers_right and len(right) == len(launches) and not problem.sizes_vary:
+    if numbers_right and everywhere and not problem.sizes_vary:
         return [problem.formula]
-    if numbers_right and len(right) == len(launches):
+    if numbers_right and everywhere:
         return [f"{problem.formula} on all {len({each.case.shape for each in launches})} shapes"]
     if numbers_right:
         return [f"{problem.formula} as long as the warps run in step"]

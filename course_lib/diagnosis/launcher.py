@@ -367,6 +367,7 @@ class Launcher:
             hands_on=not trial.case.exact
             or self.reads_for_a_caller
             or partial(self.hands_on, trial.case),
+            contiguous_axis=-1 if self.problem.order == "C" else 0,
         )
 
     @property

@@ -37,6 +37,7 @@ class Measured:
         journeys: when tiles travelled, where that was listened to.
         hands_on: whether the result is made of what threads read of each other in shared memory;
             where that is still to be found out, a function does.
+        contiguous_axis: along which elements of the arrays are neighbours in memory.
     """
 
     profile: Any
@@ -53,6 +54,7 @@ class Measured:
     most_elements: int = 0
     journeys: Journeys | None = None
     hands_on: bool | Callable[[], bool] = True
+    contiguous_axis: int = -1
 
 
 def severity_of(exercise: Exercise, requirement: str) -> Severity:

@@ -197,7 +197,8 @@ class Suspicion:
         steps = spent * size // self.long.shape[self.axis]
         if steps > MOST_STEPS:
             return None
-        return Case(shape, poison=NAN, draw=70 + self.axis, allowed=4 * steps + 5000)
+        allowed = 4 * steps + 5000
+        return Case(shape, poison=NAN, draw=70 + self.axis, counted=True, allowed=allowed)
 
 
 def _by_whole_units(points: Mapping[int, float], unit: int) -> int | None:
