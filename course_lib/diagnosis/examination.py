@@ -166,7 +166,7 @@ class Examination:
             found.append(wrong_result(self.launcher, trials))
         if not numbers_right:
             found = with_a_change(self.launcher, found, trials)
-        works = exact is not None and exact.right and self.is_right_where_even(exact, trials)
+        works = exact is not None and self.is_right_where_even(exact, trials)
         if exact is not None and (numbers_right or exact.right):
             found += self.costs(exact, trials)
         problem = self.launcher.problem
@@ -179,11 +179,13 @@ class Examination:
         return replace(report, launched=self.launcher.launched, tried=tried, counts=counts)
 
     def is_right_where_even(self, exact: Trial, trials: Sequence[Trial]) -> bool:
-        """Is an answer that is right in the exact launch so where no two sides are equal, too?
+        """Is an answer right in the exact launch, and so where no two sides are equal, too?
 
         On a square, rows and columns may be exchanged without anybody's noticing.
         """
         launcher = self.launcher
+        if not exact.right or any(each.code == "uninitialised-read" for each in exact.errors):
+            return False
         if all(trial.right or trial.case.along is not None for trial in trials):
             return True  # what goes wrong beyond a size alone says nothing of sides
         steps = MORE_STEPS * launcher.spent[exact.case]

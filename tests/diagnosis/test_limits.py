@@ -13,6 +13,7 @@ import course_lib
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.families.table import problem_of
 from course_lib.diagnosis.launcher import Launcher
+from course_lib.diagnosis.problems import far_launches
 from course_lib.diagnosis.points import lost_properties
 from course_lib.diagnosis.problems.problem import long_cases
 from course_lib.emulator import emulate, load_program
@@ -263,7 +264,7 @@ def examined(text: str) -> tuple[course_lib.diagnosis.report.Report, list[tuple[
     run = Launcher.run
 
     def noted(self: Launcher, case, *options, **named):  # type: ignore[no-untyped-def]
-        shapes.extend([case.shape] * bool(case.allowed))
+        shapes.extend([case.shape] * bool(case.allowed and case.draw < far_launches.DRAW))
         return run(self, case, *options, **named)
 
     with pytest.MonkeyPatch.context() as patch:
