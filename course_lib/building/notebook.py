@@ -109,17 +109,14 @@ def canonical(notebook: Notebook) -> Notebook:
 
 
 def _open_clean(cells: list[Cell]) -> None:
-    """Above a lesson's first task no cell looks as if it had been run in this session.
+    """Above a lesson's first task the cells that have to be run do not look as if they had been.
 
-    Who opens the lesson has to run these cells; counts, and what the setup cell says of a machine,
-    would say otherwise. What the others show stays, for whoever only reads.
+    What the others show stays, for whoever only reads; a student's own copy has none of it.
     """
     first = next((number for number, cell in enumerate(cells) if "task" in tags(cell)), 0)
     for cell in cells[:first]:
-        if cell["cell_type"] == "code":
-            cell["execution_count"] = None
-            if "setup" in tags(cell):
-                cell["outputs"] = []
+        if cell["cell_type"] == "code" and ("setup" in tags(cell) or not cell["outputs"]):
+            cell |= {"execution_count": None, "outputs": []}
 
 
 def without_outputs(notebook: Notebook) -> Notebook:

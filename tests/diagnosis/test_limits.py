@@ -13,8 +13,8 @@ import course_lib
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.families.table import problem_of
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.problems import far_launches
 from course_lib.diagnosis.points import lost_properties
+from course_lib.diagnosis.problems import far_launches
 from course_lib.diagnosis.problems.problem import long_cases
 from course_lib.emulator import emulate, load_program
 from course_lib.emulator.observers.limits import LimitNotes

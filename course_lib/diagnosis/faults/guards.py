@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
 from course_lib.diagnosis.source.in_a_thread import Threads, Value, value_in
 from course_lib.diagnosis.source.nodes import indices_of, part_of
 from course_lib.diagnosis.source.source import Source
-from course_lib.emulator.observers.thread_names import ThreadNames
+from course_lib.emulator.observers.thread_names import Place, ThreadNames
 from course_lib.findings import Finding
 from course_lib.sentences import Sentence, facts_of, one_after_another, say
 from course_lib.words import element
@@ -71,7 +71,7 @@ def _numbers(source: Source, clause: ast.expr, threads: Threads) -> str:
     values = [value_in(source, each, threads) for each in (clause.left, *clause.comparators)]
     if any(isinstance(each, tuple) for each in values):
         return ""
-    left, *others = (ast.Constant(each) for each in values)
+    left, *others = [cast(ast.expr, ast.Constant(each)) for each in values]
     return f" ({ast.unparse(ast.Compare(left, clause.ops, others))})"
 
 
@@ -143,7 +143,8 @@ def kept_away(
             told, holds = worked_out(source, test, one), value_in(source, test, one)
             if told is None or bool(holds) == is_let_through(source, test, store):
                 return None
-            name = ThreadNames(one.grid, one.block_size).full(one.block, one.thread)
+            names = ThreadNames(cast(Place, one.grid), cast(Place, one.block_size))
+            name = names.full(cast(Place, one.block), cast(Place, one.thread))
             found = Kept(name, element(output, cell), told)
     return found or "nobody"
 

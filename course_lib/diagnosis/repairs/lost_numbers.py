@@ -10,6 +10,7 @@ import ast
 import copy
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from course_lib.diagnosis.source.in_a_thread import value_in
 from course_lib.diagnosis.source.nodes import flat, names_in, part_of
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial
-from course_lib.emulator.observers.thread_names import ThreadNames
+from course_lib.emulator.observers.thread_names import Place, ThreadNames
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, say
 
@@ -72,8 +73,9 @@ def _still_used(source: Source, name: str, loop: ast.stmt, output: str) -> Itera
     end = loop.end_lineno or loop.lineno
     again = [each.lineno for each in source.assignments(name) if each.lineno > end]
     for node in ast.walk(_function(source, loop)):
-        reads = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
-        if reads and node.lineno > end and not any(line <= node.lineno for line in again):
+        if not isinstance(node, ast.Name) or node.id != name or node.lineno <= end:
+            continue
+        if isinstance(node.ctx, ast.Load) and not any(line <= node.lineno for line in again):
             yield node.lineno
     for store in source.accesses(output, store=True):
         tests = [test for test, _ in source.conditions(loop)]
@@ -111,11 +113,13 @@ def _beyond(launcher: Launcher, trial: Trial, call: ast.Call, kind: str) -> Find
     if not isinstance(numbers, np.ndarray) or numbers.max() <= largest_of(kind):
         return None
     lane = int(np.argmax(numbers > largest_of(kind)))
-    place, at = (tuple(int(axis[lane]) for axis in each) for each in (launch.block, launch.thread))
+    places = (tuple(int(axis[lane]) for axis in each) for each in (launch.block, launch.thread))
+    place, at = (cast(Place, each) for each in places)
+    names = ThreadNames(cast(Place, launch.grid), cast(Place, launch.block_size))
     message = say(
         "In {who} {number} is {value} here, and {kind} holds no number above {most}: it wraps "
         "around to {wrapped}.",
-        who=ThreadNames(launch.grid, launch.block_size).full(place, at),
+        who=names.full(place, at),
         number=ast.unparse(call.args[0]),
         value=numbers[lane],
         kind=kind,

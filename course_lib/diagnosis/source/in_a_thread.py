@@ -91,12 +91,13 @@ def value_in(
             shape = _shape(array, threads)
             return None if shape is None else int(np.prod(shape))
         case ast.Tuple(items):
-            values = tuple(map(known, items))
-            return None if any(each is None for each in values) else values
+            each_known = tuple(map(known, items))
+            return None if any(each is None for each in each_known) else each_known
         case ast.Subscript(several, place):
-            items, index = known(several), known(place)
-            fits = isinstance(items, tuple) and type(index) is int
-            return items[index] if fits and -len(items) <= index < len(items) else None
+            found, index = known(several), known(place)
+            if not isinstance(found, tuple) or type(index) is not int:
+                return None
+            return found[index] if -len(found) <= index < len(found) else None
         case ast.UnaryOp(op, operand):
             value = known(operand)
             negates = isinstance(op, ast.Not)
@@ -191,8 +192,7 @@ def _variable(source: Source, name: str, threads: Threads, depth: int) -> Value 
             part = part.elts[place.pop(0)] if place[0] < len(part.elts) else None
         found = None if part is None else value_in(source, part, threads, depth - 1)
         for index in place[:-1]:
-            fits = isinstance(found, tuple) and index < len(found)
-            found = found[index] if fits else None
+            found = found[index] if isinstance(found, tuple) and index < len(found) else None
         return found
     return None
 

@@ -100,7 +100,7 @@ class Copies(Protocol):
 class Substitutes(Protocol):
     """Values for what nobody gave, in a launch that tries out whether they matter."""
 
-    def value(self, name: str, line: int, dtype: np.dtype) -> np.generic | None: ...
+    def value(self, name: str, line: int, dtype: np.dtype, space: LaneSpace) -> Value | None: ...
 
 
 class Runner(Protocol):

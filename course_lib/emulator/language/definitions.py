@@ -248,8 +248,8 @@ def _read_assignment(target: ast.expr, value: ast.expr, program: Program) -> Non
         _bind(program, target.id, constant)
     elif any(isinstance(node, ast.Starred) for node in ast.walk(target)):
         for binding in bindings_of(ast.Assign([target], value)):
-            reason = say("{name} gets its value by `*`.", name=binding.name)
-            _bind(program, binding.name, Unusable(reason))
+            unread = Unusable(say("{name} gets its value by `*`.", name=binding.name))
+            _bind(program, binding.name, unread)
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(constant, tuple):
         if len(target.elts) != len(constant):
             raise rejection("compile-error", "The two sides have different lengths.", target)
