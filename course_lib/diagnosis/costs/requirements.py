@@ -287,7 +287,8 @@ def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Findin
     if busiest is None or lines[busiest].active_lanes >= 2 * lines[busiest].executed:
         return
     message = say(
-        "One lane of a warp adds up all numbers here, in {executed} turns; the other lanes wait.",
+        "One lane of a warp adds up all numbers here, in {executed} iterations; the other lanes "
+        "wait.",
         executed=f"{lines[busiest].executed:,}",
     )
     hint = "Which sums could two threads work out at the same time?"

@@ -298,7 +298,7 @@ def _too_early(each: Finding, counter: str, line: int) -> Finding:
         line=line_of(each),
         seen=each.message,
     )
-    hint = say("Which {counter} does the first turn use, and which the last?", counter=counter)
+    hint = say("Which {counter} does the first iteration use, and which the last?", counter=counter)
     return finding("wrong-loop-bound", message, line, hint)
 
 

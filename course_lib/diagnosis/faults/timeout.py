@@ -19,8 +19,9 @@ def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Findin
         return replace(each, message=say("The kernel needs more than {budget}.", budget=budget))
     if loop.ends:
         message = say(
-            "The kernel needs more than {budget}; it was last in the loop of {line}, in turn "
-            "{turns}. Either the loop turns too often, or too few threads share the work.",
+            "The kernel needs more than {budget}; it was last in the loop of {line}, in iteration "
+            "{turns}. Either the loop makes too many iterations, or too few threads share the "
+            "work.",
             budget=budget,
             line=Line(loop.line),
             turns=f"{loop.turns:,}",

@@ -85,8 +85,9 @@ def _corner(problem: Problem, rng: np.random.Generator) -> Iterator[Case]:
     if len(spread) < 2:
         return
     shape = list(problem.short)
-    for axis in spread:
-        shape[axis] = int(rng.integers(*CORNER))
+    side = int(rng.integers(*CORNER))
+    for axis in spread:  # as often as not a square: what is done for squares alone shows there
+        shape[axis] = side if rng.random() < 0.5 else int(rng.integers(*CORNER))
     yield Case(
         tuple(shape),
         poison=NAN,

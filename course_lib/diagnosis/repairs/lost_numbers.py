@@ -53,7 +53,9 @@ def _overwritten(source: Source, output: str) -> Finding | None:
                 made=Line(made),
                 used=Line(used),
             )
-            hint = say("What is {name} in this thread after the first turn of the loop?", name=name)
+            hint = say(
+                "What is {name} in this thread after the first iteration of the loop?", name=name
+            )
             return finding("wrong-index", message, loop.lineno, hint)
     return None
 

@@ -19,15 +19,18 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
         return finding("timeout", message, stop.line, "What makes this launch so long?")
     if loop.ends:
         message = say(
-            "The loop in {line} was in its turn {turns} {used_up}.",
+            "The loop in {line} was in its iteration {turns} {used_up}.",
             line=Line(loop.line),
             turns=f"{loop.turns:,}",
             used_up=used_up,
         )
-        hint = "How many threads share the work, and how often does each of them turn this loop?"
+        hint = (
+            "How many threads share the work, and how many iterations of this loop does each of "
+            "them make?"
+        )
     else:
         message = say(
-            "The loop in {line} had turned {turns} times {used_up}.",
+            "The loop in {line} had made {turns} iterations {used_up}.",
             line=Line(loop.line),
             turns=f"{loop.turns:,}",
             used_up=used_up,
