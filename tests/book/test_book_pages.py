@@ -178,7 +178,11 @@ NOTEBOOKS_ALONE = re.compile(
 )
 
 
-@every_case("path", sorted(each for name in ("notebooks", "exercises") for each in (ROOT / name).glob("*.ipynb")), str)
+@every_case(
+    "path",
+    sorted(each for name in ("notebooks", "exercises") for each in (ROOT / name).glob("*.ipynb")),
+    str,
+)
 def test_no_page_tells_its_reader_what_only_a_notebook_can_do(path: Path) -> None:
     """Prose holds in both; a cell that is about the notebook's own keys is left out of the book."""
     for cell in pages.page(read(path))["cells"]:
