@@ -10,11 +10,11 @@ from course_lib.diagnosis.faults import kept
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import where
-from course_lib.diagnosis.problems.far_launches import far_cases
+from course_lib.diagnosis.problems.far_launches import DRAW, far_cases
 from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.sizes.limits import limit_finding, room_finding
 from course_lib.diagnosis.sizes.written_out import size_finding
-from course_lib.diagnosis.trial import Trial, leaves_arrays
+from course_lib.diagnosis.trial import Trial, leaves_arrays, runs_out
 from course_lib.emulator import Kernel
 from course_lib.emulator.observers.limits import Site
 from course_lib.findings import Finding
@@ -37,6 +37,8 @@ def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, l
 
         def is_right(case: Case) -> bool:
             trial = launcher.run(case)
+            if runs_out(trial) and case.draw >= DRAW:
+                return True  # how much a launch so large takes was guessed
             fails = not trial.right or leaves_arrays(trial)
             trials.append(trial)
             wrong.extend([trial] * fails)
@@ -45,7 +47,7 @@ def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, l
         tile = max(*launcher.tile, launcher.step_tile or 1)
         settle = launcher.limits.settle
         site, warnings = settle(launcher.problem, launcher.source, launcher.spent, tile, is_right)
-        if not wrong:
+        if not wrong and launcher.exercise.is_graded:
             site = _far_away(launcher, trials, is_right)
     if site is None or wrong[0].right:
         return None, warnings

@@ -247,7 +247,7 @@ def test_a_fixed_number_of_tiles_is_named_whatever_launch_it_met(tiles: int) -> 
     report = course_lib.examine_source("matmul_tiled", TILED.format(tiles=tiles))
     first = report.errors[0]
     assert (first.code, first.line) == ("wrong-loop-bound", 12)
-    assert f"makes at most {tiles} turns" in first.message
+    assert f"makes at most {tiles} iterations" in first.message
 
 
 @pytest.mark.parametrize("limit", [7000, pytest.param(12_000, marks=pytest.mark.slow)])
