@@ -157,11 +157,12 @@ def test_check_raises_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None
 # --- points -------------------------------------------------------------------------------------
 
 
-def test_a_race_costs_its_own_points_only() -> None:
+def test_a_race_costs_its_own_points_and_those_of_a_right_result() -> None:
     report = judged(broken("        cuda.syncthreads()\n    if", "    if"))
     assert report.findings[0].code == "race-write-after-read"
     assert report.earned["race-free"] == 0
-    assert report.points == report.max_points - EXERCISES["matmul_tiled"].points["race-free"]
+    points = EXERCISES["matmul_tiled"].points
+    assert report.points == report.max_points - points["race-free"] - points["right"]
 
 
 def test_float64_costs_its_own_points_only() -> None:

@@ -41,7 +41,7 @@ def test_a_line_for_each_row() -> None:
     assert head[:6] == ["submission", "exercise", "points", "max", "verdict", "reason"]
     assert head[6:] == ["judged", "set", "late_days", "comment", "student_comment"]
     assert lines[0][:5] == ["s01", "matmul_tiled", "10", "10", "passed"]
-    assert lines[1][2:5] == ["8", "10", "partly"]
+    assert lines[1][2:5] == ["5", "10", "partly"]
     assert lines[2][2:5] == ["", "10", "needs review"]
 
 
@@ -94,7 +94,7 @@ def test_canvas_gets_its_columns_and_no_open_grade() -> None:
     head, most, first = read(canvas_csv(rows, title))
     assert head == ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Week 5 (99)"]
     assert most == ["    Points Possible", "", "", "", "", "10"]
-    assert first == ["One, S", "4711", "", "", "", "8"]
+    assert first == ["One, S", "4711", "", "", "", "5"]
 
 
 def test_nobodys_name_makes_the_line_of_the_points() -> None:
@@ -108,8 +108,8 @@ def test_moodle_gets_its_columns_and_no_open_grade() -> None:
     # The import refuses a file without these three.
     assert {"Identifier", "Grade", "Last modified (grade)"} <= set(head)
     assert dict(zip(head, only, strict=True))["Identifier"] == "Participant 4711"
-    assert dict(zip(head, only, strict=True))["Grade"] == "8"
-    assert "matmul_tiled: 8 of 10 (partly)" in only[-1]
+    assert dict(zip(head, only, strict=True))["Grade"] == "5"
+    assert "matmul_tiled: 5 of 10 (partly)" in only[-1]
 
 
 @pytest.mark.parametrize("number", [None, "", "47 11", "=1", "../4", "٤"])
