@@ -6,6 +6,7 @@ the text tells that, nothing is said here; else the row needs a person, and this
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -88,7 +89,7 @@ def _back_to_itself(
 def doubt_without_answer(name: str, cells: Sequence[Segment], place: Place) -> str | None:
     """Where a name may be bound of which no definition was found that can be judged."""
     for cell in cells:
-        if cell.is_code and not cell.code.was_run and cell.mentions(name):
+        if cell.is_code and not cell.code.was_run and _defines_as_text(name, cell.text):
             return (
                 f"{place(cell).capitalize()} names {name} below a cell magic, so that Python does "
                 "not run it as it stands."
@@ -98,6 +99,11 @@ def doubt_without_answer(name: str, cells: Sequence[Segment], place: Place) -> s
         if event.binding.way and event.binding.name in (name, ANY):
             return _sentence(name, event, place)
     return None
+
+
+def _defines_as_text(name: str, text: str) -> bool:
+    pattern = rf"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+{name}[ \t]*\(|{name}[ \t]*=)"
+    return re.search(pattern, text, re.MULTILINE) is not None
 
 
 def _sentence(name: str, event: _Event, place: Place) -> str:
