@@ -97,6 +97,9 @@ def _bound(node: ast.AST, way: str) -> Iterator[Binding]:
             yield Binding(name, node.lineno, way or "by `:=`")
         case ast.comprehension(iter=iterable, ifs=tests):
             yield from _each([iterable, *tests], way)  # its targets are its own
+        case ast.ExceptHandler():
+            yield from _named_here(node, "by `except`")
+            yield from _each(ast.iter_child_nodes(node), "by `except`")
         case _:
             yield from _dynamic_here(node)
             yield from _named_here(node, way)

@@ -17,7 +17,8 @@ from course_lib.emulator.language.bindings import ANY, Binding
 from course_lib.grading.answers.statements import Statement, statements_of
 
 # Cell magics whose cell Python runs; below any other one, a cell is text.
-_RUNS = ("time", "timeit", "capture", "prun", "python", "python3", "debug", "script python")
+# `%%timeit` runs it too, but in a function of its own, where nothing stays.
+_RUNS = re.compile(r"(?:time|capture|prun|python3?|debug|script python3?)(?!\w)")
 MAX_STATEMENTS = 1_000  # in one cell, not counting those in functions
 _MAGIC = re.compile(r"[ \t]*(?:[%!?].*|[\w.%]+\?{1,2}[ \t]*)")
 _BINDS = re.compile(r"[ \t]*%(?:run|store|macro|cython|autoreload)\b")  # whatever name
@@ -101,7 +102,7 @@ def _without_jupyter(text: str) -> tuple[str, bool, list[int]]:
     for number, line in enumerate(lines, start=1):
         stripped = line.strip()
         if first and stripped.startswith("%%"):
-            was_run = stripped[2:].strip().startswith(_RUNS) or stripped == "%%"
+            was_run = bool(_RUNS.match(stripped[2:].strip())) or stripped == "%%"
         first = first and (not stripped or stripped.startswith(("%%", "#")))
         timed = _TIMED.match(line)
         given = _GIVEN.match(line)
@@ -150,6 +151,6 @@ def _unpacked_cell_magic(code: CellCode) -> CellCode:
         case [ast.Expr(ast.Call(ast.Attribute(attr="run_cell_magic"), [name, _, body]))]:
             if isinstance(name, ast.Constant) and isinstance(body, ast.Constant):
                 if isinstance(body.value, str):
-                    was_run = str(name.value).startswith(_RUNS)
+                    was_run = bool(_RUNS.match(str(name.value)))
                     return replace(_read(body.value), was_run=was_run)
     return code

@@ -148,12 +148,21 @@ def _is_untold(event: _Event, own: Segment) -> bool:
 
 
 def _are_usual(first: _Event, second: _Event) -> bool:
-    """Two imports of a piece for kernels mean the same, however they are written."""
-    texts = [
+    """Do two imports bring the same piece for kernels, however they are written?"""
+    imported = [
         event.statement.imports.get(event.binding.name, "") if event.statement else ""
         for event in (first, second)
     ]
-    return all(text and may_be_taken(text) for text in texts)
+    if not all(text and may_be_taken(text) for text in imported):
+        return False
+    one, other = map(_path, imported)
+    return one == other
+
+
+def _path(imported: str) -> str:
+    """What `from numba import cuda as c` or `import numba.cuda as c` brings: "numba.cuda"."""
+    words = imported.split(" as ")[0].split()
+    return ".".join(words[1::2])
 
 
 def _cells_of(exercise: Exercise, own: Segment, cells: Sequence[Segment]) -> Iterator[Segment]:
