@@ -7,14 +7,19 @@ evening too, a cell in the middle of a notebook finds none of the names of those
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Collection
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+
+from course_lib import front_end
 
 # What the first cells of the notebooks bind, beside the course itself.
 FIRST_NAMES = frozenset(
     "course_lib np math cuda float32 float64 int32 figures intrinsics plt numba".split()
 )
+CLOSE = 0.75  # how much of two names is alike, where one is mistyped for the other
 _CONFIG = Path("etc/ipython/ipython_config.py")  # below a Python's prefix; IPython reads it there
 _CONFIG_TEXT = f"""\
 # Written by `python3 course.py lab`: a cell that is run before those above it says what to do.
@@ -26,7 +31,8 @@ if find_spec("course_lib"):
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Take over how IPython shows a NameError."""
+    """Take over how IPython shows a NameError, and let it note which cells stop with an error."""
+    front_end.notice_errors(shell)
     shell.set_custom_exc((NameError,), _show)
 
 
@@ -42,10 +48,10 @@ def kernels_of(prefix: Path) -> None:
         config.write_text(_CONFIG_TEXT, encoding="utf-8")
 
 
-def what_to_do(name: str, is_fresh: bool) -> str:
+def what_to_do(name: str, bound: Collection[str]) -> str:
     """The sentence about a name that no cell has bound yet; "" where it may be a slip of the pen.
 
-    `is_fresh`: the notebook's first cell has not been run in this session either.
+    `bound`: the names that cells have bound in this session.
     """
     from course_lib.curriculum import EXERCISES, TASKS  # most sessions never ask
 
@@ -54,12 +60,13 @@ def what_to_do(name: str, is_fresh: bool) -> str:
             f"{name} is not there yet in this session: run the cell that defines it, or all above "
             "this one (Run ▸ Run All Above Selected Cell)."
         )
-    if is_fresh or name in FIRST_NAMES:
-        return (
-            f"{name} is not there yet in this session: run the cells above first "
-            "(Run ▸ Run All Above Selected Cell)."
-        )
-    return ""
+    first = name in FIRST_NAMES or "course_lib" not in bound
+    if not first and difflib.get_close_matches(name, bound, n=1, cutoff=CLOSE):
+        return ""
+    return (
+        f"{name} is not there yet in this session: run the cells above first "
+        "(Run ▸ Run All Above Selected Cell)."
+    )
 
 
 def _show(
@@ -70,7 +77,7 @@ def _show(
     tb_offset: int | None = None,
 ) -> None:
     name = getattr(error, "name", None)
-    said = what_to_do(name, "course_lib" not in shell.user_ns) if name else ""
+    said = what_to_do(name, list(shell.user_ns)) if name else ""
     if said:
         shell._showtraceback(kind, error, [said])
     else:

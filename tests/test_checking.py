@@ -15,6 +15,7 @@ import pytest
 from every_case import every_case
 from numba import cuda
 
+from course_lib import unrun_cells
 from course_lib.checking import CheckFailed, check, examine, examine_source
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis import launcher
@@ -393,10 +394,23 @@ def mat_add(A, B, C):
         ([ADDS, ADDS.replace("C):", "C)")], "line 3: "),
         ([ADDS, "\n\n" + ADDS.replace("+ B[y, x]", "+ B[y, x")], "line 8: "),
         ([ADDS, ADDS.replace("C):", "C)"), ADDS], None),
-        ([ADDS, "1 / 0\n" + ADDS.replace("+", "-")], "before it came to `def mat_add`"),
+        ([ADDS, "1 / 0\n" + ADDS.replace("+", "-")], "before it had defined"),
         ([ADDS, ADDS.split("\n", 1)[1].replace("C):", "C)")], "line 2: "),  # no marker
-        ([ADDS, ADDS.replace("cuda.jit", "cuda.gird").replace("+", "-")], "before it came to"),
+        ([ADDS, ADDS.replace("cuda.jit", "cuda.gird").replace("+", "-")], "before it had defined"),
         ([ADDS, "print(mat_add)"], None),
+        ([ADDS, ADDS.replace("def mat_add", "def mat_ad")], "does not define mat_add"),
+        ([ADDS, ADDS.replace("\n", "\n# ")], "does not define mat_add"),
+        ([f"half = 2\n{ADDS}", f"half = 1 / 0\n{ADDS}"], "before it had defined"),
+        ([ADDS, f"\n\nhalf = 1 / 0\n\n{ADDS}"], "before it had defined"),
+        ([ADDS, ADDS.replace("cuda.jit", "cuda.jit(1 / 0)")], "before it had defined"),
+        ([ADDS, "%%time\n" + ADDS.replace("C):", "C)")], "line 4: "),
+        ([f"{ADDS}\n1 / 0"], None),
+        ([f"\n\n{ADDS}\n1 / 0"], None),
+        ([f"1 / 0\n{ADDS}", ADDS], None),
+        ([ADDS, "# EXERCISE mat_add\nif True:\n    " + ADDS.replace("\n", "\n    ")], None),
+        ([ADDS, ADDS.replace("mat_add(", "f(") + "mat_add = f"], None),
+        ([ADDS, "# EXERCISE mat_add\nfrom __main__ import *"], None),
+        ([ADDS, "# EXERCISE mat_add\nfor mat_add in [mat_add]:\n    1 / 0"], "before it had"),
     ],
     ids=str,
 )
@@ -405,6 +419,7 @@ def test_a_check_judges_the_last_text_of_the_cell(cells: list[str], says: str | 
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell()
+    unrun_cells.load_ipython_extension(shell)
     shell.run_cell("from numba import cuda\nimport course_lib", store_history=True)
     try:
         for text in cells:

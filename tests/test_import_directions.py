@@ -49,7 +49,7 @@ ALLOWED: dict[str, set[str]] = {
         "arguments", "device_array", "emulator", "errors", "findings", "front_end", "host_api",
         "probe", "progress", "sentences", "stand_in", "unrun_cells", "words",
     },
-    "unrun_cells": {"curriculum"},
+    "unrun_cells": {"curriculum", "front_end"},
     "machine_code": {"errors", "findings", "probe", "runtime"},
     "compiled_counts": {"emulator", "errors", "machine_code"},
     "profiles": {"compiled_counts", "emulator", "runtime"},
