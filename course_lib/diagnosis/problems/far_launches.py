@@ -12,9 +12,11 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
+from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import NAN, Case, Problem
 from course_lib.diagnosis.source.source import Source
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
@@ -24,6 +26,8 @@ BEYOND_NUMBERS = 12  # launches
 MOST_STEPS = 3_000  # of one of these launches
 MOST_ELEMENTS = 1 << 19  # of its arrays together
 CORNER = (129, 230)  # the range of sides, where several are long at once
+STEPS_IN_THE_CORNER = (17, 25)  # two tiles of 16
+WARP_AND_MORE = 33  # a side on which it shows what the lanes of a warp ask for
 DRAW = 80  # of inputs
 
 
@@ -46,7 +50,8 @@ def far_cases(
         assert case.along is not None
         longest = _longest(problem, case, steps)
         usual = case.shape[case.along]
-        beyond += (_longer(case, n + 1) for n in numbers if usual < n + 1 <= longest)
+        wide = replace(case, shape=_wide(problem, case.shape))
+        beyond += (_longer(wide, n + 1) for n in numbers if usual < n + 1 <= longest)
         if longest > usual:
             length = int(np.exp(rng.uniform(np.log(usual), np.log(longest))))
             drawn.append(_longer(case, length))
@@ -79,15 +84,29 @@ def _longest(problem: Problem, case: Case, steps: int) -> int:
     return int(min(by_steps, by_elements, FARTHEST))
 
 
+def _spread(problem: Problem) -> list[int]:
+    """The directions along which the threads are spread; a sum runs along the others."""
+    return [axis for axis in problem.directions if not (problem.has_steps and axis == 2)]
+
+
+def _wide(problem: Problem, shape: Shape) -> Shape:
+    spread = _spread(problem)
+    return tuple(
+        max(size, WARP_AND_MORE) if axis in spread else size for axis, size in enumerate(shape)
+    )
+
+
 def _corner(problem: Problem, rng: np.random.Generator) -> Iterator[Case]:
     """A launch that is long in all directions along which the threads are spread."""
-    spread = [axis for axis in problem.directions if not (problem.has_steps and axis == 2)]
+    spread = _spread(problem)
     if len(spread) < 2:
         return
     shape = list(problem.short)
     side = int(rng.integers(*CORNER))
     for axis in spread:  # as often as not a square: what is done for squares alone shows there
         shape[axis] = side if rng.random() < 0.5 else int(rng.integers(*CORNER))
+    if problem.has_steps:
+        shape[2] = int(rng.integers(*STEPS_IN_THE_CORNER))
     yield Case(
         tuple(shape),
         poison=NAN,
