@@ -40,7 +40,8 @@ def _note(result: Any) -> None:
 
 
 def _line_of_cell(trace: TracebackType | None) -> int | None:
-    while trace and trace.tb_frame.f_code.co_name != "<module>":  # IPython's own frames
+    # Above it stand IPython's own frames; what it calls a cell has changed with its versions.
+    while trace and not trace.tb_frame.f_code.co_name.startswith(("<module>", "<cell line")):
         trace = trace.tb_next
     return trace.tb_lineno if trace else None
 
