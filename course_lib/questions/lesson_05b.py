@@ -46,7 +46,7 @@ def loop_facts() -> dict[str, object]:
     typed, found = forms("coalesced"), load(GPU).entry("coalesced")
     assert found and found.binds == "issue slots" and found.ceiling
     return {
-        "device": typed[TYPED].label,
+        "device": f"{typed[TYPED].label} and {typed['Numba, while'].label.split(', ')[-1]}",
         "range": f"{typed[TYPED].ms:.0f}",
         "while": f"{typed['Numba, while'].ms:.0f}",
         "instructions": round(1 / found.ceiling),
