@@ -173,10 +173,8 @@ class Examination:
         held = what_holds(self.exercise, found, trials, problem, numbers_right, works)
         shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
         report = make_report(self.exercise, kept.once(found), held, numbers_right, works, shares)
-        # These are the same from try to try; launches beyond a limit, and those that only tell
-        # about wrong answers, are not.
-        usual = (trial for trial in trials if not (trial.case.allowed or trial.case.again))
-        tried = tuple(map(self.tried, usual))
+        # Launches beyond a limit are as many as an answer has numbers; the others stay the same.
+        tried = tuple(self.tried(trial) for trial in trials if not trial.case.allowed)
         counts = counts_of(exact.profile) if exact else {}
         return replace(report, launched=self.launcher.launched, tried=tried, counts=counts)
 

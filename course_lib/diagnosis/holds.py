@@ -72,12 +72,11 @@ def what_holds(
 def _right_where(
     launches: Sequence[Trial], problem: Problem, numbers_right: bool, right_where_even: bool
 ) -> list[str]:
-    """Where the numbers are right, if anywhere; those launches are counted that are the same from
-    try to try."""
+    """Where the numbers are right, if anywhere; launches far beyond are not counted, as how many
+    they are depends on the answer."""
     everywhere = all(launch.right for launch in launches)
     wrong_far = [launch for launch in launches if launch.case.allowed and not launch.right]
-    usual = (launch for launch in launches if not (launch.case.allowed or launch.case.again))
-    launches = [*usual, *wrong_far]
+    launches = [launch for launch in launches if not launch.case.allowed] + wrong_far
     right = [launch for launch in launches if launch.right]
     if numbers_right and everywhere and not problem.sizes_vary:
         return [problem.formula]
