@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import ast
 import copy
+import re
+import sys
 from collections import ChainMap
 from dataclasses import replace
+from pathlib import Path
 
 from course_lib.curriculum import TASKS, Exercise, Task
 from course_lib.emulator import Kernel, kernel_from, load_program, names_around
@@ -18,6 +21,7 @@ from course_lib.known_numbers import called_with_numbers
 from course_lib.sentences import Line, facts_of, say
 
 HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
+MOST_CALLS = 8  # of functions that call others, from the answer on
 CALLER = "caller"  # the name of a kernel that calls
 
 
@@ -49,6 +53,74 @@ def as_launched(exercise: Exercise, answer: Kernel) -> Kernel:
     moved = {name: _elsewhere(kernel_from(each)) for name, each in found.items()}
     above = ChainMap(moved, answer.namespace)  # type: ignore[arg-type]
     return replace(answer, namespace=above) if moved else answer
+
+
+def with_others_apart(answer: Kernel) -> Kernel:
+    """The answer with the functions of other cells and files that it calls: their lines are moved
+    out of the way, so that nobody takes them for lines of the answer."""
+    return _apart(answer, [answer.file], {})
+
+
+def _apart(function: Kernel, files: list[str], known: dict[str, Kernel]) -> Kernel:
+    moved = {}
+    for name in sorted(_names_in(function.tree) & function.namespace.keys()):
+        called = function.namespace[name]
+        if not isinstance(called, Kernel) or not called.file or called.name in known:
+            continue
+        if called.file not in files:
+            files.append(called.file)
+        known[called.name] = called
+        moved[name] = _elsewhere(_apart(called, files, known), files.index(called.file))
+    names = ChainMap(moved, function.namespace)  # type: ignore[arg-type]
+    return replace(function, namespace=names) if moved else function
+
+
+def _names_in(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def in_another_cell(answer: Kernel, found: Finding) -> Finding:
+    """A finding with a line of a function that stands elsewhere: told where the answer calls it."""
+    if found.line is None or found.line < Line.FIRST_AROUND:
+        return found
+    calls = [node for node in ast.walk(answer.tree) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda node: -node.lineno):
+        called = answer.namespace.get(getattr(call.func, "id", ""))
+        inner = _function_with(called, found.line, 0) if isinstance(called, Kernel) else None
+        if inner is not None:
+            message = say(
+                "In {function}, which stands in {place} and is called here: {seen}",
+                function=inner.name,
+                place=_place_of(inner.file),
+                seen=found.message,
+            )
+            return replace(found, line=call.lineno, message=message)
+    return found
+
+
+def _function_with(function: Kernel, line: int, depth: int) -> Kernel | None:
+    """The function with a line: this one, or one that it calls."""
+    if function.tree.lineno <= line <= (function.tree.end_lineno or function.tree.lineno):
+        return function
+    for name in sorted(_names_in(function.tree) & function.namespace.keys()):
+        called = function.namespace[name]
+        if isinstance(called, Kernel) and called is not function and depth < MOST_CALLS:
+            found = _function_with(called, line, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+def _place_of(file: str) -> str:
+    """A cell by the number that the notebook shows, as far as it is known, or a file."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    numbers = getattr(getattr(shell, "compile", None), "_filename_map", {})
+    named = re.match(r"<ipython-input-(\d+)-", file)
+    number = numbers.get(file) or (named[1] if named else None)
+    if number:
+        return f"cell [{number}]"
+    return Path(file).name if Path(file).is_file() and "ipykernel" not in file else "another cell"
 
 
 def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) -> Finding:
@@ -201,10 +273,13 @@ def _division(node: ast.AST) -> ast.BinOp | ast.AugAssign | None:
     return node if divides else None  # type: ignore[return-value]
 
 
-def _elsewhere(function: Kernel) -> Kernel:
-    """A function of another cell, whose lines must not be taken for lines of the answer."""
-    if function.tree.lineno >= Line.FIRST_AROUND:
+def _elsewhere(function: Kernel, number: int = 1) -> Kernel:
+    """A function of another cell, whose lines must not be taken for lines of the answer.
+
+    Each such cell has a number of its own; that of the answer is 0.
+    """
+    if function.tree.lineno >= Line.FIRST_AROUND or not number:
         return function
     tree = copy.deepcopy(function.tree)
-    ast.increment_lineno(tree, Line.FIRST_AROUND)
+    ast.increment_lineno(tree, number * Line.FIRST_AROUND)
     return replace(function, tree=tree)

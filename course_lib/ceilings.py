@@ -2,8 +2,8 @@
 
 A kernel's hot loop multiplies with one kind of instruction: FFMA on the FP32 lanes, or HMMA on the
 tensor cores. All that it needs besides is counted for each of these, and held against what an SM
-does in a clock. Instructions are those of the compiled hot loop (machine_code); how many passes
-through shared memory they need, comes from an emulated run. Loads and stores share these passes:
+does in a clock. Instructions are those of the compiled hot loop (machine_code); how many wavefronts
+through shared memory they need, comes from an emulated run. Loads and stores share them:
 `register_1d` asks for 0.66 in a multiply-add, 0.03 of them stores. Arithmetic only: nothing is
 measured here, except where a constant says so.
 """
@@ -391,7 +391,7 @@ def _shared_bound(
     scale = _wavefronts_per_clock(row) / unit.per_clock * unit.count
     dearer = "no bank conflicts"
     if conflicts > 1:
-        dearer = f"bank conflicts take {conflicts:.3g} times the passes"
+        dearer = f"bank conflicts take {conflicts:.3g} times the wavefronts"
     reason = (
         f"{least / mix.ffma:.3g} wavefronts per FFMA{_of_stores(stores / mix.ffma)} "
         f"(LDS {_widths(mix.lds)} for {mix.ffma} FFMA; {dearer}); "

@@ -33,7 +33,10 @@ from course_lib.emulator import (
     names_around,
 )
 from course_lib.emulator.errors import rejection
+from course_lib.emulator.language.decorations import refuse_decoration
 from course_lib.emulator.language.definitions import unknown_decorators
+from course_lib.emulator.language.names import Unusable
+from course_lib.emulator.language.near_names import did_you_mean
 from course_lib.emulator.language.parse import plain_from
 from course_lib.entries import BadEntry
 from course_lib.errors import PlainError, interruptible
@@ -135,14 +138,17 @@ def _kernel_text(exercise: Exercise, program: Program, block: Block, seed: int) 
 
 
 def _examined(exercise: Exercise, answer: Answer, block: Block, seed: int) -> Report:
-    kernel = callers.as_launched(exercise, answer.kernel)
+    kernel = callers.with_others_apart(callers.as_launched(exercise, answer.kernel))
     if not isinstance(exercise, Task):
-        return examine_kernel(exercise, replace(answer, kernel=kernel), block, seed)
+        report = examine_kernel(exercise, replace(answer, kernel=kernel), block, seed)
+        told = [callers.in_another_cell(kernel, each) for each in report.findings]
+        return replace(report, findings=tuple(told))
     judged = Answer(kernel) if exercise.caller else replace(answer, kernel=kernel)
     report = examine_kernel(exercise, judged, block, seed)
     found = [callers.at_the_call(exercise, kernel, answer.kernel, each) for each in report.findings]
     if exercise.caller:
         found = [callers.within_answer(exercise, answer.kernel, each) for each in found]
+    found = [callers.in_another_cell(kernel, each) for each in found]
     return replace(report, findings=tuple(found))
 
 
@@ -200,7 +206,7 @@ def _function_in(exercise: Exercise, program: Program) -> Kernel:
         KernelRejected: if there is none, or a decorator makes something else of it.
     """
     if exercise.id not in program.functions:
-        _refuse_unknown_form(exercise.id, program.source)
+        _refuse_unknown_form(exercise.id, program)
     function = program.kernel(exercise.id)
     _refuse_decorators(exercise, function)
     _refuse_given(exercise, function)
@@ -227,18 +233,27 @@ def _refuse_given(exercise: Exercise, function: Kernel) -> None:
         raise rejection("missing-answer", said, function.tree.lineno)
 
 
-def _refuse_unknown_form(name: str, text: str) -> None:
+def _refuse_unknown_form(name: str, program: Program) -> None:
     """Say that an answer is there, if only in a form that cannot be followed without running it.
 
     Raises:
-        KernelRejected: with `unsupported` if the text gives the name a value in some way.
+        KernelRejected: with `unsupported` if the text gives the name a function in some way, and
+            with `missing-answer` if what it gives is none.
     """
-    statements = list(_statements(ast.parse(text)))
+    statements = list(_statements(ast.parse(program.source)))
     bindings = [each for each in statements if name in _names_bound(each)]
     if not bindings:
         return
     last = bindings[-1]
     is_defined = any(isinstance(each, ast.FunctionDef) for each in bindings)
+    code = "unsupported"
+    hint = say(
+        "Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`.",
+        name=name,
+    )
+    value = program.names.get(name)
+    if isinstance(last, ast.FunctionDef) and isinstance(value, Unusable) and last in statements:
+        raise rejection(value.code, value.reason, last, value.hint)
     if isinstance(last, ast.Delete):
         said = say("{name} is deleted here, so there is nothing left to check.", name=name)
     elif isinstance(last, ast.FunctionDef) or _calls_a_function(last, statements):
@@ -250,13 +265,13 @@ def _refuse_unknown_form(name: str, text: str) -> None:
         said = say(
             "{name} gets another meaning here, and is no longer the function above.", name=name
         )
-    else:
-        return  # a value, a class, somebody else's function: no answer
-    hint = say(
-        "Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`.",
-        name=name,
-    )
-    raise rejection("unsupported", said, last.lineno, hint)
+    elif isinstance(last, ast.AsyncFunctionDef):
+        said = say("{name} is defined with `async def` here: that makes no kernel.", name=name)
+        code = "missing-answer"
+    else:  # a value, a class, somebody else's function
+        said = say("What {name} stands for here is no function written with `def`.", name=name)
+        code = "missing-answer"
+    raise rejection(code, said, last.lineno, hint)
 
 
 def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
@@ -303,10 +318,15 @@ def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = F
             if is_object:  # it was there when the function was made
                 continue
             name = path.split(".")[1]
-            hint = "Is it mistyped, or is an import missing?"
             raise rejection(
-                "compile-error", say("The name {name} is not defined.", name=name), decorator, hint
+                "compile-error",
+                say("The name {name} is not defined.", name=name),
+                decorator,
+                did_you_mean(name, function.namespace)
+                or "Is it mistyped, or is an import missing?",
             )
+        owner, _, last = path.rpartition(".")
+        meant = did_you_mean(last, ("jit", "njit"), f"{owner.removeprefix('numba.')}.")
         raise rejection(
             "unsupported",
             say(
@@ -315,8 +335,9 @@ def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = F
                 function=function.name,
             ),
             decorator,
-            "Does the answer work without it?",
+            (path and meant) or "Does the answer work without it?",
         )
+    refuse_decoration(function)
     if not exercise.kind.is_launched and function.is_decorated:
         raise rejection(
             "compile-error",
@@ -337,24 +358,19 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
         CheckFailed: if a graded exercise did not pass; a notebook shows this as one line. A task
             of a lesson raises nothing: the lesson goes on.
     """
-    unread = _unreadable_answer(exercise_id)
-    if unread is not None:
-        print(
-            f"Careful: the answer cell is no valid Python (line {unread.lineno}: {unread.msg}), so "
-            "it did not run.\nThis judges the answer that ran before it.\n"
-        )
+    # Imported late: grading judges without it.
+    from course_lib import verdicts
+
     runtime.speak_plainly()
     with interruptible("the answer has not been judged."):
-        report = examine(exercise_id, kernel, block)
+        failed = verdicts.failed_since(exercise_id, kernel)
+        report = _not_defined(exercise_id, failed) or examine(exercise_id, kernel, block)
         if exercise_id in TASKS and TASKS[exercise_id].instructions and report.passed:
             # Imported late: a browser has no compiler, and no Numba to ask.
             from course_lib.compiled_answer import with_machine_code
 
             report = with_machine_code(TASKS[exercise_id], kernel, report)
-    # Imported late: grading judges without it.
-    from course_lib import verdicts
-
-    verdicts.show(report, kernel, block)
+    verdicts.show(report, None if failed else kernel, block)
     if not report.passed and exercise_id not in TASKS:
         sys.stdout.flush()
         # pytest shows this line alone, without what was printed; so the cause stands in it.
@@ -366,21 +382,10 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
         )
 
 
-def _unreadable_answer(exercise_id: str) -> SyntaxError | None:
-    """What is wrong with the answer cell as last run in this notebook, if it could not be read.
-
-    After a syntax error the name still stands for the answer before it.
-    """
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    cells = shell.user_ns.get("In", []) if shell else []
-    markers = (f"# EXERCISE {exercise_id}", f"# TASK {exercise_id}")
-    answer = next((cell for cell in reversed(cells) if cell.lstrip().startswith(markers)), "")
-    try:
-        ast.parse(answer)
-    except SyntaxError as error:
-        return error
-    return None
+def _not_defined(exercise_id: str, failed: list[Finding]) -> Report | None:
+    """The verdict on an answer whose cell, as it was run last, did not define it."""
+    exercise = {**TASKS, **EXERCISES}.get(exercise_id)
+    return _fit_to_print(make_report(exercise, failed)) if exercise and failed else None
 
 
 def _answer_of_object(kernel: object) -> Answer:

@@ -204,7 +204,7 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         title="Bank conflicts: when shared memory queues",
         minutes=50,
         goals=(
-            "Predict how many passes one shared-memory access of a warp takes",
+            "Predict how many wavefronts one shared-memory access of a warp takes",
             "Cure a column access by padding, or by an XOR with enough bits",
             "Add up a thousand numbers in ten rounds, without races and without conflicts",
         ),
@@ -240,7 +240,7 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         goals=(
             "Load and store 16 bytes with one instruction, and say what that saves",
             "Turn a tile on its way without a bank conflict",
-            "Lay out a warp's lanes so that its loads take half the passes",
+            "Lay out a warp's lanes so that its loads take half the wavefronts",
         ),
         rung="warp_tiled",
     ),
@@ -356,14 +356,14 @@ RUNGS: tuple[Rung, ...] = (
         "register_2d",
         "08",
         "A thread computes a small square, so reuse in registers grows in both directions.",
-        "Shared memory: wide loads that take twice the passes.",
+        "Shared memory: wide loads that take twice the wavefronts.",
         15971.7,
     ),
     Rung(
         "vectorised",
         "09",
         "One instruction loads 16 bytes, so fewer of them are spent on moving data.",
-        "The same passes; and loading and multiplying still take turns.",
+        "The same wavefronts; and loading and multiplying still take turns.",
         18237.3,
     ),
     Rung(

@@ -7,7 +7,10 @@ forgets `copy_to_host()` fails here as it would on a GPU.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import functools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -33,7 +36,9 @@ class EmulatedDeviceArray:
     strides = property(lambda self: self.buffer.strides)
     nbytes = property(lambda self: self.buffer.nbytes)
     alloc_size = property(lambda self: self.buffer.nbytes)
+    flags = property(lambda self: self.buffer.flags)
     T = property(lambda self: EmulatedDeviceArray(self.buffer.T))
+    stream = 0
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream: object = 0) -> np.ndarray:
         """A copy for the host, in `ary` if one is given."""
@@ -76,6 +81,15 @@ class EmulatedDeviceArray:
             raise NotImplementedError("this array has gaps: copy it to the host to reshape it")
         return EmulatedDeviceArray(view)
 
+    def squeeze(self, axis: Any = None, stream: object = 0) -> EmulatedDeviceArray:
+        """The same memory without axes of length 1."""
+        return EmulatedDeviceArray(self.buffer.squeeze(axis))
+
+    def split(self, section: int, stream: object = 0) -> Iterator[EmulatedDeviceArray]:
+        """Pieces of `section` elements of an array with one axis; the last one may be shorter."""
+        for start in range(0, self.size, section):
+            yield self[start : start + section]
+
     def transpose(self, axes: Any = None) -> EmulatedDeviceArray:
         """The same memory with its axes exchanged."""
         return EmulatedDeviceArray(self.buffer.transpose(axes))
@@ -87,6 +101,18 @@ class EmulatedDeviceArray:
     def __getitem__(self, index: Any) -> Any:
         part = self.buffer[index]
         return EmulatedDeviceArray(part) if isinstance(part, np.ndarray) else part
+
+    def getitem(self, item: Any, stream: object = 0) -> Any:
+        """`array[item]`."""
+        return self[item]
+
+    def setitem(self, key: Any, value: Any, stream: object = 0) -> None:
+        """`array[key] = value`."""
+        self[key] = value
+
+    def bind(self, stream: object = 0) -> EmulatedDeviceArray:
+        """The same array: all streams are one here."""
+        return self
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self.buffer[index] = value.buffer if isinstance(value, EmulatedDeviceArray) else value
@@ -131,6 +157,12 @@ class EmulatedStream:
         """Calls at once, since everything before it is done."""
         callback(self, 0, arg)
 
+    def async_done(self) -> asyncio.Future[EmulatedStream]:
+        """To be awaited: everything before it is done."""
+        done = asyncio.get_running_loop().create_future()
+        done.set_result(self)
+        return done
+
     def __repr__(self) -> str:
         return "<stream on the emulator>"
 
@@ -152,8 +184,14 @@ class EmulatedEvent:
         return True
 
     def elapsed_time(self, evtend: object) -> float:
-        """Refused: an emulated time would be mistaken for a GPU's."""
-        raise EmulatedTimingRefused("What lies between these events")
+        """Not a number: an emulated time would be mistaken for a GPU's. The first call says so."""
+        _say_once(f"{EmulatedTimingRefused('What lies between these events')} The time is nan.")
+        return math.nan
+
+
+@functools.cache
+def _say_once(sentence: str) -> None:
+    print(sentence)
 
 
 class EmulatedGpus:

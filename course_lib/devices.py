@@ -21,7 +21,8 @@ Sources
     L4               NVIDIA L4 data sheet; SM count from device read-outs
     4090             NVIDIA Ada whitepaper, appendix A
     H100, H100-PCIe  NVIDIA H100 data sheet; clocks second-hand for PCIe
-    H200             data sheet: H100's compute with 4.8 TB/s
+    H200             data sheet: H100's compute with 4.8 TB/s; L2 as the device says
+                     (measurements/H200.json)
     B200             HGX B200 data sheet and a public device read-out
     5090             RTX Blackwell whitepaper, L2 from press specifications
 """
@@ -195,11 +196,8 @@ _ROWS: tuple[Device, ...] = (
         "H100-PCIe", "H100 PCIe", "9.0", 114, 128, 1755, 51.2, 378, 756, True, 2000, 50, 128,
         _unsure("clock_mhz"),
     ),
-    # GH100 documents say 50 MB of L2, read-outs on H200 say 60: read it from the device.
-    Device(
-        "H200", "H200 SXM", "9.0", 132, 128, 1980, 66.9, 494.7, 989.4, True, 4800, 50, 128,
-        _unsure("l2_mib"),
-    ),
+    # NVIDIA's documents on the chip, GH100, say 50 MB of L2; the device itself says 60 MiB.
+    Device("H200", "H200 SXM", "9.0", 132, 128, 1980, 66.9, 494.7, 989.4, True, 4800, 60, 128),
     Device("B200", "HGX B200", "10.0", 148, 128, 1965, 75, 1100, 2250, True, 7700, 126.5, 128),
     Device(
         "5090", "GeForce RTX 5090", "12.0", 170, 128, 2407, 104.8, 104.8, 209.5, True, 1792, 96,

@@ -85,6 +85,21 @@ class NotContiguous(PlainError, ValueError):
         )
 
 
+class LaunchStopped(PlainError):
+    """A launch used up its steps, and was ended."""
+
+    def __init__(self, kernel_name: str, finding: Finding) -> None:
+        said = f"{finding} {finding.hint}"
+        super().__init__(
+            f"{kernel_name} was stopped. {said[:1].upper()}{said[1:]} What it wrote until then "
+            "stands in its arrays."
+        )
+
+
+class ArgumentsRefused(PlainError, TypeError, ValueError):
+    """A ufunc or a reduction was given what Numba's for GPUs do not take."""
+
+
 class LaunchRefused(PlainError):
     """The kernel never ran: a GPU, Numba's compiler or the emulator would not take it.
 

@@ -65,6 +65,8 @@ class Exercise:
         tile: the part of the output that one block computes, x first; the block itself if None.
         thread_tile: the part of the tile that one thread computes, x first, if it is more than one
             element and thereby decides how many threads (in a row) a block has.
+        most_elements: how many elements of the output one thread may compute, where the statement
+            says so; 0 where it is up to the answer.
         constants: what an answer may define itself, with the value used when it does not.
         block_axes: how many sizes a tuple BLOCK may have with which an answer chooses another
             block; none where it may not.
@@ -103,6 +105,7 @@ class Exercise:
     family: str = ""
     sizes: tuple[tuple[int, ...], ...] = ()
     dtypes: Mapping[str, str] = field(default_factory=dict)
+    most_elements: int = 0
     position: int = 1
     order: Literal["C", "F"] = "C"
     place: ClassVar[entries.EntryLocation]  # each has its own: where its entry is written
@@ -244,7 +247,8 @@ class Task(Exercise):
         offsets: by parameter, what is added to its numbers, which lie around 0 otherwise.
         rises: by parameter, by how much its numbers rise from the first to the last in one of the
             launches, for answers that rely on where they lie.
-        before: what every element of the output holds before the launch.
+        before: what every element of the output holds before the launch. A matrix product of the
+            course, without a reference, is told nothing, and may not rely on zeros.
         hints: one to three, from a nudge to the idea.
         given: the answer cell as the student gets it.
         answer: a right answer, as a whole cell. It ships with the course.
@@ -335,6 +339,12 @@ class Task(Exercise):
     def has_picture(self) -> bool:
         """Whether a picture of what is wanted stands before its code."""
         return self.kind.is_launched or bool(self.shown_arguments)
+
+    @property
+    def starts_blank(self) -> bool:
+        """Whether nothing is known of what the output holds before the launch: `before` belongs to
+        a task that has a reference."""
+        return self.reference is None
 
     @property
     def is_large(self) -> bool:

@@ -9,14 +9,18 @@ before `start()` keep pointing at the originals; `cuda.to_device` and kernels ar
 from __future__ import annotations
 
 import contextlib
+import importlib
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from course_lib.absent_gpu import AbsentContext, AbsentGpu, select_device
 from course_lib.device_array import (
     EmulatedDeviceArray,
     EmulatedEvent,
@@ -27,8 +31,9 @@ from course_lib.device_array import (
 )
 from course_lib.errors import NoGpuHere, PlainError
 
-# launch(kernel, grid, block, stream, shared_bytes, args): how a kernel is run instead.
-Launch = Callable[[Any, Any, Any, Any, int, tuple[Any, ...]], None]
+# launch(kernel, grid, block, stream, shared_bytes, args): how a kernel is run instead. Names of
+# parameters may follow whose contents are undefined until the kernel writes them.
+Launch = Callable[..., None]
 
 THREADS_OF_FORALL = 256  # on a GPU the driver chooses; any choice must give the same result
 
@@ -74,10 +79,49 @@ def _replace(each: Replacement) -> Callable[[], None]:
 def replacements(cuda: ModuleType, launch: Launch) -> list[Replacement]:
     """The table: everything that fails without a GPU, and what stands in for it."""
     kernel_class = _kernel_class(cuda)
-    table = [Replacement(cuda, name, value) for name, value in host_functions().items()]
+    table = [Replacement(cuda, name, value) for name, value in host_functions(launch).items()]
     for name, value in _kernel_table(kernel_class, launch).items():
         table.append(Replacement(kernel_class, name, value))
-    return table + quiet_warnings()
+    return table + _ufunc_table(launch) + quiet_warnings()
+
+
+def _ufunc_table(launch: Launch) -> list[Replacement]:
+    """What `@vectorize` and `@guvectorize` build for the target "cuda".
+
+    They are Numba's core's; newer CUDA parts have their own as well.
+    """
+    with contextlib.suppress(ImportError):
+        importlib.import_module("numba.cuda.np.ufunc.decorators")
+    builders = {"Vectorize": _vectorize, "GUVectorize": _guvectorize}
+    return [
+        Replacement(
+            owner,
+            "target_registry",
+            ChainMap({"cuda": partial(builder, launch)}, owner.target_registry),
+        )
+        for module in ("numba.np.ufunc.decorators", "numba.cuda.np.ufunc.decorators")
+        for name, builder in builders.items()
+        if (owner := getattr(sys.modules.get(module), name, None)) is not None
+    ]
+
+
+# Imported late: most sessions need none of them, nor the emulator before a kernel runs.
+def _vectorize(*arguments: Any, **options: Any) -> Any:
+    from course_lib.ufuncs import VectorizeBuilder
+
+    return VectorizeBuilder(*arguments, **options)
+
+
+def _guvectorize(*arguments: Any, **options: Any) -> Any:
+    from course_lib.generalised_ufuncs import GUVectorizeBuilder
+
+    return GUVectorizeBuilder(*arguments, **options)
+
+
+def _reduce(*arguments: Any) -> Any:
+    from course_lib.reduction import EmulatedReduce
+
+    return EmulatedReduce(*arguments)
 
 
 def quiet_warnings() -> list[Replacement]:
@@ -100,12 +144,11 @@ def _kernel_class(cuda: ModuleType) -> type:
 # --- functions of the module numba.cuda -------------------------------------------------------
 
 
-def host_functions() -> dict[str, Any]:
+def host_functions(launch: Launch) -> dict[str, Any]:
     """Stand-ins for what a lesson calls as `cuda.NAME`."""
     allocate = dict.fromkeys(("pinned_array", "mapped_array", "managed_array"), undefined)
     like = {f"{name}_like": _like(undefined) for name in ("pinned_array", "mapped_array")}
     streams = ("stream", "default_stream", "legacy_default_stream", "per_thread_default_stream")
-    refused = ("get_current_device", "current_context", "select_device")
     return {
         "is_available": lambda: False,
         "detect": _detect,
@@ -128,9 +171,15 @@ def host_functions() -> dict[str, Any]:
         "event_elapsed_time": lambda evtstart, evtend: evtstart.elapsed_time(evtend),
         "defer_cleanup": contextlib.nullcontext,
         "profiling": contextlib.nullcontext,
+        **dict.fromkeys(("reduce", "Reduce"), partial(_reduce, launch)),
         "profile_start": lambda: None,
         "profile_stop": lambda: None,
-        **{name: _refusal(f"cuda.{name}()") for name in refused},
+        "get_current_device": AbsentGpu,
+        "current_context": lambda devnum=None: AbsentContext(),
+        "select_device": select_device,
+        "open_ipc_array": _refusal("cuda.open_ipc_array()"),
+        "is_float16_supported": lambda: True,
+        "is_supported_version": lambda: False,
     }
 
 
@@ -316,13 +365,17 @@ def _note_signature(self: Any, signature: Any, result: Any = None) -> None:
     """An eager signature: nothing is compiled, but calls and launches must fit it."""
     # Each of Numba's two CUDA parts brings its own types, and its own reader of signatures.
     sigutils = sys.modules.get("numba.cuda.core.sigutils") or sys.modules["numba.core.sigutils"]
-    argument_types, _ = sigutils.normalize_signature(signature)
-    self.__dict__.setdefault("_course_asked_for", []).append((argument_types, result))
+    argument_types, declared = sigutils.normalize_signature(signature)
+    self.__dict__.setdefault("_course_asked_for", []).append((argument_types, result or declared))
 
 
 def _keep_signatures(self: Any, val: bool = True) -> None:
     """All of them are noted: what is compiled from now on, somebody else asks for."""
+    # Imported late: most sessions declare no signatures.
+    from course_lib.emulator import freeze
+
     self.__dict__[_SIGNATURES] = self.__dict__.pop("_course_asked_for", [])
+    freeze(self)
 
 
 def signatures(kernel: Any) -> list[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import numbers
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from types import FunctionType
@@ -18,17 +18,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from course_lib import host_api, probe
+from course_lib import front_end, host_api, probe, unrun_cells
 from course_lib.arguments import HostArguments
 from course_lib.errors import (
     EmulatedTimingRefused,
     LaunchRefused,
+    LaunchStopped,
     NoGpuHere,
     PlainError,
     excepthook,
     interruptible,
 )
-from course_lib.findings import by_importance, finding
+from course_lib.findings import Finding, by_importance, finding
 from course_lib.sentences import say
 from course_lib.words import joined
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "EmulatedTimingRefused",
     "LaunchRefused",
+    "LaunchStopped",
     "NoGpuHere",
     "PlainError",
     "backend",
@@ -78,6 +80,8 @@ class _Session:
             self.verdict = probe.look()
             self.patch()
             self.speak_plainly()
+            if shell := front_end.shell():
+                unrun_cells.load_ipython_extension(shell)
         return self.verdict
 
     def speak_plainly(self) -> None:
@@ -109,7 +113,7 @@ def _use_stand_in() -> Callable[[], None]:
     """Numba is here, its CUDA part is not."""
     from course_lib import stand_in
 
-    module = stand_in.make(host_api.host_functions())
+    module = stand_in.make(host_api.host_functions(_launch))
     remove = stand_in.put_in_place(module)
     undo = host_api.install(module, _launch)
 
@@ -321,12 +325,24 @@ def last_profile() -> Profile:
 
 
 def _launch(
-    kernel: Any, grid: Any, block: Any, stream: Any, shared_bytes: int, args: tuple[Any, ...]
+    kernel: Any,
+    grid: Any,
+    block: Any,
+    stream: Any,
+    shared_bytes: int,
+    args: tuple[Any, ...],
+    outputs: Sequence[str] = (),
 ) -> None:
-    """What `kernel[grid, block](…)` does where there is no GPU."""
-    profile = emulate(kernel).run((grid, block, stream, shared_bytes), args)
+    """What `kernel[grid, block](…)` does where there is no GPU.
+
+    What the parameters in `outputs` hold counts as undefined until the kernel has written it.
+    """
+    profile = emulate(kernel, outputs=outputs).run((grid, block, stream, shared_bytes), args)
     _show_output(profile)
-    _show_errors(profile)
+    endless = [each for each in profile.findings if each.code == "timeout"]
+    _show_errors(profile, besides=endless)
+    if endless:  # its arrays are half written, and nobody should go on with them unawares
+        raise LaunchStopped(profile.kernel_name, endless[0])
 
 
 def _show_output(profile: Profile) -> None:
@@ -337,9 +353,11 @@ def _show_output(profile: Profile) -> None:
         print(f"… and {profile.unkept_lines:,} more lines, of which none is kept.")
 
 
-def _show_errors(profile: Profile, most: int = FINDINGS_SHOWN) -> None:
+def _show_errors(
+    profile: Profile, most: int = FINDINGS_SHOWN, besides: Collection[Finding] = ()
+) -> None:
     """A lesson must not overlook a race because the numbers happen to be right."""
-    errors = by_importance(profile.errors)
+    errors = [each for each in by_importance(profile.errors) if each not in besides]
     for each in errors[:most]:
         print(f"{profile.kernel_name}, {each} {each.hint}".rstrip())
     if len(errors) > most:

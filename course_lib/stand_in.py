@@ -42,7 +42,7 @@ class StandInKernel:
     def _not_yet(self, *args: object, **options: object) -> Any:
         raise RuntimeError("course_lib.start() comes first")
 
-    configure = forall = specialize = compile = _not_yet
+    configure = forall = specialize = compile = disable_compile = _not_yet
 
 
 class CopyDirection:
@@ -52,7 +52,7 @@ class CopyDirection:
         self.value = value
 
 
-def jit(func_or_sig: Any = None, device: bool = False, **options: object) -> Any:
+def jit(func_or_sig: Any = None, **options: object) -> Any:
     """`@cuda.jit` in all its spellings; options matter to a compiler only."""
     if callable(func_or_sig) and not _is_signature(func_or_sig):
         return StandInKernel(func_or_sig)
@@ -61,8 +61,10 @@ def jit(func_or_sig: Any = None, device: bool = False, **options: object) -> Any
     def declare(function: Callable[..., Any]) -> StandInKernel:
         kernel = StandInKernel(function)
         for signature in signatures:
-            if signature is not None and not device:
+            if signature is not None:
                 kernel.compile(signature)
+        if func_or_sig is not None:
+            kernel.disable_compile()
         return kernel
 
     return declare

@@ -6,14 +6,16 @@ is what they do not show: the interface, the verdict's text, points, constants, 
 
 from __future__ import annotations
 
+import contextlib
 import functools
-import types
+import io
 
 import known_kernels
 import pytest
 from every_case import every_case
 from numba import cuda
 
+from course_lib import unrun_cells
 from course_lib.checking import CheckFailed, check, examine, examine_source
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis import launcher
@@ -156,11 +158,12 @@ def test_check_raises_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None
 # --- points -------------------------------------------------------------------------------------
 
 
-def test_a_race_costs_its_own_points_only() -> None:
+def test_a_race_costs_its_own_points_and_those_of_a_right_result() -> None:
     report = judged(broken("        cuda.syncthreads()\n    if", "    if"))
     assert report.findings[0].code == "race-write-after-read"
     assert report.earned["race-free"] == 0
-    assert report.points == report.max_points - EXERCISES["matmul_tiled"].points["race-free"]
+    points = EXERCISES["matmul_tiled"].points
+    assert report.points == report.max_points - points["race-free"] - points["right"]
 
 
 def test_float64_costs_its_own_points_only() -> None:
@@ -248,7 +251,8 @@ def test_an_answer_that_writes_nothing_is_told_why(body: str, line: int, words: 
 @pytest.mark.parametrize(
     ("body", "code", "words"),
     [
-        ("    C[0, 0] = a[0, 0]\n", "compile-error", "mistyped"),
+        ("    C[0, 0] = table[0, 0]\n", "compile-error", "mistyped"),
+        ("    C[0, 0] = a[0, 0]\n", "compile-error", "Did you mean A?"),
         ("    C[0, 0] = A + B\n", "compile-error", "whole arrays"),
         ("    C[0, 0] = A[0, 0]\n", "race-write-after-write", "Which of the two threads"),
         ("    x, y = cuda.grid(2)\n    C[y, x] = A[y, x] + B[y, x]\n", "out-of-bounds", "test"),
@@ -374,23 +378,64 @@ def test_a_tile_under_another_name_is_understood() -> None:
     assert judged(RIGHT.replace("TILE = 16\n", "").replace("TILE", "8")).passed
 
 
-def test_a_check_after_a_syntax_error_says_what_it_judges(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+ADDS = """# EXERCISE mat_add
+@cuda.jit
+def mat_add(A, B, C):
+    x, y = cuda.grid(2)
+    if y < C.shape[0] and x < C.shape[1]:
+        C[y, x] = A[y, x] + B[y, x]
+"""
+
+
+@every_case(
+    ("cells", "says"),
+    [
+        ([ADDS], None),
+        ([ADDS, ADDS.replace("C):", "C)")], "line 3: "),
+        ([ADDS, "\n\n" + ADDS.replace("+ B[y, x]", "+ B[y, x")], "line 8: "),
+        ([ADDS, ADDS.replace("C):", "C)"), ADDS], None),
+        ([ADDS, "1 / 0\n" + ADDS.replace("+", "-")], "before it had defined"),
+        ([ADDS, ADDS.split("\n", 1)[1].replace("C):", "C)")], "line 2: "),  # no marker
+        ([ADDS, ADDS.replace("cuda.jit", "cuda.gird").replace("+", "-")], "before it had defined"),
+        ([ADDS, "print(mat_add)"], None),
+        ([ADDS, ADDS.replace("def mat_add", "def mat_ad")], "does not define mat_add"),
+        ([ADDS, ADDS.replace("\n", "\n# ")], "does not define mat_add"),
+        ([f"half = 2\n{ADDS}", f"half = 1 / 0\n{ADDS}"], "before it had defined"),
+        ([ADDS, f"\n\nhalf = 1 / 0\n\n{ADDS}"], "before it had defined"),
+        ([ADDS, ADDS.replace("cuda.jit", "cuda.jit(1 / 0)")], "before it had defined"),
+        ([ADDS, "%%time\n" + ADDS.replace("C):", "C)")], "line 4: "),
+        ([f"{ADDS}\n1 / 0"], None),
+        ([f"\n\n{ADDS}\n1 / 0"], None),
+        ([f"1 / 0\n{ADDS}", ADDS], None),
+        ([ADDS, "# EXERCISE mat_add\nif True:\n    " + ADDS.replace("\n", "\n    ")], None),
+        ([ADDS, ADDS.replace("mat_add(", "f(") + "mat_add = f"], None),
+        ([ADDS, "# EXERCISE mat_add\nfrom __main__ import *"], None),
+        ([ADDS, "# EXERCISE mat_add\nfor mat_add in [mat_add]:\n    1 / 0"], "before it had"),
+    ],
+    ids=str,
+)
+def test_a_check_judges_the_last_text_of_the_cell(cells: list[str], says: str | None) -> None:
     """The name still stands for the answer before; the student looks at the one that failed."""
-    cells = [""]  # what IPython keeps as `In`: every cell that was run, readable or not
-    shell = types.SimpleNamespace(user_ns={"In": cells})
-    monkeypatch.setattr("IPython.get_ipython", lambda: shell)
-    cells.append("# EXERCISE mat_add\ndef mat_add(A, B, C)\n    pass\n")
-    with pytest.raises(CheckFailed):
-        check("mat_add", "no kernel at all")
-    said = capsys.readouterr().out
-    assert "no valid Python (line 2: expected ':')" in said
-    assert "judges the answer that ran before" in said
-    cells.append("# EXERCISE mat_add\ndef mat_add(A, B, C):\n    pass\n")
-    with pytest.raises(CheckFailed):
-        check("mat_add", "no kernel at all")
-    assert "Careful" not in capsys.readouterr().out
+    from IPython.core.interactiveshell import InteractiveShell
+
+    shell = InteractiveShell()
+    unrun_cells.load_ipython_extension(shell)
+    shell.run_cell("from numba import cuda\nimport course_lib", store_history=True)
+    try:
+        for text in cells:
+            with contextlib.redirect_stdout(io.StringIO()):
+                shell.run_cell(text, store_history=True)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("IPython.get_ipython", lambda: shell)
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                result = shell.run_cell('course_lib.check("mat_add", mat_add)', store_history=True)
+    finally:
+        shell.history_manager.end_session()
+    if says is None:
+        assert result.success
+    else:
+        assert isinstance(result.error_in_exec, CheckFailed)
+        assert says in " ".join(said.getvalue().lower().split())
 
 
 HEAD, KERNEL = RIGHT.split("@cuda.jit\n")
@@ -412,7 +457,7 @@ def test_an_answer_in_an_unknown_form_is_for_a_person(text: str) -> None:
     (found,) = report.findings
     assert found.code == "unsupported" and report.needs_review
     assert "matmul_tiled" in text.splitlines()[found.line - 1]
-    assert facts_of(found.message) == {"name": "matmul_tiled"}
+    assert facts_of(found.message)["name"] == "matmul_tiled"
 
 
 @every_case(
@@ -435,3 +480,27 @@ def test_what_gives_an_answer_no_value_is_no_answer(text: str) -> None:
     report = examine_source("matmul_tiled", text, debug=True)
     assert [each.code for each in report.errors] == ["missing-answer"]
     assert not report.needs_review
+
+
+# --- what stands beside an answer ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "constants",
+    ["TM, TN = (8,) * 2", "TM, TN = 2 * (8,)", "TM, TN = (8,) + (8,)", "TM, TN = [8] * 2"],
+)
+def test_constants_may_be_tuples_made_of_tuples(constants: str) -> None:
+    text = f"BM = BN = 1 << 7\nBK = BM // 16\n{constants}\n"
+    assert examine_source("pick_a_tile", text, debug=True).passed
+
+
+def test_a_lambda_is_a_plain_function_of_an_answer() -> None:
+    text = "ceil = lambda a, b: -(-a // b)\n\n\ndef sectors(stride, offset):\n"
+    text += "    return ceil(32 * stride, 8)\n"
+    report = examine_source("sectors", text, debug=True)
+    assert not any(each.code == "unsupported" for each in report.findings)
+    kernel = f"{IMPORTS}half = lambda x: x\n{known_kernels.NAIVE}".replace(
+        "acc += ", "acc += half(1) * "
+    )
+    [error] = examine_source("matmul_naive", kernel, debug=True).errors
+    assert error.code == "compile-error" and "half is a plain Python function" in error.message

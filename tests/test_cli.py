@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -28,6 +29,7 @@ from course_lib.commands import (
     prepare,
     run_lessons,
     run_tests,
+    working_copies,
 )
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -67,7 +69,8 @@ def test_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_prepare_says_what_is_ready_and_what_comes_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(prepare, "VENVS", (Path(sys.prefix),))
+    monkeypatch.setattr(working_copies, "VENVS", (Path(sys.prefix),))
+    monkeypatch.setattr(working_copies, "kernels_of", lambda prefix: None)
     monkeypatch.setattr(prepare, "HOME", tmp_path)
     assert cli.main(["prepare", "lab", "grade", "lab"]) == 0
     ready, head, *commands = capsys.readouterr().out.splitlines()
@@ -85,7 +88,7 @@ def test_prepare_says_what_is_ready_and_what_comes_next(
 def test_prepare_promises_nothing_of_another_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(prepare, "VENVS", (tmp_path / ".venv",))
+    monkeypatch.setattr(working_copies, "VENVS", (tmp_path / ".venv",))
     assert cli.main(["prepare"]) == 1
     said = capsys.readouterr()
     assert not said.out and "`python3 course.py prepare` makes .venv" in said.err
@@ -271,7 +274,7 @@ def test_doctor_always_ends_well(
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(doctor, "version", nothing_installed)
     monkeypatch.setattr(doctor, "_ask", lambda code, lines=1: (False, "it broke"))
-    monkeypatch.setattr(doctor, "_front_door", lambda: None)
+    monkeypatch.setattr(doctor.front_door, "load_driver", lambda: None)
     assert doctor.main([]) == 0
     said = capsys.readouterr().out
     assert "numpy, numba, matplotlib, ipython" in said
@@ -330,8 +333,9 @@ def started_lab(home: Path) -> Iterator[subprocess.Popen[str]]:
     own = {"JUPYTER_RUNTIME_DIR": str(home), "MATMUL_LADDER_HOME": str(home)}
     environment = {**os.environ, **own, "PYTHONUNBUFFERED": "1"}
     server = subprocess.Popen(
-        command, cwd=REPOSITORY, env=environment, stdout=subprocess.PIPE, text=True
-    )
+        command, cwd=REPOSITORY, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
     try:
         assert server.stdout.readline() == (
             f"Your copies of the lessons, and what you have passed: {home}\n"
@@ -342,7 +346,7 @@ def started_lab(home: Path) -> Iterator[subprocess.Popen[str]]:
         server.send_signal(signal.SIGINT)
         rest, _ = server.communicate(timeout=300)
     assert server.returncode == 0
-    assert "JupyterLab has ended" in rest
+    assert "JupyterLab has ended" in rest and "WARNING" not in rest
 
 
 @pytest.mark.slow
@@ -353,6 +357,26 @@ def test_lab_says_its_address_and_ends_at_ctrl_c(tmp_path: Path) -> None:
         address = re.search(r"The first lesson: (http://\S+)", said).group(1)
         assert "/lab/tree/my/notebooks/00_start_here.ipynb?token=" in address
         assert "JupyterLab" in fetch(address)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Ctrl-C as POSIX has it")
+def test_a_kernel_starts_without_a_warning_in_the_terminal(tmp_path: Path) -> None:
+    """Its connection is encrypted, and it answers through that."""
+    from jupyter_client import BlockingKernelClient
+
+    with started_lab(tmp_path) as server:
+        said = server.stdout.readline()
+        root, token = re.search(r"(http://\S+?/)lab/\S+\?token=(\w+)", said).groups()
+        assert fetch(f"{root}api/status?token={token}")
+        asked = urllib.request.Request(f"{root}api/kernels?token={token}", b"{}", method="POST")
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            kernel = json.load(answer)["id"]
+        client = BlockingKernelClient(connection_file=str(tmp_path / f"kernel-{kernel}.json"))
+        client.load_connection_file()
+        client.start_channels()
+        client.wait_for_ready(timeout=120)
+        client.stop_channels()
 
 
 @pytest.mark.slow

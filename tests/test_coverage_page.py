@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from every_case import every_case
+from lesson_rules.shown import in_order
 
 from course_lib.curriculum import LESSONS
 
@@ -65,6 +66,41 @@ def test_an_element_is_done_or_seen_and_not_only_read(element: str, where: str) 
     done = [cell for _, file, cell in PLACE.findall(where) if does_or_shows(ROOT / file, cell)]
     assert ("*in words*" in where) == (element in IN_WORDS)
     assert bool(done) != (element in IN_WORDS), f"{element}: told, and neither done nor seen"
+
+
+# What a text had wrong, named to tell it from what is right: no cell has to repeat it.
+NAMED_TO_CONTRADICT = {
+    "001-13": {"17"},
+    "001-16": {"2", "3", "7.8"},
+    "002-05": {"64"},
+    "002-12": {"5"},
+    "003-01": {"4", "6.4"},
+}
+NOTE = re.compile(r"\((?:corrected|here)\b([^)]*)\)")
+COUNT = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?!\w|\.\d)")
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[str, str]:
+    """By "notebooks/NAME.ipynb, cell ID": all that a student reads there."""
+    found: dict[str, str] = {}
+    for piece in in_order(ROOT):
+        found[piece.where] = f"{found.get(piece.where, '')}\n{piece.text}"
+    return found
+
+
+def numbers(text: str) -> set[str]:
+    return {each.strip(",").replace(",", "") for each in COUNT.findall(text)}
+
+
+def test_what_a_row_says_is_here_stands_in_the_cells_it_cites(shown: dict[str, str]) -> None:
+    missing = {}
+    for element, what, where in ROWS:
+        cited = "\n".join(shown[f"{file}, cell {cell}"] for _, file, cell in PLACE.findall(where))
+        said = numbers(re.sub(r"lessons? \d\d\w?( to \d\d)?", "", " ".join(NOTE.findall(what))))
+        lost = said - numbers(cited) - NAMED_TO_CONTRADICT.get(element, set())
+        missing |= {element: lost} if lost else {}
+    assert missing == {}
 
 
 def test_a_cell_that_only_tells_is_not_taken_for_doing() -> None:

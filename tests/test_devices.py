@@ -9,6 +9,8 @@ from every_case import every_case
 
 from course_lib import devices
 from course_lib.devices import CAPABILITIES, DEVICES, Ceilings, UnknownDevice, device
+from course_lib.measurements import devices as measured_devices
+from course_lib.measurements import load
 
 # The printed columns "smem TB/s", "ridge FP32", "ridge TF32", "ridge FP16" of the fact sheet.
 PRINTED = {
@@ -67,9 +69,16 @@ def test_unconfirmed_names_are_fields(name):
 def test_unconfirmed_cells_of_the_fact_sheet_are_marked():
     for name in ("L4", "4090", "5090"):
         assert "shared_bytes_per_clock" in DEVICES[name].unconfirmed
-    assert "l2_mib" in DEVICES["H200"].unconfirmed
     assert "l1_and_shared_kib" in CAPABILITIES["12.0"].unconfirmed
     assert not DEVICES["B200"].unconfirmed
+
+
+@every_case("name", measured_devices())
+def test_the_data_sheet_says_what_the_measured_device_said_of_itself(name):
+    """One number for one thing: a lesson never shows two."""
+    facts, row = load(name).facts, DEVICES[name]
+    assert (row.cc, row.sms) == (facts["compute_capability"], facts["sms"])
+    assert row.l2_mib * 2**20 == facts["l2_bytes"] and "l2_mib" not in row.unconfirmed
 
 
 @every_case("row", CAPABILITIES.values(), ids=CAPABILITIES)

@@ -25,14 +25,15 @@ from every_case import every_case
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 COURSE = REPOSITORY / "course.py"
+AT_WORK = REPOSITORY / "course_lib/commands/front_door.py"
 pytestmark = pytest.mark.workshop
 posix = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 
 
 @pytest.fixture
 def course() -> ModuleType:
-    """course.py as a module of its own for each test."""
-    return module_at(COURSE)
+    """What course.py runs, as a module of its own for each test."""
+    return module_at(AT_WORK)
 
 
 def call(*arguments: str, course: Path = COURSE, **options: object) -> subprocess.CompletedProcess:
@@ -43,22 +44,42 @@ def call(*arguments: str, course: Path = COURSE, **options: object) -> subproces
 # --- Python's version ------------------------------------------------------------------------
 
 
-def test_old_pythons_can_parse_it() -> None:
-    ast.parse(COURSE.read_text(encoding="utf-8"), feature_version=(3, 6))
+# Nothing but what has stood in Python's grammar since version 2.
+OLD_GRAMMAR = """
+    Module Expr Constant Import ImportFrom alias If Compare Eq Lt BinOp Mod Tuple Attribute
+    Subscript Slice UnaryOp USub Call Name Load Store Assign
+""".split()
 
 
-def test_version_is_checked_before_anything_else_is_imported() -> None:
+def test_any_python_can_read_it() -> None:
+    text = COURSE.read_text(encoding="ascii")
+    assert {type(node).__name__ for node in ast.walk(ast.parse(text))} <= set(OLD_GRAMMAR)
+
+
+def test_version_is_checked_before_anything_of_ours_is_imported() -> None:
     body = ast.parse(COURSE.read_text(encoding="utf-8")).body
-    assert [type(node) for node in body[:3]] == [ast.Expr, ast.Import, ast.If]
-    assert [alias.name for alias in body[1].names] == ["sys"]
-    assert "version_info" in ast.unparse(body[2].test)
+    kinds = [type(node) for node in body]
+    assert kinds[:4] == [ast.Expr, ast.Import, ast.Import, ast.If]
+    assert "version_info" in ast.unparse(body[3].test)
 
 
 def test_only_the_standard_library_is_imported() -> None:
-    tree = ast.parse(COURSE.read_text(encoding="utf-8"))
-    names = [a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names]
-    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names
+    """By the front door and by what it imports of the course."""
+    looked_at: set[Path] = set()
+    left = {COURSE}
+    while left:
+        path = left.pop()
+        looked_at.add(path)
+        names = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                names.add(node.module)
+        ours = {name for name in names if name.startswith("course_lib.")}
+        assert {name.split(".")[0] for name in names - ours} <= sys.stdlib_module_names
+        left |= {REPOSITORY / f"{name.replace('.', '/')}.py" for name in ours} - looked_at
+    assert AT_WORK in looked_at
 
 
 def test_a_python_too_old_is_told_so_in_one_line() -> None:
@@ -70,6 +91,21 @@ def test_a_python_too_old_is_told_so_in_one_line() -> None:
     assert done.stderr == (
         f"The course needs Python 3.11 or newer; this is 3.9 at {sys.executable}.\n"
     )
+
+
+@every_case("version", ["2.7", "3.6", "3.8", "3.10"])
+def test_each_old_python_that_is_here_is_told_so_in_one_line(version: str) -> None:
+    folder = Path.home() / ".pyenv/versions"
+    here = [shutil.which(f"python{version}"), *folder.glob(f"{version}.*/bin/python")]
+    for python in filter(None, here):
+        done = subprocess.run([python, str(COURSE), "lab"], capture_output=True, text=True)
+        if done.returncode == 127:  # a shim of pyenv's, with nothing behind it
+            continue
+        told = f"The course needs Python 3.11 or newer; this is {version} at "
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+        assert done.stderr.startswith(told)
+        return
+    pytest.skip(f"Python {version} is not here")
 
 
 # --- What needs no installation --------------------------------------------------------------
@@ -348,8 +384,10 @@ def test_the_gpu_can_be_left_alone(course: ModuleType, monkeypatch: pytest.Monke
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """course.py beside a course of one command, whose lock asks for one tiny package."""
     root = tmp_path_factory.mktemp("a folder with späces") / "course"
-    (root / "course_lib").mkdir(parents=True)
+    (root / "course_lib/commands").mkdir(parents=True)
     shutil.copy(COURSE, root)
+    for name in ("__init__.py", "front_door.py", "places.py"):
+        shutil.copy(AT_WORK.with_name(name), root / "course_lib/commands")
     shutil.copy(REPOSITORY / "pyproject.toml", root)
     (root / "course_lib/__init__.py").touch()
     (root / "course_lib/cli.py").write_text(
@@ -433,6 +471,25 @@ def test_life_of_an_installation(small: Path, tmp_path: Path) -> None:
     elsewhere = lab(moved)
     assert elsewhere.stdout.startswith("ran ['lab', '--x'] 3 ")
     assert elsewhere.stderr.count("moved or copied") == 1
+
+
+@pytest.mark.slow
+def test_an_index_out_of_reach_is_told_in_one_sentence(small: Path, tmp_path: Path) -> None:
+    """pip's own words go into the log, and it knocks twice, not six times."""
+    kept = shutil.ignore_patterns(".venv", ".course.lock", "__pycache__")
+    root = shutil.copytree(small, tmp_path / "offline", ignore=kept)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        closed = f"http://127.0.0.1:{server.getsockname()[1]}/simple"
+    offline = environment(root, PIP_INDEX_URL=closed, PIP_NO_INDEX="0", PIP_FIND_LINKS="")
+    done = call("lab", course=root / "course.py", env=offline)
+    said = [line for line in done.stderr.splitlines() if not re.search(r"\(\d+ s\)$", line)]
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said == [
+        "pip could not reach the package index. Check the network (behind a proxy: set "
+        "HTTPS_PROXY) and run the same command again; it goes on from here."
+    ]
+    log = (root / ".venv/install.log").read_text()
+    assert log.count("Retrying") == 1 and "No matching distribution" in log
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,38 @@ def test_a_word_is_met_in_the_lesson_that_is_named(word: str, number: str) -> No
         pytest.skip(f"lesson {number} is not there yet")
     stem = word.casefold().removesuffix("ing")
     assert stem in told_in(number), f"lesson {number} never says {word!r}"
+
+
+# What a word for one thing would be a second word for another.
+SECOND_WORDS = {
+    # Banks serve one wavefront after the other; a kernel passes a check, and data pass through L1.
+    "wavefront": re.compile(r"\b(?:\d+|one|two|four|many|each|every|extra|per|the) pass(?:es)?\b"),
+    "iteration": re.compile(
+        r"\b(?:each|every|next|first|last|one|of the) turns?\b|\bturns? of (?:the|its) loop|"
+        r"go(?:es)? round (?:its|the) loop"
+    ),
+}  # fmt: skip
+# Over all keys at once, as the literature says.
+OTHER_THINGS = re.compile(r"one pass\b.*(?:softmax|row|tiles)|two passes over|in one pass")
+
+
+def said_by_the_course() -> Iterator[tuple[str, str]]:
+    for each in LESSONS:
+        for folder in ("notebooks", "exercises") if each.exercises else ("notebooks",):
+            cells = markdown_cells(read(ROOT / folder / f"{each.stem}.ipynb"))
+            yield from ((f"{folder} {each.number} {cell['id']}", source(cell)) for cell in cells)
+        for name, question in of_lesson(each.number).items():
+            yield from ((name, text) for text in words_of(question))
+    for task in TASKS.values():
+        yield task.id, "\n".join((task.meaning, task.compared, task.answer, *task.hints))
+
+
+@pytest.mark.parametrize("term", SECOND_WORDS)
+def test_one_thing_has_one_word(term: str) -> None:
+    found = [
+        (where, line)
+        for where, text in said_by_the_course()
+        for line in text.splitlines()
+        if SECOND_WORDS[term].search(line) and not OTHER_THINGS.search(line)
+    ]
+    assert found == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -19,6 +20,7 @@ from numba import cuda
 import course_lib
 from course_lib import probe, runtime
 from course_lib.arguments import HostArguments
+from course_lib.emulator import Budget
 from course_lib.errors import LaunchRefused, PlainError
 
 ROOT = Path(__file__).parents[1]
@@ -412,6 +414,24 @@ double.forall(3)(cuda.InOut(x))
 declared = cuda.jit("void(float32[:])")(double.py_func)
 declared[1, 32](y)
 cuda.jit(void(float32[:]))(double.py_func)[1, 32](y)
+SIZE = 1
+@cuda.jit("int64(int64)", device=True)
+def size(n):
+    return n + SIZE
+@cuda.jit("void(float32[:])")
+def sized(x):
+    x[0] = size(SIZE + 0.5)
+SIZE = 9
+sized[1, 1](y)
+assert y.copy_to_host().tolist() == [2, 8, 8], "compiled where the signature stands"
+y.copy_to_device(np.full(3, 8, np.float32))
+from numba import guvectorize, vectorize
+add = vectorize(["float32(float32, float32)"], target="cuda")(lambda a, b: a + b)
+assert add(x, 1).tolist() == [5, 5, 5]
+total = guvectorize(["(float32[:], float32[:])"], "(i)->()", target="cuda")
+def summed(values, out):
+    out[0] = values[0] + values[1] + values[2]
+assert total(summed)(x) == 12 == cuda.reduce(lambda a, b: a + b)(x)
 print(x, y.copy_to_host(), cuda.is_available(), cuda.jit(device=True)(print).py_func is print)
 """
     script = tmp_path / "lesson.py"
@@ -453,3 +473,35 @@ def test_the_promised_names() -> None:
 def test_the_version_is_the_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert course_lib.__version__ == project["version"]
+
+
+ENDLESS = {
+    "an endless loop": "while x[i] < 5:\n        pass",
+    "a loop that is only long": "for k in range(10_000_000):\n        x[i] += 1",
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_launch_without_end_stops_the_cell_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Nobody goes on with half-written arrays unawares."""
+    monkeypatch.setattr("course_lib.emulator.INTERACTIVE", Budget(steps=2000))
+    path = tmp_path / "endless.py"
+    path.write_text(
+        f"from numba import cuda\n@cuda.jit\ndef endless(x):\n    i = cuda.grid(1)\n    x[i] = 3\n"
+        f"    {ENDLESS[name]}\n    x[i] = 9\n"
+    )
+    kernel = runpy.run_path(str(path))["endless"]
+    runtime.start()
+    for launch in (kernel[1, 4], lambda x: runtime.run(kernel, 1, 4, x)):
+        x = np.zeros(4)
+        with pytest.raises(runtime.LaunchStopped) as stopped:
+            launch(x)
+        said = str(stopped.value)
+        assert said.startswith("endless was stopped. Line 6: The loop in line 6")
+        assert "steps=" in said and said.endswith("stands in its arrays.")
+        assert stopped.value._render_traceback_() == [said]
+        assert (x >= 3).all() and not (x == 9).any()
+    profile = course_lib.emulate(kernel)[1, 4](np.zeros(4))
+    assert [each.code for each in profile.findings] == ["timeout"]

@@ -119,7 +119,9 @@ def stored(results: Measurements, names: Iterable[str], size: int) -> Iterator[s
     for each in entries:
         cell = each.cell(size)
         speed = f"{cell.gflops:9,.0f} GFLOP/s" if cell else ""
-        share = results.share_of_cublas(each, size)
-        of_cublas = f", {share:6.1%} of cuBLAS in {each.precision}" if share else ""
-        at_most = f"; at most {each.ceiling:.1%} of peak: {each.binds}" if each.ceiling else ""
-        yield f"{each.name:{width}}  {speed}{of_cublas}{at_most}"
+        # What can be reached at most stands beside the share of the same peak, not that of cuBLAS.
+        of_peak, of_cublas = results.share_of_peak(each, size), results.share_of_cublas(each, size)
+        at_most = f" (at most {each.ceiling:.1%}: {each.binds})" if each.ceiling else ""
+        reached = f", {of_peak:6.1%} of the {each.precision} peak{at_most}" if of_peak else ""
+        beside = f"; {of_cublas:.1%} of the speed of cuBLAS" if of_cublas else ""
+        yield f"{each.name:{width}}  {speed}{reached}{beside}"

@@ -22,6 +22,7 @@ from course_lib.questions.prediction_card import html_of
 
 _BADGE = re.compile(r"\[!\[[^\]]*\]\([^)]*\)\]\([^)]*\)\n*")
 NO_INPUT = "remove-input"  # of myst-nb: a cell's output alone
+NOTEBOOK_ONLY = "notebook-only"  # a cell about the notebook itself, such as its keys
 OF_A_SESSION = ("course_lib.yours_or_ours", "figures.my_ladder")
 _SUMMARY, _BACKTICKS = re.compile(r"<summary>.*?</summary>"), re.compile(r"`([^`]+)`")
 _COLAB_LINK = re.compile(r" \(\[Colab\]\([^)\s]*\)\)")
@@ -35,7 +36,7 @@ def page(notebook: Notebook) -> Notebook:
 
 def _is_for_notebooks(cell: Cell) -> bool:
     """The setup, what else a session needs, and a question that its card repeats."""
-    if {"setup", QUESTION} & set(tags(cell)):
+    if {"setup", NOTEBOOK_ONLY, QUESTION} & set(tags(cell)):
         return True
     return cell["cell_type"] == "code" and _needs_a_session(source(cell))
 

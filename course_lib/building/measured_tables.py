@@ -102,7 +102,7 @@ def upper_rungs() -> str:
     table = _table(
         ("rung", "passes for each multiply-add", *parts, "warps waiting for global memory"),
         (
-            (f"`{row.name}`", f"{row.passes:.4f}", *(_share(row.busy[part]) for part in parts),
+            (f"`{row.name}`", f"{row.wavefronts:.4f}", *(_share(row.busy[part]) for part in parts),
              _number(row.waiting_for_global, ".2f"))
             for row in rows
         ),

@@ -104,7 +104,19 @@ def canonical(notebook: Notebook) -> Notebook:
     cells = [_canonical_cell(cell) for cell in notebook["cells"]]
     for cell, name in zip(cells, _stable_ids(cells), strict=True):
         cell["id"] = name
+    _open_clean(cells)
     return new(cells)
+
+
+def _open_clean(cells: list[Cell]) -> None:
+    """Above a lesson's first task the cells that have to be run do not look as if they had been.
+
+    What the others show stays, for whoever only reads; a student's own copy has none of it.
+    """
+    first = next((number for number, cell in enumerate(cells) if "task" in tags(cell)), 0)
+    for cell in cells[:first]:
+        if cell["cell_type"] == "code" and ("setup" in tags(cell) or not cell["outputs"]):
+            cell |= {"execution_count": None, "outputs": []}
 
 
 def without_outputs(notebook: Notebook) -> Notebook:

@@ -1,8 +1,8 @@
 """Puts together what students get: the course without its solutions and without the grader.
 
-The bundle is what a student needs of this checkout, byte for byte, with these changes: course.py
-and cli.py lose the commands for instructors and maintainers, README.md is one for students, and
-the notebooks of a course of one's own are as `own_course` makes them.
+The bundle is what a student needs of this checkout, byte for byte, with these changes:
+front_door.py and cli.py lose the commands for instructors and maintainers, README.md is one for
+students, and the notebooks of a course of one's own are as `own_course` makes them.
 
 Two places of the library hold finished kernels that answer exercises: the rungs of the ladder,
 which are left out unless a lesson of the bundle runs them, and the kernel that figures film. What
@@ -33,6 +33,7 @@ FILES = (
     "CITATION.cff",
     "LICENSE",
     "LICENSE-TEXT",
+    "course.py",
     "docs/cache_model.md",
     "docs/counters.md",
     "docs/machine_code.md",
@@ -116,7 +117,7 @@ def make_release(project: Project) -> Release:
     commands = (*STUDENTS_COMMANDS, "bench") if runs else STUDENTS_COMMANDS
     files = {name: _content(root, name) for name in FILES} | _notebooks(project)
     files |= {name: _content(root, name) for name in _library(root, left_out)}
-    for name in ("course.py", "course_lib/cli.py"):
+    for name in ("course_lib/commands/front_door.py", "course_lib/cli.py"):
         files[name] = _with_commands(_content(root, name), commands)
     files["README.md"] = _readme(project, commands).encode()
     files[MARK] = b"Made by `course.py release`; the next release may replace this folder.\n"

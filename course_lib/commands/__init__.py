@@ -2,6 +2,7 @@
 
 Owns: what `python3 course.py COMMAND` does, once the environment stands.
 May import: `bench`, `book`, `building`, `curriculum`, `devices`, `errors`, `figures`, `grading`,
-`kernels`, `measurements`, `newer_packages`, `probe`, `runtime`, `words`.
+`kernels`, `measurements`, `newer_packages`, `probe`, `runtime`, `unrun_cells`,
+`words`.
 Start with: the module named as the command; `places` says where things lie.
 """

@@ -7,7 +7,6 @@ asked in a Python process of its own.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import platform
 import shutil
@@ -16,8 +15,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from types import ModuleType
 
+from course_lib.commands import front_door
 from course_lib.commands.places import REPOSITORY
 
 INSTALL = "`python3 course.py lab` installs what is missing."
@@ -60,11 +59,10 @@ def examine() -> Iterator[Check]:
     yield needed
     yield packages("notebooks", ("jupyterlab", "ipykernel", "nbclient"))
     yield emulator() if needed.good else Check("emulator", False, "needs the packages above")
-    front_door = _front_door()
-    found = driver(front_door)
+    found = driver()
     yield found
     if found.good:
-        yield gpu_packages(front_door)
+        yield gpu_packages()
         yield gpu()
         yield cublas()
     yield browser()
@@ -110,10 +108,10 @@ def emulator() -> Check:
     return Check("emulator", good, said, mend)
 
 
-def driver(front_door: ModuleType | None) -> Check:
+def driver() -> Check:
     """NVIDIA's driver and the GPUs that it sees."""
-    library = front_door.load_driver() if front_door else None
-    if front_door is None or not library:
+    library = front_door.load_driver()
+    if not library:
         return Check("GPU", False, "no NVIDIA driver here; the course works without one")
     import ctypes
 
@@ -130,10 +128,10 @@ def driver(front_door: ModuleType | None) -> Check:
     return Check("GPU", True, f"{'; '.join(names.splitlines()) or 'found'}; {cuda}")
 
 
-def gpu_packages(front_door: ModuleType | None) -> Check:
+def gpu_packages() -> Check:
     """Numba's CUDA part and CuPy, in the versions that fit the driver."""
     try:
-        wanted = front_door.gpu_group()[0] if front_door else None
+        wanted = front_door.gpu_group()[0]
     except Exception as problem:
         return Check("GPU packages", False, str(problem))
     if wanted is None:
@@ -174,19 +172,6 @@ def browser() -> Check:
     if has_screen():
         return Check("browser", True, "`lab` opens JupyterLab in your browser")
     return Check("browser", False, "no screen here; `lab` prints the address to open elsewhere")
-
-
-def _front_door() -> ModuleType | None:
-    """course.py as a module: it knows the driver. None where the library stands alone."""
-    spec = importlib.util.spec_from_file_location("course", REPOSITORY / "course.py")
-    if spec is None or spec.loader is None:
-        return None
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except (OSError, AttributeError):
-        return None
-    return module
 
 
 def _ask(code: str, lines: int = 1) -> tuple[bool, str]:

@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import importlib.util
 import os
+import shlex
 import signal
 import sys
 import threading
@@ -43,7 +44,9 @@ def main(arguments: list[str]) -> int:
     try:
         _check_packages()
         with _ended_by_signal(line):
-            return _explain(options) if options.explain else _grade(options, line)
+            if options.explain:
+                return _explain(options)
+            return _grade(options, line, shlex.join(["grade", *arguments]))
     except _WrongArguments as problem:
         line.clear()
         print(problem, file=sys.stderr)
@@ -79,7 +82,7 @@ def _check_packages() -> None:
             )
 
 
-def _grade(options: argparse.Namespace, line: _Line) -> int:
+def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
     from course_lib.grading.engine import grade
     from course_lib.grading.intake.submissions import each_submission
     from course_lib.grading.run_folder import RunFolder
@@ -87,7 +90,7 @@ def _grade(options: argparse.Namespace, line: _Line) -> int:
 
     _check_candidates(options)
     settings, exercises = _settings(options)
-    with RunFolder(options.out, options.submissions) as folder:
+    with RunFolder(options.out, options.submissions, command) as folder:
         settings, exercises = _as_before(folder, options, settings, exercises)
         if options.settings is None and (kept := folder.settings()):
             print(f"As in the last run into {options.out}: {', '.join(kept)}.")
@@ -160,6 +163,7 @@ def _explain(options: argparse.Namespace) -> int:
     """Say how one verdict came to be: what the journal has, or the answer judged anew."""
     from course_lib.grading.engine import rows_of
     from course_lib.grading.gradebook import by_hand
+    from course_lib.grading.gradebook.class_list import called
     from course_lib.grading.gradebook.explain import explain
     from course_lib.grading.judging.assignment import read_tasks
     from course_lib.grading.run_folder import RunFolder
@@ -171,11 +175,9 @@ def _explain(options: argparse.Namespace) -> int:
         if exercise not in settings.questions:
             (exercise,) = _exercises([exercise], one=True)
         seed = folder.seed(options.seed, may_draw=False)
-        meant = [
-            (each, answers)
-            for each, answers in folder.graded()
-            if student.casefold() in (each.key.casefold(), each.student.casefold())
-        ]
+        counted_there = folder.counted()
+        graded = [each.graded for each in counted_there]
+        meant = called(student, graded)
         if not meant:
             raise _WrongArguments(
                 f"There is no submission of {student!r}; the names are in the first column of "
@@ -192,10 +194,18 @@ def _explain(options: argparse.Namespace) -> int:
             for each, answers in meant
         ]
         tasks = read_tasks(settings.notebooks)
-        set_for = by_hand.whose(_overrides(folder, options, settings), folder.graded())
+        set_for = by_hand.whose(_overrides(folder, options, settings), graded)
         judged = rows_of(theirs, tasks, seed, folder.journal, _workplace(options), settings)
         rows = by_hand.with_what_is_set(judged, set_for)
-    print("\n\n".join(explain(each, settings) for each in rows), flush=True)
+    by_key = {each.submission.key: each for each in counted_there}
+    print(
+        "\n\n".join(
+            explain(row, settings, theirs.history.get(row.exercise, ()), theirs.replaced)
+            for row in rows
+            for theirs in [by_key[row.submission.key]]
+        ),
+        flush=True,
+    )
     return 0
 
 
@@ -335,7 +345,7 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
 
 
 def _seed(text: str) -> int:
-    from course_lib.grading.run_folder import MOST_SEED
+    from course_lib.grading.record_file import MOST_SEED
 
     if not text.isdecimal() or int(text) > MOST_SEED:
         raise argparse.ArgumentTypeError(f"a seed is a whole number from 0 to {MOST_SEED}")

@@ -82,12 +82,16 @@ def first_lesson() -> tuple[Path, str]:
 
 
 def command(browser: bool, others: list[str], lesson: str, root: Path) -> list[str]:
-    """The command that starts JupyterLab, quiet but for warnings."""
+    """The command that starts JupyterLab, quiet but for errors."""
+    import zmq
+
     words = [sys.executable, "-c", START]
     if not any("root_dir" in option for option in others):  # it takes one folder only
         words.append(f"--ServerApp.root_dir={root}")
     words += [f"--LabApp.default_url=/lab/tree/{lesson}", "--ServerApp.answer_yes=True"]
     words += ["--ServerApp.log_level=ERROR", "--LabApp.log_level=ERROR"]
+    if zmq.has("curve"):  # an unencrypted kernel warns of it in the terminal at each start
+        words.append("--KernelManager.transport_encryption=auto")
     if not browser:
         words.append("--no-browser")
     if hasattr(os, "geteuid") and os.geteuid() == 0:  # as in most containers

@@ -6,12 +6,9 @@ import argparse
 import platform
 import sys
 from importlib.metadata import distributions
-from pathlib import Path
 
 from course_lib.commands import working_copies
 from course_lib.commands.places import FIRST_LESSON, HOME, REPOSITORY
-
-VENVS = (HOME / ".venv", REPOSITORY / ".venv")
 
 
 def main(arguments: list[str]) -> int:
@@ -26,7 +23,7 @@ def main(arguments: list[str]) -> int:
         "commands", nargs="*", default=["lab"], metavar="COMMAND", help="such as lab or test; lab"
     )
     asked = list(dict.fromkeys(parser.parse_args(arguments).commands))
-    if Path(sys.prefix).resolve() not in [each.resolve() for each in VENVS]:
+    if not working_copies.runs_in_venv():
         print(
             f"{sys.prefix} is not the course's .venv, and is left as it is: "
             "`python3 course.py prepare` makes .venv and installs into it.",

@@ -1,4 +1,4 @@
-"""The student's own copies of the notebooks, in my/: made once, never written over.
+"""The student's own copies of the notebooks, in my/: made once, as never run, never written over.
 
 The lessons themselves stay as they were published, so that an update of the course meets no change
 of anybody's. A note beside the copies says what each was copied from; it is how an updated lesson
@@ -11,12 +11,15 @@ import contextlib
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from course_lib.commands.places import REPOSITORY
+from course_lib.commands.places import HOME, REPOSITORY
 from course_lib.curriculum import PATHFINDER
+from course_lib.unrun_cells import kernels_of
 
+VENVS = (HOME / ".venv", REPOSITORY / ".venv")
 FOLDERS = ("notebooks", "exercises")
 NOTE = ".copied_from.json"
 
@@ -42,14 +45,21 @@ def make(root: Path = REPOSITORY, home: Path | None = None) -> list[str]:
     for name, original in _originals(root):
         text = original.read_bytes()
         print_of_it = _fingerprint(text)
-        if _copied(text, mine / name):
+        if _copied(_never_run(text), mine / name):
             noted[name] = print_of_it
         elif noted.setdefault(name, print_of_it) != print_of_it:
             updated.append(f"my/{name}")
     _lead_to_the_library(root, mine)
+    if runs_in_venv():
+        kernels_of(Path(sys.prefix))
     if noted != before:
         _write_note(mine / NOTE, noted)
     return updated
+
+
+def runs_in_venv() -> bool:
+    """Is this the course's own .venv, which nobody else uses?"""
+    return Path(sys.prefix).resolve() in [each.resolve() for each in VENVS]
 
 
 def told_of(updated: list[str]) -> str:
@@ -75,6 +85,18 @@ def _lead_to_the_library(root: Path, mine: Path) -> None:
         original, copy = root / folder / PATHFINDER, mine / folder / PATHFINDER
         if original.exists() and copy.parent.exists():
             copy.write_bytes(original.read_bytes())
+
+
+def _never_run(text: bytes) -> bytes:
+    """A notebook without counts and outputs: a fresh copy does not look as if it had been run."""
+    with contextlib.suppress(ValueError, TypeError, KeyError):
+        notebook = json.loads(text)
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell |= {"execution_count": None, "outputs": []}
+        # As Jupyter itself writes it.
+        return (json.dumps(notebook, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    return text
 
 
 def _copied(text: bytes, copy: Path) -> bool:

@@ -112,11 +112,12 @@ def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]
 
 def missing(exercise: Exercise, kernel: Kernel) -> Finding | None:
     """The finding for an answer that is not there yet."""
-    if _is_empty(kernel):
+    wanted = exercise.parameters
+    fits = len(kernel.parameters) == len(wanted)
+    if _is_empty(kernel) and (fits or kernel.is_empty):
         output = (kernel.parameters or exercise.parameters)[-1]
         return finding("missing-answer", *_why_nothing_is_written(kernel, output))
-    wanted = exercise.parameters
-    if len(kernel.parameters) != len(wanted):
+    if not fits:
         message = say(
             "{kernel} takes ({own_parameters}); the exercise calls {signature}.",
             kernel=kernel.name,

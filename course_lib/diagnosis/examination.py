@@ -12,12 +12,15 @@ from course_lib.diagnosis.answer import Answer, missing, source_of
 from course_lib.diagnosis.codes import APART
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.faults import kept, outside
+from course_lib.diagnosis.faults.rounding import depends_on_rounding
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.further_launches import limit_of
 from course_lib.diagnosis.holds import what_holds
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.problems.launch_choice import LaunchConfiguration, choices
+from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.real_gpu import try_on_gpu
+from course_lib.diagnosis.repairs.lost_numbers import lost_number
 from course_lib.diagnosis.repairs.tried_out import with_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.diagnosis.seen_in_launches import written_inputs, wrong_result
@@ -43,6 +46,20 @@ FINAL = {
 }
 
 
+MORE_STEPS = 12  # than in the exact launch: of one with sides up to three times as long
+
+
+def unequal(shape: Sequence[int], along: Sequence[int]) -> list[tuple[int, ...]]:
+    """Shapes with multiples of these sides: of equal ones, each is longer than the next once."""
+    longer, shorter = list(shape), list(shape)
+    for size in {shape[axis] for axis in along if shape[axis] > 1}:
+        axes = [axis for axis in along if shape[axis] == size]
+        for times, axis in enumerate(axes):
+            longer[axis] = size * (1 + times)
+            shorter[axis] = size * (len(axes) - times)
+    return [tuple(longer), tuple(shorter)] if longer != shorter else []
+
+
 class Examination:
     """All launches of one answer, and the conclusions."""
 
@@ -59,6 +76,7 @@ class Examination:
         self.kernel = answer.kernel
         self.source = self.launcher.source
         self.trials: list[Trial] = []
+        self.unsteady: Trial | None = None
         self._launches = self._launched_trials()
 
     @cached_property
@@ -103,13 +121,33 @@ class Examination:
         for case in self.launcher.cases():
             if case.again and all(trial.right for trial in trials):
                 continue
-            trial = self.launcher.run(case)
+            trial = self.launched_either_way(case)
             if case.along is not None and runs_out(trial) and not all(t.right for t in trials):
                 break  # shorter launches that end, and are wrong, say more
             trials.append(trial)
             yield trial
             if is_hopeless(trials[-1]) or (all_meet(trials[-1]) and self.stores_in_a_loop()):
                 break
+
+    def launched_either_way(self, case: Case) -> Trial:
+        """Launch a case, in lockstep with products rounded up or down by chance.
+
+        The exact launch, whose counts are compared, rounds to the nearest number. So does one that
+        went wrong, once more: a cause is read off its numbers. If it is right then, it is kept as
+        `unsteady`.
+        """
+        either = not case.exact and case.schedule == "lockstep" and not self.is_wrong
+        trial = self.launcher.run(case, either_rounding=either)
+        if trial.right or not either:
+            return trial
+        nearest = self.launcher.run(case)
+        if nearest.right:
+            self.unsteady = trial
+        return nearest
+
+    @property
+    def is_wrong(self) -> bool:
+        return not all(trial.right for trial in self.trials)
 
     def stores_in_a_loop(self) -> bool:
         """Does a loop stand around a store of the output? Then each launch may take long."""
@@ -128,19 +166,42 @@ class Examination:
             found.append(wrong_result(self.launcher, trials))
         if not numbers_right:
             found = with_a_change(self.launcher, found, trials)
-        works = exact is not None and exact.right
-        if exact is not None and (numbers_right or works):
+        works = exact is not None and self.is_right_where_even(exact, trials)
+        if exact is not None and (numbers_right or exact.right):
             found += self.costs(exact, trials)
-        held = what_holds(self.exercise, found, trials, self.launcher.problem, numbers_right)
-        shares = exact is None or requirements.shares(self.launcher.measured(exact))
+        problem = self.launcher.problem
+        held = what_holds(self.exercise, found, trials, problem, numbers_right, works)
+        shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
         report = make_report(self.exercise, kept.once(found), held, numbers_right, works, shares)
-        tried = tuple(self.tried(trial) for trial in trials)
+        # Launches beyond a limit are as many as an answer has numbers; the others stay the same.
+        tried = tuple(self.tried(trial) for trial in trials if not trial.case.allowed)
         counts = counts_of(exact.profile) if exact else {}
         return replace(report, launched=self.launcher.launched, tried=tried, counts=counts)
+
+    def is_right_where_even(self, exact: Trial, trials: Sequence[Trial]) -> bool:
+        """Is an answer right in the exact launch, and so where no two sides are equal, too?
+
+        On a square, rows and columns may be exchanged without anybody's noticing.
+        """
+        launcher = self.launcher
+        if not exact.right or any(each.code == "uninitialised-read" for each in exact.errors):
+            return False
+        if all(trial.right or trial.case.along is not None for trial in trials):
+            return True  # what goes wrong beyond a size alone says nothing of sides
+        steps = MORE_STEPS * launcher.spent[exact.case]
+        cases = [
+            Case(shape, draw=70, allowed=steps)
+            for shape in unequal(exact.case.shape, launcher.problem.directions)
+        ]
+        others = map(launcher.run, cases)
+        return all(other.right or runs_out(other) for other in others)
 
     def causes(self, trials: list[Trial]) -> list[Finding]:
         """What is wrong, without what only follows; adds launches that settle a limit."""
         launcher, source, names = self.launcher, self.source, self.launcher.names
+        rounding = depends_on_rounding(launcher, trials, self.unsteady)
+        if rounding:
+            return [rounding]
         limit, warnings = limit_of(launcher, trials)
         faults = self.faults(trials)
         overwritten = written_inputs(launcher, trials)
@@ -150,7 +211,7 @@ class Examination:
         shared = source.shared_names()
         faults = kept.without_strays(faults, shared)
         doubtful = kept.in_disorder(faults, names[-1], orderly)
-        cause = wrapped(launcher, trials)
+        cause = wrapped(launcher, trials) or lost_number(launcher, trials)
         if cause is None and not doubtful:
             cause = limit or cause_of(launcher, trials, faults)
         beyond = kept.lines_beyond(faults, shared)
@@ -175,20 +236,18 @@ class Examination:
         # larger ones make better examples.
         apart = [each for each in first if each.code == APART]
         own = self.source.own_arrays()
-        faults = outside.one_for_each_array([*apart, *later, *first], own)
-        if all(trial.right for trial in trials):
-            faults = [kept.allow_unused(each, self.launcher.names) for each in faults]
-        return faults
+        return outside.one_for_each_array([*apart, *later, *first], own)
 
     def costs(self, exact: Trial, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer with right numbers lacks of what its exercise asks for beside them."""
         costs = requirements.judge(self.exercise, self.launcher.measured(exact))
         costs = [self.launcher.seen_in(exact, each, is_told=False) for each in costs]
         if not _has_errors(costs):  # then where tiles are partial
-            uneven = next((trial for trial in trials if trial.case.counted and trial.right), None)
-            if uneven:
-                measured = self.launcher.measured(uneven)
-                costs += requirements.judge_uneven(self.exercise, measured)
+            for trial in trials:
+                if trial.case.counted and trial.right and not _has_errors(costs):
+                    found = requirements.judge_uneven(self.exercise, self.launcher.measured(trial))
+                    far = trial.case.allowed > 0
+                    costs += [self.launcher.seen_in(trial, each, is_told=far) for each in found]
         # In a task, what is not asked for is not yet anybody's worry.
         return [each for each in costs if each.severity == "error" or self.exercise.is_graded]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from course_lib.diagnosis.codes import OUTSIDE
@@ -9,18 +10,21 @@ from course_lib.diagnosis.faults import kept
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import where
+from course_lib.diagnosis.problems.far_launches import DRAW, far_cases
 from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.sizes.limits import limit_finding, room_finding
 from course_lib.diagnosis.sizes.written_out import size_finding
-from course_lib.diagnosis.trial import Trial, leaves_arrays
+from course_lib.diagnosis.trial import Trial, leaves_arrays, runs_out
 from course_lib.emulator import Kernel
+from course_lib.emulator.observers.limits import Site
 from course_lib.findings import Finding
 
 
 def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, list[Finding]]:
     """The number up to which alone the answer is right, as a finding; warnings of others.
 
-    Adds the launch that goes wrong beyond it to the trials.
+    Adds the launches beyond all limits to the trials: whatever goes wrong there, or costs too much,
+    counts as it does elsewhere.
     """
     wrong = [trial for trial in trials if not trial.right or leaves_arrays(trial)]
     warnings: list[Finding] = []
@@ -33,14 +37,18 @@ def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, l
 
         def is_right(case: Case) -> bool:
             trial = launcher.run(case)
+            if runs_out(trial) and case.draw >= DRAW:
+                return True  # how much a launch so large takes was guessed
             fails = not trial.right or leaves_arrays(trial)
+            trials.append(trial)
             wrong.extend([trial] * fails)
             return not fails
 
         tile = max(*launcher.tile, launcher.step_tile or 1)
         settle = launcher.limits.settle
         site, warnings = settle(launcher.problem, launcher.source, launcher.spent, tile, is_right)
-        trials += wrong
+        if not wrong and launcher.exercise.is_graded:
+            site = _far_away(launcher, trials, is_right)
     if site is None or wrong[0].right:
         return None, warnings
     beyond = [
@@ -52,6 +60,17 @@ def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, l
         return room_finding(site, launcher.source, beyond[0]), warnings
     label = launcher.launched_as(wrong[0])
     return limit_finding(site, launcher.source, label, wrong[0].outcome), warnings
+
+
+def _far_away(
+    launcher: Launcher, trials: list[Trial], is_right: Callable[[Case], bool]
+) -> Site | None:
+    """The limit that explains a launch far beyond the usual sizes, if one goes wrong."""
+    long = [(each.case, each.profile.steps) for each in trials if each.case.along is not None]
+    for case in far_cases(launcher.problem, long, launcher.source, launcher.seed):
+        if not is_right(case):
+            return launcher.limits.met_first_in(case)
+    return None
 
 
 def size_written_out(launcher: Launcher, trials: list[Trial]) -> Finding | None:

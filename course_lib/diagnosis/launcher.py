@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from course_lib.curriculum import Exercise, Launch, Task
 from course_lib.diagnosis.answer import Answer, source_of
-from course_lib.diagnosis.costs.measured import Measured
+from course_lib.diagnosis.costs.measured import WARP, Measured
 from course_lib.diagnosis.families.table import problem_of
 from course_lib.diagnosis.launches.journeys import Journeys
 from course_lib.diagnosis.launches.outcome import Outcome
@@ -24,12 +25,14 @@ from course_lib.diagnosis.problems.launch_choice import (
     block_passed_over,
     tile_of,
 )
-from course_lib.diagnosis.problems.problem import Case, Problem, SeenLaunch
+from course_lib.diagnosis.problems.problem import Array, Case, Problem, SeenLaunch
 from course_lib.diagnosis.sizes.limits import Limits
+from course_lib.diagnosis.source.in_a_thread import Threads
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Budget, KernelRejected, emulate
 from course_lib.emulator.launch import Typings
+from course_lib.emulator.machine.handed import HandedValues
 from course_lib.entries import axes
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
@@ -39,7 +42,12 @@ MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
 # than right ones do ends with a finding, whatever it is made of.
 BUDGET = Budget(bytes=96 << 20, printed_lines=0, lanes_per_step=2048, lanes_at_once=8192)
 STEP_NAMES = ("TILE", "BK")  # constants that say how many steps of k are staged at a time
+MANY_STATEMENTS = 200  # beyond what any answer needs that uses loops
 FAR = 1 << 30  # steps: nothing cuts the sum into tiles
+ANOTHER_DRAW = 70  # of inputs, for what their place in shared memory is worth
+# Of the elements of a result, those that follow what is read in shared memory: by chance half do,
+# where that only spoils them; of a sum of many numbers with one of the thread's own, four in five.
+SHARE_THAT_FOLLOWS = 0.6
 
 
 class Launcher:
@@ -62,6 +70,7 @@ class Launcher:
         self.trails: dict[Case, Trail] = {}
         self.journeys: dict[Case, Journeys] = {}
         self.typings: Typings = {}
+        self.handed_on: dict[Case, bool] = {}
         self.spent: dict[Case, int] = {}  # steps of each launch
         self.limits = Limits()
         self.choice = choice or LaunchConfiguration()
@@ -118,7 +127,7 @@ class Launcher:
         )
         return width, height
 
-    def run(self, case: Case, listen: bool = False) -> Trial:
+    def run(self, case: Case, listen: bool = False, either_rounding: bool = False) -> Trial:
         """Launch the kernel on one case; with `listen`, its trail is kept."""
         inputs = make_inputs(self.problem, case, self.seed)
         expected, tolerance = expected_of(self.problem, case, inputs)
@@ -133,10 +142,12 @@ class Launcher:
             counters=case.exact or case.counted,
             budget=replace(BUDGET, steps=self.steps_for(case)),
             outputs=self.names[-1:] if self.problem.starts_blank else (),
+            either_rounding=either_rounding,
         )
         emulation.typings = self.typings
-        emulation.limits = None if listen else self.limits.notes_for(case)
-        if case.exact or listen:
+        emulation.limits = None if listen or (case in self.spent) else self.limits.notes_for(case)
+        followed = listen or (case.exact and not either_rounding)
+        if followed:
             shapes = {
                 name: array.shape for name, array in zip(self.names, (*held, output), strict=True)
             }
@@ -145,7 +156,7 @@ class Launcher:
             emulation.observers += [maker, self.journeys[case]]
         profile = emulation[launch.grid, launch.block](*held, output)
         self.spent[case] = profile.steps
-        if case.exact or listen:
+        if followed:
             self.trails[case] = maker.trail()
         kept = all(map(np.array_equal, held, before))
         wide, high = self.thread_tile
@@ -160,6 +171,45 @@ class Launcher:
         )
         return Trial(case, outcome, profile, kept)
 
+    def hands_on(self, case: Case) -> bool:
+        """Is the result made of what threads read of each other in shared memory?
+
+        Of one input at least: with what was read there while that input was another one, the
+        launch should leave what belongs to the other one.
+        """
+        if case not in self.handed_on:
+            inputs = make_inputs(self.problem, case, self.seed)
+            others = make_inputs(self.problem, replace(case, draw=ANOTHER_DRAW), self.seed)
+            self.handed_on[case] = any(
+                self.follows(case, inputs, (*inputs[:number], other, *inputs[number + 1 :]))
+                for number, other in enumerate(others)
+                if np.ndim(other)
+            )
+        return self.handed_on[case]
+
+    def follows(self, case: Case, inputs: tuple[Array, ...], others: tuple[Array, ...]) -> bool:
+        """Does the result follow what is read in shared memory, when that belongs to others?"""
+        handed = HandedValues()
+        self.exchanged(case, others, handed)
+        got = self.exchanged(case, inputs, HandedValues(handed.kept))
+        (old, room), (new, _) = (expected_of(self.problem, case, each) for each in (inputs, others))
+        differ = np.abs(new - old) > 2 * room
+        with np.errstate(invalid="ignore", over="ignore"):
+            nearer = np.abs(got - new) < np.abs(got - old)
+        return bool(np.mean(nearer[differ]) > SHARE_THAT_FOLLOWS) if differ.any() else True
+
+    def exchanged(self, case: Case, inputs: tuple[Array, ...], handed: HandedValues) -> Array:
+        """What a launch leaves that nobody watches, but for what its threads hand on."""
+        shape = expected_of(self.problem, case, inputs)[0].shape
+        output = np.full(shape, case.poison, np.float32, self.problem.order)
+        launch = self.launch(case)
+        budget = replace(BUDGET, steps=2 * self.spent[case])
+        emulation = emulate(self.answer.kernel, counters=False, races=False, budget=budget)
+        emulation.typings, emulation.handed = self.typings, handed
+        emulation.observers.append(handed)
+        emulation[launch.grid, launch.block](*as_held(self.problem, inputs), output)
+        return output
+
     def trail(self, case: Case) -> Trail:
         """What the kernel did to global memory in a case; runs it again if need be."""
         if case not in self.trails:
@@ -172,15 +222,31 @@ class Launcher:
             return self.spent[case]
         if case.allowed:
             return case.allowed
-        left = self.problem.steps_of_all - sum(self.spent.values())
-        return max(1, min(case.steps(self.problem), left))
+        extra = sum(map(self.extra_steps, (*self.spent, case)))
+        left = self.problem.steps_of_all + extra - sum(self.spent.values())
+        return max(1, min(self.allowance(case), left))
+
+    def allowance(self, case: Case) -> int:
+        """The steps of a launch, and for a long text those that its statements take once."""
+        return case.steps(self.problem) + self.extra_steps(case)
+
+    def extra_steps(self, case: Case) -> int:
+        """What the statements of a very long text take when each of them runs once."""
+        statements = sum(isinstance(node, ast.stmt) for node in self.source.walk())
+        if statements < MANY_STATEMENTS:
+            return 0
+        launch = self.launch(case)
+        threads = math.prod(launch.block)
+        lanes = math.prod(launch.grid) * threads
+        turns = 1 if case.schedule == "lockstep" else -(-threads // WARP)
+        return statements * turns * (1 + lanes // BUDGET.lanes_per_step)
 
     def budget_of(self, trial: Trial) -> str:
         """The budget that a launch used up, in words.
 
         Never what earlier launches have left: their steps may depend on hidden inputs.
         """
-        steps = trial.case.steps(self.problem)
+        steps = self.allowance(trial.case)
         if trial.profile.steps < steps:
             return f"the {self.problem.steps_of_all} steps of all launches together"
         return f"the {steps} steps of this launch"
@@ -250,6 +316,12 @@ class Launcher:
         grid, block = trial.profile.grid, trial.profile.block
         return SeenLaunch(trial.case, trial.case.label(self.problem), grid, block, self.seed)
 
+    def threads_of(self, trial: Trial) -> Threads:
+        """The launch of a trial, for whoever asks what an expression is in one of its threads."""
+        arrays = (*trial.outcome.inputs, trial.outcome.got)
+        shapes = {name: np.shape(each) for name, each in zip(self.names, arrays, strict=True)}
+        return Threads((), (), trial.profile.block, trial.profile.grid, shapes)
+
     def seen_in(self, trial: Trial, each: Finding, is_told: bool) -> Finding:
         """A finding with the launch that showed it; whoever grades is told that one in any case."""
         launch = self.launched_as(trial)
@@ -287,10 +359,15 @@ class Launcher:
             hands_over=not trial.case.exact
             or self.trail(trial.case).hands_over
             or self.reads_for_a_caller,
+            most_elements=self.trail(trial.case).most_elements if trial.case.exact else 0,
             at_most=self.problem.fetches_at_most(
                 shape, self.tile, self.step_tile or 1, self.thread_tile
             ),
             journeys=self.journeys.get(trial.case),
+            hands_on=not trial.case.exact
+            or self.reads_for_a_caller
+            or partial(self.hands_on, trial.case),
+            contiguous_axis=-1 if self.problem.order == "C" else 0,
         )
 
     @property

@@ -2,8 +2,8 @@
 
 The rule, in the order in which it is applied:
 
-1. What cannot be run, does not end, does not look at its inputs or computes with what nobody wrote
-   earns nothing.
+1. What cannot be run, does not end, does not look at its inputs or computes with what nobody wrote,
+   also where the blocks divide all sizes, earns nothing.
 2. An answer has to work somewhere: a kernel on the exact launch (a problem that its blocks divide,
    with inputs that nobody has seen), any other answer everywhere. Below that nothing is earned, or
    an empty kernel would be free of races.
@@ -12,7 +12,9 @@ The rule, in the order in which it is applied:
 4. A kernel whose numbers are wrong on some shapes is not right, and has not mastered the bounds.
    What it shows on even ones (neighbours, reuse, barriers, float32) stays earned: it is worth what
    an honest answer is worth that has no edge handling, and no more.
-5. A race costs race-free and no more, as long as some order of the warps gives the right numbers.
+5. A race, or a barrier that not all threads reach, costs race-free, and right as well: some order
+   of the warps may give the right numbers, but nobody can rely on them. So it is never worth more
+   than cells that stay empty at the edges alone, which cost right and bounds by rule 4.
 6. Points are earned with the tool that the task asks for. Where the threads of a block hand nothing
    to each other, there is no race, no bank conflict and no reuse to get right: an answer that
    misses what it should have shared that way earns nothing for their absence.
@@ -32,6 +34,7 @@ PROPERTY_OF: dict[str, str] = {
     "out-of-bounds-write": "bounds",
     "wrong-bounds-check": "bounds",
     "barrier-divergence": "race-free",
+    "uninitialised-read": "bounds",
     "race-read-after-write": "race-free",
     "race-write-after-read": "race-free",
     "race-write-after-write": "race-free",
@@ -95,7 +98,9 @@ def lost_properties(
     """
     judged = (*exercise.points, *also)
     errors = [each for each in findings if each.severity == "error"]
-    stopped = next((each for each in errors if costs_everything(exercise, each.code)), None)
+    edges = {"uninitialised-read"} if right_where_even else set()  # only where tiles are partial
+    fatal = (each for each in errors if costs_everything(exercise, each.code))
+    stopped = next((each for each in fatal if each.code not in edges), None)
     if stopped:
         return dict.fromkeys(judged, f"nothing to judge before this is mended: {_named(stopped)}")
     if not (numbers_right or right_where_even):
@@ -103,6 +108,8 @@ def lost_properties(
     lost: dict[str, str] = {}
     for each in errors:
         lost.setdefault(property_of(exercise, each.code), _named(each))
+        if PROPERTY_OF.get(each.code) == "race-free" or each.code in edges:
+            lost.setdefault("right", _named(each))
     if not numbers_right:
         lost.setdefault("right", _SOME)
         lost.setdefault("bounds", _SOME)

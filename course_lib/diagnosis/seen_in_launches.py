@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from course_lib.curriculum import Task
+from course_lib.diagnosis.answer import Answer
 from course_lib.diagnosis.families.described.fragments import wrong_word
 from course_lib.diagnosis.families.described.made_of import wrongly_made_of
 from course_lib.diagnosis.launcher import Launcher
@@ -134,6 +137,21 @@ def multiplied_apart(launcher: Launcher, trail: Trail) -> Finding | None:
             )
             return finding("wrong-index", message, statement.lineno, hint)
     return None
+
+
+def ended(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
+    """The finding for threads that an exception has ended, of which nobody hears on a GPU."""
+    raising = [each for each in launcher.source.walk() if isinstance(each, ast.Raise | ast.Assert)]
+    silent = [trial for trial in wrong if trial.outcome.untouched.any()]
+    if not raising or not silent:
+        return None
+    kernel = replace(launcher.answer.kernel, is_debugged=True)
+    debugging = Launcher(launcher.exercise, Answer(kernel), launcher.block, launcher.seed)
+    debugging.constants = launcher.constants
+    found = debugging.run(silent[0].case).profile.findings
+    seen = [each for each in found if each.code == "raised-exception"]
+    lines = {each.lineno for each in raising}
+    return next((each for each in seen if each.line in lines), None)
 
 
 def one_block(launcher: Launcher, trial: Trial, trail: Trail) -> Finding:

@@ -13,12 +13,13 @@ from course_lib.diagnosis import at_a_glance
 from course_lib.diagnosis.codes import APART, DISORDER, OUTSIDE
 from course_lib.diagnosis.families.locate import locate
 from course_lib.diagnosis.families.product.steps import tiles_slip
-from course_lib.diagnosis.faults import kept, number_types
+from course_lib.diagnosis.faults import guards, kept, number_types
 from course_lib.diagnosis.faults.traced import FROM_WHERE_TO_WHERE
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.seen_in_launches import (
     copied,
+    ended,
     fixed_loop,
     in_a_fragment,
     independent_of_input,
@@ -33,6 +34,8 @@ from course_lib.diagnosis.trial import Trial, exact_of, mostly_right, telling
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say, with_values
 
+# Places of slips that spoil full tiles as well: where those are right, it is something else.
+WRONG_EVERYWHERE = (("pitch",),)
 MOST_DIAGNOSED = 3  # launches whose numbers are searched for a slip, beside the exact one
 
 
@@ -52,6 +55,9 @@ def cause_of(
     dropped = at_a_glance.result_dropped(launcher.source)
     if dropped:
         return dropped
+    raised = ended(launcher, wrong)
+    if raised:
+        return raised
     trail = launcher.trail(exact.case)
     several = math.prod((*exact.profile.grid, *exact.profile.block)) > 1
     if several and trail.writes.size > 1 == np.count_nonzero(trail.writes):
@@ -113,6 +119,8 @@ def _in_other_launches(launcher: Launcher, exact: Trial, wrong: Sequence[Trial])
         if gaps and trial is exact:
             continue
         slip = launcher.problem.diagnose(trial.outcome)
+        if slip and exact.right and slip.place[:1] in WRONG_EVERYWHERE:
+            continue
         if slip and slip.place in (("steps", "tiles"), ("steps", "left out")):
             slip = tiles_slip(slip, [trial.outcome for trial in wrong])
         if slip:
@@ -147,11 +155,41 @@ def placed(launcher: Launcher, slip: Slip, trial: Trial, trail: Trail | None = N
             place = SlipLocation(innocent.lineno)
         elif launcher.source.joins_bits(place.line):
             hint = "`&` is worked out before `<`, and `and` after it. Which one is meant?"
+        elif slip.code == "incomplete-output":
+            place = _with_clauses(launcher, slip, place, trial)
     code = place.code or slip.code
     hint = place.hint or hint
     found = finding(code, place.message or slip.message, place.line, hint, "error")
     found = launcher.seen_in(trial, found, not trial.case.exact)
     return replace(found, message=with_values(found.message, slip.values))
+
+
+def _with_clauses(
+    launcher: Launcher, slip: Slip, place: SlipLocation, trial: Trial
+) -> SlipLocation:
+    """A test that keeps threads from storing, worked out for the thread of the first element.
+
+    Where no thread would store that without the test either, the test is not to blame.
+    """
+    untouched = np.argwhere(trial.outcome.untouched)
+    if not len(untouched):
+        return place
+    cell = [int(index) for index in untouched[0]]
+    output, threads = launcher.names[-1], launcher.threads_of(trial)
+    kept_away = guards.kept_away(launcher.source, output, cell, place.line, threads)
+    if kept_away is None:
+        return place
+    if kept_away == "nobody":
+        stores = launcher.source.store_lines([output])
+        return SlipLocation(max(stores, default=place.line or 0), hint=slip.hint)
+    message = say(
+        "{said} {element} belongs to {thread}, and for it {clauses}.",
+        said=slip.message,
+        element=kept_away.element,
+        thread=kept_away.name,
+        clauses=kept_away.clauses,
+    )
+    return replace(place, message=message)
 
 
 def reads_where_it_stores(launcher: Launcher) -> bool:

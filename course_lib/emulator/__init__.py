@@ -12,10 +12,11 @@ together and returns the `profile`. Beside the machine, `plain` walks functions 
 
 from course_lib.emulator.budget import INTERACTIVE, Budget, OpenLoop
 from course_lib.emulator.errors import EmulatorError, KernelRejected
+from course_lib.emulator.language.applied import CORE, applied, device_function
 from course_lib.emulator.language.kernel import Kernel, Program, says_nothing
-from course_lib.emulator.language.parse import kernel_from, load_program
+from course_lib.emulator.language.parse import freeze, kernel_from, load_program
 from course_lib.emulator.language.surroundings import names_around
-from course_lib.emulator.launch import Emulation, emulate
+from course_lib.emulator.launch import Emulation, emulate, result_type
 from course_lib.emulator.plain.values import Record
 from course_lib.emulator.profile.as_compiled import AsCompiled, KeptLaunch, copies_of
 from course_lib.emulator.profile.counters import Counters, LineCounters
@@ -29,6 +30,7 @@ from course_lib.emulator.profile.profile import (
 )
 
 __all__ = [
+    "CORE",
     "INTERACTIVE",
     "ArrayTraffic",
     "AsCompiled",
@@ -48,10 +50,14 @@ __all__ = [
     "StaleRead",
     "TracedAccess",
     "TracedStatement",
+    "applied",
     "copies_of",
+    "device_function",
     "emulate",
+    "freeze",
     "kernel_from",
     "load_program",
     "names_around",
+    "result_type",
     "says_nothing",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.signatures import Declared, Signature, declared_signatures
 from course_lib.sentences import say
+from course_lib.words import counted
 
 # How Numba converts a number for a parameter that is declared with one of these types.
 _HANDED_OVER: dict[str, Callable[[Any], Any]] = {
@@ -39,9 +41,16 @@ def as_declared(kernel: Kernel, arguments: Sequence[Any]) -> Sequence[Any]:
         if not any(map(_is_number, arguments)):
             return arguments
         raise
-    if len(signatures) > 1:
-        return _of_several(kernel, arguments, signatures)
-    return _fitted(arguments, signatures[0].arguments) if signatures else arguments
+    if not signatures:
+        return arguments
+    try:
+        if len(signatures) > 1:
+            return _of_several(kernel, arguments, signatures)
+        return _fitted(arguments, signatures[0].arguments)
+    except KernelRejected as refused:
+        declared = next(iter(getattr(kernel.tree, "decorator_list", ())), kernel.jit_call)
+        line = getattr(declared, "lineno", kernel.tree.lineno)
+        raise KernelRejected([replace(each, line=line) for each in refused.findings]) from None
 
 
 def _of_several(
@@ -93,8 +102,8 @@ def _fitted(values: Sequence[Any], signature: Sequence[Declared]) -> list[Any]:
     """
     if len(values) != len(signature):
         counts = say(
-            "The signature has {declared} arguments, the launch {given}.",
-            declared=len(signature),
+            "The signature has {declared}, the launch {given}.",
+            declared=counted(len(signature), "argument"),
             given=len(values),
         )
         raise rejection("invalid-launch", counts, None, "Compare the two, from left to right.")
@@ -113,7 +122,7 @@ def _one(position: int, value: Any, declared: Declared) -> Any:
             return value
         if not isinstance(declared, T.ArrayType) or not _array_fits(value, declared):
             found = say("{what} {dtype}, {axes}-D.", what=what, dtype=value.dtype, axes=value.ndim)
-            raise rejection("unsupported", found, None, _CONVERT_ARRAY)
+            raise rejection("invalid-launch", found, None, _CONVERT_ARRAY)
         return value.view(declared.dtype)
     if declared is None and _is_number(value):
         message = say(

@@ -17,6 +17,7 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.parse import kernel_from
 from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.machine.handed import HandedValues
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.options import (
     MAX_SHARED_BYTES,
@@ -47,6 +48,7 @@ def emulate(
     outputs: Sequence[str] = (),
     budget: Budget | None = None,
     max_dynamic_shared: int = MAX_SHARED_BYTES,
+    either_rounding: bool = False,
 ) -> Emulation:
     """Prepare a kernel to run on the emulator, on any machine.
 
@@ -68,6 +70,9 @@ def emulate(
         budget: bounds on steps and memory.
         max_dynamic_shared: bytes of dynamic shared memory that a launch may ask for. From 48 KiB
             on, a program must raise this limit itself, as far as its GPU allows.
+        either_rounding: whether a float32 product is rounded up or down by chance. A GPU may round
+            it together with a sum that it is a part of, or not; what comes out the same here does
+            not depend on that.
 
     Raises:
         KernelRejected: if the kernel has no source, or something in it cannot run.
@@ -77,7 +82,16 @@ def emulate(
         raise ValueError(f"schedule must be one of {', '.join(SCHEDULES)}, not {schedule!r}")
     bounds = budget or Budget()
     options = EmulationOptions(
-        schedule, seed, counters, races, trace, stream, tuple(outputs), bounds, max_dynamic_shared
+        schedule,
+        seed,
+        counters,
+        races,
+        trace,
+        stream,
+        tuple(outputs),
+        bounds,
+        max_dynamic_shared,
+        either_rounding,
     )
     return Emulation(kernel_from(kernel), options)
 
@@ -95,6 +109,7 @@ class Emulation:
         observers: told what happens in a launch, beside those that the options ask for.
         limits: notes of several launches where a number may act as a limit; a launch adds to them
             if it runs in lockstep.
+        handed: hears what threads read of each other, and may exchange it.
     """
 
     def __init__(self, kernel: Kernel, options: EmulationOptions) -> None:
@@ -103,6 +118,7 @@ class Emulation:
         self.typings: Typings = {} if kernel.compiled is None else kernel.compiled
         self.observers: list[Observer] = []
         self.limits: LimitNotes | None = None
+        self.handed: HandedValues | None = None
 
     def __getitem__(self, configuration: Any) -> ConfiguredKernel:
         """The launch configuration: [grid, block], [grid, block, stream, dynamic shared bytes]."""
@@ -119,6 +135,19 @@ class Emulation:
             remembers = self.typings is self.kernel.compiled
             self.typings[key] = infer(self.kernel, argument_types, remembers)
         return self.typings[key]
+
+
+def result_type(kernel: Kernel, elements: Sequence[np.dtype]) -> np.dtype:
+    """What the function returns that a kernel applies to elements of these types.
+
+    Raises:
+        KernelRejected: if it does not compile, or returns no number.
+    """
+    arrays = [T.ArrayType(each, 1) for each in (*elements, np.dtype(complex))]
+    typing = Emulation(kernel, EmulationOptions()).typing_for(arrays)
+    (result,) = (each.return_type for each in typing.calls.values() if isinstance(each, Typing))
+    assert isinstance(result, np.dtype)
+    return result
 
 
 class ConfiguredKernel:
@@ -188,6 +217,7 @@ class ConfiguredKernel:
         run = Run(
             typing, arguments, shape, emulation.options, emulation.observers, emulation.limits
         )
+        run.handed = emulation.handed
         # Whatever NumPy would warn of (overflow, 0/0) is ordinary arithmetic on a GPU.
         with np.errstate(all="ignore"):
             return run.execute()

@@ -27,6 +27,7 @@ class EmulationOptions:
     outputs: tuple[str, ...] = ()
     budget: Budget = field(default_factory=Budget)
     max_dynamic_shared: int = MAX_SHARED_BYTES
+    either_rounding: bool = False
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,8 @@ from course_lib.findings import Finding
 from course_lib.sentences import say
 
 MOST_PLACES = 4  # that are looked at one by one
+# By what unwritten values are replaced, beside not-a-number: see instead.py.
+KINDS = ("0", "1", "left", "high", "low")
 Memories = list[tuple[np.ndarray, np.ndarray | None]]
 
 
@@ -101,7 +103,7 @@ def _reaches(
     after: Memories,
     ones: Iterable[Place] = (),
 ) -> bool:
-    for kind in ("high", "low", "0", "1"):
+    for kind in KINDS:
         _restore(run, before)
         again = run.repeated(Instead(frozenset(places), kind, frozenset(ones)))
         try:

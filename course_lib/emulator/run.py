@@ -14,23 +14,28 @@ import numpy as np
 
 from course_lib.emulator.budget import BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import rejection
+from course_lib.emulator.functions.random_functions import STATE
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.inference.whole_kernel import (
     all_typings,
     bytes_per_lane,
     device_arrays,
     fence_lines,
+    float64_arrays,
     may_lack_values,
     written_names,
 )
 from course_lib.emulator.language import types as T
 from course_lib.emulator.machine.events import Observer, Observers
+from course_lib.emulator.machine.handed import HandedValues
 from course_lib.emulator.machine.instead import Instead
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.machine.prepared import prepared
+from course_lib.emulator.machine.rounding import EitherRounding
 from course_lib.emulator.machine.schedules import WarpSchedule
 from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.block_races import BlockRaces
+from course_lib.emulator.observers.changes import DRAW, SWAP, change_in, is_swap
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.launch_findings import causes_only, float64_findings, timeout
 from course_lib.emulator.observers.limits import LimitNotes
@@ -61,6 +66,10 @@ MAX_LOCAL_BYTES = 512 * 1024
 # Blocks are emulated side by side, up to this many lanes: enough that NumPy's own cost per call
 # does not count, few enough that the arrays stay in the processor's cache.
 LANES_AT_ONCE = 1 << 17
+
+# What trying a launch out with other values for those that nobody wrote may cost: so many times
+# what it cost itself.
+STEPS_OF_REPEATS = 12
 
 # The C library gives large blocks back to the system as soon as NumPy frees them, and every page
 # that is taken again costs a fault: up to a third of a launch. glibc keeps blocks of the size of
@@ -99,6 +108,8 @@ class Run:
         self.stopped_in: OpenLoop | None = None
         self.shared: dict[str, SharedArrayUse] = {}
         self.instead: Instead | None = None
+        self.handed: HandedValues | None = None
+        self.products = EitherRounding(options.seed) if options.either_rounding else None
         self._make_observers(observers, limits)
         views = [*_views_in(self.values), *self.captured.values()]
         self.array_types = {str(view.allocation.dtype) for view in views}
@@ -137,7 +148,14 @@ class Run:
             yield limits
 
     def _note_race(self, race: Race) -> None:
-        self.note(race_finding(race, self.names))
+        trees = [typing.kernel.tree for typing in all_typings(self.typing, set())]
+        change = change_in(race.first_line, trees) if race.updates else ""
+        if race.both_change and is_swap((race.first_line, race.second_line), trees):
+            change = SWAP
+        array = self.memory.arguments.get(race.array)
+        if array is not None and array.dtype == STATE:
+            change = DRAW
+        self.note(race_finding(race, self.names, change))
 
     def repeated(self, instead: Instead) -> Self:
         """The same launch once more, with other values for what nobody wrote, and unwatched."""
@@ -146,6 +164,7 @@ class Run:
         again.faults = Faults(again.names, again.note)
         again.output = Output(again.options.budget.printed_lines)
         again.observers = Observers([again.faults, again.output])
+        again.products = again.products and EitherRounding(self.options.seed)
         return again
 
     def _check_shared_memory(self) -> None:
@@ -214,6 +233,7 @@ class Run:
         for race in self.block_races.races:
             self._note_race(race)
         if before is not None and finished:
+            self.steps.left = STEPS_OF_REPEATS * spent
             weigh(self, before)
         self.memory.copy_back()
         return self._profile(finished, spent)
@@ -270,7 +290,7 @@ class Run:
             )
 
     def machine(self, memory: Memory, active: Mask, steps: StepCounter) -> Machine:
-        return Machine(
+        machine = Machine(
             active.space,
             memory,
             self.typing,
@@ -285,6 +305,8 @@ class Run:
             run_block=run_block,
             prepared=prepared,
         )
+        machine.products, machine.unit.handed = self.products, self.handed
+        return machine
 
     def note(self, found: Finding) -> None:
         """Keep a finding, once per code, severity, line and array."""
@@ -296,7 +318,8 @@ class Run:
         totals = self.meter.finish() if self.meter else Counters()
         findings = causes_only(self.findings.values(), self.unwritten.has_read)
         if self.meter:
-            findings += float64_findings(self.meter.float64_lines, self.array_types)
+            made = float64_arrays(self.typing)
+            findings += float64_findings(self.meter.float64_lines, made, self.array_types)
         return Profile(
             **{each.name: getattr(totals, each.name) for each in fields(Counters)},
             kernel_name=self.kernel.name,

@@ -9,6 +9,7 @@ EXERCISE = Exercise(
     parameters=("A", "B", "C"),
     block_axes=(2,),
     points={"right": 4, "bounds": 2, "coalesced": 2, "float32": 2},
+    most_elements=1,
     family="sum",
     sizes=((33, 19, 0), (31, 40, 0), (1, 33, 0), (33, 1, 0)),
 )

@@ -9,6 +9,7 @@ EXERCISE = Exercise(
     parameters=("A", "B", "C"),
     block_axes=(2,),
     points={"right": 5, "bounds": 3, "float32": 2},
+    most_elements=1,
     family="product",
     sizes=((33, 19, 37), (31, 33, 17), (17, 40, 5), (20, 23, 50), (1, 33, 31)),
 )

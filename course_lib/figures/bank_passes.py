@@ -1,4 +1,4 @@
-"""Lay out how the banks of shared memory serve one request: which lane in which pass."""
+"""Lay out how the banks of shared memory serve one request: which lane in which wavefront."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Ints = Sequence[int] | np.ndarray
 
 @dataclass(frozen=True)
 class Served:
-    """An element that a bank (or several neighbours) hands out in one pass, to all who asked."""
+    """An element that a bank (or several) hands out in one wavefront, to all who asked."""
 
     lanes: tuple[int, ...]
     bank: int  # the first one
     banks: int  # how many: 2 for 8 bytes, 4 for 16
     word: int  # the first one of shared memory
-    turn: int  # 0 for the first pass of its phase, 1 for the next, …
+    turn: int  # 0 for the first wavefront of its phase, 1 for the next, …
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ def phases_of(addresses: Ints, lanes: Ints, width: int) -> tuple[Phase, ...]:
     """How one warp's request is served; phases in which no lane is active are left out.
 
     The rules are those by which the emulator counts (`course_lib.emulator.profile.cost`): one word
-    of each bank in a pass, half a warp at a time for 8 bytes a lane and a quarter for 16, or twice
-    as many lanes where they share addresses in pairs.
+    of each bank in a wavefront, half a warp at a time for 8 bytes a lane and a quarter for 16, or
+    twice as many lanes where they share addresses in pairs.
 
     Args:
         addresses: the byte address that each active lane asks for.

@@ -142,7 +142,7 @@ def _draw_offsets(pen: Pen, y: float, sectors: Sequence[int], starts: dict[int, 
 
 @style.drawn
 def lane_to_bank(request: Request, *, itemsize: int = 4) -> Picture:
-    """Which bank of shared memory each lane's word lies in, and how many passes that takes."""
+    """Which bank of shared memory each lane's word lies in, and how many wavefronts that takes."""
     phases = phases_of(request.addresses, request.active, itemsize)
     stack = max((phase.passes for phase in phases), default=1)
     pitch = min(0.2, 1.4 / stack)
@@ -150,7 +150,7 @@ def lane_to_bank(request: Request, *, itemsize: int = 4) -> Picture:
         2.5 + pitch * stack,
         "Lane, word, bank",
         f"Word n of shared memory lies in bank n mod {SHARED_MEMORY_BANKS}, row "
-        f"n // {SHARED_MEMORY_BANKS}; a bank gives one word a pass (wavefront)",
+        f"n // {SHARED_MEMORY_BANKS}; a bank gives one word a wavefront",
     )
     told = _draw_banks(Pen.on(figure), 0.78, request, phases, pitch, itemsize)
     return Picture(figure, f"Which banks the lanes of a warp ask. {told}.")

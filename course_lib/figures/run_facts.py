@@ -9,9 +9,9 @@ import numpy as np
 
 from course_lib.figures.origins import Index, Thread, touches_of
 from course_lib.figures.small_launch import SmallLaunch
-from course_lib.words import counted, element
+from course_lib.words import counted, element, joined
 
-SECTORS_NAMED_FROM = "03"  # the lesson that explains sectors
+SECTORS_NAMED_FROM = "03", 2  # lesson and place of the first task after sectors are explained
 FLOAT_BYTES = 4
 _BYTES = {"float32": FLOAT_BYTES, "float16": 2, "bfloat16": 2}
 
@@ -36,8 +36,13 @@ class OwnRun:
 
     @cached_property
     def busy(self) -> set[Thread]:
-        """The threads that put something into an array, global or shared."""
-        return {each.thread for each in self.touches if not each.is_load}
+        """The threads that put something into an array in global memory."""
+        return {each.thread for each in self.touches if not each.is_load and each.space != "shared"}
+
+    @cached_property
+    def helpers(self) -> set[Thread]:
+        """The threads that put something into shared memory, for others, and nowhere else."""
+        return {each.thread for each in self.touches if not each.is_load} - self.busy
 
     @property
     def axes_of_output(self) -> int:
@@ -67,13 +72,13 @@ class OwnRun:
     @property
     def names_sectors(self) -> bool:
         """Does the student know what a sector is?"""
-        return self.ran.task.lesson >= SECTORS_NAMED_FROM
+        return (self.ran.task.lesson, self.ran.task.position) >= SECTORS_NAMED_FROM
 
     @property
     def is_about_warps(self) -> bool:
         """Is it the task's point what a warp asks for?"""
         task = self.ran.task
-        about = task.lesson == SECTORS_NAMED_FROM or "coalesced" in task.requirements
+        about = task.lesson == SECTORS_NAMED_FROM[0] or "coalesced" in task.requirements
         return about and self.names_sectors and self.profile.global_load_requests > 0
 
     @cached_property
@@ -94,10 +99,10 @@ class OwnRun:
     @property
     def counts(self) -> str:
         """Idle threads, what was loaded and stored, shared memory, barriers."""
-        idle = self.profile.threads - len(self.busy)
-        verb = "write" if idle != 1 else "writes"
-        told = [f"{counted(idle, 'thread')} {verb} nothing (hatched)"] if idle else []
-        profile = self.profile
+        profile, helpers = self.profile, len(self.helpers)
+        idle = profile.threads - len(self.busy) - helpers
+        told = [f"{_threads_write(idle)} nothing (hatched)"] if idle else []
+        told += [f"{_threads_write(helpers)} to shared memory only (hatched)"] if helpers else []
         loaded, stored = profile.global_load_bytes, profile.global_store_bytes
         sizes = [_BYTES[each] for each in self.ran.task.formats]
         told.append(
@@ -130,7 +135,26 @@ class OwnRun:
         others = sum(thread == writer for thread in self.writers.values()) - 1
         more = f" and {counted(others, 'other element')}" if others else ""
         wrote = f"{self.thread_words(writer)} wrote {element(self.output, self.picked)}{more}"
-        return f"{wrote}{self._from_shared()}."
+        return f"{wrote}{self._from_shared()}{self._from_broadcasts()}."
+
+    @cached_property
+    def broadcasts(self) -> dict[tuple[str, Index], set[Thread]]:
+        """One or two elements that are all the picked one's writer loads, if other threads load
+        each of them too: all threads that do."""
+        if self.picked is None or self.profile.shared_arrays or self.axes_of_output != 2:
+            return {}
+        readers: dict[tuple[str, Index], set[Thread]] = {}
+        for each in self.touches:
+            if each.is_load and each.space == "global":
+                readers.setdefault((each.array, each.index), set()).add(each.thread)
+        writer = self.writers[self.picked]
+        mine = {loaded: threads for loaded, threads in readers.items() if writer in threads}
+        are_few = len(mine) <= 2 and min(map(len, mine.values()), default=0) > 1
+        return mine if are_few else {}
+
+    def _from_broadcasts(self) -> str:
+        told = joined([element(*loaded) for loaded in self.broadcasts])
+        return f" from {told} (yellow: who loads one of them)" if told else ""
 
     def _from_shared(self) -> str:
         """What the picked element was taken from, if that was one shared element."""
@@ -160,6 +184,10 @@ class OwnRun:
         block, inside = thread[:3][::-1][:directions], thread[3:][::-1][:directions]
         of_block = f" of block {_place(block)}" if int(np.prod(self.grid)) > 1 else ""
         return f"Thread {_place(inside)}{of_block}"
+
+
+def _threads_write(count: int) -> str:
+    return f"{counted(count, 'thread')} {'writes' if count == 1 else 'write'}"
 
 
 def _place(numbers: tuple[int, ...]) -> str:

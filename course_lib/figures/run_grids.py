@@ -111,6 +111,8 @@ class Grids:
         self.threads.cover(
             pen, idle, face=style.PAPER, edge=style.GREY, hatch="////", line=0, z=2.1
         )
+        for threads in self.run.broadcasts.values():
+            self._draw_readers(pen, threads)
         self.threads.rule(pen)
         self.output.rule(pen)
         self._draw_numbers(pen)
@@ -133,6 +135,13 @@ class Grids:
         self.output.cover(pen, owners == number, **looks)
         self.threads.cover(pen, blocks == number, **edge)
         self.output.cover(pen, owners == number, **edge)
+
+    def _draw_readers(self, pen: Pen, threads: set[Thread]) -> None:
+        """The threads that load the same element as the one that is picked out."""
+        mask = np.zeros(self.threads.shape, bool)
+        for thread in threads:
+            mask[self.on_board(thread)] = True
+        self.threads.cover(pen, mask, face=style.tint(style.YELLOW, 0.5), line=0, z=2.15)
 
     def _draw_numbers(self, pen: Pen) -> None:
         """In each thread its own (x, y); in each element the thread that wrote it."""

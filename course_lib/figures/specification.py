@@ -438,7 +438,9 @@ def _launch_words(ran: SmallLaunch) -> str:
     sizes = " × ".join(map(str, threads))
     one = "1 thread" if sizes == "1" else f"{sizes} threads"
     many = "1 block" if count == 1 else f"{' × '.join(map(str, blocks))} blocks"
-    return f"{many} of {one}; before the launch, {ran.task.output} holds {ran.task.before:g}"
+    output, before = ran.task.output, ran.task.before
+    held = "may hold anything" if ran.task.starts_blank else f"holds {before:g}"
+    return f"{many} of {one}; before the launch, {output} {held}"
 
 
 def _sentence(ran: SmallLaunch, rule: _Rule) -> str:

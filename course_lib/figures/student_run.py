@@ -36,7 +36,7 @@ _MOST_CELLS = 12_288  # threads, or elements of the output
 def own_run(task_id: str, kernel: object) -> Picture:
     """Which thread of the student's kernel wrote which element, and what the launch asked for.
 
-    Threads that write nothing are hatched. Where the task is about what a warp asks for, the
+    Threads that write no element are hatched. Where the task is about what a warp asks for, the
     sectors that the first warp touches stand below. Of a plain function: what it returns over its
     inputs.
 
@@ -58,7 +58,7 @@ def own_run(task_id: str, kernel: object) -> Picture:
     height = TOP + drawing.height + 0.5 + (warps.height if warps else 0.0)
     title = f"Your run: {counted(ran.elements_written, 'element')} written by {ran.launch_words}"
     lines = _in_lines(ran.counts)
-    longest = max(map(len, lines), default=0)
+    longest = max(map(len, (*lines, ran.sentence)))
     width = max(drawing.width, 0.105 * len(title), 0.067 * longest, 4.0) + 2 * LEFT
     width = style.WIDTH if warps else min(width, style.WIDTH)
     figure = style.card(height, title, "\n".join(lines), width=width)

@@ -53,7 +53,7 @@ def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
     met = {place for (_, piece), (_, place) in places.items() if piece == _PICKED}
     told = f"Piece {_PICKED} of the eight rows lies in {counted(len(met), 'different place')}"
     passes = _ROWS // len(met) if _ROWS % len(met) == 0 else _ROWS
-    passes_words = "one pass" if passes == 1 else f"{passes} passes"
+    passes_words = "one wavefront" if passes == 1 else f"{passes} wavefronts"
     words = f"{told}, so `ldmatrix` fetches it in {passes_words}.".replace("`", "")
     pen.write(0.16, _TOP + _ROWS * _HEIGHT + 0.24, words)
     return Picture(figure, f"A grid of eight rows and eight places of 16 bytes. {words}")

@@ -26,8 +26,9 @@ from course_lib.grading.answers.free_text import (
 from course_lib.grading.answers.search import find_answers, recognised_exercises
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook import by_hand, class_list, outputs
-from course_lib.grading.gradebook.class_list import Graded
+from course_lib.grading.gradebook.counted import Graded
 from course_lib.grading.gradebook.scoring import score
+from course_lib.grading.gradebook.which_counts import choose, who_stays
 from course_lib.grading.graded import FORMER, GRADED
 from course_lib.grading.judging.assignment import AssignedExercise, read_tasks
 from course_lib.grading.judging.batch_notebook import Item, batch_notebook
@@ -76,21 +77,26 @@ def grade(
         CannotGrade: if the instructor gave something that cannot be used, or if a row of an earlier
             run would be lost.
     """
-    earlier = folder.graded()
+    earlier = folder.counted()
     tasks = read_tasks(settings.notebooks)
     found = find_graded(submissions, exercise_ids, tasks, settings)
-    if only is None:
-        class_list.refuse_losses(found, earlier, folder.out)
-    else:
-        now = class_list.chosen(found, only, earlier)
-        found = class_list.with_earlier(now, earlier)
-        _LOG.warning("Note: %s", class_list.what_changes(now, earlier))
-    set_for = by_hand.whose(overrides or Overrides(), found)
-    judged = rows_of(found, tasks, seed, folder.journal, workplace, settings, report, keep)
+    if only is not None:
+        found = class_list.chosen(found, only, [each.graded for each in earlier])
+    choice = choose(found, earlier, only is not None, folder.out)
+    if only is not None:
+        _say(class_list.what_changes(*choice.in_short()))
+    elif stay := who_stays(choice):
+        _say(stay)
+    everybody = [each.graded for each in choice.counted]
+    set_for = by_hand.whose(overrides or Overrides(), everybody)
+    judged = rows_of(everybody, tasks, seed, folder.journal, workplace, settings, report, keep)
     rows = by_hand.with_what_is_set(judged, set_for)
-    folder.remember(found)
-    outputs.write_all(rows, settings, seed, folder.out, folder.written)
+    folder.replace(lambda new: outputs.write_all(rows, settings, seed, new), choice, rows, _say)
     return rows
+
+
+def _say(sentence: str) -> None:
+    _LOG.warning("Note: %s", sentence)
 
 
 def find_graded(

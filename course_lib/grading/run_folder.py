@@ -2,48 +2,86 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.gradebook.class_list import Graded, read_class, write_class
-from course_lib.grading.gradebook.hand_changes import Written
-from course_lib.grading.gradebook.outputs import FILES
+from course_lib.grading.gradebook.counted import Counted
+from course_lib.grading.gradebook.outputs import FEEDBACK, FILES
+from course_lib.grading.gradebook.which_counts import WhatCounts, what_changed, with_history
 from course_lib.grading.judging.journal import Journal
-
-WORK = ".work"
-MOST_SEED = 2**32 - 1
+from course_lib.grading.record_file import (
+    COUNTED,
+    OF_THE_VERSION_BEFORE,
+    WORK,
+    RunRecord,
+    read_about,
+    read_record,
+)
+from course_lib.grading.records import GradebookRow
+from course_lib.grading.replacing import CHANGED_BY_HAND, FileSet
+from course_lib.grading.sealed import (
+    PRIVATE,
+    Damaged,
+    private_folder,
+    sealed,
+    write_sealed,
+    write_whole,
+)
 
 
 class RunFolder:
-    """OUT, for as long as one run uses it. The system takes the lock back from a killed run."""
+    """OUT, for as long as one run uses it. The system takes the lock back from a killed run.
 
-    def __init__(self, out: Path, submissions: Path) -> None:
-        """Claim the folder.
+    What it holds in `.work`, for its owner's eyes alone:
+
+        run.json      what a run is about: seed, exercises, settings, where points are set by hand
+        counted.json  what the last complete run was about, what counted, which files it wrote
+        journal.txt   all judgements so far
+        lock          held while a run goes on
+    """
+
+    def __init__(self, out: Path, submissions: Path, command: str = "") -> None:
+        """Claim the folder, and see that it is as the last complete run has left it.
+
+        Args:
+            out: the folder.
+            submissions: what is graded, which must not lie in it.
+            command: what was typed, for the history.
 
         Raises:
             CannotGrade: if it cannot be used; the message says why.
         """
         self.out = out
+        self._command = command
         self._work = out / WORK
         self._run = self._work / "run.json"
-        self._class = self._work / "class.json"
-        self.written = Written(out, self._work / "written.txt")
-        self._kept = False
         _check_place(out, submissions)
         try:
-            self._work.mkdir(parents=True, exist_ok=True)
+            private_folder(self._work)
             self._lock = _lock(self._work / "lock")
-            _remove_parts(out)
-            self.journal = Journal(self._work / "journal.txt")
         except OSError as problem:
-            raise CannotGrade(
-                f"{out} cannot be written to ({problem.strerror}); choose another --out."
-            ) from None
+            raise _not_writable(out, problem) from None
+        try:
+            self._open()
+        except OSError as problem:
+            self._lock.close()
+            raise _not_writable(out, problem) from None
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def _open(self) -> None:
+        _make_private(self.out)
+        self._files = FileSet(self.out, self._work)
+        self._record = read_record(self.out, self._work)
+        self._about = self._known_about()
+        self.journal = Journal(self._work / "journal.txt")
 
     def __enter__(self) -> RunFolder:
         return self
@@ -59,7 +97,7 @@ class RunFolder:
             CannotGrade: if another one is wanted than it has, or none may be drawn, or if this
                 would be its first run and it holds files of others.
         """
-        stored = _stored_seed(self._run)
+        stored = self._about.get("seed")
         if stored is None and wanted is None and not may_draw:
             raise CannotGrade(f"Nothing is graded in {self.out} yet; do that first.")
         if stored is not None and wanted not in (None, stored):
@@ -68,9 +106,8 @@ class RunFolder:
                 "with that, or choose another --out."
             )
         if stored is not None:
-            return stored
-        if not self._run.exists():
-            _check_files_of_others(self.out)
+            return int(stored)
+        _check_files_of_others(self.out)
         return int.from_bytes(os.urandom(4), "little") if wanted is None else wanted
 
     def keep(
@@ -80,51 +117,124 @@ class RunFolder:
         settings: Mapping[str, object] | None = None,
         overrides: Path | None = None,
     ) -> None:
-        """Remember what this run grades by, once. Before that, a run has left nothing behind."""
-        if self._kept:
-            return
-        known: dict[str, object] = {"seed": seed}
-        known["exercises"] = None if exercises is None else list(exercises)
-        if settings:
-            known["settings"] = dict(settings)
-        if overrides is not None:
-            known["overrides"] = str(overrides.resolve())
-        fresh = self._run.with_suffix(".new")
-        fresh.write_text(json.dumps(known) + "\n", encoding="ascii")
-        os.replace(fresh, self._run)
-        self._kept = True
+        """Remember what this run grades by. Before that, a run has left nothing behind.
 
-    def graded(self) -> list[Graded]:
-        """Whom the last complete run has graded, and on which answers.
-
-        Raises:
-            CannotGrade: if there are grades, but nothing that says whose.
+        A first run remembers it at once, so that the same command goes on with its seed; later ones
+        when they come to their end: until then the tables are those of the run before.
         """
-        if not self._class.exists() and self._run.exists() and (self.out / "grades.csv").exists():
-            raise CannotGrade(
-                f"{self.out} holds grades, but {self._class} is gone, which says on what; choose "
-                "another --out."
-            )
-        return read_class(self._class)
+        about: dict[str, Any] = {"seed": seed}
+        about["exercises"] = None if exercises is None else list(exercises)
+        if settings:
+            about["settings"] = dict(settings)
+        if overrides is not None:
+            about["overrides"] = str(overrides.resolve())
+        if not self._run.exists():
+            write_sealed(self._run, about if not self._record.about else self._record.about)
+        self._about = about
 
-    def remember(self, graded: Sequence[Graded]) -> None:
-        """Keep what the next run must not lose; before anything is written from it."""
-        write_class(self._class, graded)
+    def counted(self) -> list[Counted]:
+        """What counted in the last complete run."""
+        return list(self._record.counted)
+
+    def replace(
+        self,
+        write: Callable[[Path], None],
+        choice: WhatCounts,
+        rows: Sequence[GradebookRow],
+        say: Callable[[str], None],
+    ) -> None:
+        """Put what a run has come to in the place of what was there, all of it or nothing.
+
+        Args:
+            write: writes the files for the instructor into a folder.
+            choice: what counts now.
+            rows: the gradebook.
+            say: told every change of what counted, and what was changed by hand.
+        """
+        when = datetime.now(UTC).isoformat(timespec="seconds")
+        counted = with_history(choice.counted, rows, when, self._command)
+
+        def said(kept: list[str]) -> None:
+            if kept:
+                say(f"changed by hand since the last run, and kept: {', '.join(kept)}.")
+            for sentence in what_changed(choice, counted):
+                say(sentence)
+
+        try:
+            new = self._files.begin()
+            write(new)
+            record = RunRecord(self._about, tuple(counted), self._files.checksums())
+            private_folder(new / WORK)
+            write_whole(new / WORK / self._run.name, sealed(self._about))
+            write_whole(new / WORK / COUNTED, record.sealed())
+            known = self._record.files
+            gone = [name for name in known if name not in record.files]
+            self._files.replace(known, [*gone, *OF_THE_VERSION_BEFORE], said)
+        except BaseException:
+            with suppress(OSError):  # then the next run does it
+                self._files.undo()
+            raise
 
     def settings(self) -> dict[str, object]:
         """The choices of the course that the last run was given; see Settings.to_json."""
-        found = _stored(self._run).get("settings")
+        found = self._about.get("settings")
         return found if isinstance(found, dict) else {}
 
     def overrides(self) -> Path | None:
         """The file that the last run took from what is set by hand."""
-        found = _stored(self._run).get("overrides")
+        found = self._about.get("overrides")
         return Path(found) if isinstance(found, str) else None
 
     def exercises(self) -> tuple[str, ...] | None:
         """What everyone was graded on last; None if each was on what they handed in."""
-        found = _stored(self._run).get("exercises")
+        found = self._about.get("exercises")
         return tuple(map(str, found)) if isinstance(found, list) else None
+
+    def _known_about(self) -> dict[str, Any]:
+        """What the runs here are about; nothing before the first one.
+
+        Raises:
+            CannotGrade: if the file that says so is damaged: then another seed would be drawn, and
+                what was set by hand be left out.
+        """
+        try:
+            return read_about(self._run)
+        except FileNotFoundError:
+            if self._record.counted and not self._record.about:
+                raise CannotGrade(
+                    f"{self.out} holds grades, but {self._run} is gone, which says with which "
+                    "seed and settings; put back a copy, or choose another --out."
+                ) from None
+            return dict(self._record.about)
+        except Damaged:
+            raise CannotGrade(f"{self._run} is damaged, {self._way_on()}") from None
+
+    def _way_on(self) -> str:
+        if self._record.about:
+            return (
+                f"so nothing was changed; delete it, and the same command goes on with seed and "
+                f"settings from {self._work / COUNTED}, which holds them, too."
+            )
+        if self._record.counted or (self.out / "grades.csv").exists():
+            return (
+                "and it alone says with which seed and settings was graded, so nothing was "
+                "changed; put back a copy, or choose another --out."
+            )
+        return "and nothing is graded there yet; delete it, and the same command begins anew."
+
+
+def _not_writable(out: Path, problem: OSError) -> CannotGrade:
+    return CannotGrade(f"{out} cannot be written to ({problem.strerror}); choose another --out.")
+
+
+def _make_private(out: Path) -> None:
+    """Shut what the version before left open to others."""
+    for folder in (out / WORK, out / FEEDBACK, out / CHANGED_BY_HAND):
+        if folder.is_dir() and not folder.is_symlink():
+            private_folder(folder)
+            for path in folder.iterdir():
+                if path.is_file() and not path.is_symlink():
+                    path.chmod(PRIVATE)
 
 
 def _check_place(out: Path, submissions: Path) -> None:
@@ -139,13 +249,6 @@ def _check_place(out: Path, submissions: Path) -> None:
         raise CannotGrade(f"{submissions} lies in {out / WORK}, which belongs to the grader.")
 
 
-def _remove_parts(out: Path) -> None:
-    """Remove what a killed run has left half written; see outputs."""
-    for folder in (out, out / "feedback"):
-        for part in folder.glob(".part-*"):
-            part.unlink(missing_ok=True)
-
-
 def _check_files_of_others(out: Path) -> None:
     """A first run must not replace or remove what somebody else has put there."""
     pages = (path.relative_to(out) for path in sorted((out / "feedback").glob("*.html")))
@@ -157,22 +260,10 @@ def _check_files_of_others(out: Path) -> None:
         )
 
 
-def _stored(path: Path) -> dict[str, object]:
-    try:
-        found = json.loads(path.read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _stored_seed(path: Path) -> int | None:
-    seed = _stored(path).get("seed")
-    return seed if type(seed) is int and 0 <= seed <= MOST_SEED else None
-
-
 def _lock(path: Path) -> IO[bytes]:
     """Hold the file's lock until it is closed, or this process is gone."""
     file = open(path, "ab")  # noqa: SIM115 (held until the run ends)
+    os.chmod(path, PRIVATE)
     try:
         if sys.platform == "win32":
             import msvcrt

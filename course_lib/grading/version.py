@@ -11,6 +11,7 @@ LIBRARY = Path(__file__).resolve().parents[1]
 
 # What a judgement is computed from, files and folders; a test holds this against what is imported.
 DECIDES = (
+    "absent_gpu.py",
     "arguments.py",
     "callers.py",
     "checking.py",
@@ -24,6 +25,8 @@ DECIDES = (
     "exercise.py",
     "exercises",
     "findings.py",
+    "front_end.py",
+    "generalised_ufuncs.py",
     "grading/judging/batches.py",
     "grading/records.py",
     "host_api.py",
@@ -33,10 +36,13 @@ DECIDES = (
     "number_formats.py",
     "occupancy.py",
     "probe.py",
+    "reduction.py",
     "runtime.py",
     "sentences.py",
     "stand_in.py",
     "tasks",
+    "ufuncs.py",
+    "unrun_cells.py",
     "words.py",
 )
 

@@ -54,8 +54,8 @@ QUESTIONS = (
                 "7 is how the bandwidths compare, in the picture.",
             ),
         ),
-        reveal="Measured ({label}): L1 {L1} ns, L2 {L2} ns, DRAM {answer} ns. In that time the SM "
-        "goes through {cycles} clock cycles.",
+        reveal="Measured ({label}, a chain of loads in Numba): L1 {L1} ns, L2 {L2} ns, DRAM "
+        "{answer} ns. In that time the SM goes through {cycles} clock cycles.",
         facts=lambda: {
             "label": H200.label,
             "L1": round(H200.latency_ns["L1"]),
@@ -79,10 +79,10 @@ QUESTIONS = (
                 "That is what memory can do, if enough is asked of it.",
             ),
         ),
-        reveal="{answer} GB/s, or {share} of it. There is nothing wrong with the kernel: "
-        "most of the time all of its threads are waiting. Twice the threads, twice the speed, as "
-        "long as memory keeps up.",
-        facts=lambda: {"share": share_of_few()},
+        reveal="{answer} GB/s (in Numba, {label}), or {share} of it. There is nothing wrong with "
+        "the kernel: most of the time all of its threads are waiting. Twice the threads, twice the "
+        "speed, as long as memory keeps up.",
+        facts=lambda: {"share": share_of_few(), "label": H200.label},
         figure=picture_of_threads,
         spoilers=("22.8", "22.9", "0.5 %"),
     ),

@@ -8,7 +8,7 @@ import numpy as np
 
 from course_lib.curriculum import TASKS
 from course_lib.emulator import Profile
-from course_lib.measurements.memory import levels
+from course_lib.measurements.memory import label, levels
 from course_lib.questions.kinds import Choice, Choose, Drawn, Number, Trap
 from course_lib.questions.runs import ones, run
 
@@ -52,7 +52,7 @@ def told_first() -> str:
 def level_facts() -> dict[str, object]:
     seen = levels("naive")
     return {
-        "device": seen.label,
+        "device": label(),
         "requested": f"{seen.requested_gb:,.0f}",
         "L1": f"{seen.l1_gb:,.0f}",
         "L2": f"{seen.l2_gb:,.0f}",
@@ -94,8 +94,8 @@ QUESTIONS = (
             ),
             Trap(lambda: 2 * 32, "That is one thread. How many are there?"),
         ),
-        reveal="Each of {threads} threads goes round its loop 32 times and loads two numbers each "
-        "time: {answer}. On average, each number is loaded {again} times.",
+        reveal="Each of {threads} threads has 32 iterations of its loop and loads two numbers in "
+        "each: {answer}. On average, each number is loaded {again} times.",
         facts=lambda: {"threads": 64 * 96, "again": round(numbers_loaded() / 5120)},
         spoilers=("393,216", "393216", "393 216"),
     ),
@@ -117,9 +117,10 @@ QUESTIONS = (
                 "That would take a cache that holds all of it.",
             ),
         ),
-        reveal="Measured ({device}): {requested} GB requested, {L1} GB through L1, {L2} GB from "
-        "L2, and {answer} GB from DRAM, which is {share} of the request. The caches did most of "
-        "the reuse that the kernel left undone. Whoever says “bytes” must say which.",
+        reveal="Counted ({device}, `naive` in CUDA C++): {requested} GB requested, {L1} GB through "
+        "L1, {L2} GB from L2, and {answer} GB from DRAM, which is {share} of the request. The "
+        "caches did most of the reuse that the kernel left undone. Whoever says “bytes” must say "
+        "which.",
         facts=level_facts,
         spoilers=(re.compile(r"\b8\.[45] GB"), "1.5 %", "reached DRAM"),
     ),

@@ -123,7 +123,7 @@ QUESTIONS = (
         asks="64 threads reverse 64 numbers, and nobody waits. Which numbers come out?",
         code=REVERSE,
         choices=(
-            Choice("The right ones.", "They do, if both warps happen to run in step."),
+            Choice("The right ones.", "They do, if both warps happen to run each line together."),
             Choice("Wrong ones.", "They do, if one warp runs ahead of the other."),
             Choice(
                 "It depends on the order of the warps.",
@@ -131,9 +131,10 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="The emulator tried two orders. All warps in step: {in_step} of 64 are wrong. One "
-        "warp after the other: {in_turn}, for the first warp reads what the second has yet to "
-        "write. This is a **race**: the result depends on who comes first.",
+        reveal="The emulator tried two orders. If all warps run **in step**, each line together, "
+        "{in_step} of 64 are wrong; if they run one after the other, {in_turn}, for the first warp "
+        "reads what the second has yet to write. This is a **race**: the result depends on who "
+        "comes first.",
         facts=luck_facts,
         spoilers=("depends on who comes first", "right by luck"),
     ),
@@ -150,33 +151,34 @@ QUESTIONS = (
             ),
             Choice(
                 "The kernel never ends.",
-                "On old GPUs, perhaps. Since Volta a barrier waits only for threads that have not "
-                "returned.",
+                "It ends: a barrier does not wait for threads that have returned. (On GPUs older "
+                "than the Volta generation of 2017 it might.)",
             ),
         ),
         reveal="{lost} is wrong: thread 100 should have put a zero beside the last number, and had "
-        "gone home. And a barrier that some threads of a block never reach promises nothing. So "
-        "guard the loads and guard the store, but never the barrier.",
+        "gone home. The others were lucky that it had *returned*: for a thread that only goes "
+        "round the barrier they may wait for ever. So guard the loads and guard the store, but "
+        "never the barrier.",
         facts=gone_home_facts,
         spoilers=("never the barrier", "gone home"),
     ),
     Choose(
         id="05-next-turn",
         asks="Only the first of your two barriers stands. A fast warp runs ahead into the next "
-        "turn of the loop. What does the slow warp read?",
+        "iteration of the loop. What does the slow warp read?",
         choices=(
             Choice("Zeros.", "Nobody clears the buffer."),
             Choice("NaN, or rubbish.", "Every cell was written, so every cell holds a number."),
             Choice(
-                "Good numbers, of the next turn.",
+                "Good numbers, of the next iteration.",
                 "The fast warp has loaded them where the slow one still reads.",
                 right=True,
             ),
         ),
         reveal="One warp after the other, {wrong} sums are wrong, and {nan} of these are "
-        "NaN: nothing looks broken. And a test with a single turn would pass.",
+        "NaN: nothing looks broken. And a test with a single iteration would pass.",
         facts=next_turn_facts,
-        spoilers=("nothing looks broken", "of the next turn"),
+        spoilers=("nothing looks broken", "of the next iteration"),
     ),
     Number(
         id="05-loads",

@@ -19,6 +19,7 @@ def fits(threads: int, registers: int, shared_bytes: int, gpu: str = GPU) -> Any
     return occupancy(gpu, threads, registers, shared_bytes)
 
 
+EIGHT_EACH = fits(512, 44, 4096)
 ON_A6000 = fits(*TILED, gpu="A6000").share
 
 
@@ -48,8 +49,7 @@ def one_more_facts() -> dict[str, object]:
 def means_facts() -> dict[str, object]:
     return {
         "device": load(GPU).label,
-        **{name: f"{gflops(name):,.0f}" for name in ("tiled_while", "register_1d", "register_2d")},
-        "middle": f"{fits(512, 44, 4096).share:.0%}",
+        **{name: f"{gflops(name):,.0f}" for name in ("tiled", "register_1d")},
     }
 
 
@@ -81,7 +81,7 @@ QUESTIONS = (
             Choice("It fails: the two tiles take too much shared memory.", "Count their bytes."),
             Choice("It fails: the block has too many threads.", "", right=True),
             Choice(
-                "It runs in two turns, since the SM holds 2048 threads at a time.",
+                "It runs in two halves, since the SM holds 2048 threads at a time.",
                 "A block is never split: its threads share barriers, so all must be there at once.",
             ),
         ),
@@ -158,25 +158,25 @@ QUESTIONS = (
     ),
     Number(
         id="06-means",
-        asks="A kernel of lesson 08 lets each thread own 8 × 8 outputs: 256 threads in a block, "
-        f"128 registers each. An SM holds {fits(256, 128, 8192).warps} of its warps "
-        f"({100 * fits(256, 128, 8192).share:.0f} %), and {fits(*TILED).warps} of the tiled "
-        "kernel's. How many times as fast as the tiled kernel is it?",
-        value=lambda: gflops("register_2d") / gflops("tiled_while"),
+        asks="In `register_1d`, a kernel of lesson 08, each thread owns 8 outputs: 512 threads in "
+        f"a block, 44 registers each. An SM of an H200 holds {EIGHT_EACH.warps} of its warps "
+        f"({100 * EIGHT_EACH.share:.0f} %), and {fits(*TILED).warps} of the tiled kernel's "
+        f"({100 * fits(*TILED).share:.0f} %). How many times as fast as the tiled kernel is it "
+        "there, 4096 × 4096?",
+        value=lambda: gflops("register_1d") / gflops("tiled"),
         unit="times",
         within=0.2,
         slips=(
-            Trap(lambda: 0.25, "So it would be if speed followed occupancy."),
-            Trap(lambda: 0.5, "It is not slower."),
+            Trap(lambda: 0.5, "So it would be if speed followed occupancy."),
             Trap(lambda: 1, "Occupancy is not all that differs."),
         ),
-        reveal="{answer} times: {tiled_while} against {register_2d} GFLOP/s ({device}). Between "
-        "them stands a kernel with 8 outputs for each thread: {middle} and {register_1d}. Twice, "
-        "the occupancy is halved and the speed about doubled.",
+        reveal="{answer} times: {tiled} against {register_1d} GFLOP/s (both in Numba with `range`, "
+        "{device}). Half the warps, and more than twice the speed. And one more step of this kind "
+        "halves the occupancy again.",
         facts=means_facts,
         spoilers=(
-            tells_times(gflops("register_2d") / gflops("tiled_while")),
-            "occupancy is halved",
+            tells_times(gflops("register_1d") / gflops("tiled")),
+            "more than twice the speed",
             "can be the faster one",
         ),
     ),

@@ -1,4 +1,4 @@
-"""Predictions of lesson 07: how many passes an access takes, and what fewer of them gain."""
+"""Predictions of lesson 07: how many wavefronts an access takes, and what fewer of them gain."""
 
 from __future__ import annotations
 
@@ -104,9 +104,9 @@ QUESTIONS = (
     Number(
         id="07-turn-passes",
         asks="Your kernel touches the tile twice: once along a row, once down a column. How many "
-        "passes does a warp need down the column?",
+        "wavefronts does a warp need down the column?",
         value=lambda: passes_of_turn(along_a_row=False),
-        unit="passes",
+        unit="wavefronts",
         slips=(
             Trap(lambda: 1, "That is the walk along a row."),
             Trap(lambda: 4, "Sectors are for global memory; shared memory has none."),
@@ -117,30 +117,30 @@ QUESTIONS = (
     ),
     Number(
         id="07-three-bits",
-        asks="Many texts print `c ^ (r & 7)`, which uses three bits of the row. How many passes "
-        "would the walk down a column of your strip take?",
+        asks="Many texts print `c ^ (r & 7)`, which uses three bits of the row. How many "
+        "wavefronts would the walk down a column of your strip take?",
         value=lambda: passes_with_bits(7),
-        unit="passes",
+        unit="wavefronts",
         slips=(
             Trap(lambda: 1, "How many different values has `r & 7`, for 32 rows?"),
             Trap(lambda: 8, "Eight is how many banks are asked. How many rows share each?"),
             Trap(lambda: 32, "That is without any XOR. Rows 0 and 1 do lie in other banks now."),
         ),
         reveal="{answer}: three bits make eight places, so 32 rows share 8 banks. It takes all "
-        "five bits to tell them apart: {all_bits} pass.",
+        "five bits to tell them apart: {all_bits} wavefront.",
         facts=lambda: {"all_bits": passes_with_bits(31)},
         spoilers=("32 rows share", "XOR row & 7: 4 pass"),
     ),
     Number(
         id="07-wide",
         asks="Now each lane loads **16 bytes**, four neighbouring float32, and lane k + 1 begins "
-        "where lane k ends. How many passes?",
+        "where lane k ends. How many wavefronts?",
         value=passes_of_wide,
-        unit="passes",
-        slips=(Trap(lambda: 1, "No bank can hand out more than one word in a pass."),),
-        reveal="{answer}, served in **phases** of eight lanes: a pass moves {most} bytes at most. "
-        "These passes are normal; conflicts count within a phase. A row of 32 words has eight such "
-        "chunks, so there three bits are enough: this is where `r & 7` comes from.",
+        unit="wavefronts",
+        slips=(Trap(lambda: 1, "No bank can hand out more than one word in a wavefront."),),
+        reveal="{answer}, served in **phases** of eight lanes: a wavefront moves {most} bytes at "
+        "most. These wavefronts are normal; conflicts count within a phase. A row of 32 words has "
+        "eight such chunks, so there three bits are enough: this is where `r & 7` comes from.",
         facts=lambda: {"most": BANKS * BANK_BYTES},
         spoilers=("conflicts count within a phase", "chunk ^ (row & 7)"),
     ),
@@ -170,22 +170,22 @@ QUESTIONS = (
         slips=(Trap(lambda: 32, "So it would be if warps did nothing but wait for banks."),),
         reveal="{answer} times ({device}, CUDA C++): no tile {no_tile} ms, tile {tile}, padded "
         "{padded}, `r & 7` {three_bits}; a plain copy takes {copy}. While one warp queues, others "
-        "wait for DRAM anyway, and four passes hide behind it almost entirely.",
+        "wait for DRAM anyway, and four wavefronts hide behind it almost entirely.",
         facts=cured_facts,
         spoilers=(tells_times(cured()),),
     ),
     Number(
         id="07-neighbours",
         asks="A colleague adds neighbours first. In the round that makes 32 sums, 32 threads are "
-        "at work, and thread t reads `sums[32 * t]`. How many passes does that load take?",
+        "at work, and thread t reads `sums[32 * t]`. How many wavefronts does that load take?",
         value=passes_of_last_warp,
-        unit="passes",
+        unit="wavefronts",
         slips=(
             Trap(lambda: 1, "The lanes ask for words 0, 32, 64, … In which banks do they lie?"),
             Trap(lambda: 16, "So it is a round earlier and a round later."),
         ),
-        reveal="{answer}: the stride doubles with every round, and so do the passes. All loads of "
-        "that kernel have {theirs} conflicts, those of yours {yours}: its lanes always read "
+        reveal="{answer}: the stride doubles with every round, and so do the wavefronts. All loads "
+        "of that kernel have {theirs} conflicts, those of yours {yours}: its lanes always read "
         "neighbours.",
         facts=conflicts_of_trees,
         spoilers=("the stride doubles with every round",),

@@ -6,6 +6,7 @@ import functools
 import re
 
 from course_lib.curriculum import TASKS
+from course_lib.devices import occupancy
 from course_lib.measurements import load
 from course_lib.measurements.machine_code import counted
 from course_lib.questions.kinds import Choice, Choose, Number, Trap, tells_times
@@ -14,6 +15,7 @@ from course_lib.questions.runs import ones, run
 STEPS, WARP, NUMBER = 24, 32, 4  # steps of k in the tasks' launches, lanes, bytes of a float32
 COLUMN = TASKS["four_sums"].answer.replace("(4", "(8")  # eight sums in place of four
 SIDE = 8
+MANY, FEW = occupancy("H200", 1024, 32, 8192), occupancy("H200", 256, 128, 8192)
 
 
 def loads_of_a_column() -> float:
@@ -142,22 +144,25 @@ QUESTIONS = (
     ),
     Number(
         id="08-faster",
-        asks="`register_2d` keeps half as many warps on an SM as `tiled`. How many times as fast "
-        "is it on an H200, for 4096 × 4096 matrices?",
+        asks=f"On an H200 `register_2d` keeps {FEW.warps} warps on an SM, and `tiled` "
+        f"{MANY.warps}: "
+        "a quarter as many. How many times as fast is it there, 4096 × 4096, both in Numba with "
+        "`range`?",
         value=times_faster,
         unit="times",
         within=0.2,
         slips=(
             Trap(
-                lambda: 1 / 2, "Half the warps, half the speed? Look at what each warp has to do."
+                lambda: 1 / 4,
+                "A quarter of the warps, a quarter of the speed? Look at what each warp has to do.",
             ),
             Trap(lambda: 1, "Fewer loads on one side, fewer warps on the other: no draw."),
             Trap(lambda: 2, "Fewer loads are worth more than that."),
             Trap(lambda: 8, "The loads in the source fall to an eighth, and something else binds."),
         ),
-        reveal="{answer}: {tiled} and {square} GFLOP/s ({where}). Each thread has {sums} sums "
-        "that do not wait for one another: while one result is on its way, the *same* warp issues "
-        "the next multiply-add. Other warps are needed less.",
+        reveal="{answer}: {tiled} and {square} GFLOP/s ({where}, Numba). Each thread has {sums} "
+        "sums that do not wait for one another: while one result is on its way, the *same* warp "
+        "issues the next multiply-add. Other warps are needed less.",
         facts=speed_facts,
         spoilers=("64 sums that do not wait", tells_times(times_faster())),
     ),

@@ -37,7 +37,7 @@ def conflict_facts() -> dict[str, object]:
     return {
         "padded": f"{PADDED['shared_load_bank_conflicts']:,}",
         "loads": f"{loads:,}",
-        "share": f"{PADDED['shared_load_bank_conflicts'] / loads:.0%}",
+        "share": f"{PADDED['shared_load_bank_conflicts'] / loads:.1%}",
         "unpadded": f"{UNPADDED['shared_load_bank_conflicts']:,}",
         "each": round(UNPADDED["shared_load_bank_conflicts"] / loads),
     }
@@ -97,21 +97,23 @@ QUESTIONS = (
         asks="The padded transpose of lesson 07 has no bank conflict in the emulator. What does "
         "the GPU count, in 32,768 loads from shared memory?",
         choices=(
-            Choice("None, as the emulator says.", "Nearly. But other traffic takes passes, too."),
+            Choice(
+                "None, as the emulator says.", "Nearly. But other traffic takes wavefronts, too."
+            ),
             Choice(
                 "Some: fewer than one in a hundred.", "And none belongs to the kernel.", right=True
             ),
             Choice(
                 "As many as there are loads.",
-                "Then every load would take two passes: a pattern, and padding has none.",
+                "Then every load would take two wavefronts: a pattern, and padding has none.",
             ),
         ),
-        reveal="{padded} in {loads} loads, {share}: passes that were lost to other traffic of the "
-        "same memory. A pattern is a multiple: without padding it counts {unpadded}, {each} for "
-        "each load.",
+        reveal="{padded} in {loads} loads, {share}: wavefronts that were lost to other traffic of "
+        "the same memory. A pattern is a multiple: without padding it counts {unpadded}, {each} "
+        "for each load.",
         facts=conflict_facts,
         spoilers=(
-            "passes that were lost to other traffic",
+            "wavefronts that were lost to other traffic",
             re.compile(rf"\b{conflict_facts()['padded']}\b"),
         ),
     ),

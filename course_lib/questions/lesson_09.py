@@ -37,7 +37,7 @@ def copy_facts() -> dict[str, object]:
 
 
 def passes_with_rows_of(words: int) -> float:
-    """Passes of a transposed store in stage_a, with rows of so many words."""
+    """Wavefronts of a transposed store in stage_a, with rows of so many words."""
     text = TASKS["stage_a"].answer.replace("132", str(words))
     profile = run(text, 1, 256, ones(128, 8), ones(8, 128))
     return profile.shared_store_wavefronts / profile.shared_store_requests
@@ -45,7 +45,7 @@ def passes_with_rows_of(words: int) -> float:
 
 @functools.cache
 def passes_of_b(text: str) -> float:
-    """Passes of one load of B in warp_piece, in this form."""
+    """Wavefronts of one load of B in warp_piece, in this form."""
     arrays = ones(STEPS, 64), ones(STEPS, 128), ones(64, 128)
     uses = TASKS["lane_place"].answer
     profile = run(f"{uses}\n{text}", 1, 128, *arrays)
@@ -63,11 +63,11 @@ def strip_facts() -> dict[str, object]:
 
 def busy(rows: int, columns: int) -> float:
     """Percent of the time that shared memory of an A6000 works at full speed, if each value of a
-    thread's rows and columns costs its warp one pass."""
+    thread's rows and columns costs its warp one wavefront."""
     gpu = device("A6000")
-    passes = (rows + columns) / (rows * columns)
+    wavefronts = (rows + columns) / (rows * columns)
     per_clock = gpu.shared_bytes_per_clock / CACHE_LINE_BYTES
-    return 100 * gpu.fp32_lanes / WARP_SIZE * passes / per_clock
+    return 100 * gpu.fp32_lanes / WARP_SIZE * wavefronts / per_clock
 
 
 def slack_facts() -> dict[str, object]:
@@ -127,9 +127,9 @@ QUESTIONS = (
     Number(
         id="09-padding",
         asks="A colleague pads more generously: rows of 136 words, also a multiple of four. How "
-        "many passes does one of the four stores take then?",
+        "many wavefronts does one of the four stores take then?",
         value=lambda: passes_with_rows_of(136),
-        unit="passes",
+        unit="wavefronts",
         slips=(
             Trap(
                 lambda: 1, "The two threads of a row write four rows apart. How many words is that?"
@@ -144,10 +144,10 @@ QUESTIONS = (
     Number(
         id="09-strip",
         asks="In lesson 08, as in `vectorised`, the 16 threads in a row own 8 columns each, side "
-        "by side. With `load4` a lane takes the first four, and then the others. How many passes "
-        "does one of these loads of B take?",
+        "by side. With `load4` a lane takes the first four, and then the others. How many "
+        "wavefronts does one of these loads of B take?",
         value=lambda: passes_of_b(TASKS["warp_piece"].given),
-        unit="passes",
+        unit="wavefronts",
         slips=(
             Trap(
                 lambda: 4, "So it would be if the pieces lay side by side. They lie 8 words apart."
@@ -165,10 +165,10 @@ QUESTIONS = (
     ),
     Number(
         id="09-slack",
-        asks="Without such pairs, each value of its rows and columns costs a warp one pass. An SM "
-        "of an A6000 starts four multiply-adds of warps in a clock, and moves one pass. A thread "
-        "owns 8 × 8 outputs. At full speed, in how many percent of the clocks does shared memory "
-        "have to work?",
+        asks="Without such pairs, each value of its rows and columns costs a warp one wavefront. "
+        "An SM of an A6000 starts four multiply-adds of warps in a clock, and moves one wavefront. "
+        "A thread owns 8 × 8 outputs. At full speed, in how many percent of the clocks does shared "
+        "memory have to work?",
         value=lambda: busy(8, 8),
         unit="percent",
         slips=(
@@ -189,8 +189,8 @@ QUESTIONS = (
         unit="times",
         within=0.08,
         slips=(
-            Trap(lambda: 2, "Half the passes, but passes are not all that it waits for."),
-            Trap(lambda: 1, "The passes did bind, so fewer of them help."),
+            Trap(lambda: 2, "Half the wavefronts, but wavefronts are not all that it waits for."),
+            Trap(lambda: 1, "The wavefronts did bind, so fewer of them help."),
             Trap(lambda: 4, "A quarter of the requests for global memory, which did not bind."),
         ),
         reveal="{answer}: a factor of {wide} by wide loads, and {warp} by warp tiles ({where}).",

@@ -131,7 +131,7 @@ QUESTIONS = (
         "warps, 8 × 8 outputs instead of 8 × 16, fewer steps of k in a tile. Which counter can "
         "show that it was the wait that went?",
         choices=(
-            Choice("The passes for each multiply-add", "They have grown: 8 × 8 shares less."),
+            Choice("The wavefronts for each multiply-add", "They have grown: 8 × 8 shares less."),
             Choice("The bytes from DRAM", "DRAM was hardly busy. It cannot matter."),
             Choice(
                 "The warps that wait for global memory",

@@ -1,4 +1,4 @@
-"""Predictions and quick checks of lesson 10: the other roof, fragments, passes, formats."""
+"""Predictions and quick checks of lesson 10: the other roof, fragments, wavefronts, formats."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def lane_of_result(row: int, column: int) -> int:
 
 
 def passes_per_mma(rows: int, columns: int) -> float:
-    """Passes of 128 bytes to fetch a warp's 16-bit fragments, for each m16n8k16."""
+    """Wavefronts of 128 bytes to fetch a warp's 16-bit fragments, for each m16n8k16."""
     fetched = (rows + columns) * _MMA_K * 2 / 128
     return fetched / (rows // _MMA_ROWS * (columns // _MMA_COLUMNS))
 
@@ -151,42 +151,42 @@ QUESTIONS = (
     ),
     Number(
         id="10-rows-of-128",
-        asks="In a tile with rows of 64 numbers, every row begins in bank 0. How many passes does "
-        "one `ldmatrix_x4` take? (Its 512 bytes need four at least.)",
+        asks="In a tile with rows of 64 numbers, every row begins in bank 0. How many wavefronts "
+        "does one `ldmatrix_x4` take? (Its 512 bytes need four at least.)",
         value=passes_of_rows_in_order,
-        unit="passes",
+        unit="wavefronts",
         slips=(
             Trap(lambda: 4, "Eight rows of a matrix lie 128 bytes apart. In which banks?"),
             Trap(lambda: 8, "That is one of the four matrices."),
         ),
         reveal="{answer}: the eight rows of a matrix meet in the same four banks, so each takes a "
-        "pass of its own, and there are four matrices.",
+        "wavefront of its own, and there are four matrices.",
         spoilers=("meet in the same four banks", re.compile(r"ldmatrix_x4` takes 32 passes")),
     ),
     Number(
         id="10-warp-tile",
         asks="In 16 steps of k your warp fetches 32 rows of A and 64 columns of B, 128 bytes in a "
-        "pass. How many passes for each of its 16 `mma`?",
+        "wavefront. How many wavefronts for each of its 16 `mma`?",
         value=lambda: passes_per_mma(32, 64),
-        unit="passes",
+        unit="wavefronts",
         within=0.01,
         slips=(
             Trap(lambda: 24, "So many for all of them. How many instructions do they serve?"),
             Trap(lambda: 3.0, "That would be float32, 4 bytes a number."),
             Trap(lambda: passes_per_mma(16, 8), "So many if a fragment served a single `mma`."),
         ),
-        reveal="{answer}: {bytes} bytes in {passes} passes, for 16 `mma`. Perimeter over area, as "
-        "with the squares of a thread: a warp with 64 × 64 outputs needs {larger}.",
+        reveal="{answer}: {bytes} bytes in {wavefronts} wavefronts, for 16 `mma`. Perimeter over "
+        "area, as with the squares of a thread: a warp with 64 × 64 outputs needs {larger}.",
         facts=lambda: {
             "bytes": f"{(32 + 64) * _MMA_K * 2:,}",
-            "passes": (32 + 64) * _MMA_K * 2 // 128,
+            "wavefronts": (32 + 64) * _MMA_K * 2 // 128,
             "larger": f"{passes_per_mma(64, 64):g}",
         },
         spoilers=("3,072 bytes in 24 passes", "as with the squares of a thread"),
     ),
     Choose(
         id="10-binds",
-        asks="Loads and stores take one and a half passes for each `mma` of the rung. Which "
+        asks="Loads and stores take one and a half wavefronts for each `mma` of the rung. Which "
         "part of an H200 is the "
         "fullest while it runs, for 4096 × 4096 matrices?",
         choices=(

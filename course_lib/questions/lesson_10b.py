@@ -71,9 +71,9 @@ QUESTIONS = (
     Number(
         id="10b-passes",
         asks="Two warpgroups of a block compute 64 × 256 outputs each, and `wgmma` reads both "
-        "operands from shared memory. How many passes for the work of one m16n8k16, at least?",
+        "operands from shared memory. How many wavefronts for the work of one m16n8k16, at least?",
         value=lambda: passes_per_mma(64, 256),
-        unit="passes",
+        unit="wavefronts",
         within=0.01,
         slips=(
             Trap(lambda: passes_per_mma(64, 64), "So it was for a warp's 64 × 64 outputs."),

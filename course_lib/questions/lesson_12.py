@@ -268,9 +268,9 @@ QUESTIONS = (
             ),
             Trap(lambda: 15, "That is what tensor cores bring. And all that lies below them?"),
         ),
-        reveal="{answer} times: from {bottom} to {top} TFLOP/s ({where}). Up to `cp_async` it is "
-        "{first} times, all of it by moving numbers less and later; tensor cores bring {second} "
-        "more.",
+        reveal="{answer} times: from {bottom} to {top} TFLOP/s ({where}, all in Numba). Up to "
+        "`cp_async` it is {first} times, all of it by moving numbers less and later; tensor cores "
+        "bring {second} more.",
         facts=climb_facts,
         spoilers=("all of it by moving numbers less",),
     ),
@@ -429,7 +429,7 @@ QUESTIONS = (
     Choose(
         id="12-one-and-a-half",
         asks="Lesson 05b. Tiling divided the requested bytes by 32. On an A6000 the time fell by "
-        "1.5. Why so little?",
+        "1.5 (S. Boehm's kernels, CUDA C++). Why so little?",
         hint="How many of the requested bytes had come from DRAM before?",
         choices=(
             Choice(
@@ -489,9 +489,9 @@ QUESTIONS = (
     Number(
         id="12-stride",
         asks="Lesson 07. The lanes of a warp read shared memory with a stride of 24 floats. How "
-        "many passes does the access take?",
+        "many wavefronts does the access take?",
         value=lambda: gcd(24, 32),
-        unit="passes",
+        unit="wavefronts",
         why="The degree of a conflict is gcd(stride, 32): gcd(24, 32) = {answer}.",
         other="Which banks do lanes 0, 1, 2, … want? After how many lanes does a bank come again?",
         hint="Lane 4 is 96 words further than lane 0. Which bank is that?",
@@ -570,8 +570,8 @@ QUESTIONS = (
     ),
     Choose(
         id="12-fewer-warps",
-        asks="Lesson 08. `register_2d` keeps a quarter of the warps of `tiled` on an SM, and is "
-        "four times as fast. How can that be?",
+        asks="Lesson 08. On an H200 `register_2d` keeps a quarter of the warps of `tiled` on an "
+        "SM, and is four times as fast (both in Numba). How can that be?",
         hint="What does a warp have to do while a result of its own is on its way?",
         choices=(
             Choice(
@@ -605,8 +605,8 @@ QUESTIONS = (
                 right=True,
             ),
             Choice(
-                "The passes through shared memory.",
-                "128 bytes a pass: 16 bytes a lane take four.",
+                "The wavefronts through shared memory.",
+                "128 bytes a wavefront: 16 bytes a lane take four.",
             ),
         ),
     ),

@@ -76,7 +76,7 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace(before.LOOP, WAIT_FIRST).replace(ONE, GROWN),
     another=GIVEN.replace(before.LOOP, WAIT_LAST).replace(ONE, GROWN),
-    compared="Waited for at the end of a turn, as in the kernel with registers.",
+    compared="Waited for at the end of an iteration, as in the kernel with registers.",
     par=12,
     meaning="No register holds a number that is on its way, and no instruction stores it.",
 )

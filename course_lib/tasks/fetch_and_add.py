@@ -26,12 +26,13 @@ TASK = Task(
         WrongIdea(
             lambda x: x[:-1].sum(axis=0),
             "the last row is missing",
-            "When the last row has been fetched, how many turns does the one that adds still need?",
+            "When the last row has been fetched, how many iterations does the one that adds still "
+            "need?",
         ),
         WrongIdea(
             lambda x: x[1:].sum(axis=0),
             "the first row is missing",
-            "Which row is added in the first turn?",
+            "Which row is added in the first iteration?",
         ),
         WrongIdea(
             lambda x: x[-1],
@@ -42,9 +43,9 @@ TASK = Task(
     formula="y[i] = x[0, i] + x[1, i] + …",
     hints=(
         "Two rows in shared memory: warp 0, say, fills one while warp 1 adds the other.",
-        "In turn s, warp 0 fetches row s, and warp 1 adds row s - 1. So there is one turn more "
-        "than there are rows.",
-        "One barrier at the end of each turn, for both warps: it must not stand in a branch.",
+        "In iteration s, warp 0 fetches row s, and warp 1 adds row s - 1. So there is one "
+        "iteration more than there are rows.",
+        "One barrier at the end of each iteration, for both warps: it must not stand in a branch.",
     ),
     given=HEAD + "    ...\n",
     answer=HEAD
@@ -78,8 +79,8 @@ TASK = Task(
     if warp == 1:
         y[lane] = total
 """,
-    compared="The first row is fetched before the loop, so no turn has a row too many.",
+    compared="The first row is fetched before the loop, so no iteration has a row too many.",
     par=11,
     meaning="A **producer** and a **consumer**. The barrier makes both wait for the slower one in "
-    "each turn; this lesson has something better.",
+    "each iteration; this lesson has something better.",
 )

@@ -4,7 +4,7 @@ from course_lib.exercise import Task, WrongIdea
 
 
 def with_zeros(m):
-    """The matrix and zeros to its right and below, so that tiles of 4 x 4 cover it."""
+    """The matrix and zeros to its right and below, so that tiles of 2 x 4 cover it."""
     import numpy as np  # the registry is read without it, too
 
     return np.pad(m, ((0, 8 - m.shape[0]), (0, 8 - m.shape[1])))
@@ -14,12 +14,19 @@ def first_tile_everywhere(m):
     """The same if each tile held what belongs into the first one."""
     import numpy as np
 
-    return with_zeros(np.tile(m[:4, :4], (2, 2))[:6, :5])
+    rows, columns = m.shape
+    return with_zeros(np.tile(m[:2, :4], (4, 2))[:rows, :columns])
 
 
 def corners_exchanged(m):
     """The same if each tile began at M[left, top]."""
-    return with_zeros(m).reshape(2, 4, 2, 4).transpose(2, 1, 0, 3).reshape(8, 8)
+    import numpy as np
+
+    result, padded = np.zeros((8, 8)), np.pad(with_zeros(m), ((0, 0), (0, 2)))
+    for top in range(0, 8, 2):
+        for left in range(0, 8, 4):
+            result[top : top + 2, left : left + 4] = padded[left : left + 2, top : top + 4]
+    return result
 
 
 TASK = Task(
@@ -29,8 +36,8 @@ TASK = Task(
     position=5,
     parameters=("M", "out"),
     output="out",
-    grid=(2, 2),
-    block=(4, 4),
+    grid=(4, 2),
+    block=(4, 2),  # not square: whoever takes x for the row leaves the tile
     shapes=("6,5", "8,8"),
     other_sizes=({"6": 7}, {"5": 6}),
     reference=with_zeros,
@@ -64,8 +71,8 @@ def load_tile(tile, M, top, left):
 @cuda.jit
 def caller(M, out):
     """Blocks run down the rows in x, so a thread's place in the grid is not its element."""
-    tile = cuda.shared.array((4, 4), float32)
-    top, left = 4 * cuda.blockIdx.x, 4 * cuda.blockIdx.y
+    tile = cuda.shared.array((2, 4), float32)
+    top, left = 2 * cuda.blockIdx.x, 4 * cuda.blockIdx.y
     load_tile(tile, M, top, left)
     cuda.syncthreads()
     tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
@@ -82,7 +89,8 @@ def load_tile(tile, M, top, left):
     compared="One store, whose value is chosen.",
     par=5,
     meaning="Whoever needs a tile may call it now, whatever the sizes. It guards the load; the "
-    "barrier is the caller's business.",
+    "barrier is the caller's business. (In the picture blocks run down the rows in x: a tile lies "
+    "where its corner is.)",
     wrong_ideas=(
         WrongIdea(
             first_tile_everywhere,

@@ -18,7 +18,7 @@ TASK = Task(
     hints=(
         "The row of A holds `A[0, 0]`, `A[0, 1]`, …; the column of B holds `B[0, 0]`, `B[1, 0]`, …",
         "K is as long as the row of A. Which entry of `A.shape` says so?",
-        "A loop over all k; each turn adds one product to `total`.",
+        "A loop over all k; each iteration adds one product to `total`.",
     ),
     given='''\
 @cuda.jit

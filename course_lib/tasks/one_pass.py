@@ -37,7 +37,7 @@ TASK = Task(
     reference=lambda s: _walk(
         s, lambda top, total, new, score: (new, total * _exp(top - new) + _exp(score - new))
     ),
-    visits={"s": 5},  # some write `s[i]` several times in a turn
+    visits={"s": 5},  # some write `s[i]` several times in an iteration
     rises={"s": 12},  # the first scores lie below 0
     wrong_ideas=(
         WrongIdea(

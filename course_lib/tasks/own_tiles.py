@@ -1,4 +1,4 @@
-"""The waits of warps that do not make the same number of turns: each waits for itself alone."""
+"""The waits of warps with loops of unequal length: each waits for itself alone."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ import math
 @cuda.jit
 def own_tiles(S, L):
     """L[y] = log of the sum of exp(S[y, j]) over the tiles 0 … y, 32 scores each. Warp y has row
-    y, and leaves the loop after y + 1 turns."""
+    y, and leaves the loop after y + 1 iterations."""
     handed = cuda.shared.array((4, 32), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
     top, total = float32(-math.inf), float32(0)
@@ -68,7 +68,7 @@ TASK = Task(
     formula="L[y] = log of the sum of exp(S[y, j]) over j < 32 * (y + 1)",
     hints=(
         "Who writes `handed[y, j]`, and who reads it? Is any other warp concerned?",
-        "`cuda.syncthreads()` waits for the whole block, and warp 0 makes one turn only. "
+        "`cuda.syncthreads()` waits for the whole block, and warp 0 has one iteration only. "
         "`cuda.syncwarp()` waits for the lanes of one's own warp.",
         "Two waits, as in lesson 05: written before anyone reads, read by all before anyone "
         "overwrites.",

@@ -64,6 +64,6 @@ def caller(A, B, C):
     C[g + 8, 2 * t], C[g + 8, 2 * t + 1] = sums[2], sums[3]
 ''',
     par=1,
-    meaning="Stores along rows and loads down columns take 128 bytes in every pass, and not a "
+    meaning="Stores along rows and loads down columns take 128 bytes in every wavefront, and not a "
     "byte is lost to padding.",
 )

@@ -17,7 +17,7 @@ TASK = Task(
     formula="y[i] = the sum of x[64 * t + 63 - i] over t",
     hints=(
         "Where does one thread need what another one wrote?",
-        "The next turn writes into the buffer again. Has everybody read it by then?",
+        "The next iteration writes into the buffer again. Has everybody read it by then?",
     ),
     given='''\
 @cuda.jit

@@ -64,7 +64,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Take one thread. How often does it go round its loop, and what does it load each time?",
+        "Take one thread. How many iterations has its loop, and what does each of them load?",
         "M · N threads do the same.",
         "A float32 has 4 bytes.",
     ),

@@ -75,5 +75,5 @@ def row_sums(A, y):
 ''',
     compared="No padding: each lane begins its row in a column of its own, so no two lanes meet.",
     par=9,
-    meaning="Whole sectors from global memory, one pass for each access to the tile.",
+    meaning="Whole sectors from global memory, one wavefront for each access to the tile.",
 )

@@ -39,7 +39,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x, y: _of_each_chunk(x, y)[[0, 0, 0]].cumsum(),
-            "the first chunk is added again in every turn",
+            "the first chunk is added again in every iteration",
             _WHICH,
             place=("sum",),
         ),
@@ -51,13 +51,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x, y: _of_each_chunk(x, y).cumsum().cumsum(),
-            "every turn adds the chunks before it once more",
+            "every iteration adds the chunks before it once more",
             _WHICH,
             place=("sum",),
         ),
         WrongIdea(
             lambda x, y: (x * y)[None].sum(axis=1)[[0, 0, 0]].cumsum(),
-            "every turn adds all of x and y",
+            "every iteration adds all of x and y",
             _WHICH,
             place=("sum",),
         ),
@@ -82,7 +82,7 @@ TASK = Task(
         WrongIdea(
             lambda x, y: CHUNK * _chunk(x * y)[:, 0].cumsum(),
             "the first product of every chunk is added four times",
-            "Which index changes from turn to turn of your inner loop?",
+            "Which index changes from one iteration to the next of your inner loop?",
             place=("sum",),
         ),
         WrongIdea(

@@ -1,18 +1,20 @@
-"""How much of the peak the passes through L1 and shared memory leave: a plain function."""
+"""How much of the peak the wavefronts through L1 and shared memory leave: a plain function."""
 
 from course_lib.exercise import Task, Values, WrongIdea
 from course_lib.kinds import FUNCTION
 
-AT_ONCE = "At 2 passes each, how many multiply-adds can be fed in one clock? How many could start?"
+AT_ONCE = (
+    "At 2 wavefronts each, how many multiply-adds can be fed in one clock? How many could start?"
+)
 
 TASK = Task(
     id="share_of_peak",
-    title="What the passes leave of the peak",
+    title="What the wavefronts leave of the peak",
     lesson="05b",
     position=2,
     kind=FUNCTION,
-    parameters=("passes", "starts"),
-    reference=lambda passes, starts: min(1.0, 1 / (passes * starts)),
+    parameters=("wavefronts", "starts"),
+    reference=lambda wavefronts, starts: min(1.0, 1 / (wavefronts * starts)),
     arguments=(
         (2, 4),
         (0.125, 4),
@@ -27,105 +29,109 @@ TASK = Task(
     ),
     values=Values(
         gives="share of the peak",
-        along="passes for each multiply-add of a warp",
+        along="wavefronts for each multiply-add of a warp",
         at=(0.125, 0.25, 0.5, 1, 2, 4),
         rows={
-            f"starts {starts} a clock": lambda passes, starts=starts: (passes, starts)
+            f"starts {starts} a clock": lambda wavefronts, starts=starts: (wavefronts, starts)
             for starts in (1, 2, 4)
         },
-        shows="The more an SM could start, the fewer passes it can spare.",
+        shows="The more an SM could start, the fewer wavefronts it can spare.",
         unit="share",
     ),
     wrong_ideas=(
         WrongIdea(
-            lambda passes, starts: 1 / (passes * starts),
-            "with few passes more than the whole peak comes out",
-            "At 0.125 passes each, 8 could be fed in a clock. How many can the SM start?",
+            lambda wavefronts, starts: 1 / (wavefronts * starts),
+            "with few wavefronts more than the whole peak comes out",
+            "At 0.125 wavefronts each, 8 could be fed in a clock. How many can the SM start?",
         ),
         WrongIdea(
-            lambda passes, starts: passes * starts,
-            "this is how many passes the peak would need in a clock",
-            "One pass is to be had in a clock. Which share is that of what the peak would need?",
+            lambda wavefronts, starts: wavefronts * starts,
+            "this is how many wavefronts the peak would need in a clock",
+            "One wavefront is to be had in a clock. Which share is that of what the peak would "
+            "need?",
         ),
         WrongIdea(
-            lambda passes, starts: min(1, passes * starts),
-            "this is how many passes the peak would need in a clock",
-            "One pass is to be had in a clock. Which share is that of what the peak would need?",
+            lambda wavefronts, starts: min(1, wavefronts * starts),
+            "this is how many wavefronts the peak would need in a clock",
+            "One wavefront is to be had in a clock. Which share is that of what the peak would "
+            "need?",
         ),
         WrongIdea(
-            lambda passes, starts: 1 / passes,
+            lambda wavefronts, starts: 1 / wavefronts,
             "this is how many multiply-adds are fed in a clock, not a share of those that could be",
             AT_ONCE,
         ),
         WrongIdea(
-            lambda passes, starts: min(1, 1 / passes),
+            lambda wavefronts, starts: min(1, 1 / wavefronts),
             "this would be right if the SM started one multiply-add a clock",
             AT_ONCE,
         ),
         WrongIdea(
-            lambda passes, starts: min(starts, 1 / passes),
+            lambda wavefronts, starts: min(starts, 1 / wavefronts),
             "this is a number of multiply-adds in a clock, not a share of the peak",
             "What is the peak, in multiply-adds a clock?",
         ),
         WrongIdea(
-            lambda passes, starts: passes / starts,
-            "more passes make it slower, and here they raise the share",
+            lambda wavefronts, starts: wavefronts / starts,
+            "more wavefronts make it slower, and here they raise the share",
             AT_ONCE,
         ),
         WrongIdea(
-            lambda passes, starts: min(1, passes / starts),
-            "more passes make it slower, and here they raise the share",
+            lambda wavefronts, starts: min(1, wavefronts / starts),
+            "more wavefronts make it slower, and here they raise the share",
             AT_ONCE,
         ),
         WrongIdea(
-            lambda passes, starts: starts / passes,
+            lambda wavefronts, starts: starts / wavefronts,
             "an SM that could start more is held back more, and here its share grows",
             AT_ONCE,
         ),
         WrongIdea(
-            lambda passes, starts: min(1, starts / passes),
+            lambda wavefronts, starts: min(1, starts / wavefronts),
             "an SM that could start more is held back more, and here its share grows",
             AT_ONCE,
         ),
         WrongIdea(
-            lambda passes, starts: max(1, 1 / (passes * starts)),
+            lambda wavefronts, starts: max(1, 1 / (wavefronts * starts)),
             "this is the larger of the two limits",
             "Of two limits, which one is met first?",
         ),
         WrongIdea(
-            lambda passes, starts: min(100, 100 / (passes * starts)),
+            lambda wavefronts, starts: min(100, 100 / (wavefronts * starts)),
             "these are per cent; a share is at most 1",
             "Which number stands for all of the peak?",
         ),
         WrongIdea(
-            lambda passes, starts: 1 / (passes + starts),
-            "passes and starts are added",
-            "The peak starts 4 in a clock, and each takes 2 passes. How many passes is that?",
+            lambda wavefronts, starts: 1 / (wavefronts + starts),
+            "wavefronts and starts are added",
+            "The peak starts 4 in a clock, and each takes 2 wavefronts. How many wavefronts is "
+            "that?",
         ),
     ),
     hints=(
-        "At its peak the SM starts 4 a clock, and each takes 2 passes. How many passes are that?",
-        "It gets one pass a clock, not 8. So it runs at an eighth of its peak.",
+        "At its peak the SM starts 4 a clock, and each takes 2 wavefronts. How many wavefronts are "
+        "that?",
+        "It gets one wavefront a clock, not 8. So it runs at an eighth of its peak.",
         "No share is larger than 1.",
     ),
     given='''\
-def share_of_peak(passes, starts):
+def share_of_peak(wavefronts, starts):
     """The largest share of its peak that an SM can reach, at most 1. It could start `starts`
-    multiply-adds of a warp in a clock; each needs `passes` passes, and a clock has one pass."""
+    multiply-adds of a warp in a clock; each needs so many wavefronts, and a clock has one."""
     ...
 ''',
     answer='''\
-def share_of_peak(passes, starts):
+def share_of_peak(wavefronts, starts):
     """The largest share of its peak that an SM can reach, at most 1. It could start `starts`
-    multiply-adds of a warp in a clock; each needs `passes` passes, and a clock has one pass."""
-    return min(1, 1 / (passes * starts))
+    multiply-adds of a warp in a clock; each needs so many wavefronts, and a clock has one."""
+    return min(1, 1 / (wavefronts * starts))
 ''',
     another='''\
-def share_of_peak(passes, starts):
+def share_of_peak(wavefronts, starts):
     """The largest share of its peak that an SM can reach: it could start so many multiply-adds
-    of a warp a clock, each takes so many passes, and one pass a clock is all there is."""
+    of a warp a clock, each takes so many wavefronts, and one a clock is all there is."""
     arithmetic = 1 / starts
-    return arithmetic / max(arithmetic, passes)
+    return arithmetic / max(arithmetic, wavefronts)
 ''',
     compared="Whatever takes longest decides.",
     par=1,

@@ -67,5 +67,5 @@ TASK = Task(
     compared="An XOR in place of the padding: rows 4 to 7 of the tile lie 16 words off. It costs "
     "no space.",
     par=4,
-    meaning="One pass for each store, four for each wide load, and none of it wasted.",
+    meaning="One wavefront for each store, four for each wide load, and none of it wasted.",
 )

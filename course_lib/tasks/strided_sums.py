@@ -51,5 +51,5 @@ def strided_sums(x, y):
 ''',
     compared="A step of 64 fits this launch; `gridsize` fits any.",
     par=5,
-    meaning="In each turn of the loop, 32 threads read 32 neighbours. Keep that in mind.",
+    meaning="In each iteration of the loop, 32 threads read 32 neighbours. Keep that in mind.",
 )

@@ -51,7 +51,7 @@ def transposed_product(A, B, C):
         WrongIdea(
             lambda a, b: a[-1:].T @ b[-1:],
             "only the products of the last k are there",
-            "What becomes of `total` in each turn of the loop?",
+            "What becomes of `total` in each iteration of the loop?",
         ),
     ),
     another='''\

@@ -130,7 +130,7 @@ def A_for_B(tiles):
     return computes
 
 
-LOST = "What happens to a sum from one turn to the next?"
+LOST = "What happens to a sum from one iteration to the next?"
 IN_SB = "What is brought to `sB`, before the loop and in it?"
 IDEAS = (
     *(
@@ -226,8 +226,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace(LOOP, TWO).replace(*BOTH),
     another=GIVEN.replace(LOOP, AT_THE_TOP).replace(*BOTH),
-    compared="Stored at the top of the loop, behind the arithmetic of the turn before. That needs "
-    "one `if` less.",
+    compared="Stored at the top of the loop, behind the arithmetic of the iteration before. That "
+    "needs one `if` less.",
     par=14,
     meaning="One barrier a tile, and the wait for global memory passes behind the multiply-adds.",
 )

@@ -82,18 +82,18 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A[:, :64] @ B[:64],
             "only the first 64 steps of k are in it",
-            "Which tiles does each turn of the loop multiply?",
+            "Which tiles does each iteration of the loop multiply?",
         ),
         WrongIdea(
             lambda A, B: 3 * A[:, :64] @ B[:64],
-            "each turn of the loop adds the first tiles again",
-            "In which stage do the tiles of the next turn lie?",
+            "each iteration of the loop adds the first tiles again",
+            "In which stage do the tiles of the next iteration lie?",
             place=("call", "warp_product"),
         ),
         WrongIdea(
             lambda A, B: A[:, :64] @ B[:64] + A[:, :-64] @ B[:-64],
             "the first tiles are multiplied twice, and the last ones never",
-            "With which step of k do the tiles of the next turn begin?",
+            "With which step of k do the tiles of the next iteration begin?",
             place=("call", "start_copy"),
         ),
         WrongIdea(
@@ -109,8 +109,8 @@ TASK = Task(
     ),
     formula="C = A @ B",
     hints=(
-        "Before the loop the first tiles must be on their way. In each turn: wait for these, start "
-        "the next ones, multiply.",
+        "Before the loop the first tiles must be on their way. In each iteration: wait for these, "
+        "start the next ones, multiply.",
         "The next tiles go into the other stage. When has every lane finished reading that one?",
         "Wait, barrier, start the copy, multiply: the barrier says that the tiles have come, and "
         "that nobody reads the other stage any more.",
@@ -119,8 +119,8 @@ TASK = Task(
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", TWO_BARRIERS),
     compared="The next copy starts before the wait, which then leaves one group on its way; the "
-    "price is a second barrier in each turn.",
+    "price is a second barrier in each iteration.",
     par=9,
     meaning="While the tensor cores multiply one stage, the next one is on its way; and one "
-    "barrier a turn is enough.",
+    "barrier an iteration is enough.",
 )

@@ -1,4 +1,4 @@
-"""Which outputs a lane owns, so that its warp's loads from shared memory take half the passes."""
+"""Which outputs a lane owns, so that its warp's loads from shared memory take half as long."""
 
 from course_lib.exercise import Task, WrongIdea
 
@@ -102,6 +102,6 @@ TASK = Task(
     compared="The same zigzag bit by bit: two bits of the lane's number for its column, three for "
     "its row.",
     par=2,
-    meaning="Two fifths of the passes, and the same loops. Only *which* lanes share a piece has "
-    "changed.",
+    meaning="Two fifths of the wavefronts, and the same loops. Only *which* lanes share a piece "
+    "has changed.",
 )

@@ -198,6 +198,12 @@ TASK = Task(
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
+            lambda A, B: as_if_in_order(A) @ as_if_in_order(B),
+            "the pieces of A and of B are read as if they lay in order",
+            "Where does `piece_at` put a piece of this row?",
+            place=("call", "ldmatrix_x4"),
+        ),
+        WrongIdea(
             lambda A, B: A @ as_if_in_order(B),
             "the pieces of B are read as if they lay in order",
             "Where does `piece_at` put a piece of this row?",

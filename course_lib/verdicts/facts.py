@@ -50,8 +50,8 @@ class Verdict:
 
     @property
     def waits(self) -> bool:
-        """Whether a task's function still is as it was given: there is nothing to look at."""
-        return self.task is not None and bool(self.listings) and not self.typed.lines
+        """Whether there is no answer yet, as the report says: there is nothing to look at."""
+        return not self.report.passed and self.report.errors[0].code == "missing-answer"
 
     @property
     def par(self) -> str:

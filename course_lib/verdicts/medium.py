@@ -13,13 +13,10 @@ class Medium:
         shows_answer: how a student who is stuck gets to see an answer; {id} stands for the task.
         address: of another lesson or its exercises, seen from one; {folder} and {stem} stand for
             its file, and "" is for a place that has no such address.
-        holds_answer: whether the answer stands right above, with marks at its lines, so that the
-            verdict need not show these lines once more.
     """
 
     shows_answer: str
     address: str = ""
-    holds_answer: bool = False
 
 
 _BY_CALL = 'course_lib.show_answer("{id}") shows an answer.'
@@ -29,5 +26,4 @@ COLAB = Medium(_BY_CALL)  # it has no folder of the course around a notebook
 PAGE = Medium(
     "The button “Show one answer” shows one.",
     address="../{folder}/{stem}.html",
-    holds_answer=True,
 )

@@ -1,4 +1,4 @@
-"""A verdict as HTML: the answer's lines, and beside each what is wrong there and where to look.
+"""A verdict as HTML: the lines that are wrong, and below each what is wrong and where to look.
 
 It is made from the report's facts. Everything that a student has written goes through `escape`,
 nothing is fetched, and without its style it is still a table that can be read.
@@ -19,10 +19,8 @@ from course_lib.web import escape, read_beside, still
 from course_lib.words import plural
 
 ERROR, WARNING, OTHER = "✗", "▲", "↔"
-MOST_LINES = 120  # of a function; a longer one is shown around its findings
-AROUND = 12
-LETTERS_OF_A_ROW = 44  # of the notes, roughly
-ROW_PIXELS = 20  # as the style has it
+AROUND = 1  # lines before and after each that a finding names
+GAP = '<span class="line gap">⋮\n</span>'
 _CODE = re.compile(r"`([^`]+)`")
 _STRESSED = re.compile(r"(?<![\w*])(\*\*?)(?=\S)([^*]+)(?<=\S)\1(?![\w*])")
 _UNLIKE_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
@@ -62,7 +60,7 @@ def _headline(verdict: Verdict) -> str:
     report = verdict.report
     if report.passed:
         said, sign = "right", "✓"
-    elif report.needs_review or report.errors[0].code == "missing-answer":
+    elif report.needs_review or verdict.waits:
         said, sign = "open", "…"
     else:
         said, sign = "wrong", ERROR
@@ -77,12 +75,11 @@ def _headline(verdict: Verdict) -> str:
 
 def _findings(verdict: Verdict) -> Iterator[str]:
     report = verdict.report
-    unwritten = not report.passed and report.errors[0].code == "missing-answer"
-    beside = () if unwritten or verdict.medium.holds_answer else verdict.listings
-    marked, elsewhere = placed(report.shown, beside)
+    listings = () if verdict.waits else verdict.listings
+    marked, elsewhere = placed(report.shown, listings)
     for each in elsewhere:
-        where = "" if each.line is None or unwritten else f"Line {each.line}: "
-        kind = "open" if unwritten else each.severity
+        where = "" if each.line is None or verdict.waits else f"Line {each.line}: "
+        kind = "open" if verdict.waits else each.severity
         yield f'<div class="note" data-is="{kind}">{note_of(each, where)}</div>'
     for listing in marked:
         yield _listing(listing)
@@ -102,33 +99,25 @@ def note_of(each: Finding, where: str = "", ask: bool = True) -> str:
 
 
 def _listing(marked: Marked) -> str:
-    """The function line by line, and a column of notes that begins beside the first one."""
+    """The lines that are spoken of, each with what is said of it right below."""
+    begin = f'<pre class="lines" aria-label="{escape(marked.listing.name)}">'
+    parts, rows = [], ""
     shown = list(_numbers_shown(marked))
-    rows = "".join(_row(marked, number) for number in shown)
-    name = escape(marked.listing.name)
-    down = _rows_above_notes(marked, shown) * ROW_PIXELS
-    return (
-        f'<div class="beside"><pre class="lines" aria-label="{name}">{rows}</pre>'
-        f'<div class="notes" style="margin-top: {down}px">{"".join(_notes(marked, shown))}</div>'
-        "</div>"
-    )
+    for before, number in zip([shown[0] - 1, *shown], shown, strict=False):
+        rows += GAP * (number > before + 1) + _row(marked, number)
+        if notes := "".join(_notes(marked, number)):
+            parts += [f"{begin}{rows}</pre>", notes]
+            rows = ""
+    parts += [f"{begin}{rows}</pre>"] * bool(rows)
+    return f'<div class="excerpt">{"".join(parts)}</div>'
 
 
-def _notes(marked: Marked, shown: Sequence[int]) -> Iterator[str]:
-    for number in shown:
-        said = marked.said.get(number, ())
-        first = {each.hint: each for each in reversed(said)}  # a question is asked once for a line
-        for each in said:
-            note = note_of(each, f"Line {number}: ", ask=first[each.hint] is each)
-            yield f'<div class="note" data-is="{each.severity}">{note}</div>'
-
-
-def _rows_above_notes(marked: Marked, shown: Sequence[int]) -> int:
-    """Down to the first line that is spoken of; fewer where the notes need the room below."""
-    findings = [each for said in marked.said.values() for each in said]
-    letters = sum(len(each.message) + len(each.hint) for each in findings)
-    rows = 3 * len(findings) + letters // LETTERS_OF_A_ROW
-    return max(0, min(shown.index(min(marked.said)), len(shown) - rows))
+def _notes(marked: Marked, number: int) -> Iterator[str]:
+    said = marked.said.get(number, ())
+    first = {each.hint: each for each in reversed(said)}  # a question is asked once for a line
+    for each in said:
+        note = note_of(each, f"Line {number}: ", ask=first[each.hint] is each)
+        yield f'<div class="note" data-is="{each.severity}">{note}</div>'
 
 
 def _row(marked: Marked, number: int) -> str:
@@ -147,11 +136,11 @@ def _row(marked: Marked, number: int) -> str:
 
 
 def _numbers_shown(marked: Marked) -> Iterator[int]:
-    """All lines of a function of ordinary length; of a longer one, those around its findings."""
+    """The lines that findings name, and those around each."""
     first, count = marked.listing.first, len(marked.listing.lines)
     near = {*marked.said, *marked.others}
     for number in range(first, first + count):
-        if count <= MOST_LINES or any(abs(number - each) <= AROUND for each in near):
+        if any(abs(number - each) <= AROUND for each in near):
             yield number
 
 

@@ -98,6 +98,17 @@ def _filename(answer: object) -> str:
     return str(getattr(code, "co_filename", ""))
 
 
+def read_function(answer: object) -> Kernel | None:
+    """The syntax tree of an answer; None where no text is found, or it is no function.
+
+    Whatever an object does when it is looked at: whoever judges it says so.
+    """
+    try:
+        return _read(answer)
+    except Exception:
+        return None
+
+
 def _read(answer: object) -> Kernel:
     if hasattr(answer, "py_func") or isinstance(answer, Kernel):
         return kernel_from(answer)

@@ -237,7 +237,10 @@ def test_without_a_gpu_there_are_counts_and_no_times(no_gpu, capsys):
     for name, line in zip(("naive", "tiled"), measured.splitlines()[1:], strict=False):
         entry = stored.entry(name)
         assert line.split()[:2] == [name, f"{entry.cell(4096).gflops:,.0f}"]
-        assert line.endswith(f"; at most {entry.ceiling:.1%} of peak: {entry.binds}")
+        reached = f"{stored.share_of_peak(entry, 4096):.1%} of the float32 peak"
+        of_cublas = f"{stored.share_of_cublas(entry, 4096):.1%} of the speed of cuBLAS"
+        bound = f"(at most {entry.ceiling:.1%}: {entry.binds})"
+        assert line.endswith(f" {reached} {bound}; {of_cublas}"), "two shares of one peak"
 
 
 def test_tensor_core_rungs_are_counted_beyond_48_kb_of_shared_memory(no_gpu, capsys):

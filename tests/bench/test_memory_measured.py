@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from course_lib.measurements import load
-from course_lib.measurements.memory import in_flight, levels
+from course_lib.measurements.memory import forms, in_flight, levels
 
 
 def test_three_lines_tell_what_a_kernel_moved_and_how_long_it_took() -> None:
@@ -36,3 +36,13 @@ def test_what_was_not_measured_is_refused_with_what_was() -> None:
         levels("naive", 1000)
     with pytest.raises(KeyError, match="there are: H200"):
         in_flight("T4")
+
+
+def test_a_time_names_its_form_and_the_typed_form_is_the_slowest() -> None:
+    coalesced = forms("coalesced")
+    assert list(coalesced) == ["Numba, range", "Numba, while", "CUDA C++"]
+    rung, typed = load("H200").entry("coalesced"), coalesced["Numba, range"]
+    assert rung and rung.cell(4096).median_ms == typed.ms  # type: ignore[union-attr]
+    assert coalesced["CUDA C++"].ms == levels("coalesced").ms
+    assert all(timed.label.startswith("NVIDIA H200, 2026-11-") for timed in coalesced.values())
+    assert list(forms("tiled")) == ["Numba, range", "CUDA C++"] and not forms("tiled", 1000)

@@ -107,6 +107,10 @@ def bytes_in_flight(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(script, "measure", lambda: fields(stored("memory"), *names))
 
 
+def loop_forms(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(script, "measure", lambda: fields(stored("memory"), "device", "loops"))
+
+
 def cache_model(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     about = {"name": HERE, "sms": 132, "l2_bytes": 60 << 20} | dict.fromkeys(script.KERNELS, 2)
     levels = {"L1": 1e9, "L2": 1e8, "DRAM read": 1e7}
@@ -176,8 +180,8 @@ def attention(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
 STAND_INS: dict[str, Callable[[ModuleType, pytest.MonkeyPatch], None]] = {
     f"{each.__name__}.py": each
     for each in (
-        bytes_in_flight, cache_model, tma_ablation, stored_machine_code, what_binds, ncu_reports,
-        bank_conflicts, attention,
+        bytes_in_flight, cache_model, loop_forms, tma_ablation, stored_machine_code, what_binds,
+        ncu_reports, bank_conflicts, attention,
     )
 }  # fmt: skip
 

@@ -42,5 +42,5 @@ def test_a_table_shows_what_was_not_counted_as_a_question(tmp_path, monkeypatch)
         "full   50        1.50",
         "bare  100           ?",
     ]
-    assert what_binds.seen("full", "X").passes == pytest.approx(3e9 / (4096**3 / 32))
-    assert math.isnan(what_binds.seen("bare", "X").passes)
+    assert what_binds.seen("full", "X").wavefronts == pytest.approx(3e9 / (4096**3 / 32))
+    assert math.isnan(what_binds.seen("bare", "X").wavefronts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from every_case import every_case
 from course_lib.book import pages, site
 from course_lib.book.front import front_page
 from course_lib.building.generated import badge, launch_cell, setup_cell
-from course_lib.building.notebook import code, markdown, new, source
+from course_lib.building.notebook import code, markdown, new, read, source
 from course_lib.building.project import Project, open_project
 from course_lib.curriculum import LESSONS
 from course_lib.questions.kinds import Choice, Choose, Number
@@ -55,6 +56,11 @@ def test_setup_badge_and_colab_links_are_left_out(project: Project) -> None:
     assert "[lesson 02](02_naive_matmul.ipynb)." in text
     assert len(cells) == len(before["cells"]) - 1
     assert notebook == before, "the notebook itself must stay as it is"
+
+
+def test_a_cell_about_the_notebooks_keys_is_left_out() -> None:
+    cells = [markdown("Shift+Enter runs a cell.", "notebook-only"), markdown("A kernel.")]
+    assert list(map(source, pages.page(new(cells))["cells"])) == ["A kernel."]
 
 
 def test_the_badge_that_is_taken_out_is_the_one_that_is_put_in() -> None:
@@ -165,3 +171,21 @@ def test_sources_for_sphinx(tmp_path: Path) -> None:
 )
 def test_what_needs_a_session_is_left_out(text: str, stays: bool) -> None:
     assert bool(pages.page(new([code(text)]))["cells"]) == stays
+
+
+NOTEBOOKS_ALONE = re.compile(
+    r"Shift\+Enter|\b[Rr]un (?:it|this|that|the (?:next )?cell)\b|\bnew cell\b|\bcell below\b"
+)
+
+
+@every_case(
+    "path",
+    sorted(each for name in ("notebooks", "exercises") for each in (ROOT / name).glob("*.ipynb")),
+    str,
+)
+def test_no_page_tells_its_reader_what_only_a_notebook_can_do(path: Path) -> None:
+    """Prose holds in both; a cell that is about the notebook's own keys is left out of the book."""
+    for cell in pages.page(read(path))["cells"]:
+        if cell["cell_type"] == "markdown":
+            said = NOTEBOOKS_ALONE.search(source(cell))
+            assert said is None, said

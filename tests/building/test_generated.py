@@ -41,7 +41,7 @@ def test_the_setup_cell_is_short_and_starts_the_course(course, placed, address):
     text = source(setup_cell(placed if address else course))
     ast.parse(plain(text))
     lines = [line for line in text.splitlines() if line]
-    assert len(lines) == (SETUP_LINES if address else 2)
+    assert len(lines) == (SETUP_LINES if address else 3)
     assert text.endswith("\ncourse_lib.start()")
     assert max(map(len, text.splitlines())) <= 100
 

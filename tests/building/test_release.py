@@ -160,7 +160,7 @@ def test_only_students_commands_are_left() -> None:
         (["00-07"], ["lab", "prepare", "run", "doctor"]),
         ([], ["lab", "prepare", "run", "doctor", "bench"]),
     ):
-        for path in ("course.py", "course_lib/cli.py"):
+        for path in ("course_lib/commands/front_door.py", "course_lib/cli.py"):
             table = (
                 text(made(*names).files[path]).partition("\nCOMMANDS = {\n")[2].partition("\n}")[0]
             )

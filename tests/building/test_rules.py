@@ -149,7 +149,7 @@ def crowd(notebook):
         (fill("launch", f"{HEADER}\n\n- Read\n- Write"), "the header is the title and one line"),
         (fill("launch", "# 02 · Do first"), "the header is the title and one line"),
         (fill("launch", f"{HEADER}\nAnd read."), "the header is the title and one line"),
-        (fill("setup", f"import os\n{SETUP}"), "5 lines of setup; 4 are enough"),
+        (fill("setup", f"import os\nimport re\n{SETUP}"), "6 lines of setup; 5 are enough"),
         (crowd, "8 cells stand before the first task"),
         (fill("guess", "print(8)"), "placed by `# PREDICT NN-name`"),
         (lambda notebook: notebook["cells"].remove(by_id(notebook, "teach")), "You can now teach"),

@@ -19,16 +19,16 @@ ROOT = Path(__file__).resolve().parents[2]
 # Words in cells, and in questions with their choices, reasons, hints and reveals.
 BUDGETS = {
     "00": (650, 600),
-    "01": (600, 400),
+    "01": (640, 400),
     "02": (640, 420),
-    "03": (760, 500),
+    "03": (860, 500),  # with what a loop costs
     "04": (450, 300),
-    "05": (700, 620),
-    "05b": (560, 420),
+    "05": (700, 640),
+    "05b": (600, 420),
     "06": (930, 640),
     "07": (780, 500),
     "08": (1300, 700),
-    "08b": (850, 600),  # Nsight Compute's report in three columns
+    "08b": (870, 600),  # Nsight Compute's report in three columns
     "09": (800, 660),
     "09b": (800, 690),
     "10": (930, 740),
@@ -78,7 +78,7 @@ def test_a_lesson_in_the_new_form_keeps_its_budget(counts, number):
 def test_lessons_00_to_05_show_at_most_what_they_may_all_told(counts):
     early = [each for each in counts.values() if each.lesson <= "05b"]
     assert sum(each.cells for each in early) <= 6_500
-    assert sum(each.cells + each.questions + each.tasks for each in early) <= 9_500
+    assert sum(each.cells + each.questions + each.tasks for each in early) <= 9_850
 
 
 def test_every_lesson_is_counted(counts):

@@ -7,11 +7,13 @@ import ast
 from course_lib.diagnosis.faults.kept import keep_causes, once
 from course_lib.diagnosis.faults.number_types import explain_float64
 from course_lib.diagnosis.faults.outside import explain_outside
+from course_lib.diagnosis.source.in_a_thread import Threads
 from course_lib.diagnosis.source.source import Source
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 
 SHAPES = {"A": (33, 37), "B": (37, 19), "C": (33, 19)}
+LAUNCH = Threads((), (), shapes=SHAPES)
 REACH = {"A": (48, 48), "B": (48, 32), "C": (48, 32)}
 
 
@@ -32,12 +34,12 @@ def outside(array: str, index: int, axis: int, line: int, verb: str = "read") ->
 def test_without_a_test_the_fault_stays_what_it_is() -> None:
     kernel = source("col, row = cuda.grid(2)\nC[row, col] = A[row, col]")
     fault = outside("A", 33, 0, 3)
-    assert explain_outside(fault, SHAPES, REACH, kernel) == fault
+    assert explain_outside(fault, REACH, kernel, {}, LAUNCH) == fault
 
 
 def test_a_test_that_lets_the_thread_through_is_to_blame() -> None:
     kernel = source("col, row = cuda.grid(2)\nif row <= C.shape[0]:\n    C[row, col] = A[row, col]")
-    found = explain_outside(outside("A", 33, 0, 4), SHAPES, REACH, kernel)
+    found = explain_outside(outside("A", 33, 0, 4), REACH, kernel, {}, LAUNCH)
     assert (found.code, found.line) == ("wrong-bounds-check", 3)
 
 
@@ -45,31 +47,31 @@ def test_a_bound_that_is_an_index_as_well_is_not_to_blame() -> None:
     kernel = source(
         "last = A.shape[1] + 1\nfor k in range(last):\n    C[0, 0] += A[0, k]\nC[0, last] = 0"
     )
-    found = explain_outside(outside("A", 37, 1, 4), SHAPES, REACH, kernel)
+    found = explain_outside(outside("A", 37, 1, 4), REACH, kernel, {}, LAUNCH)
     assert (found.code, found.line) == ("wrong-loop-bound", 3)
 
 
 def test_a_loop_that_runs_too_far_is_to_blame() -> None:
     kernel = source("for k in range(A.shape[1] + 1):\n    C[0, 0] += A[0, k]")
-    found = explain_outside(outside("A", 37, 1, 3), SHAPES, REACH, kernel)
+    found = explain_outside(outside("A", 37, 1, 3), REACH, kernel, {}, LAUNCH)
     assert (found.code, found.line) == ("wrong-loop-bound", 2)
 
 
 def test_the_bound_of_the_loop_may_be_a_variable() -> None:
     kernel = source("last = A.shape[1] + 1\nfor k in range(last):\n    C[0, 0] += A[0, k]")
-    found = explain_outside(outside("A", 37, 1, 4), SHAPES, REACH, kernel)
+    found = explain_outside(outside("A", 37, 1, 4), REACH, kernel, {}, LAUNCH)
     assert (found.code, found.line) == ("wrong-loop-bound", 2)
 
 
 def test_a_shifted_step_is_a_wrong_index() -> None:
     kernel = source("for k in range(A.shape[1]):\n    C[0, 0] += A[0, k + 1]")
-    found = explain_outside(outside("A", 37, 1, 3), SHAPES, REACH, kernel)
+    found = explain_outside(outside("A", 37, 1, 3), REACH, kernel, {}, LAUNCH)
     assert (found.code, found.line) == ("wrong-index", 3)
 
 
 def test_what_no_test_could_let_through_is_a_wrong_index() -> None:
     kernel = source("i = cuda.grid(1)\nif i < C.shape[1]:\n    C[0, i * 16] = 1")
-    found = explain_outside(outside("C", 160, 1, 4, "write"), SHAPES, REACH, kernel)
+    found = explain_outside(outside("C", 160, 1, 4, "write"), REACH, kernel, {}, LAUNCH)
     assert (found.code, found.line) == ("wrong-index", 4)
     assert "i * 16" in found.message
 
@@ -134,7 +136,7 @@ def test_one_missing_barrier_is_told_once() -> None:
 
 def test_a_test_of_the_other_index_is_told_to_say_nothing_of_this_one() -> None:
     kernel = source("col, row = cuda.grid(2)\nif row < C.shape[0]:\n    C[row, col] = 1")
-    found = explain_outside(outside("C", 19, 1, 4, "write"), SHAPES, REACH, kernel)
+    found = explain_outside(outside("C", 19, 1, 4, "write"), REACH, kernel, {}, LAUNCH)
     assert (found.code, found.line) == ("wrong-bounds-check", 3)
     assert "says nothing of col" in found.message
 
@@ -145,5 +147,5 @@ def test_a_test_around_a_loop_is_innocent_of_its_steps() -> None:
         "    if row < C.shape[0] and col < C.shape[1]:\n        for k in range(8):\n"
         "            C[row, col] += B[base + k, col]"
     )
-    found = explain_outside(outside("B", 37, 0, 6), SHAPES, REACH, kernel)
+    found = explain_outside(outside("B", 37, 0, 6), REACH, kernel, {}, LAUNCH)
     assert (found.code, found.line) == ("wrong-loop-bound", 5)

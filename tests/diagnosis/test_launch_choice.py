@@ -237,9 +237,9 @@ def test_a_guess_that_fails_is_left_at_its_first_wrong_number(
     launches: list[tuple[object, Case]] = []
     run = Launcher.run
 
-    def counted(self: Launcher, case: Case, listen: bool = False) -> Trial:
+    def counted(self: Launcher, case: Case, *options: bool, **named: bool) -> Trial:
         launches.append((self.constants.get("BLOCK"), case))
-        return run(self, case, listen)
+        return run(self, case, *options, **named)
 
     monkeypatch.setattr(Launcher, "run", counted)
     answer = """
@@ -261,5 +261,6 @@ def mat_add(A, B, C):
     launches.clear()
     report = examine_source("mat_add", answer.replace("A[i, j] + B", "A[i, j] - B"))
     assert not report.passed
-    assert all(launches.count(launch) == 1 for launch in launches)
+    # What goes wrong with products rounded either way is made once more.
+    assert all(launches.count(launch) <= 2 for launch in launches)
     assert len([block for block, _ in launches if block]) > len(guessed)

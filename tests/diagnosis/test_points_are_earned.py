@@ -75,22 +75,27 @@ def test_a_naive_kernel_earns_what_it_shows(name: str) -> None:
     assert report.points == sum(points[each] for each in WORTH)
 
 
-def test_a_race_free_kernel_keeps_its_points_where_something_else_is_missed() -> None:
-    """A transpose through a tile that stores down a column has shared, and without a race."""
-    text = HEAD + (
-        "def transpose_tiled(A, B):\n"
-        "    tile = cuda.shared.array((32, 33), float32)\n"
-        "    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y\n"
-        "    col, row = cuda.grid(2)\n"
-        "    if row < A.shape[0] and col < A.shape[1]:\n"
-        "        tile[ty, tx] = A[row, col]\n"
-        "    cuda.syncthreads()\n"
-        "    if row < A.shape[0] and col < A.shape[1]:\n"
-        "        B[col, row] = tile[ty, tx]\n"
-    )
+DOWN_A_COLUMN = """def transpose_tiled(A, B):
+    tile = cuda.shared.array((32, 33), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    left, row = cuda.blockIdx.x * 32, cuda.grid(2)[1]
+    if row < A.shape[0] and left + tx < A.shape[1]:
+        tile[ty, tx] = A[row, left + tx]
+    cuda.syncthreads()
+    if row < A.shape[0] and left + {across} < A.shape[1]:
+        B[left + {across}, row] = tile[ty, {across}]
+"""
+
+
+@pytest.mark.parametrize(("across", "earned"), [("31 - tx", 1), ("tx", 0)])
+def test_a_race_free_kernel_keeps_its_points_where_something_else_is_missed(
+    across: str, earned: int
+) -> None:
+    """A transpose through a tile that stores down a column, what another thread has put there."""
+    text = HEAD + DOWN_A_COLUMN.format(across=across)
     report = examine_source("transpose_tiled", text, debug=True)
     assert [each.code for each in report.errors] == ["uncoalesced-store"]
-    assert report.earned["race-free"] == 1
+    assert report.earned["race-free"] == earned
 
 
 def test_a_thread_alone_in_its_warp_keeps_nobody_waiting() -> None:

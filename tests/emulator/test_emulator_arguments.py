@@ -56,10 +56,10 @@ def test_numbers_become_what_is_declared(declared: str, value: object, expected:
 def test_an_array_of_another_type_under_one_signature_or_several() -> None:
     """With one, Numba never looks and reads wrong numbers; of several, it finds none."""
     declared = "(float64[:],)"
-    for signatures, code in (([declared], "unsupported"), ([declared] * 2, "invalid-launch")):
+    for signatures in ([declared], [declared] * 2):
         with pytest.raises(KernelRejected) as refused:
             handed_over([np.zeros(2, np.float32)], signatures)
-        assert refused.value.findings[0].code == code
+        assert refused.value.findings[0].code == "invalid-launch"
 
 
 REFUSED = {

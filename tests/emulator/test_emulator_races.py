@@ -53,7 +53,7 @@ HAZARDS = [
     hazard("syncwarp across warps", RAW,
            SHARED + "s[i] = i\ncuda.syncwarp()\nout[cuda.grid(1)] = s[63 - i]",
            ("cuda.syncwarp()", "cuda.syncthreads()")),
-    hazard("syncwarp that one lane comes to", RAW, SHARED + """\
+    hazard("syncwarp that one lane comes to", (RAW, "barrier-divergence"), SHARED + """\
 s[i] = i
 if i % 32 == 0:
     cuda.syncwarp()

@@ -112,10 +112,10 @@ def test_no_cell_of_the_board_is_taken_twice():
 def test_made_up_tile_in_numbers_and_words(made_up):
     assert made_up.size_bytes < 200_000
     start = made_up.state()
-    assert start["number"]["text"].startswith("32 passes")
+    assert start["number"]["text"].startswith("32 wavefronts")
     assert "32-way bank conflict" in made_up.sentence()
     cured = {"cure": CURES.index("+1 column")}
-    assert made_up.state(**cured)["number"]["text"].startswith("1 pass ")
+    assert made_up.state(**cured)["number"]["text"].startswith("1 wavefront ")
     assert "no conflict" in made_up.sentence(**cured)
     small = {"cure": CURES.index("XOR row & 31"), "length": ROW_LENGTHS.index(8)}
     assert "nothing is changed" in made_up.sentence(**small)
@@ -130,7 +130,7 @@ def test_a_lane_stands_in_its_bank_and_its_pass(made_up):
         (state[f"lane{lane}"]["transform"], state[f"down{lane}"]["transform"])
         for lane in (0, 15, 16, 31)
     ]
-    # Stride 2: lane 16 comes back to the bank of lane 0, one pass later.
+    # Stride 2: lane 16 comes back to the bank of lane 0, one wavefront later.
     assert places[0][0] == places[2][0] and places[1][0] == places[3][0] != places[0][0]
     assert places[0][1] == places[1][1] != places[2][1] == places[3][1]
     assert "dashed" in state["box16"]["class"] and "dashed" not in state["box0"]["class"]
@@ -141,8 +141,8 @@ def test_own_kernel_line_by_line():
     figure = figures.explore_banks(profile)
     assert [control.label for control in figure.controls] == ["access", "warp", "visit"]
     assert len(figure.controls[0].values) == 2
-    assert figure.state(place=0)["number"]["text"].startswith("1 pass ")
-    assert figure.state(place=1)["number"]["text"].startswith("32 passes")
+    assert figure.state(place=0)["number"]["text"].startswith("1 wavefront ")
+    assert figure.state(place=1)["number"]["text"].startswith("32 wavefronts")
     assert "read tile[0, 0], tile[1, 0], tile[2, 0]" in figure.sentence(place=1)
     line = profile.lines[figure_line(figure, 1)]
     assert f"{line.shared_load_wavefronts:,} wavefronts" in figure.sentence(place=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from matplotlib.patches import Rectangle
 from numba import cuda, float32
 
 from course_lib import figures
+from course_lib.callers import used_by
 from course_lib.curriculum import TASKS, Task
 from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel, load_program
@@ -82,6 +84,35 @@ def test_threads_that_write_nothing_are_hatched_and_counted() -> None:
     assert hatched(figures.own_run("put_seven", answer_of("put_seven"))) == 0
 
 
+@pytest.mark.parametrize("name", ["one_tile_product", "convolve", "fetch_and_add"])
+def test_threads_that_only_help_their_block_are_hatched_and_counted(name: str) -> None:
+    """They guard the store and not the load: the point of such a task."""
+    around = used_by(TASKS[name]) + "\n"
+    picture = figures.own_run(name, kernel_of(name, around + TASKS[name].answer))
+    assert hatched(picture) > 0
+    assert re.search(r"[1-9]\d* threads write to shared memory only \(hatched\)", picture.alt)
+    assert "write nothing" not in picture.alt
+
+
+def test_who_loads_the_same_element_is_shown_and_said() -> None:
+    picture = figures.own_run("column_plus_row", answer_of("column_plus_row"))
+    assert "wrote out[2, 4] from a[2] and b[4] (yellow: who loads one of them)." in picture.alt
+    alone = figures.own_run("double_matrix", answer_of("double_matrix"))
+    assert "yellow" not in alone.alt
+
+
+def test_no_two_tasks_of_a_lesson_end_with_the_same_picture() -> None:
+    """What is drawn of a run shows what its own task is about."""
+    seen: dict[tuple[str, str], str] = {}
+    for task in TASKS.values():
+        if task.picture != "elements" or not task.kind.is_launched or task.is_large or task.caller:
+            continue
+        kernel = kernel_of(task.id, f"import numpy as np\n{used_by(task)}\n{task.answer}")
+        key = task.lesson, figures.own_run(task.id, kernel).alt
+        assert key not in seen, f"{task.id} and {seen[key]} end with the same picture"
+        seen[key] = task.id
+
+
 @pytest.mark.slow
 def test_which_block_wrote_an_element_follows_the_kernel() -> None:
     """The same launch, with x for the rows or for the columns."""
@@ -106,7 +137,7 @@ def copy_task(body: str) -> tuple[Task, Kernel]:
     head = "@cuda.jit\ndef copy(x, out):\n    i = cuda.grid(1)\n"
     text = f"{head}    if i < x.shape[0]:\n        {body}\n"
     task = Task(
-        id="copy", title="A copy", lesson="03", parameters=("x", "out"), output="out",
+        id="copy", title="A copy", lesson="03", position=2, parameters=("x", "out"), output="out",
         grid=("N",), block=(32,), shapes=("N", "N"), reference=lambda x: x, hints=("A hint.",),
         asks=("coalesced",), given="def copy(): ...", answer=text,
     )  # fmt: skip
@@ -152,7 +183,7 @@ def test_32_sectors_far_apart_stay_in_the_picture() -> None:
 
 def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoPicture, match="cannot be read"):
-        figures.own_run("sectors", lambda stride, offset: 4)
+        figures.own_run("sectors", len)
     with pytest.raises(NoPicture, match="does not run"):
         figures.own_run(
             "put_seven", kernel_of("put_seven", "def put_seven(out):\n    out[2] = y\n")

@@ -41,11 +41,11 @@ def test_the_sentence_says_who_waits_for_what():
 def test_pieces_lie_where_the_function_says():
     places = places_of(lambda row, piece: row * 64 + (piece ^ row) * 8)
     assert places[5, 2] == (5, 7) and len(places) == 64
-    assert "in 8 different places, so ldmatrix fetches it in one pass" in (
+    assert "in 8 different places, so ldmatrix fetches it in one wavefront" in (
         figures.swizzled_rows(ours("piece_at")).alt
     )
     in_order = figures.swizzled_rows(lambda row, piece: row * 64 + piece * 8)
-    assert "in 1 different place" in in_order.alt and "8 passes" in in_order.alt
+    assert "in 1 different place" in in_order.alt and "8 wavefronts" in in_order.alt
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from every_case import every_case
-from matplotlib.text import Annotation
+from matplotlib.text import Annotation, Text
 
 from course_lib import figures
 from course_lib.curriculum import TASKS, Task
+from course_lib.diagnosis.families.table import problem_of
 from course_lib.figures import specification as module
 from course_lib.figures.cells import slots
 from course_lib.figures.origins import origins, touches_of, written_elements
@@ -19,6 +20,11 @@ from course_lib.figures.small_launch import NoPicture, launch_answer
 from course_lib.kinds import FUNCTION
 
 PRODUCT = TASKS["naive_by_rows"]
+LAUNCHED = [
+    each
+    for each in TASKS.values()
+    if each.kind.is_launched and each.picture not in ("lanes", "buffers") and not each.is_large
+]
 STAGED = replace(
     PRODUCT,
     id="staged",
@@ -222,3 +228,15 @@ def test_the_element_that_is_picked_out_is_drawn_however_many_it_comes_from():
     """Of a causal mask the picked query comes from all keys up to its own, and lies past them."""
     for name in ("causal_sums", "one_pass"):
         assert "comes from" in figures.wanted(name).alt
+
+
+@every_case("task", LAUNCHED, ids=lambda each: each.id)
+def test_the_picture_promises_no_zeros_that_the_judge_does_not_give(task: Task) -> None:
+    """What stands below its title is what `C[row, column] +=` may count on."""
+    (subtitle,) = (
+        each.get_text()
+        for each in figures.wanted(task.id).figure.findobj(Text)
+        if "before the launch" in each.get_text()
+    )
+    known = f"holds {task.before:g}" if not problem_of(task).starts_blank else "may hold anything"
+    assert subtitle.endswith(f"{task.output} {known}")

@@ -64,7 +64,7 @@ def test_sums_in_every_output_are_those_of_the_digits(
     overrides = load_overrides(tmp_path / "overrides.toml", ours, tmp_path / "class")
     rows = with_what_is_set(graded, overrides.students)
     left = 1 - min(days * Fraction(per_day), Fraction(at_most))
-    right, racy = most * left, (most - worth["race-free"]) * left
+    right, racy = most * left, (most - worth["race-free"] - worth["right"]) * left
     lines = table(grades_csv(rows))[1:]
     assert [Fraction(each) for each in (lines[0][2], lines[1][2])] == [right, racy]
     assert Fraction(table(canvas_csv(rows, ours))[2][5]) == right + racy
@@ -95,7 +95,7 @@ def test_the_mean_of_small_points_is_no_zero(tmp_path: Path) -> None:
     (tmp_path / "course.toml").write_text("[points]\nmatmul_tiled = 0.1\n")
     ours = load_settings(tmp_path / "course.toml")
     rows = [row("a", RIGHT, ours), row("b", RACY, ours), row("c", UNEVEN, ours)]
-    assert "0.08 of 0.1" in class_report(rows, ours, 0)  # 0.1, 0.08 and 0.06
+    assert "0.07 of 0.1" in class_report(rows, ours, 0)  # 0.1, 0.05 and 0.06
 
 
 @every_case("text", ["0.12345", "1e-9", "nan", "inf", "-0.1", "1e999"])

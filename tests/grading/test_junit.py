@@ -61,7 +61,7 @@ def test_a_case_for_each_row() -> None:
 
 def test_a_failure_says_what_and_how_many_points() -> None:
     (failure,) = suite(junit_xml(a_class(), "x"))[1]
-    assert failure.attrib["type"] == "partly" and failure.text == "8 of 10 points"
+    assert failure.attrib["type"] == "partly" and failure.text == "5 of 10 points"
     assert failure.attrib["message"].startswith("Line 5: race")
 
 

@@ -270,14 +270,14 @@ def test_without_the_list_of_the_class_nothing_is_replaced(
     graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = files(graded)
-    listed = graded / ".work/class.json"
-    for text in ("[", "[[{}, []]]", '[["x", "y"]]', "{}x"):
+    listed = graded / ".work/counted.json"
+    for text in ("", "[", "{}", '{"checksum": "", "holds": {}}', listed.read_text()[:-9]):
         listed.write_text(text)
         assert run(tmp_path / "class", "--out", graded) == 1
-        assert "class.json is damaged" in refused(capsys)
+        assert "counted.json is damaged" in refused(capsys)
     listed.unlink()
     assert run(tmp_path / "class", "--out", graded) == 1
-    assert "class.json is gone" in refused(capsys)
+    assert "counted.json is gone" in refused(capsys)
     assert files(graded) == before
 
 
@@ -290,7 +290,8 @@ def test_what_was_written_by_hand_is_kept(
         grades.write_text(mine, encoding="utf-8")
         page.write_text("Well done, Cy", encoding="utf-8")
         assert run(tmp_path / "class", "--out", graded) == 0
-        assert "changed by hand since the last run, and kept: grades.csv" in caplog.text
+        assert "changed by hand since the last run, and kept: feedback/cy.html (" in caplog.text
+        assert "grades.csv (now changed_by_hand/grades-" in caplog.text
     kept = graded / "changed_by_hand"
     assert (kept / "grades-1.csv").read_text(encoding="utf-8") == mine
     assert sorted(path.name for path in kept.iterdir()) == [

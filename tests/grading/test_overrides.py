@@ -69,14 +69,14 @@ def test_late_days_come_off_the_sum_and_the_page_says_how() -> None:
         [row("s01", platform="canvas", platform_id="7"), row("s01", RACY)],
         Standing("", 2, Decimal("0.8")),
     )
-    assert lateness(rows) == "2 days late: 80 % of 18 points are 14.4."
-    assert grade(rows) == Decimal("14.4")
+    assert lateness(rows) == "2 days late: 80 % of 15 points are 12."
+    assert grade(rows) == Decimal("12")
     page = words(feedback_page(rows, "s01", LATE))
-    assert "14.4 of 20 points. 2 days late: 80 % of 18 points are 14.4." in page
-    assert [line["points"] for line in table(grades_csv(rows))] == ["8", "6.4"]
+    assert "12 of 20 points. 2 days late: 80 % of 15 points are 12." in page
+    assert [line["points"] for line in table(grades_csv(rows))] == ["8", "4"]
     assert [line["late_days"] for line in table(grades_csv(rows))] == ["2", "2"]
     assert table(canvas_csv(rows[:1], LATE))[1][LATE.title] == "8"
-    assert "2 days late: 80 % of 18 points" in words(class_report(rows, LATE, 5))
+    assert "2 days late: 80 % of 15 points" in words(class_report(rows, LATE, 5))
 
 
 def test_while_points_are_open_lateness_promises_no_number() -> None:
@@ -121,21 +121,21 @@ def test_points_set_by_hand_stand_beside_the_judges() -> None:
     known = {"platform": "moodle", "platform_id": "4711"}
     before = row("s01", RACY, **known)
     (after,) = by_hand([before], matmul_tiled=Override(Decimal("9.5"), "My mistake."))
-    assert (after.points, after.judged_points, after.verdict) == (9.5, 8.0, "partly")
+    assert (after.points, after.judged_points, after.verdict) == (9.5, 5.0, "partly")
     assert after.judgement == before.judgement and after.earned == before.earned
     (line,) = table(grades_csv([after]))
-    assert (line["points"], line["judged"], line["set"]) == ("9.5", "8", "9.5")
+    assert (line["points"], line["judged"], line["set"]) == ("9.5", "5", "9.5")
     assert line["comment"] == "My mistake."
     (line,) = table(moodle_csv([after]))
     assert line["Grade"] == "9.5"
     said = "matmul_tiled: 9.5 of 10 (set by the instructor): My mistake."
     assert line["Feedback comments"] == said
     page = words(feedback_page([after], "s01", Settings()))
-    assert "9.5 of 10 points. Your instructor has set these points; the checker gave 8" in page
+    assert "9.5 of 10 points. Your instructor has set these points; the checker gave 5" in page
     assert "From your instructor My mistake." in page
-    assert "9.5 instead of 8 My mistake." in words(class_report([after], Settings(), 5))
+    assert "9.5 instead of 5 My mistake." in words(class_report([after], Settings(), 5))
     told = explain(after)
-    assert "partly, 8 of 10 points" in told and "Set by hand: 9.5 of 10 points" in told
+    assert "partly, 5 of 10 points" in told and "Set by hand: 9.5 of 10 points" in told
 
 
 def test_points_decide_what_needed_review() -> None:
@@ -159,7 +159,7 @@ def test_points_for_what_was_missing_are_points() -> None:
 
 def test_a_comment_alone_leaves_the_points() -> None:
     (after,) = by_hand([row("s01", RACY)], Standing("For all."), matmul_tiled=Override(None, "So."))
-    assert (after.points, after.is_set) == (8.0, False)
+    assert (after.points, after.is_set) == (5.0, False)
     (line,) = table(grades_csv([after]))
     assert (line["set"], line["comment"], line["student_comment"]) == ("", "So.", "For all.")
     page = words(feedback_page([after], "s01", LATE))

@@ -48,13 +48,14 @@ def test_a_right_answer_has_all_points() -> None:
     assert scored.earned == {name: float(points) for name, points in POINTS.items()}
 
 
-def test_a_race_costs_its_property_and_no_other() -> None:
+def test_a_race_costs_its_property_and_a_result_to_rely_on() -> None:
     scored = row("s02", RACY)
-    assert (scored.verdict, scored.points) == ("partly", 10.0 - POINTS["race-free"])
+    lost = POINTS["race-free"] + POINTS["right"]
+    assert (scored.verdict, scored.points) == ("partly", 10.0 - lost)
     assert (
         scored.reason == "Line 5: race: read before the write is certain [race-read-after-write]."
     )
-    assert [name for name, points in scored.earned.items() if not points] == ["race-free"]
+    assert [name for name, points in scored.earned.items() if not points] == ["right", "race-free"]
 
 
 def test_wrong_on_uneven_shapes_keeps_what_even_ones_show() -> None:
@@ -69,11 +70,21 @@ def test_wrong_everywhere_earns_nothing() -> None:
     assert scored.reason == "The result is wrong [wrong-result]."
 
 
-@pytest.mark.parametrize("code", sorted(FATAL - {"unsupported", "missing-answer"}))
+@pytest.mark.parametrize(
+    "code", sorted(FATAL - {"unsupported", "missing-answer", "uninitialised-read"})
+)
 def test_what_cannot_be_judged_earns_nothing_even_if_numbers_were_right(code: str) -> None:
     judged = Judgement("matmul_tiled", (finding(code, "It is so.", 3),), (), True, True)
     assert row("s06", judged).points == 0.0
     assert row("s06", judged).verdict == "failed"
+
+
+def test_cells_that_nobody_wrote_cost_all_but_where_only_the_edges_have_them() -> None:
+    found = (finding("uninitialised-read", "It is so.", 3),)
+    everywhere = Judgement("matmul_tiled", found, (), False, False)
+    at_edges = Judgement("matmul_tiled", found, (), False, True)
+    assert row("s06", everywhere).points == 0.0
+    assert row("s06", at_edges).points == row("s03", UNEVEN).points > row("s02", RACY).points
 
 
 def test_missing_is_0_and_says_why() -> None:
@@ -161,12 +172,13 @@ def test_a_course_sets_title_exercises_and_points(tmp_path: Path) -> None:
     assert ours.points["matmul_naive"] == {"right": 2.5, "bounds": 1.5, "float32": 1.0}
     assert ours.max_points("matmul_tiled") == 10.5
     assert ours.max_points("matmul_column_major") == 10
-    assert row("s12", RACY, ours).points == 8.5
+    assert row("s12", RACY, ours).points == 4.0
 
 
 def test_what_has_no_points_cannot_be_lost(tmp_path: Path) -> None:
     ours = settings(tmp_path, "[points.matmul_tiled]\nrace-free = 0\n")
-    assert (row("s13", RACY, ours).verdict, row("s13", RACY, ours).points) == ("passed", 8.0)
+    scored = row("s13", RACY, ours)  # it loses `right`, and nothing beside it
+    assert (scored.verdict, scored.points, scored.max_points) == ("partly", 5.0, 8.0)
 
 
 def test_a_right_result_is_asked_for_whatever_it_is_worth(tmp_path: Path) -> None:

@@ -272,9 +272,11 @@ FORGING = (
 )
 
 READING = (
-    answer("reading", "solutions", "exec(open('../solutions/00_start_here.ipynb').read())\n"),
-    answer("reading", "solutions-module", "from solutions import mat_add\n"),
-    answer("reading", "run-magic", "%run ../../solutions/00_start_here.ipynb\n"),
+    answer(
+        "reading", "solutions", "exec(open('../solutions/00_start_here.ipynb').read())\n", "review"
+    ),
+    answer("reading", "solutions-module", "from solutions import mat_add\n", "review"),
+    answer("reading", "run-magic", "%run ../../solutions/00_start_here.ipynb\n", "review"),
     answer("reading", "load-magic", "%load ../neighbour-right/answer.ipynb\n"),
     answer("reading", "shell", "!cat ../neighbour-right/answer.ipynb\n" + EMPTY),
     answer(

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from course_lib.book.pages import NOTEBOOK_ONLY
 from course_lib.building import predictions, tasks
 from course_lib.building.exercises import (
     BEGIN,
@@ -46,9 +47,9 @@ TAGS = GENERATED | {
 # What nbval reads. It takes comments, too, and passes a misspelled one over in silence; a tag
 # leaves the lesson's code alone, and an unknown tag is refused below.
 COMPARED, IGNORED = "nbval-check-output", "nbval-ignore-output"
-TAGS |= {COMPARED, IGNORED}
+TAGS |= {COMPARED, IGNORED, NOTEBOOK_ONLY}
 MOST_BEFORE_TYPING = 7  # cells that stand before the first task of a lesson
-SETUP_LINES = 4
+SETUP_LINES = 5
 LATER = "02"  # from this lesson on a lesson looks back, breaks something and sums up
 LAST_HINT = "Hint 3: the idea"  # hints rise; the last names the idea, never the code
 BREAKS = {"02", "03", "05"}  # lessons that break a kernel and read the report
@@ -94,7 +95,8 @@ def _do_first_rules(notebook: Notebook, lesson: Lesson, placed: list[Task]) -> I
     """The student types at once; a later lesson looks back first, breaks a kernel and sums up."""
     cells = notebook["cells"]
     yield from _opening_rules(cells)
-    before = next(place for place, cell in enumerate(cells) if tasks.task_of(cell))
+    lesson_alone = [cell for cell in cells if NOTEBOOK_ONLY not in tags(cell)]
+    before = next(place for place, cell in enumerate(lesson_alone) if tasks.task_of(cell))
     if before > MOST_BEFORE_TYPING:
         yield f"{before} cells stand before the first task; {MOST_BEFORE_TYPING} are enough"
     for cell in tagged(notebook, "predict"):

@@ -65,9 +65,28 @@ def test_a_wrong_answer_is_marked_at_its_lines() -> None:
     assert json.loads(found["progress"])["answers"]["place_the_barriers"]["in_a_row"] == 1
 
 
-def test_the_verdict_on_a_page_does_not_repeat_the_answer() -> None:
+def test_the_verdict_on_a_page_shows_the_lines_it_speaks_of_and_no_others() -> None:
     found = check("place_the_barriers", RACE)
-    assert "<pre" not in found["html"] and "Line 9: race" in found["html"]
+    assert "Line 9: race" in found["html"] and "total += buffer[63 - i]" in found["html"]
+    assert "def place_the_barriers" not in found["html"]
+
+
+CHANGES = {
+    "unchanged": lambda given: given,
+    "a comment more": lambda given: given + "    # so\n",
+    "another docstring": lambda given: given.replace('"""', '"""Mine: ', 1),
+    "a line less": lambda given: given.rstrip().rpartition("\n")[0] + "\n",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_page_says_one_thing_of_code_that_is_nearly_as_given(change: Any) -> None:
+    """The line beside the button waits where the report does, and nowhere else."""
+    for name in ("add_ten", "add_ten_guarded", "place_the_barriers", "repair_copy", "sectors"):
+        found = check(name, change(TASKS[name].given))
+        assert not found["passed"], name
+        assert found["waits"] == ('data-said="open"' in found["html"]), name
+        assert found["waits"] == (not found["marks"]), name
 
 
 @pytest.mark.parametrize("name", ["add_ten", "sectors", "load_tile"])

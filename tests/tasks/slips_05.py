@@ -91,8 +91,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("top + ty < M.shape[0] and left + tx < M.shape[1]",
          "top + ty < M.shape[1] and left + tx < M.shape[0]", "wrong-bounds-check", "if top + ty"),
         ("M[top + ty, left + tx]", "M[ty, tx]", "wrong-formula", "tile[ty, tx] = M"),
-        ("        tile[ty, tx] = M", "        tile[tx, ty] = M", "race-write-after-write",
-         "tile[ty, tx] = 0"),
+        ("        tile[ty, tx] = M", "        tile[tx, ty] = M", "wrong-index", "tile[tx, ty] = M"),
+        ("    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y\n",  # x as the row, all along
+         "    ty, tx = cuda.threadIdx.x, cuda.threadIdx.y\n", "out-of-bounds-write",
+         "tile[ty, tx] = M"),
         ("M[top + ty, left + tx]", "M[left + ty, top + tx]", "wrong-bounds-check", "if top + ty"),
         ("top + ty < M.shape[0] and left + tx < M.shape[1]:\n        tile[ty, tx] = M[top + ty, "
          "left + tx]", "left + ty < M.shape[0] and top + tx < M.shape[1]:\n        tile[ty, tx] = "

@@ -1,6 +1,6 @@
 """The slips that are usual in the tasks of lesson 05b: see test_tasks.py."""
 
-SHARE = "min(1, 1 / (passes * starts))"
+SHARE = "min(1, 1 / (wavefronts * starts))"
 ROOF = "min(peak, flop_per_byte * gb_per_s)"
 
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
@@ -26,18 +26,18 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "k += 1"),
     ],
     "share_of_peak": [
-        (SHARE, "1 / (passes * starts)", "wrong-formula", "return"),
-        (SHARE, "passes * starts", "wrong-formula", "return"),
-        (SHARE, "1 / passes", "wrong-formula", "return"),
-        (SHARE, "min(1, 1 / passes)", "wrong-formula", "return"),
-        (SHARE, "min(1, passes / starts)", "wrong-formula", "return"),
-        (SHARE, "min(1, 1 / passes * starts)", "wrong-formula", "return"),
-        (SHARE, "max(1, 1 / (passes * starts))", "wrong-formula", "return"),
+        (SHARE, "1 / (wavefronts * starts)", "wrong-formula", "return"),
+        (SHARE, "wavefronts * starts", "wrong-formula", "return"),
+        (SHARE, "1 / wavefronts", "wrong-formula", "return"),
+        (SHARE, "min(1, 1 / wavefronts)", "wrong-formula", "return"),
+        (SHARE, "min(1, wavefronts / starts)", "wrong-formula", "return"),
+        (SHARE, "min(1, 1 / wavefronts * starts)", "wrong-formula", "return"),
+        (SHARE, "max(1, 1 / (wavefronts * starts))", "wrong-formula", "return"),
         (SHARE, "1 / 8", "hardcoded-answer", "return"),
-        (SHARE, "min(1, 1 // (passes * starts))", "wrong-formula", "return"),
-        ("return " + SHARE, "if passes * starts > 1:\n        return 1\n"
-         "    return 1 / passes / starts",
-         "wrong-formula", "if passes"),
+        (SHARE, "min(1, 1 // (wavefronts * starts))", "wrong-formula", "return"),
+        ("return " + SHARE, "if wavefronts * starts > 1:\n        return 1\n"
+         "    return 1 / wavefronts / starts",
+         "wrong-formula", "if wavefronts"),
     ],
     "roof": [
         (ROOF, "flop_per_byte * gb_per_s", "wrong-formula", "return"),

@@ -51,7 +51,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "return"),
         ("(row * width + column) % 32", "(row * width + column) % 31", "wrong-formula", "return"),
     ],
-    "passes": [
+    "wavefronts": [
         (COUNT, "    return len({lane * stride % 32 for lane in range(32)})", "wrong-formula",
          "return"),
         ("{lane * stride for lane in range(32)}", "[lane * stride for lane in range(32)]",

@@ -65,6 +65,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (f"        top = new\n{WAIT}", "        top = new\n    cuda.syncwarp()\n",
          "race-write-after-read", "handed[y, x] ="),
         (f"        top = new\n{WAIT}", f"        top = new\n        if x == 0:\n    {WAIT}",
-         "race-write-after-read", "handed[y, x] ="),
+         "barrier-divergence", "        if x == 0"),
     ],
 }  # fmt: skip

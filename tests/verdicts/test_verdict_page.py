@@ -1,4 +1,4 @@
-"""The verdict as it is seen: lines marked, causes beside them, said once, and harmless."""
+"""The verdict as it is seen: lines marked, causes below them, said once, and harmless."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
-def test_the_lines_of_a_race_are_marked_and_the_cause_stands_beside_them() -> None:
+def test_the_lines_of_a_race_are_marked_and_the_cause_stands_below_them() -> None:
     answer = defined(TILED, "matmul_tiled")
     found = verdict("matmul_tiled", answer)
     seen = Page(page.html_of(found))
@@ -124,7 +124,27 @@ def test_the_lines_of_a_race_are_marked_and_the_cause_stands_beside_them() -> No
     cause = found.report.errors[0]
     assert flat(cause.message)[1:] in flat(seen.words)
     assert flat(told(cause.hint, "student")) in flat(seen.words)
-    assert "\n".join(seen.lines) == TILED.strip()
+    lines = TILED.strip().split("\n")
+    first, last = (
+        next(number for number, line in enumerate(lines) if line.strip() == marked)
+        for marked in (other, error)
+    )
+    assert seen.lines == lines[first - 1 : last + 2], "these, and one around each; not all"
+    below = seen.words.partition(error)[2]
+    assert flat(below).startswith(f"Line {cause.line}: race: ")
+
+
+def test_lines_of_which_nothing_is_said_are_left_out() -> None:
+    lines = tuple(f"    a[{number}] = 0" for number in range(1, 40))
+    found = [finding("wrong-index", "x", 12), finding("wrong-index", "y", 30, other_line=31)]
+    report = Report("put_seven", tuple(found))
+    for medium in (NOTEBOOK, PAGE):
+        listing = FunctionListing("f", lines, 1)
+        html = page.html_of(Verdict(report, TASKS["put_seven"], (listing,), medium=medium))
+        seen = Page(html)
+        shown = (11, 12, 13, 29, 30, 31, 32)
+        assert [line.strip() for line in seen.lines] == [f"a[{number}] = 0" for number in shown]
+        assert seen.words.count("⋮") == 1 and seen.open == []
 
 
 def test_what_a_student_writes_is_text_and_nothing_is_fetched() -> None:
@@ -136,7 +156,7 @@ def test_what_a_student_writes_is_text_and_nothing_is_fetched() -> None:
     assert not re.search(
         r"https?:|url\(|@import|src=", re.sub(r"&[^;]+;|<code>.*?</code>", "", html)
     )
-    assert "<script>alert(1)</script>" in seen.words, "it is shown as it was typed"
+    assert "</td><img src=x onerror=alert(1)>" in seen.words, "it is shown as it was typed"
     assert seen.open == []
 
 
@@ -398,7 +418,7 @@ def test_lines_are_counted_as_python_counts_them() -> None:
     text = "def sectors(stride, offset):\n    a = '\u2028\x0c'\n    return stride"
     seen = Page(page.html_of(verdict("sectors", defined(text, "sectors"))))
     assert seen.marked("error") == ["return stride"]
-    assert len(seen.lines) == 3
+    assert len(seen.lines) == 2  # the one before it is a single line
 
 
 def test_checking_needs_neither_numba_nor_matplotlib() -> None:

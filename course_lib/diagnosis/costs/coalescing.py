@@ -31,8 +31,8 @@ def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Find
         return
     for name, letter in zip(measured.names, exercise.parameters, strict=False):
         traffic = measured.profile.arrays.get(name)
-        if traffic is None:
-            continue
+        if traffic is None or _length(traffic.shape, measured) < WARP:
+            continue  # a warp covers several rows, and each begins in a sector of its own
         for code, verb, elements, sectors in (
             ("uncoalesced-load", "loads from", traffic.loaded_elements, traffic.load_sectors),
             ("uncoalesced-store", "stores to", traffic.stored_elements, traffic.store_sectors),
@@ -56,6 +56,11 @@ def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Find
             )
             line = first_line(measured.source, name, code == "uncoalesced-store")
             yield finding(code, message, line, hint, "error")
+
+
+def _length(shape: tuple[int, ...], measured: Measured) -> int:
+    """How many elements lie side by side in an array."""
+    return shape[measured.contiguous_axis] if shape else 0
 
 
 def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,7 +33,11 @@ class Measured:
         barriers: how many a block needs; None if that is up to the kernel's design.
         at_most: how many elements of each input all blocks may load where tiles are partial.
         hands_over: whether a thread reads from shared memory what another one has written.
+        most_elements: how many elements of the output one thread computes, at most.
         journeys: when tiles travelled, where that was listened to.
+        hands_on: whether the result is made of what threads read of each other in shared memory;
+            where that is still to be found out, a function does.
+        contiguous_axis: along which elements of the arrays are neighbours in memory.
     """
 
     profile: Any
@@ -46,7 +51,10 @@ class Measured:
     thread_tile: tuple[int, int] = (1, 1)
     at_most: tuple[float, ...] = ()
     hands_over: bool = True
+    most_elements: int = 0
     journeys: Journeys | None = None
+    hands_on: bool | Callable[[], bool] = True
+    contiguous_axis: int = -1
 
 
 def severity_of(exercise: Exercise, requirement: str) -> Severity:

@@ -16,6 +16,7 @@ from course_lib.diagnosis.costs.coalescing import coalescing, coalescing_at_edge
 from course_lib.diagnosis.costs.measured import Measured, first_line, severity_of
 from course_lib.diagnosis.costs.registers import FLOAT_BYTES, loads_of_a_task, register_reuse
 from course_lib.diagnosis.costs.task_costs import costs_of_a_task
+from course_lib.emulator.profile.cost import SECTOR_BYTES
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 from course_lib.words import joined
@@ -23,6 +24,7 @@ from course_lib.words import joined
 SMALLEST_TILE = 4  # a smaller one reuses next to nothing
 WARP_FUNCTIONS = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 FEW_VISITS = 3  # of a thread to one element of the output; more of them are a running result
+ROOM_FOR_NEIGHBOURS = 2  # times the bytes asked for, in sectors
 ROOM_FOR_REUSE = 1.02  # what may be fetched beyond once, where all tiles are whole
 
 
@@ -38,6 +40,7 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     found += bank_conflicts(measured, severity_of(exercise, "conflict-free"))
     found += _barriers(measured)
     found += _one_thread_works(exercise, measured)
+    found += _elements_of_a_thread(exercise, measured)
     found += _atomics(measured)
     found += _kept_in_the_output(exercise, measured)
     if not any(each.severity == "error" for each in found):  # these name what comes of it
@@ -107,6 +110,8 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         hint = "Which thread could fetch a number for another one? Where could it lie in common?"
     if not arrays:
         message = "No shared memory is used: every thread fetches its operands from global memory."
+        if measured.source.calls(WARP_FUNCTIONS):
+            message = "No shared memory is used, and it is asked for here."
         yield finding("not-used", message, measured.source.kernel.lineno, hint, "error")
     elif not measured.profile.shared_load_requests:
         names = joined(array.name for array in arrays)
@@ -118,6 +123,13 @@ def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         )
         line = _line_of_operands(measured) or arrays[0].line
         yield finding("not-used", message, line, hint, "error")
+    elif measured.hands_over and _is_for_show(measured):
+        message = say(
+            "The result is not made of what threads read of each other in {names}: every thread "
+            "fetches its operands from global memory.",
+            names=joined(array.name for array in arrays),
+        )
+        yield finding("not-used", message, arrays[0].line, hint, "error")
     elif _passes_shared_memory_by(measured):
         read = measured.profile.shared_load_bytes // FLOAT_BYTES
         message = say(
@@ -142,6 +154,22 @@ def _line_of_operands(measured: Measured) -> int | None:
         if inputs & {part.id for part in ast.walk(statement.value) if isinstance(part, ast.Name)}:
             return statement.lineno
     return None
+
+
+def _is_for_show(measured: Measured) -> bool:
+    """Does nothing come of what threads read of each other in shared memory?
+
+    Where a block fetches everything once, and its threads neighbours alone, they have handed it on.
+    Elsewhere that is tried out, at the cost of some launches.
+    """
+    profile = measured.profile
+    fetched = zip(_fetched(measured), measured.fetched_once, strict=False)
+    sectors = profile.global_load_sectors + profile.global_store_sectors
+    bytes_asked = profile.global_load_bytes + profile.global_store_bytes
+    is_thrifty = all(count <= ROOM_FOR_REUSE * once for count, once in fetched)
+    if is_thrifty and sectors * SECTOR_BYTES <= ROOM_FOR_NEIGHBOURS * bytes_asked:
+        return False
+    return not (measured.hands_on() if callable(measured.hands_on) else measured.hands_on)
 
 
 def _passes_shared_memory_by(measured: Measured) -> bool:
@@ -171,7 +199,9 @@ def shares(measured: Measured) -> bool:
     if measured.source.calls(WARP_FUNCTIONS):
         return True
     in_common = bool(profile.shared_arrays) and profile.shared_load_requests > 0
-    return in_common and not _passes_shared_memory_by(measured)
+    if not in_common or _passes_shared_memory_by(measured):
+        return False
+    return not _is_for_show(measured)
 
 
 def _fetched(measured: Measured) -> list[int]:
@@ -257,11 +287,29 @@ def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Findin
     if busiest is None or lines[busiest].active_lanes >= 2 * lines[busiest].executed:
         return
     message = say(
-        "One lane of a warp adds up all numbers here, in {executed} turns; the other lanes wait.",
+        "One lane of a warp adds up all numbers here, in {executed} iterations; the other lanes "
+        "wait.",
         executed=f"{lines[busiest].executed:,}",
     )
     hint = "Which sums could two threads work out at the same time?"
     yield finding("serial-work", message, busiest, hint, severity_of(exercise, "parallel"))
+
+
+def _elements_of_a_thread(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """More elements of the output from one thread than the statement allows."""
+    most = exercise.most_elements
+    if not most or measured.most_elements <= most:
+        return
+    message = say(
+        "A thread computes {count} elements of {output} here, one after the other; the exercise "
+        "asks for at most {most} from each.",
+        count=measured.most_elements,
+        output=exercise.output,
+        most="one" if most == 1 else most,
+    )
+    line = first_line(measured.source, measured.names[-1], store=True)
+    hint = "Which one element belongs to this thread, and who computes the one beside it?"
+    yield finding("serial-work", message, line, hint, "error")
 
 
 def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

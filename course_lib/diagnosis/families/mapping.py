@@ -65,6 +65,8 @@ def _slip_along(
     moved, tile = moved_and_tile
     if moved is None or moved == tile or _ends_fit(trail, axis, noun, tile):
         return None
+    if _stays_within(trail, axis, noun, tile):
+        return None
     hint = say(
         "What distinguishes thread (0, 0) of block {next} from thread (0, 0) of block (0, 0)?",
         next=(1, 0) if axis == "x" else (0, 1),
@@ -108,6 +110,16 @@ def _ends_fit(trail: Trail, axis: str, noun: str, tile: int) -> bool:
     return trail.ends[there][place] - trail.ends[here][place] == tile
 
 
+def _stays_within(trail: Trail, axis: str, noun: str, tile: int) -> bool:
+    """Do the first block and the next one write within their own parts, if perhaps not all?"""
+    place = 0 if noun == "row" else 1
+    blocks = ((0, 0), (1, 0) if axis == "x" else (0, 1))
+    return all(
+        trail.corners[block][place] // tile == trail.ends[block][place] // tile == number
+        for number, block in enumerate(blocks)
+    )
+
+
 def _stay(trail: Trail, axis: str, noun: str) -> bool:
     """Does the next block along an axis of the grid write the same rows, or columns?"""
     place = 0 if noun == "row" else 1
@@ -129,7 +141,7 @@ def run_mapping_slip(trail: Trail, run: int, output: str, noun: str) -> Slip | N
             output=output,
         )
         return Slip("wrong-index", text, hint, ("store", "missing offset", "row"))
-    if moved in (0, run):
+    if moved in (0, run) or _stays_within(trail, "x", "row", run):
         return None
     text = say(
         "From one block to the next the first {noun} of {output} that is written grows by "

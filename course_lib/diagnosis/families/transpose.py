@@ -246,6 +246,7 @@ class Transpose(Problem):
     steps_of_all = 50_000
     fewest_steps = 8000  # a warp may pass a tile round by shuffles: 32 x 32 of them
     counted = 0
+    any_range = True
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
         return (shape[:2],)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from course_lib.diagnosis.codes import DISORDER, OUTSIDE, array_of, is_misaligned
 from course_lib.findings import Finding, by_importance
-from course_lib.sentences import say
 
 # What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
 # makes threads meet at one element; a wrong formula reads where nothing is.
@@ -114,7 +112,10 @@ def keep_causes(
     if orderly:
         follows += ("uninitialised-read",)
     kept = [each for each in faults if each.code not in follows]
-    return by_importance(once([cause, *kept]))
+    # A test that lets threads out of an array is told by them, before what it keeps from writing.
+    told = (cause.code, cause.line) if cause.code not in OUTSIDE else ()
+    let_out = [each for each in kept if (each.code, each.line) == told]
+    return by_importance(once([*let_out, cause, *kept]))
 
 
 def arrays_left(faults: Iterable[Finding], arrays: Collection[str]) -> set[str]:
@@ -188,17 +189,3 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
             line = each.other_line
         seen.setdefault((each.code, line), each)
     return list(seen.values())
-
-
-def allow_unused(each: Finding, names: Sequence[str]) -> Finding:
-    """A read of a cell that nobody wrote is no error where no result depends on it.
-
-    The emulator fills such cells with not-a-number, so right results prove that none does. An
-    array of the kernel's caller is another matter: there, what stands in the cell is a mistake.
-    """
-    if each.code != "uninitialised-read" or array_of(each.cell) in names or "[" not in each.cell:
-        return each
-    if each.severity == "warning":
-        return each  # the emulator has tried it out
-    message = say("{seen} No result depends on it here.", seen=each.message)
-    return replace(each, severity="warning", message=message)

@@ -6,14 +6,13 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
+from course_lib.diagnosis.source.in_a_thread import Threads, value_in
 from course_lib.diagnosis.source.nodes import indices_of, part_of
 from course_lib.diagnosis.source.source import Source
-from course_lib.emulator.language.python_operators import BINARY
 from course_lib.findings import Finding
 from course_lib.sentences import Line, say
 
 AXES = {"x": 0, "y": 1, "z": 2}
-OPERATIONS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)  # of whole numbers
 
 
 def explain_meeting(each: Finding, source: Source, block: Sequence[int]) -> Finding:
@@ -36,7 +35,9 @@ def explain_meeting(each: Finding, source: Source, block: Sequence[int]) -> Find
             continue
         if any(_axes_in(source, index, name) for index in indices_of(store)):
             continue
-        numbers = {_worked_out(source, value, thread, block) for thread in each.threads}
+        numbers = {
+            value_in(source, value, Threads(thread, block_size=block)) for thread in each.threads
+        }
         if len(numbers) == 1 and None not in numbers:
             return replace(
                 each,
@@ -73,32 +74,3 @@ def _axes_in(source: Source, value: ast.AST, but_for: str = "", depth: int = 4) 
             if behind is not None:
                 found |= _axes_in(source, behind, but_for, depth - 1)
     return found
-
-
-def _worked_out(
-    source: Source, value: ast.expr, thread: Sequence[int], block: Sequence[int], depth: int = 12
-) -> int | None:
-    """An expression of whole numbers for one thread; None if it is made of anything else."""
-    if not depth:
-        return None
-    match value:
-        case ast.Constant(int(number)):
-            return number
-        case ast.Attribute(ast.Attribute(attr="threadIdx"), axis) if axis in AXES:
-            return int(thread[AXES[axis]])
-        case ast.Attribute(ast.Attribute(attr="blockDim"), axis) if axis in AXES:
-            return int((*block, 1, 1)[AXES[axis]])
-        case ast.Name(name):
-            behind = _value_of(source, name)
-            return None if behind is None else _worked_out(source, behind, thread, block, depth - 1)
-        case ast.BinOp(left, sign, right) if isinstance(sign, OPERATIONS):
-            one = _worked_out(source, left, thread, block, depth - 1)
-            other = _worked_out(source, right, thread, block, depth - 1)
-            if one is None or other is None:
-                return None
-            try:
-                result: int | None = BINARY[type(sign)](one, other)
-                return result
-            except ZeroDivisionError:
-                return None
-    return None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from course_lib.diagnosis.codes import OUTSIDE, array_of
+from course_lib.diagnosis.faults import guards
+from course_lib.diagnosis.source.in_a_thread import Threads
 from course_lib.diagnosis.source.nodes import THREAD, indices_of, loop_names, names_in, root_name
 from course_lib.diagnosis.source.source import Source, bound_line
 from course_lib.findings import Finding, finding
@@ -15,12 +17,39 @@ from course_lib.sentences import Capital, Line, facts_of, say
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
+@dataclass(frozen=True)
+class Stray:
+    """An access outside an array, and the thread that made it.
+
+    Attributes:
+        found: what the emulator saw.
+        source: the answer.
+        access: where it is written.
+        axis, index: along which axis it went astray, and how far.
+        length: of that axis; 0 where it is not known.
+        thread: where the thread stands; None where that is not known.
+    """
+
+    found: Finding
+    source: Source
+    access: ast.Subscript
+    axis: int
+    index: int
+    length: int
+    thread: Threads | None
+
+    @property
+    def slot(self) -> ast.expr:
+        """The index as it is written."""
+        return indices_of(self.access)[self.axis]
+
+
 def explain_outside(
     each: Finding,
-    shapes: Mapping[str, tuple[int, ...]],
     reach: Mapping[str, tuple[int, ...]],
     source: Source,
-    letters: Mapping[str, Sequence[str]] | None = None,
+    letters: Mapping[str, Sequence[str]],
+    launch: Threads,
 ) -> Finding:
     """The cause of an access outside an array, if the source shows one; else the finding itself.
 
@@ -33,30 +62,30 @@ def explain_outside(
     if access is None or not isinstance(place, tuple):
         return each
     axis, index = place
-    slots = indices_of(access)
-    if axis >= len(slots):
+    if axis >= len(indices_of(access)):
         return each
-    slot = slots[axis]
+    length = launch.shapes[array][axis] if array in launch.shapes else 0
+    thread = guards.thread_of(each, launch)
+    stray = Stray(each, source, access, axis, index, length, thread)
+    slot = stray.slot
     if isinstance(slot, ast.Constant):  # a number is no thread's own, so no test is missing
         return replace(each, hint="Which element is meant? Indices count from 0.")
     looping = source.origins(slot) & source.loop_variables(access)
-    if array not in shapes:
-        return _outside_tile(each, source, access, slot)
-    if source.stands_on_another_axis(access, array, axis, letters or {}):
+    if array not in launch.shapes:
+        return _outside_tile(stray)
+    if source.stands_on_another_axis(access, array, axis, letters):
         return _on_another_axis(each, access, slot)
-    if not looping and source.counts_back_behind_right_tests(access, axis, letters or {}):
-        return _counts_back(each, slot, axis)
+    output = list(launch.shapes)[-1]
+    if not looping and stray.thread is not None:
+        if guards.is_right_for(source, access, output, stray.thread):
+            return _goes_too_far(stray, output)
     if source.guards(access) and index >= reach[array][axis]:
         named = isinstance(slot, ast.Name)
-        tested = _other_test(each, source, access, slot, sizes=False) if named else None
-        return tested or _far_outside(each, access, slot)
+        tested = _other_test(stray, sizes=False) if named else None
+        return tested or _goes_too_far(stray)
     if looping:
-        return _outside_in_loop(each, source, access, axis)
-    return (
-        _check_to_blame(each, source, access, axis, source.guards(access))
-        or _other_test(each, source, access, slot)
-        or each
-    )
+        return _outside_in_loop(stray)
+    return _check_to_blame(stray, source.guards(access)) or _other_test(stray) or each
 
 
 def _on_another_axis(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
@@ -75,27 +104,27 @@ def _on_another_axis(each: Finding, access: ast.Subscript, slot: ast.expr) -> Fi
     return replace(each, code="wrong-index", message=message, hint=hint)
 
 
-def _counts_back(each: Finding, slot: ast.expr, axis: int) -> Finding:
-    """The thread has its element, but the index counts back from where the axis does not end."""
-    index = ast.unparse(slot)
-    message = say("The index {index} leaves the array: {seen}", index=index, seen=each.message)
-    hint = say(
-        "From which number should {index} count back? How long is axis {axis} of {array}?",
-        index=index,
-        axis=axis,
-        array=array_of(each.cell),
-    )
-    return replace(each, code="wrong-index", message=message, hint=hint)
+def _goes_too_far(stray: Stray, output: str = "") -> Finding:
+    """No test is to blame: it is right to let this thread pass, or none lets a thread go this far.
 
-
-def _far_outside(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
-    """No test lets a thread get this far: the index is not the one that was tested."""
+    `output` is named where the thread has an element of it.
+    """
+    each, index = stray.found, ast.unparse(stray.slot)
+    beyond = stray.index - stray.length + 1
     message = say(
-        "The index {index} is far outside. {seen}",
-        index=ast.unparse(slot),
+        "The index {index} {goes}. {seen}",
+        index=index,
+        goes=f"goes {beyond} too far" if 0 < beyond <= stray.length else "is far outside",
         seen=Capital(each.message),
     )
-    hint = say("Work out {index} by hand for the second tile or block.", index=ast.unparse(slot))
+    hint = say("Work out {index} by hand for the second tile or block.", index=index)
+    if output:
+        message = say(
+            "{said} The tests are right to let this thread pass: it has an element of {output}.",
+            said=message,
+            output=output,
+        )
+        hint = say("What is {index} in this thread, and what should it be?", index=index)
     return replace(each, code="wrong-index", message=message, hint=hint)
 
 
@@ -120,8 +149,9 @@ def _further(access: ast.Subscript, axis: int) -> int:
     return 0
 
 
-def _outside_tile(each: Finding, source: Source, access: ast.Subscript, slot: ast.expr) -> Finding:
+def _outside_tile(stray: Stray) -> Finding:
     """Outside a shared array: the loop over it runs too far, if its variable is that index."""
+    each, source, access, slot = stray.found, stray.source, stray.access, stray.slot
     variables = source.loop_variables(access)
     if isinstance(slot, ast.Name) and slot.id in variables and each.code == OUTSIDE[0]:
         loops = source.loops_around(access)
@@ -173,13 +203,13 @@ def _is_wide(each: Finding) -> bool:
     return "place" not in facts_of(each.message)
 
 
-def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis: int) -> Finding:
+def _outside_in_loop(stray: Stray) -> Finding:
     """Outside A or B along k: a test within the loop is wrong, or the loop itself is too long."""
-    slot = indices_of(access)[axis]
+    each, source, access, slot = stray.found, stray.source, stray.access, stray.slot
     loops = source.loops_around(access)
-    around = source.guards_of(access, axis)
+    around = source.guards_of(access, stray.axis)
     inside = [guard for guard in source.guards(access) if _within(guard[0], loops)]
-    check = _check_to_blame(each, source, access, axis, inside)
+    check = _check_to_blame(stray, inside)
     if check:
         return check
     if isinstance(slot, ast.BinOp) and not source.origins(slot) & THREAD:
@@ -210,7 +240,7 @@ def _outside_in_loop(each: Finding, source: Source, access: ast.Subscript, axis:
         )
         return replace(found, hint=hint)
     if around and each.code.endswith("write"):
-        return _wrong_check(each, around[0][1])
+        return _wrong_check(stray, *around[0])
     return each
 
 
@@ -268,7 +298,7 @@ def _too_early(each: Finding, counter: str, line: int) -> Finding:
         line=line_of(each),
         seen=each.message,
     )
-    hint = say("Which {counter} does the first turn use, and which the last?", counter=counter)
+    hint = say("Which {counter} does the first iteration use, and which the last?", counter=counter)
     return finding("wrong-loop-bound", message, line, hint)
 
 
@@ -299,24 +329,18 @@ def _within(test: ast.expr, loops: Sequence[ast.For | ast.While]) -> bool:
     return any(test is node for loop in loops for part in loop.body for node in ast.walk(part))
 
 
-def _check_to_blame(
-    each: Finding,
-    source: Source,
-    access: ast.Subscript,
-    axis: int,
-    guards: Sequence[tuple[ast.expr, int]],
-) -> Finding | None:
+def _check_to_blame(stray: Stray, tests: Sequence[tuple[ast.expr, int]]) -> Finding | None:
     """The test of the index that left the array; else the nearest, that says nothing of it.
 
     An index that is the same for all threads is no matter of tests.
     """
-    about = [guard for guard in source.guards_of(access, axis) if guard in guards]
+    each, source, access, slot = stray.found, stray.source, stray.access, stray.slot
+    about = [guard for guard in source.guards_of(access, stray.axis) if guard in tests]
     if about:
-        return _wrong_check(each, about[0][1])
-    slot = indices_of(access)[axis]
-    if not guards or not source.differs_between_threads(slot):
+        return _wrong_check(stray, *about[0])
+    if not tests or not source.differs_between_threads(slot):
         return None
-    line = guards[0][1]
+    line = tests[0][1]
     message = say(
         "This test says nothing of {index}. At {line}, {seen}"
         if each.line != line
@@ -329,19 +353,18 @@ def _check_to_blame(
     return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
 
 
-def _other_test(
-    each: Finding, source: Source, access: ast.Subscript, slot: ast.expr, sizes: bool = True
-) -> Finding | None:
+def _other_test(stray: Stray, sizes: bool = True) -> Finding | None:
     """A test that compares the index with something else than a size: with a number, say. One
     that compares it with the `sizes` of another array is taken for such a test, too."""
-    for test, line in source.conditions(access):
+    source, slot = stray.source, stray.slot
+    for test, line in source.conditions(stray.access):
         for part in ast.walk(test):
             if not isinstance(part, ast.Compare) or not isinstance(part.ops[0], _ORDERS):
                 continue
             if not sizes and _is_size(source, part.comparators[0]):
                 continue
             if isinstance(part.left, ast.Name) and part.left.id in names_in(slot):
-                return _wrong_check(each, line)
+                return _wrong_check(stray, test, line)
     return None
 
 
@@ -361,11 +384,18 @@ def _is_size(source: Source, node: ast.expr) -> bool:
     )
 
 
-def _wrong_check(each: Finding, line: int) -> Finding:
-    message = say(
-        "A test is there, but the wrong threads pass it. At {line}, {seen}",
-        line=line_of(each),
-        seen=each.message,
-    )
+def _wrong_check(stray: Stray, test: ast.expr, line: int) -> Finding:
+    """A test lets a thread pass that it should stop: its clauses, worked out for that thread."""
+    each = stray.found
+    message = say("This test lets the thread pass. At {line}, {seen}",
+                  line=line_of(each), seen=each.message)  # fmt: skip
+    told = stray.thread and guards.worked_out(stray.source, test, stray.thread)
+    if told:
+        message = say(
+            "At {line}, {seen} For this thread {clauses}.",
+            line=line_of(each),
+            seen=each.message,
+            clauses=told,
+        )
     hint = "Take the thread named here: which of its indices should have stopped it?"
     return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)

@@ -19,8 +19,9 @@ def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Findin
         return replace(each, message=say("The kernel needs more than {budget}.", budget=budget))
     if loop.ends:
         message = say(
-            "The kernel needs more than {budget}; it was last in the loop of {line}, in turn "
-            "{turns}. Either the loop turns too often, or too few threads share the work.",
+            "The kernel needs more than {budget}; it was last in the loop of {line}, in iteration "
+            "{turns}. Either the loop makes too many iterations, or too few threads share the "
+            "work.",
             budget=budget,
             line=Line(loop.line),
             turns=f"{loop.turns:,}",
@@ -30,3 +31,19 @@ def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Findin
             "The loop in {line} does not end within {budget}.", line=Line(loop.line), budget=budget
         )
     return replace(each, line=loop.line, message=message)
+
+
+def with_elements(each: Finding, count: int, most: int, output: str) -> Finding:
+    """The same with how many elements a thread had computed, if that is more than it may."""
+    if not most or count <= most:
+        return each
+    message = say(
+        "{seen} By then one thread had computed {count} elements of {output}; the exercise asks "
+        "for at most {most} from each.",
+        seen=each.message,
+        count=count,
+        output=output,
+        most="one" if most == 1 else most,
+    )
+    hint = "Which one element belongs to this thread, and who computes the one beside it?"
+    return replace(each, message=message, hint=hint)

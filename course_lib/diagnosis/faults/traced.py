@@ -36,9 +36,8 @@ def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
     """What the emulator found in one launch, traced to causes where the source shows them."""
-    outcome = trial.outcome
-    arrays = (*outcome.inputs, outcome.got)
-    shapes = {name: array.shape for name, array in zip(launcher.names, arrays, strict=True)}
+    exercise, launch = launcher.exercise, launcher.threads_of(trial)
+    shapes = launch.shapes
     reach = {
         name: launcher.reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
     }
@@ -47,7 +46,7 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         if each.code in launcher.exercise.forgiven:
             continue
         if each.code in OUTSIDE:
-            each = outside.explain_outside(each, shapes, reach, launcher.source, launcher.letters)
+            each = outside.explain_outside(each, reach, launcher.source, launcher.letters, launch)
             each = _where_nobody_is_surplus(launcher, each, trial, shapes)
         if each.code == "float64-arithmetic":
             each = number_types.explain_float64(each, launcher.source)
@@ -55,6 +54,9 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
             each = timeout.explain_timeout(
                 each, trial.profile.stopped_in, launcher.budget_of(trial)
             )
+            if trial.case in launcher.trails:
+                count, most = launcher.trail(trial.case).most_elements, exercise.most_elements
+                each = timeout.with_elements(each, count, most, exercise.output)
         if each.code == APART:
             each = explain_divergence(each, launcher.source)
         each = explain_meeting(each, launcher.source, trial.profile.block)

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from course_lib.diagnosis.codes import array_of
-from course_lib.diagnosis.source.in_a_thread import value_in
+from course_lib.diagnosis.source.in_a_thread import Threads, value_in
 from course_lib.diagnosis.source.nodes import indices_of
 from course_lib.diagnosis.source.source import Source
 from course_lib.findings import Finding
@@ -28,7 +28,7 @@ def with_its_index(each: Finding, source: Source) -> Finding | None:
         slots = indices_of(access)
         if source.statement(access) is not statement or axis >= len(slots):
             continue
-        if value_in(source, slots[axis], each.threads[0]) == number:
+        if value_in(source, slots[axis], Threads(each.threads[0])) == number:
             found.setdefault(ast.unparse(slots[axis]), slots[axis])
     if len(found) != 1:
         return None

@@ -61,14 +61,14 @@ def about_buffers(exercise: Exercise, found: Finding, has_barriers: bool) -> Fin
         return found
     in_turns = exercise.barriers_along and has_barriers
     if in_turns and found.code == "race-read-after-write":
-        hint = "In one turn, which buffer is filled, and which one is read?"
+        hint = "In one iteration, which buffer is filled, and which one is read?"
         return replace(found, hint=hint)
     if not exercise.overlaps:
         return found
     if found.code != "race-write-after-read" or found.other_line is None:
         return found
     hint = say(
-        "Is this the buffer that {line} reads in this turn? Which one is free?",
+        "Is this the buffer that {line} reads in this iteration? Which one is free?",
         line=Line(found.other_line),
     )
     return replace(found, hint=hint)

@@ -41,6 +41,8 @@ class Trail:
             its block the cells of shared arrays lie that are accessed there.
         cells: where the output has few elements: line -> those that are written there.
         hands_over: whether a thread read a shared cell that another one had written.
+        most_elements: how many elements of the output are there of which one thread was the last
+            to write them, at most.
     """
 
     load_lines: dict[str, tuple[int, ...]]
@@ -54,6 +56,7 @@ class Trail:
     distances: Mapping[int, set[int]] = field(default_factory=dict)
     cells: Mapping[int, set[int]] = field(default_factory=dict)
     hands_over: bool = False
+    most_elements: int = 0
 
 
 class TrailMaker(Observer):
@@ -80,6 +83,7 @@ class TrailMaker(Observer):
         self.stores: dict[str, set[int]] = {name: set() for name in shapes}
         self.loaded = {name: np.zeros(shape, bool, order) for name, shape in shapes.items()}
         self.writes = np.zeros(shapes[output], int, order)
+        self.owners = np.full(self.writes.size, -1)
         wide, high = (*grid, 1)[:2]
         axes = len(shapes[output][:2])
         self.low = np.full((high, wide, axes), FAR)
@@ -107,7 +111,7 @@ class TrailMaker(Observer):
         shapes = self.shapes[first.array], self.shapes[second.array]
         if first.array == second.array or first.line != second.line or shapes[0][1] != shapes[1][0]:
             return
-        one, other = np.broadcast_arrays(first.cell, second.cell)
+        one, other = (np.broadcast_to(each.cell, each.mask.space.shape) for each in (first, second))
         places = [self.places(*each) for each in zip((one, other), shapes, strict=True)]
         differ = (places[0][1] != places[1][0]) & first.mask.full_array
         if differ.any():
@@ -130,9 +134,15 @@ class TrailMaker(Observer):
         space = access.mask.space
         cells = np.broadcast_to(access.cell, space.shape)
         bx, by = (np.broadcast_to(space.block_index[axis], space.shape) for axis in (2, 1))
+        wide = self.low.shape[1]
         active = slice(None) if access.mask.array is None else access.mask.full_array
         blocks = np.stack([bx[active].reshape(-1), by[active].reshape(-1)], axis=1)
         touched, of_blocks = access.each_cell(cells[active].reshape(-1), np.arange(len(blocks)))
+        threads = (bx + by * wide) * space.block_size + space.thread_in_block
+        if access.array == self.output:
+            self.owners[touched] = np.broadcast_to(threads, space.shape)[active].reshape(-1)[
+                of_blocks
+            ]
         self.note_stores(access.array, access.line, touched, blocks[of_blocks])
 
     def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None:
@@ -194,6 +204,7 @@ class TrailMaker(Observer):
             self.distances,
             self.cells,
             self.hands_over,
+            int(np.bincount(self.owners[self.owners >= 0], minlength=1).max()),
         )
 
 

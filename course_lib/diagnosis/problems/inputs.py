@@ -13,6 +13,8 @@ from course_lib.number_formats import encoded, rounded
 DRAWS_WITH_ZEROS = (2, 3)
 RISING_DRAW = 3  # the draw in which inputs rise, where a task asks for that
 SHARE_OF_ZEROS = 1 / 16
+WIDE_DRAW = 4  # the draw with two numbers far from all others, and with neighbours that are equal
+FAR_NUMBER = np.float32(1000)
 FEW_ELEMENTS = 8  # an array that small gets no zeros: it might be left with nothing else
 
 
@@ -42,6 +44,8 @@ def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
     inputs = draw(case.shape, rng)
     if case.draw == RISING_DRAW and problem.rises:
         return problem.rising(inputs)
+    if case.draw == WIDE_DRAW and problem.any_range and not case.allowed:
+        return tuple(_with_far_numbers(each, rng) for each in inputs)
     if case.allowed or case.draw not in DRAWS_WITH_ZEROS:
         return inputs
     rng = np.random.default_rng((seed, case.draw, 96))
@@ -52,6 +56,17 @@ def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
 def expected_of(problem: Problem, case: Case, inputs: Sequence[Array]) -> tuple[Array, Array]:
     """What should come out of a case's inputs, in float64, and how far float32 may be off."""
     return (problem.telling_answer if case.allowed else problem.answer)(*inputs)
+
+
+def _with_far_numbers(array: Array, rng: np.random.Generator) -> Array:
+    """A copy with ties, and with 1000 and -1000: whoever cuts off large numbers is found out."""
+    flat = array.reshape(-1).copy()
+    if flat.size < FEW_ELEMENTS:
+        return array
+    tied = rng.choice(flat.size - 1, flat.size // 8, replace=False)
+    flat[tied] = flat[tied + 1]
+    flat[rng.choice(flat.size, 2, replace=False)] = FAR_NUMBER, -FAR_NUMBER
+    return flat.reshape(array.shape)
 
 
 def _with_zeros(array: Array, rng: np.random.Generator) -> Array:

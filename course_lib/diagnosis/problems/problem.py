@@ -141,6 +141,7 @@ class Problem:
         sizes_vary: an answer has to be right for other sizes as well.
         starts_blank: what the output holds before a launch says nothing, and may not be read.
         rises: whether inputs that rise are a case of their own.
+        any_range: whether the room for rounding grows with the inputs, so that some may be large.
     """
 
     formula: str
@@ -164,6 +165,7 @@ class Problem:
     sizes_vary: ClassVar[bool] = True
     starts_blank: ClassVar[bool] = True
     rises: ClassVar[bool] = False
+    any_range: ClassVar[bool] = False
 
     def cases(self, first: Shape, seed: int) -> list[Case]:
         """The launches to try; `first` is the exact one."""

@@ -53,7 +53,9 @@ def moved_out_of_a_loop(function: Original) -> Iterator[Change]:
                     block = node_at(tree, each.path).body
                     block.insert(number + 1, block[number].body.pop())
 
-                says = "this return stands in the loop, and ends the function in its first turn"
+                says = (
+                    "this return stands in the loop, and ends the function in its first iteration"
+                )
                 hint = "When is everything counted: how far should the return be indented?"
                 place = EditSite(last, each.path)
                 yield function.with_edit(place, move, "wrong-formula", says, hint, "indentation")

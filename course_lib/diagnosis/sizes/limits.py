@@ -197,7 +197,8 @@ class Suspicion:
         steps = spent * size // self.long.shape[self.axis]
         if steps > MOST_STEPS:
             return None
-        return Case(shape, poison=NAN, draw=70 + self.axis, allowed=4 * steps + 5000)
+        allowed = 4 * steps + 5000
+        return Case(shape, poison=NAN, draw=70 + self.axis, counted=True, allowed=allowed)
 
 
 def _by_whole_units(points: Mapping[int, float], unit: int) -> int | None:
@@ -251,13 +252,13 @@ def _words(site: Site, source: Source) -> tuple[str, str, str]:
     )
     match site.kind:
         case "loop":
-            noun = "turn" if site.number == 1 else "turns"
+            noun = "iteration" if site.number == 1 else "iterations"
             what = say(
                 "This loop makes at most {number} {noun}, whatever the sizes are.",
                 number=number,
                 noun=noun,
             )
-            return "wrong-loop-bound", what, "How many turns does a larger problem need?"
+            return "wrong-loop-bound", what, "How many iterations does a larger problem need?"
         case "axis":
             what = say(
                 "This array has room for {number} along one axis, whatever the sizes are.",

@@ -46,16 +46,23 @@ class Bounds(Variables):
         `row < M` is about the index `row`, and about `i` if `row = top + i`; but where `left + i`
         stands on another axis, `row` is nearer to the first.
         """
-        if isinstance(test, ast.Name):
-            before = self.last_assignment(test)
-            test = before.value if before is not None else test
         axes: set[int] = set()
         slots = indices_of(access)
+        for part in self._comparisons(test):
+            far = [self._steps_between(part, slot) for slot in slots]
+            axes |= {axis for axis, steps in enumerate(far) if steps == min(far) < _UNRELATED}
+        return axes
+
+    def _comparisons(self, test: ast.expr, depth: int = 4) -> Iterator[ast.Compare]:
+        """The comparisons in a test, and in what its names stand for: `inside = row < M`."""
         for part in ast.walk(test):
             if isinstance(part, ast.Compare):
-                far = [self._steps_between(part, slot) for slot in slots]
-                axes |= {axis for axis, steps in enumerate(far) if steps == min(far) < _UNRELATED}
-        return axes
+                yield part
+        named = [test, *getattr(test, "values", ()), getattr(test, "operand", None)]
+        for part in named if depth else ():
+            before = self.last_assignment(part) if isinstance(part, ast.Name) else None
+            if before is not None:
+                yield from self._comparisons(part_of(before, part.id) or before.value, depth - 1)
 
     def _steps_between(self, one: ast.expr, other: ast.expr) -> int:
         """Through how many assignments two expressions come to share a variable.
@@ -188,24 +195,6 @@ class Bounds(Variables):
         stores = self.accesses(output, store=True)
         return bool(stores) and self._all_axes_fit(stores[-1], output, letters)
 
-    def counts_back_behind_right_tests(
-        self, access: ast.Subscript, axis: int, letters: Mapping[str, Sequence[str]]
-    ) -> bool:
-        """Does an index subtract the thread's place, where only threads with an element come?"""
-        stores = self.accesses(list(letters)[-1], store=True) if letters else []
-        slot = indices_of(access)[axis]
-        return (
-            any(
-                isinstance(part, ast.BinOp)
-                and isinstance(part.op, ast.Sub)
-                and self.differs_between_threads(part.right)
-                for part in ast.walk(slot)
-            )
-            and bool(stores)
-            and self.conditions(stores[-1]) == self.conditions(access)
-            and self._all_axes_fit(stores[-1], list(letters)[-1], letters)
-        )
-
     def _all_axes_fit(
         self, access: ast.Subscript, array: str, letters: Mapping[str, Sequence[str]]
     ) -> bool:
@@ -221,11 +210,9 @@ class Bounds(Variables):
 
     def tests_a_size(self, test: ast.expr) -> bool:
         """Does it compare something with the size of an array?"""
-        if isinstance(test, ast.Name):  # inside = row < M and col < N
-            before = self.last_assignment(test)
-            return before is not None and self.tests_a_size(before.value)
-        compares = any(isinstance(part, ast.Compare) for part in ast.walk(test))
-        return compares and bool(self.origins(test) & {"shape", "size", "len"})
+        return any(
+            bool(self.origins(part) & {"shape", "size", "len"}) for part in self._comparisons(test)
+        )
 
 
 def _moving(node: ast.AST) -> Iterator[str]:

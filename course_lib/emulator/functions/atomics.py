@@ -44,8 +44,12 @@ def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], 
         whole = all(T.is_scalar(axis) and not T.is_complex(axis) for axis in axes)
         need(whole, "the index must be a number")
         need(len(axes) == array.ndim, say("needs {axes} indices", axes=array.ndim))
+        none = say("there is none for elements of {dtype}", dtype=array.dtype)
+        listed = ", ".join(map(str, allowed))
         need(
-            array.dtype in allowed, say("there is none for elements of {dtype}", dtype=array.dtype)
+            array.dtype in allowed,
+            none,
+            say("There is one for elements of {listed}.", listed=listed),
         )
         for value in arguments[2:]:
             real = T.is_scalar(value.type) and not T.is_complex(value.type)
@@ -136,7 +140,7 @@ def _compare_and_swap_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(len(arguments) == 3, "takes an array, an old value and a new one")
     index = Typed(T.INT64, 0)
     typed = _atomic_typing("cas", 2)([arguments[0], index, *arguments[1:]], keywords)
-    need(typed.type in (T.INT32, T.INT64, T.UINT32, T.UINT64), "changes integers only")
+    need(typed.type in _WHOLE, "changes integers only")
     return typed
 
 

@@ -1,4 +1,4 @@
-"""`cuda.syncthreads`, `cuda.syncwarp`, the fences, and `cuda.nanosleep`."""
+"""`cuda.syncthreads`, the fences, and `cuda.nanosleep`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,6 @@ def _nothing(low: int, high: int) -> Callable[[Arguments, Keywords], Typed]:
     return typing
 
 
-def _syncwarp(machine: Runner, node: ast.Call, values: list[Any]) -> None:
-    machine.observers.syncwarp(machine.active)
-
-
 def _ignore(machine: Runner, node: ast.Call, values: list[Any]) -> None:
     """A fence orders what one thread does, and that is in order here; time does not pass.
 
@@ -39,7 +35,6 @@ def _ignore(machine: Runner, node: ast.Call, values: list[Any]) -> None:
 
 
 INTRINSICS["numba.cuda.syncthreads"] = Barrier(_nothing(0, 0), _ignore, _ignore)
-INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(_nothing(0, 1), _syncwarp)
 for _fence in ("threadfence", "threadfence_block", "threadfence_system"):
     INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(_nothing(0, 0), _ignore)
 INTRINSICS["numba.cuda.nanosleep"] = Intrinsic(_nothing(1, 1), _ignore)

@@ -1,14 +1,15 @@
 """Functions in which the lanes of a warp, or the threads of a block, see each other's values.
 
-Shuffles, votes, matches, the voting barriers, and operations on the bits of an integer. They
-join the table in `intrinsics.py`. A lane that reads the value of a lane that takes no part gets
-poison: on a GPU that value is undefined.
+Shuffles, votes, matches, `syncwarp`, the voting barriers, and operations on the bits of an
+integer. They join the table in `intrinsics.py`. A lane that reads the value of a lane that takes
+no part gets poison: on a GPU that value is undefined.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from course_lib.sentences import say
 # The types that can be shuffled; others are converted to the first that holds them.
 _SHUFFLED = (T.INT32, T.INT64, T.FLOAT32, T.FLOAT64)
 _LANE_BITS = np.uint64(1) << np.arange(WARP_SIZE, dtype=np.uint64)
+_ALL_LANES = np.uint64(2**WARP_SIZE - 1)
 
 
 def _rows(machine: Runner, value: Any, fill: object = 0) -> np.ndarray:
@@ -45,29 +47,54 @@ def _active_rows(machine: Runner) -> np.ndarray:
     return machine.space.warps_of(machine.active.full_array, False)
 
 
-def _meeting_rows(machine: Runner, node: ast.Call, mask: Value) -> np.ndarray:
-    """The lanes that take part; those that the mask names and that do not are reported.
+@dataclass(frozen=True)
+class Meeting:
+    """The lanes that carry out a function of warps together; all are rows of warps.
+
+    Attributes:
+        active: the lanes that take part.
+        absent: those that a mask names, that have not ended, and that do not come.
+        masks: the mask that each lane passes.
+    """
+
+    active: np.ndarray
+    absent: np.ndarray
+    masks: np.ndarray
+
+    def groups(self) -> np.ndarray:
+        """For each lane those that meet it here, as bits."""
+        here: np.ndarray = self.masks & (self.active @ _LANE_BITS)[:, :, None]
+        return here
+
+    def has(self, lanes: np.ndarray) -> np.ndarray:
+        """Whether each lane's partner, given by its number, takes part and is named."""
+        named = (self.masks & _LANE_BITS[lanes]) != 0
+        given: np.ndarray = named & np.take_along_axis(self.active, lanes, axis=2)
+        return given
+
+
+def meet(machine: Runner, node: ast.Call, mask: Value) -> Meeting:
+    """Who takes part; lanes that the mask names and that do not come are reported.
 
     A lane that has returned from the kernel need not come any more.
     """
     active = _active_rows(machine)
     name = ast.unparse(node.func).rsplit(".", 1)[-1]
-    masks = _rows(machine, mask).astype(np.int64).astype(np.uint64)
+    masks = _rows(machine, mask).astype(np.int64).astype(np.uint64) & _ALL_LANES
     unnamed = active & ((masks & _LANE_BITS) == 0)
     if unnamed.any():
         machine.observers.unnamed(name, unnamed, machine.line)
-    if machine.active.array is None:
-        return active
+    absent = np.zeros_like(active)
     frame = machine.frame
     while frame.parent is not None:
         frame = frame.parent
-    if machine.active is not frame.live:
+    if machine.active.array is not None and machine.active is not frame.live:
         named = np.bitwise_or.reduce(np.where(active, masks, np.uint64(0)), axis=2, keepdims=True)
         live = machine.space.warps_of(frame.live.full_array, False)
         absent = ((named & _LANE_BITS) != 0) & live & ~active
         if absent.any():
             machine.observers.left_out(name, active, absent, machine.line)
-    return active
+    return Meeting(active, absent, masks)
 
 
 # -- shuffles -----------------------------------------------------------------------------------
@@ -91,9 +118,23 @@ def _shuffle(source: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsi
         lane = np.arange(WARP_SIZE)
         wanted = source(lane, _rows(machine, values[2]).astype(np.int64))
         inside = (wanted >= 0) & (wanted < WARP_SIZE)
-        wanted = np.where(inside, wanted, lane)
-        given = np.where(_meeting_rows(machine, node, values[0]), rows, poison(dtype))
-        return machine.space.from_warps(np.take_along_axis(given, wanted, axis=2))
+        wanted = np.broadcast_to(np.where(inside, wanted, lane), rows.shape)
+        meeting = meet(machine, node, values[0])
+        undefined = meeting.active & ~meeting.has(wanted) & (wanted != lane)
+        given = np.take_along_axis(rows, wanted, axis=2)
+        if undefined.any():
+            name = ast.unparse(node.func).rsplit(".", 1)[-1]
+            instead = (
+                machine.instead.value(name, machine.line, dtype, machine.space)
+                if machine.instead
+                else None
+            )
+            there = poison(dtype) if instead is None else _rows(machine, instead)
+            given = np.where(undefined, there, given)
+            told = undefined & ~np.take_along_axis(meeting.absent, wanted, axis=2)
+            if told.any():
+                machine.observers.no_such_lane(name, told, wanted, meeting.active, machine.line)
+        return machine.space.from_warps(given)
 
     return Intrinsic(_shuffle_typing, run)
 
@@ -108,33 +149,29 @@ INTRINSICS["numba.cuda.shfl_xor_sync"] = _shuffle(lambda lane, argument: lane ^ 
 
 
 def _vote(decide: Callable[[np.ndarray, np.ndarray], Any], result: np.dtype) -> Intrinsic:
-    """A vote; `decide` gets which lanes take part and which of them say yes, row by row."""
+    """A vote; `decide` gets, as bits for each lane, who votes with it and who of them says yes."""
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         scalars(arguments, 2)
         return Typed(result)
 
     def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
-        active = _meeting_rows(machine, node, values[0])
-        yes = _rows(machine, machine.truth(values[1]), False) & active
-        verdict = np.broadcast_to(decide(active, yes)[:, :, None], active.shape)
-        return machine.space.from_warps(verdict.astype(result))
+        groups = meet(machine, node, values[0]).groups()
+        yes = _rows(machine, machine.truth(values[1]), False) @ _LANE_BITS
+        return machine.space.from_warps(decide(groups, groups & yes[:, :, None]).astype(result))
 
     return Intrinsic(typing, run)
 
 
-def _bits(lanes: np.ndarray) -> np.ndarray:
-    """The lanes (last axis) as the bits of an integer; as int32, like the hardware register."""
-    result: np.ndarray = (lanes @ _LANE_BITS).astype(np.uint32).astype(np.int32)
-    return result
+def _as_register(bits: np.ndarray) -> np.ndarray:
+    """Bits as int32, like the hardware's register."""
+    return bits.astype(np.uint32).astype(np.int32)
 
 
-INTRINSICS["numba.cuda.all_sync"] = _vote(lambda a, yes: (yes == a).all(axis=2), T.BOOL)
-INTRINSICS["numba.cuda.any_sync"] = _vote(lambda a, yes: yes.any(axis=2), T.BOOL)
-INTRINSICS["numba.cuda.eq_sync"] = _vote(
-    lambda a, yes: (yes == a).all(axis=2) | ~yes.any(axis=2), T.BOOL
-)
-INTRINSICS["numba.cuda.ballot_sync"] = _vote(lambda a, yes: _bits(yes), T.INT32)
+INTRINSICS["numba.cuda.all_sync"] = _vote(lambda group, yes: yes == group, T.BOOL)
+INTRINSICS["numba.cuda.any_sync"] = _vote(lambda group, yes: yes != 0, T.BOOL)
+INTRINSICS["numba.cuda.eq_sync"] = _vote(lambda group, yes: (yes == group) | (yes == 0), T.BOOL)
+INTRINSICS["numba.cuda.ballot_sync"] = _vote(lambda group, yes: _as_register(yes), T.INT32)
 
 
 def _activemask_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -144,7 +181,7 @@ def _activemask_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 
 def _activemask(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     active = _active_rows(machine)
-    bits = np.broadcast_to(_bits(active)[:, :, None], active.shape)
+    bits = np.broadcast_to((active @ _LANE_BITS)[:, :, None], active.shape)
     return machine.space.from_warps(bits.astype(np.uint32))
 
 
@@ -160,21 +197,21 @@ INTRINSICS["numba.cuda.lanemask_lt"] = Intrinsic(_activemask_typing, _lanes_belo
 def _equal_lanes(
     machine: Runner, node: ast.Call, values: list[Any]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which lanes take part, and for each lane which of them hold the same value."""
-    rows, active = _rows(machine, values[1]), _meeting_rows(machine, node, values[0])
+    """For each lane, as bits: who meets it, and which of them hold the same value."""
+    rows, groups = _rows(machine, values[1]), meet(machine, node, values[0]).groups()
     same = rows[:, :, :, None] == rows[:, :, None, :]
-    return active, same & active[:, :, None, :]
+    return groups, groups & (same @ _LANE_BITS)
 
 
 def _match_any(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     _, same = _equal_lanes(machine, node, values)
-    return machine.space.from_warps(_bits(same))
+    return machine.space.from_warps(_as_register(same))
 
 
 def _match_all(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
-    active, same = _equal_lanes(machine, node, values)
-    agreed = (same == active[:, :, None, :]).all(axis=3)
-    bits = np.where(agreed, _bits(active)[:, :, None], np.int32(0))
+    groups, same = _equal_lanes(machine, node, values)
+    agreed = same == groups
+    bits = np.where(agreed, _as_register(groups), np.int32(0))
     return machine.space.from_warps(bits), machine.space.from_warps(agreed)
 
 
@@ -190,6 +227,22 @@ INTRINSICS["numba.cuda.match_any_sync"] = Intrinsic(_match_typing(T.INT32), _mat
 INTRINSICS["numba.cuda.match_all_sync"] = Intrinsic(
     _match_typing(T.TupleType((T.INT32, T.BOOL))), _match_all
 )
+
+
+# -- syncwarp -----------------------------------------------------------------------------------
+
+
+def _syncwarp_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    scalars(arguments, 0, 1)
+    return Typed(T.Static(None))
+
+
+def _syncwarp(machine: Runner, node: ast.Call, values: list[Any]) -> None:
+    meet(machine, node, values[0] if values else _ALL_LANES)
+    machine.observers.syncwarp(machine.active)
+
+
+INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(_syncwarp_typing, _syncwarp)
 
 
 # -- barriers that vote -------------------------------------------------------------------------

@@ -17,13 +17,17 @@ from course_lib.emulator.inference.hints import (
     OF_A_NUMBER,
     OF_AN_ARRAY,
     memory_at_run_time,
+    no_such_name,
     unknown_attribute,
 )
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import constant_of_reference
 from course_lib.emulator.language.names import OwnModule, Reference, Unusable
+from course_lib.emulator.language.near_names import did_you_mean
 from course_lib.sentences import say
+
+ARRAY_ATTRIBUTES = ("shape", "size", "ndim", "dtype", "strides", "itemsize", "nbytes", "flat", "T")
 
 
 class AttributeTyper(FieldTyper):
@@ -128,10 +132,13 @@ class AttributeTyper(FieldTyper):
         named_only = node.attr in METHODS_THAT_ALLOCATE and node not in self.called
         code, hint = ("unsupported", "Leave it out.") if named_only else ("compile-error", "")
         message = say("An array in a kernel has no attribute .{attribute}.", attribute=node.attr)
-        raise rejection(code, message, node, hint or OF_AN_ARRAY.get(node.attr, ""))
+        near = OF_AN_ARRAY.get(node.attr) or did_you_mean(node.attr, ARRAY_ATTRIBUTES, before=".")
+        raise rejection(code, message, node, hint or near)
 
     def reference_attribute(self, node: ast.Attribute, reference: Reference) -> Typed:
         if reference.path in ATTRIBUTES:
             return Typed(ATTRIBUTES[reference.path].type)
+        if missing := no_such_name(reference, node):
+            raise missing
         value = constant_of_reference(reference)
         return self.known(node, reference if value is None else value)

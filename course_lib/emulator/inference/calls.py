@@ -29,6 +29,7 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.near_names import did_you_mean
 from course_lib.emulator.language.signatures import Signature, declared_signatures
 from course_lib.sentences import say
 
@@ -205,11 +206,24 @@ class CallTyper(MethodTyper):
                 ]
                 typing = self.function_typing(kernel, outer, literal, result)
             self.common.depth -= 4
-            typing.return_type = result or typing.return_type
+            typing.return_type = self._as_declared(kernel, typing.return_type, result)
             if known is not None:
                 known[kinds] = typing
         self.typing.calls[node] = typing
         return Typed(typing.return_type)
+
+    def _as_declared(self, kernel: Kernel, found: T.Type, declared: np.dtype | None) -> T.Type:
+        """What a function returns: a number becomes what it is declared as, nothing else does."""
+        if declared is None or T.is_scalar(found):
+            return declared or found
+        message = say(
+            "{kernel} is declared to return {declared}, and returns {found}.",
+            kernel=kernel.name,
+            declared=declared,
+            found=found,
+        )
+        hint = "Does every path of it end with a `return` of one number?"
+        raise rejection("compile-error", message, kernel.tree, hint)
 
     def call_itself(self, node: ast.Call, kernel: Kernel, arguments: list[Typed]) -> Typed:
         """A call of a function by itself: with arguments of the same types, as Numba has it."""
@@ -322,7 +336,8 @@ class CallTyper(MethodTyper):
                     name=name,
                 ),
                 node,
-                "Kernels compute element by element; use loops, and math for functions.",
+                did_you_mean(name.removeprefix("np."), T.DTYPES, "np.")
+                or "Kernels compute element by element; use loops, and math for functions.",
             )
         if function.path.startswith("numba.cuda.") or function.path.startswith("math."):
             last = "Which operators, or which other functions of math, do the same?"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import cmath
-import difflib
+import math
 import os
+from collections.abc import Iterable
 
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, INTRINSICS
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import REGISTERS_WITH_AXES, Reference, belongs_to_cuda
+from course_lib.emulator.language.near_names import did_you_mean
+from course_lib.emulator.language.types import DTYPES
 from course_lib.sentences import Sentence, say
 
 MOST_SHOWN = 160  # characters of a value in a sentence
@@ -47,6 +50,12 @@ OF_A_NUMBER = {
     "view": "course_lib.intrinsics.float_bits(…) gives the bits of a float.",
 }
 
+# Names of numba.cuda that no kernel of the emulator uses: they exist all the same.
+NUMBAS_CUDA = frozenset(
+    "args as_cuda_array cg current_context device_array driver event fp16 gpus In InOut jit Out "
+    "is_available pinned pinned_array reduce Reduce stream synchronize to_device types "
+    "ufuncs".split()
+)
 METHODS_THAT_ALLOCATE = frozenset("astype copy dot flatten ravel sort".split())
 _FUNCTIONS_THAT_ALLOCATE = frozenset(
     "arange array asarray copy empty empty_like full full_like linspace ones ones_like zeros "
@@ -65,6 +74,9 @@ def memory_at_run_time(name: str, node: ast.AST) -> KernelRejected | None:
 
 
 ENUM_HINT = "`.value` of a member is its number, such as Color.red.value."
+
+# The builtins that stand in kernels, so that they are what a name near to one of them means.
+COMMON_BUILTINS = ("range", "len", "min", "max", "abs", "int", "float", "bool", "round", "print")
 
 _NUMBAS_BUILTINS = (
     "complex filter isinstance iter map next ord repr slice str sum tuple type"
@@ -121,13 +133,29 @@ def short_name(reference: Reference) -> str:
     return path
 
 
-def hint_at_name(name: str) -> str | Sentence:
-    """What a student may have meant by a name that is not defined."""
+def hint_at_name(name: str, known: Iterable[str]) -> str | Sentence:
+    """What a student may have meant by a name that is not defined, among names that are."""
     if belongs_to_cuda(name):
         return "It belongs to cuda: is `cuda.` missing before it?"
     if len(name) == 1 and name.isupper():  # the sizes of a matrix, as a text calls them
         return say("A kernel is given arrays only. Which entry of a .shape is {name}?", name=name)
-    return "Is it mistyped, or is an import missing?"
+    return did_you_mean(name, known) or "Is it mistyped, or is an import missing?"
+
+
+def no_such_name(reference: Reference, node: ast.AST) -> KernelRejected | None:
+    """The refusal of a name of cuda or math that does not exist, where another one is near."""
+    owner, _, name = reference.path.rpartition(".")
+    if not owner.startswith(("numba.cuda", "math")) or hasattr(math, name):
+        return None
+    inside = f"{owner}."
+    known = (each for each in (*INTRINSICS, *ATTRIBUTES) if each.startswith(inside))
+    siblings = {each.removeprefix(inside).split(".")[0] for each in known}
+    if name in siblings or name in DTYPES or name in NUMBAS_CUDA:
+        return None
+    short = short_name(reference)
+    meant = did_you_mean(name, sorted(siblings), short.removesuffix(name))
+    message = say("{name} does not exist.", name=short)
+    return rejection("compile-error", message, node, meant) if meant else None
 
 
 def lacking(kind: T.Type) -> str:
@@ -147,6 +175,5 @@ def lacking(kind: T.Type) -> str:
         return say(
             "{name} is a function: what follows it in brackets?", name=short_name(kind.value)
         )
-    known = {each.lower(): each for each in ATTRIBUTES}  # threadidx.x and threadIdx.X alike
-    near = difflib.get_close_matches(path.lower(), known, n=1, cutoff=0.9)
-    return say("Did you mean {near}?", near=known[near[0]].removeprefix("numba.")) if near else ""
+    known = [each.removeprefix("numba.") for each in ATTRIBUTES]  # threadidx.x, threadIdx.X alike
+    return did_you_mean(path.removeprefix("numba."), known, alike=0.9)

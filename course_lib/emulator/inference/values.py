@@ -12,7 +12,7 @@ import numpy as np
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.inference.closures import belongs_around, only_value
-from course_lib.emulator.inference.hints import PYTHON_NAMES, hint_at_name
+from course_lib.emulator.inference.hints import COMMON_BUILTINS, PYTHON_NAMES, hint_at_name
 from course_lib.emulator.inference.typer import NotKnownYet, Typer
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
@@ -93,8 +93,17 @@ class ValueTyper(Typer):
             "compile-error",
             say("The name {name} is not defined.", name=node.id),
             node,
-            hint_at_name(node.id),
+            hint_at_name(node.id, self.names_known()),
         )
+
+    def names_known(self) -> list[str]:
+        """The names that a name may have been meant for: of this function, around it, Python's."""
+        stored = (
+            each.id
+            for each in ast.walk(self.kernel.tree)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        )
+        return [*self.kernel.parameters, *stored, *COMMON_BUILTINS, *self.kernel.namespace]
 
     def named_expression(self, node: ast.NamedExpr, env: Environment) -> Typed:
         return Typed(self.expression(node.value, env).type)

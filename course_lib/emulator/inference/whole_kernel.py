@@ -55,10 +55,30 @@ def device_arrays(typing: Typing) -> dict[DeviceArray, str]:
     }
 
 
+def float64_arrays(typing: Typing) -> set[int]:
+    """The lines that make shared or local arrays of float64."""
+    return {
+        call.lineno
+        for each in all_typings(typing, set())
+        for call in each.layouts
+        if getattr(each.types[call], "dtype", None) == T.FLOAT64
+    }
+
+
 @lru_cache(maxsize=8)
 def may_lack_values(typing: Typing) -> bool:
-    """Whether there is memory, or a variable, that may be read before it is written."""
-    return any(each.layouts or each.uncertain for each in all_typings(typing, set()))
+    """Whether there is memory, or a variable, that may be read before it is written.
+
+    So may the value of a lane that gives none, in a shuffle.
+    """
+    return any(
+        each.layouts or each.uncertain or any(map(_is_shuffle, each.calls))
+        for each in all_typings(typing, set())
+    )
+
+
+def _is_shuffle(call: ast.Call) -> bool:
+    return ast.unparse(call.func).rpartition(".")[2].startswith("shfl_")
 
 
 @lru_cache(maxsize=8)
@@ -108,5 +128,5 @@ def _store_targets(typing: Typing) -> tuple[list[ast.expr], set[str]]:
 def _stores(typing: Typing, call: ast.Call) -> bool:
     """Whether a call changes the array that is its first argument."""
     function = typing.types.get(call.func)
-    stores = (".atomic.", "intrinsics.store4", "intrinsics.cp_async16")
+    stores = (".atomic.", ".random.xoroshiro128p_", "intrinsics.store4", "intrinsics.cp_async16")
     return isinstance(function, T.Static) and any(each in str(function.value) for each in stores)

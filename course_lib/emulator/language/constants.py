@@ -133,6 +133,8 @@ def _literal(value: Any) -> Any:
 
 
 def _binary(op: ast.operator, left: Any, right: Any) -> Any:
+    if isinstance(left, tuple) or isinstance(right, tuple):
+        return _joined(op, left, right)
     left, right = _number(left), _number(right)
     if type(op) not in BINARY:
         raise NotConstant("this operator is not worked out in a constant")
@@ -143,6 +145,23 @@ def _binary(op: ast.operator, left: Any, right: Any) -> Any:
         if right > 0 and left.bit_length() * right > MAX_INTEGER_BITS:
             raise NotConstant("the number is too large")
     return _apply(BINARY[type(op)], left, right)
+
+
+def _joined(op: ast.operator, left: Any, right: Any) -> tuple[Any, ...]:
+    """`(8,) * 2` and `(4, 4) + (8,)`: tuples out of tuples, as long as they stay short."""
+    match op, left, right:
+        case (ast.Mult(), tuple(), int(times)) | (ast.Mult(), int(times), tuple()):
+            items = left if isinstance(left, tuple) else right
+            length = len(items) * max(0, times)
+        case ast.Add(), tuple(), tuple():
+            length = len(left) + len(right)
+        case _:
+            raise NotConstant("this operator is not worked out for a tuple")
+    if length > MAX_TUPLE_ITEMS:
+        raise NotConstant("the tuple is too long")
+    result: tuple[Any, ...] = _apply(BINARY[type(op)], left, right)
+    kind = ConstantList if ConstantList in (type(left), type(right)) else tuple
+    return kind(result)
 
 
 def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) -> Any:

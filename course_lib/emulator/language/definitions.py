@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import KernelRejected, rejection
+from course_lib.emulator.language.bindings import ANY, bindings_of
 from course_lib.emulator.language.constants import (
     NotConstant,
     constant_of_reference,
     evaluate_constant,
 )
+from course_lib.emulator.language.frozen import frozen
 from course_lib.emulator.language.kernel import Kernel, Program
 from course_lib.emulator.language.names import (
     EXCEPTIONS,
@@ -94,8 +96,6 @@ def read_statement(statement: ast.stmt, program: Program) -> None:
             for target in targets:
                 if isinstance(target, ast.Name):
                     _bind(program, target.id, Unusable(say("{name} is deleted.", name=target.id)))
-        case ast.Expr() | ast.Pass():
-            pass  # nothing that a kernel could use
         case _:
             _read_branch(statement, program)
 
@@ -106,17 +106,9 @@ def _read_branch(statement: ast.stmt, program: Program) -> None:
     for each in branch or ():
         read_statement(each, program)
     if branch is None:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                _bind(
-                    program, node.id, Unusable(say("{name} is not a plain constant.", name=node.id))
-                )
-            elif isinstance(node, ast.FunctionDef):
-                _bind(
-                    program,
-                    node.name,
-                    Unusable(say("{name} is defined in another block.", name=node.name)),
-                )
+        for binding in (each for each in bindings_of(statement) if each.name != ANY):
+            reason = say("{name} gets its value {way}.", name=binding.name, way=binding.way)
+            _bind(program, binding.name, Unusable(reason))
 
 
 def _why_not(value: ast.expr, name: str, reason: object) -> Unusable:
@@ -172,7 +164,7 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         parameters = parameters_of(definition.args, definition)
     except KernelRejected as refused:  # perhaps no kernel calls it
         found = refused.findings[0]
-        _bind(program, definition.name, Unusable(found.message, found.code))
+        _bind(program, definition.name, Unusable(found.message, found.code, found.hint))
         return
     kernel = Kernel(
         name=definition.name,
@@ -190,9 +182,16 @@ def _read_function(definition: ast.FunctionDef, program: Program) -> None:
         # It stands next to `def`: it changes the source that @cuda.jit compiles.
         is_unrolled=decorators[-1:] == [_UNROLLED],
     )
+    declared = zip(definition.decorator_list, decorators, strict=True)
+    if any(path == "numba.cuda.jit" and _has_signature(each) for each, path in declared):
+        kernel = frozen(kernel)
     program.functions[definition.name] = kernel
     program.constants.pop(definition.name, None)
     program.names[definition.name] = kernel
+
+
+def _has_signature(decorator: ast.expr) -> bool:
+    return isinstance(decorator, ast.Call) and bool(decorator.args)
 
 
 def _path_of(decorator: ast.expr, names: Mapping[str, Any]) -> str | None:
@@ -241,10 +240,16 @@ def _read_assignment(target: ast.expr, value: ast.expr, program: Program) -> Non
         for node in ast.walk(target):
             if isinstance(node, ast.Name):
                 known = function or _why_not(value, node.id, reason.said)
+                if function and isinstance(value, ast.Lambda):
+                    known = replace(function, name=node.id)
                 _bind(program, node.id, known)
         return
     if isinstance(target, ast.Name):
         _bind(program, target.id, constant)
+    elif any(isinstance(node, ast.Starred) for node in ast.walk(target)):
+        for binding in bindings_of(ast.Assign([target], value)):
+            unread = Unusable(say("{name} gets its value by `*`.", name=binding.name))
+            _bind(program, binding.name, unread)
     elif isinstance(target, ast.Tuple | ast.List) and isinstance(constant, tuple):
         if len(target.elts) != len(constant):
             raise rejection("compile-error", "The two sides have different lengths.", target)
@@ -259,7 +264,7 @@ def _bind(program: Program, name: str, value: Any) -> None:
     program.constants.pop(name, None)
     if isinstance(value, _CONSTANT):
         program.constants[name] = value
-    elif isinstance(value, Kernel):
+    elif isinstance(value, Kernel) and isinstance(value.tree, ast.FunctionDef):
         program.functions[name] = value
 
 
@@ -272,6 +277,8 @@ def function_behind(value: ast.expr, program: Program) -> Kernel | None:
         case ast.Name(id=name):
             found = program.names.get(name)
             return found if isinstance(found, Kernel) else None
+        case ast.Lambda(args=arguments):
+            return _of_lambda(value, arguments, program)
         case ast.Attribute(value=owner, attr="py_func"):
             found = function_behind(owner, program)
             if found is None or not found.is_decorated:
@@ -286,6 +293,17 @@ def function_behind(value: ast.expr, program: Program) -> Kernel | None:
     return None
 
 
+def _of_lambda(value: ast.Lambda, arguments: ast.arguments, program: Program) -> Kernel | None:
+    """`half = lambda number: number // 2`: a plain function without a name of its own."""
+    try:
+        parameters = parameters_of(arguments, value)
+    except KernelRejected:
+        return None
+    return Kernel(
+        "<lambda>", parameters, value, program.source, 1, program.names, is_decorated=False
+    )
+
+
 def _compiled(call: ast.Call, path: str, program: Program) -> Kernel | None:
     """`cuda.jit(f)`, `cuda.jit(f, fastmath=True)` or `cuda.jit(fastmath=True)(f)`."""
     if len(call.args) != 1:
@@ -294,7 +312,7 @@ def _compiled(call: ast.Call, path: str, program: Program) -> Kernel | None:
     if function is None or function.is_decorated:
         return None
     calls = [call, call.func] if isinstance(call.func, ast.Call) else [call]
-    return replace(
+    compiled = replace(
         function,
         is_decorated=True,
         is_device=any(is_switched_on("device", each) for each in calls),
@@ -303,6 +321,7 @@ def _compiled(call: ast.Call, path: str, program: Program) -> Kernel | None:
         is_for_cpu=_COMPILERS[path],
         jit_call=call.func if isinstance(call.func, ast.Call) else None,
     )
+    return frozen(compiled) if _has_signature(call.func) else compiled
 
 
 def _made_by(

@@ -24,6 +24,8 @@ class Kernel:
         source: that cell, file or text, or as much of it as there is.
         first_line: the line number of the first line of `source`.
         namespace: what the names outside the function stand for.
+        file: where Python has the function from: a file, or what it calls a notebook's cell; ""
+            where it was read from a text.
         is_device: whether it is decorated as a device function.
         is_decorated: whether it is decorated with cuda.jit at all.
         is_for_cpu: whether it is compiled for the processor instead, by numba.jit or numba.njit.
@@ -54,6 +56,7 @@ class Kernel:
     is_inlined: bool = False
     jit_call: ast.Call | None = None
     declared: Sequence[tuple[Sequence[Any], Any]] | None = None
+    file: str = ""
     # Not handed on to copies, whose names may stand for something else.
     compiled: dict[tuple[Any, ...], Any] | None = field(default=None, init=False)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import enum
 import inspect
 import linecache
@@ -21,13 +22,14 @@ from course_lib.emulator.budget import (
     MAX_SOURCE_CHARACTERS,
     MAX_STATEMENTS,
 )
-from course_lib.emulator.errors import rejection
+from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.language.definitions import (
     is_inlined,
     parameters_of,
     read_statement,
     stranger,
 )
+from course_lib.emulator.language.frozen import frozen
 from course_lib.emulator.language.kernel import Kernel, Program
 from course_lib.emulator.language.names import (
     KNOWN_MODULES,
@@ -39,6 +41,7 @@ from course_lib.emulator.language.names import (
     describe,
     plain_function,
 )
+from course_lib.emulator.language.unreadable import why_unreadable
 from course_lib.sentences import say
 
 
@@ -54,6 +57,7 @@ def load_program(text: str, surroundings: dict[str, Any] | None = None) -> Progr
         KernelRejected: for text that is no Python, is too large or too deeply nested, or
             imports what an answer may not.
     """
+    text = text.removeprefix("\ufeff")  # as Python reads a file
     tree = parse_text(text, "<answer>")
     program = Program(text, names={} if surroundings is None else surroundings)
     for statement in tree.body:
@@ -88,6 +92,17 @@ def kernel_from(source: object) -> Kernel:
     return _read(function, source)
 
 
+def freeze(source: object) -> None:
+    """Let a decorated function keep what the names outside it stand for now.
+
+    One whose text cannot be read is refused when it is launched.
+    """
+    with contextlib.suppress(KernelRejected):
+        kernel = frozen(kernel_from(source))
+        object.__setattr__(kernel, "compiled", {})
+        vars(source)[_REMEMBERED] = kernel
+
+
 # Where a decorated function keeps its Kernel, and a session without a GPU its signatures.
 _REMEMBERED = "_course_kernel"
 _SIGNATURES = "_course_signatures"
@@ -118,9 +133,42 @@ def plain_from(source: object) -> Kernel:
 def _kernel_of_function(
     function: FunctionType, decorated: object, names: Mapping[str, Any]
 ) -> Kernel:
+    definition, source, first_line = _definition_of(function)
+    options = getattr(decorated, "targetoptions", {}) or {}
+    return Kernel(
+        name=function.__name__,
+        parameters=parameters_of(definition.args, definition),
+        tree=definition,
+        source=source,
+        first_line=first_line,
+        namespace=names,
+        is_device=bool(options.get("device", False)),
+        is_inlined=_is_written_out(definition) or options.get("inline") in (True, "always"),
+        is_decorated=hasattr(decorated, "py_func"),
+        is_for_cpu=type(decorated).__module__.startswith("numba.core"),
+        is_debugged=bool(options.get("debug", False)),
+        is_fast=bool(options.get("fastmath", False)),
+        is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
+        declared=_declared(decorated),
+        file=function.__code__.co_filename,
+    )
+
+
+def _is_written_out(definition: ast.FunctionDef | ast.Lambda) -> bool:
+    return isinstance(definition, ast.FunctionDef) and is_inlined(definition)
+
+
+def _definition_of(function: FunctionType) -> tuple[ast.FunctionDef | ast.Lambda, str, int]:
+    """A function's syntax tree, the text around it, and the number of that text's first line.
+
+    Raises:
+        KernelRejected: if there is no such text, or several lambdas may be meant.
+    """
     try:
+        if function.__name__ == "<lambda>":
+            return _lambda_of(function)
         lines, first_line = inspect.getsourcelines(function)
-    except (OSError, TypeError):
+    except (OSError, TypeError, SyntaxError):
         raise rejection(
             "unsupported",
             say(
@@ -136,23 +184,27 @@ def _kernel_of_function(
     definition = tree.body[0]
     if not isinstance(definition, ast.FunctionDef):
         raise rejection("unsupported", "A kernel is written with `def`.", first_line)
-    options = getattr(decorated, "targetoptions", {}) or {}
-    return Kernel(
-        name=function.__name__,
-        parameters=parameters_of(definition.args, definition),
-        tree=definition,
-        source=source,
-        first_line=first_line,
-        namespace=names,
-        is_device=bool(options.get("device", False)),
-        is_inlined=is_inlined(definition) or options.get("inline") in (True, "always"),
-        is_decorated=hasattr(decorated, "py_func"),
-        is_for_cpu=type(decorated).__module__.startswith("numba.core"),
-        is_debugged=bool(options.get("debug", False)),
-        is_fast=bool(options.get("fastmath", False)),
-        is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
-        declared=_declared(decorated),
-    )
+    return definition, source, first_line
+
+
+def _lambda_of(function: FunctionType) -> tuple[ast.Lambda, str, int]:
+    """The same of a lambda, which stands somewhere in a line."""
+    code = function.__code__
+    lines, _ = inspect.findsource(function)
+    places = {(line, column) for line, _, column, _ in code.co_positions()}
+    found = [
+        node
+        for node in ast.walk(ast.parse("".join(lines)))
+        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno
+    ]
+    if len(found) > 1:
+        found = [each for each in found if (each.body.lineno, each.body.col_offset) in places]
+    if len(found) != 1:  # Python was told to keep no columns
+        message = "Several functions stand in this line, and the emulator cannot tell which it is."
+        raise rejection("unsupported", message, code.co_firstlineno, "Give each its own `def`.")
+    (node,) = found
+    last = node.end_lineno or node.lineno
+    return node, "".join(lines[node.lineno - 1 : last]), node.lineno
 
 
 def _declared(decorated: object) -> list[tuple[Any, Any]] | None:
@@ -218,7 +270,7 @@ class _LiveNames(Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         value = self._raw(name)
-        if hasattr(value, "py_func") and value.py_func.__module__.startswith("numba"):
+        if hasattr(value, "py_func") and str(value.py_func.__module__).startswith("numba"):
             # Numba's own device functions, such as its random generators, are known by name.
             function = value.py_func
             return Reference(canonical_path(f"{function.__module__}.{function.__name__}"))
@@ -308,10 +360,7 @@ def parse_text(text: str, filename: str) -> ast.Module:
             warnings.simplefilter("ignore")  # of escapes in strings, which mean nothing here
             tree = ast.parse(text, filename)
     except SyntaxError as error:
-        said, hint = error.msg, ""
-        if said.startswith("cannot assign to function call"):  # and it advises `==`
-            said = "nothing can be stored in a call"
-            hint = "An element of an array stands in square brackets."
+        said, hint = why_unreadable(error, text)
         message = say("This is no valid Python: {said}.", said=said)
         raise rejection("compile-error", message, error.lineno, hint) from None
     except (ValueError, MemoryError, RecursionError) as error:

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.machine.machine import Machine
-from course_lib.emulator.machine.operators import COMPLEX_FLOPS, DOUBLE, OPERATORS, UNARY, WRAPS
+from course_lib.emulator.machine.operators import (
+    COMPLEX_FLOPS,
+    DOUBLE,
+    OPERATORS,
+    PRODUCTS,
+    UNARY,
+    WRAPS,
+)
 from course_lib.emulator.state.lanes import Value
 
 
@@ -35,7 +42,10 @@ def operate(machine: Machine, node: ast.BinOp | ast.AugAssign, left: Value, righ
         fast = kernel.is_fast and isinstance(node.op, ast.Div) and dtype == np.float32
         if dtype.kind == "c" or (kernel.is_debugged and not fast):
             _end_where_zero(machine, right, node.lineno)
-    result: Value = OPERATORS[type(node.op)](left, right)
+    compute = OPERATORS[type(node.op)]
+    if machine.products and isinstance(node.op, PRODUCTS) and dtype == np.float32:
+        return machine.products(compute, left, right)
+    result: Value = compute(left, right)
     return result
 
 

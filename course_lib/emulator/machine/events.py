@@ -140,6 +140,14 @@ class Observer:
     def left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None:
         """Lanes call what lanes of their warp should call as well; both as rows of warps."""
 
+    def no_such_lane(
+        self, name: str, lanes: np.ndarray, wanted: np.ndarray, active: np.ndarray, line: int
+    ) -> None:
+        """Lanes ask those in `wanted` for values, and these give them none; all as rows of warps.
+
+        `active` take part; a lane that does and that the mask does not name gives no value either.
+        """
+
     def unnamed(self, name: str, lanes: np.ndarray, line: int) -> None:
         """Lanes, as rows of warps, are not named by the mask that they pass."""
 

@@ -14,6 +14,7 @@ import numpy as np
 from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.functions.atomic_updates import AtomicUpdate
 from course_lib.emulator.machine.events import Observers
+from course_lib.emulator.machine.handed import HandedValues
 from course_lib.emulator.machine.instead import Instead
 from course_lib.emulator.machine.slices import cut, last_named
 from course_lib.emulator.state.indices import Fault, IndexChecker
@@ -66,6 +67,7 @@ class LoadStoreUnit:
         self.observers = observers
         self.steps = steps
         self.instead = instead
+        self.handed: HandedValues | None = None
         self.interval = 0
         self.count = 0
         self.moment: tuple[int, ...] = ()
@@ -120,6 +122,9 @@ class LoadStoreUnit:
             unwritten = self._check_written(allocation, cell, mask, line)
             if unwritten is not None:
                 value = np.where(unwritten[0].full_array, unwritten[1], value)
+        if self.handed is not None and allocation.space == "shared":
+            place = self.memory.place(allocation, cell)
+            value = self.handed.loaded(allocation.storage, place, value, line)
         self.observe("load", view, cell, mask, line)
         return value
 
@@ -143,6 +148,8 @@ class LoadStoreUnit:
             unwritten = self._check_written(allocation, cell, mask, line, elements)
             if unwritten is not None:
                 values = np.where(unwritten[0].full_array, unwritten[1], values)
+        if self.handed is not None and allocation.space == "shared":
+            values = self.handed.loaded(allocation.storage, place, values, line)
         self.observe("load", view, cell, mask, line, elements)
         return values
 
@@ -239,7 +246,7 @@ class LoadStoreUnit:
 
     def _check_written(
         self, allocation: Allocation, cell: Value, mask: Mask, line: int, elements: int = 1
-    ) -> tuple[Mask, np.generic] | None:
+    ) -> tuple[Mask, Value] | None:
         """Notice reads of cells that were never written, or not in the latest round of writes.
 
         Returns:
@@ -274,12 +281,10 @@ class LoadStoreUnit:
             self._check_stale(allocation, cell, found, mask, line)
         return unwritten
 
-    def _instead(
-        self, allocation: Allocation, never: Mask, line: int
-    ) -> tuple[Mask, np.generic] | None:
+    def _instead(self, allocation: Allocation, never: Mask, line: int) -> tuple[Mask, Value] | None:
         if self.instead is None:
             return None
-        value = self.instead.value(allocation.name, line, allocation.dtype)
+        value = self.instead.value(allocation.name, line, allocation.dtype, self.space)
         return None if value is None else (never, value)
 
     def _check_stale(

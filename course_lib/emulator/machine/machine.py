@@ -28,6 +28,7 @@ from course_lib.emulator.machine.load_store import LoadStoreUnit, as_dtype
 from course_lib.emulator.machine.operators import (
     DOUBLE,
 )
+from course_lib.emulator.machine.rounding import EitherRounding
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.state.memory import ArrayView, Memory
 
@@ -83,6 +84,7 @@ class Machine:
         self.budget = budget
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.instead = instead
+        self.products: EitherRounding | None = None
         self.captured = captured or {}
         self.unit = LoadStoreUnit(space, memory, observers, steps, instead)
         self.copies = AsyncCopies(self.unit, active)

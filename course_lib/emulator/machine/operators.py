@@ -26,6 +26,7 @@ OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.BitXor: np.bitwise_xor,
 }
 DOUBLE = (T.FLOAT64, T.COMPLEX128)
+PRODUCTS = (ast.Mult, ast.Pow)
 WRAPS = {ast.Mod, ast.FloorDiv, ast.BitAnd, ast.RShift}
 # What an operator costs on complex numbers: that many operations on floats.
 COMPLEX_FLOPS: dict[type[ast.operator], int] = {

@@ -32,7 +32,7 @@ from course_lib.emulator.machine.expressions import (
     tuple_expression,
 )
 from course_lib.emulator.machine.machine import Machine, Prepared
-from course_lib.emulator.machine.operators import COMPARISONS, OPERATORS, WRAPS
+from course_lib.emulator.machine.operators import COMPARISONS, OPERATORS, PRODUCTS, WRAPS
 from course_lib.emulator.machine.subscripts import element_parts, subscript
 from course_lib.emulator.machine.variables import read_name
 
@@ -104,6 +104,7 @@ def _binary(typing: Typing, node: ast.BinOp) -> Prepared | None:
         return lambda machine: operate(machine, node, left(machine), right(machine))
     compute = _FASTER.get(type(node.op), OPERATORS[type(node.op)])
     is_float = dtype.kind == "f"
+    is_product = dtype == np.float32 and isinstance(node.op, PRODUCTS)
 
     def run(machine: Machine) -> Any:
         one, other = left(machine), right(machine)
@@ -113,6 +114,8 @@ def _binary(typing: Typing, node: ast.BinOp) -> Prepared | None:
             one = one.astype(dtype)
         if other.dtype is not dtype:
             other = other.astype(dtype)
+        if is_product and machine.products:
+            return machine.products(compute, one, other)
         return compute(one, other)
 
     return run

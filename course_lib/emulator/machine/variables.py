@@ -90,7 +90,8 @@ def _undefined(machine: Machine, node: ast.Name, kind: T.Type, lanes: Mask) -> A
     machine.observers.undefined(node.id, lanes, node.lineno)
     if not isinstance(kind, np.dtype):
         return None
-    value = machine.instead.value(node.id, node.lineno, kind) if machine.instead else None
+    instead = machine.instead
+    value = instead.value(node.id, node.lineno, kind, machine.space) if instead else None
     return poison(kind) if value is None else value
 
 

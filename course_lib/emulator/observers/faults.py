@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class Faults(FaultObserver):
     def begin(self, space: LaneSpace, memory: Memory) -> None:
         super().begin(space, memory)
         self._ended = np.zeros(space.size, bool)  # by an exception that a finding tells of
+        self._synced: Any = 0  # how often each lane came to a syncwarp, in rows of warps
+        self._awaited: dict[int, tuple[Any, Any]] = {}
 
     def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None:
         self.note(index_finding(fault, allocation, kind, line, *self.who(fault.lane)))
@@ -143,24 +146,80 @@ class Faults(FaultObserver):
         self.note(found)
 
     def left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None:
+        if name == "syncwarp":  # those who are absent here may meet the others at another one
+            came, missed = self._awaited.get(line, (False, False))
+            self._awaited[line] = (came | active, missed | absent)
+        else:
+            self._note_left_out(name, active, absent, line)
+
+    def syncwarp(self, mask: Mask) -> None:
+        self._synced = self._synced + self.space.warps_of(mask.full_array, False)
+
+    def end(self) -> None:
+        for line, (came, missed) in self._awaited.items():
+            often = np.where(came, self._synced, 0).max(axis=2, keepdims=True)
+            absent = missed & (self._synced < often)
+            if absent.any():
+                active = came & absent.any(axis=2, keepdims=True)
+                self._note_left_out("syncwarp", active, absent, line)
+
+    def _note_left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None:
         row = int(np.argmax(absent.any(axis=2).reshape(-1)))
         who, thread = self.who(self._lane_of(active, row))
         other, other_thread = self.who(self._lane_of(absent, row))
+        message = say(
+            "{who} calls {name} with a mask that names {other} as well, but {other} does not "
+            "get there: what comes out is undefined.",
+            who=who,
+            name=name,
+            other=other,
+        )
+        hint = say(
+            "Which threads does the mask name, and do all of them come to this {name}?",
+            name=name,
+        )
+        if name == "syncwarp":
+            message = say(
+                "{who} waits at cuda.syncwarp() for {other} as well, but {other} does not get "
+                "there: who waits for whom is undefined.",
+                who=who,
+                other=other,
+            )
+            hint = say("Do all lanes of the warp come here, or all that a mask in it names?")
+        found = finding("barrier-divergence", message, line, hint, threads=(thread, other_thread))
+        self.note(found)
+
+    def no_such_lane(
+        self, name: str, lanes: np.ndarray, wanted: np.ndarray, active: np.ndarray, line: int
+    ) -> None:
+        row = int(np.argmax(lanes.any(axis=2).reshape(-1)))
+        lane = int(np.argmax(lanes.reshape(-1, WARP_SIZE)[row]))
+        asked = int(wanted.reshape(-1, WARP_SIZE)[row, lane])
+        block, warp = divmod(row, self.space.warps_per_block)
+        first = block * self.space.block_size + warp * WARP_SIZE
+        who, thread = self.who(first + lane)
+        threads: tuple[Place, ...] = (thread,)
+        other: str = say("lane {asked} of its warp", asked=asked)
+        why = "but its block has no such thread"
+        if warp * WARP_SIZE + asked < self.space.block_size:
+            other, other_thread = self.who(first + asked)
+            threads = (thread, other_thread)
+            named = active.reshape(-1, WARP_SIZE)[row, asked]
+            why = "which the mask does not name" if named else "which takes no part"
         found = finding(
-            "barrier-divergence",
+            "uninitialised-read",
             say(
-                "{who} calls {name} with a mask that names {other} as well, but {other} does not "
-                "get there: what comes out is undefined.",
+                "{who} asks by {name} for the value of {other}, {why}: what comes out is "
+                "undefined.",
                 who=who,
                 name=name,
                 other=other,
+                why=why,
             ),
             line,
-            say(
-                "Which threads does the mask name, and do all of them come to this {name}?",
-                name=name,
-            ),
-            threads=(thread, other_thread),
+            "From which lane does each lane read here, and do both of them take part?",
+            threads=threads,
+            cell=name,
         )
         self.note(found)
 

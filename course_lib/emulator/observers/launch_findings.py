@@ -19,15 +19,18 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
         return finding("timeout", message, stop.line, "What makes this launch so long?")
     if loop.ends:
         message = say(
-            "The loop in {line} was in its turn {turns} {used_up}.",
+            "The loop in {line} was in its iteration {turns} {used_up}.",
             line=Line(loop.line),
             turns=f"{loop.turns:,}",
             used_up=used_up,
         )
-        hint = "How many threads share the work, and how often does each of them turn this loop?"
+        hint = (
+            "How many threads share the work, and how many iterations of this loop does each of "
+            "them make?"
+        )
     else:
         message = say(
-            "The loop in {line} had turned {turns} times {used_up}.",
+            "The loop in {line} had made {turns} iterations {used_up}.",
             line=Line(loop.line),
             turns=f"{loop.turns:,}",
             used_up=used_up,
@@ -36,21 +39,29 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
     return finding("timeout", message, loop.line, hint)
 
 
-def float64_findings(lines: Iterable[int], array_types: Collection[str]) -> list[Finding]:
-    """Lines that compute in float64, where none of the arrays that were passed in has it."""
+def float64_findings(
+    lines: Iterable[int], made: Iterable[int], array_types: Collection[str]
+) -> list[Finding]:
+    """Lines that compute in float64, or make an array of it, as those that were passed in are not.
+
+    Args:
+        lines: those that compute.
+        made: those that make a shared or a local array, whatever is computed with what it holds.
+        array_types: the types of the arrays that were passed in.
+    """
     if "float64" in array_types:
         return []
     arrays = "none of the arrays is"
     if len(array_types) == 1:
         arrays = f"the arrays are {next(iter(array_types))}"
+    computes = say("This line computes in float64 although {arrays}.", arrays=arrays)
+    holds = say("This array holds float64 although {arrays}.", arrays=arrays)
+    value = "Which value here is an integer or a Python float? np.float32(…) makes it float32."
+    size = "How many bytes does an element take here, and how many would do?"
     return [
-        finding(
-            "float64-arithmetic",
-            say("This line computes in float64 although {arrays}.", arrays=arrays),
-            line,
-            "Which value here is an integer or a Python float? np.float32(…) makes it float32.",
-        )
-        for line in sorted(lines)
+        finding("float64-arithmetic", message, line, hint)
+        for message, hint, places in ((computes, value, lines), (holds, size, made))
+        for line in sorted(places)
     ]
 
 

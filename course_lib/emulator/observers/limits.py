@@ -254,7 +254,7 @@ class LimitNotes(Observer):
 
     def access(self, access: Access) -> None:
         """An access to memory has been made."""
-        if not self._loops or access.allocation.space != "global":
+        if not self._loops or access.allocation.space != "global" or access.mask.empty:
             return
         cells: Range | None = None
         for loop in self._loops:

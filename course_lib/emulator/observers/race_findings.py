@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from course_lib.emulator.observers.changes import DRAW, SWAP
 from course_lib.emulator.observers.races import Race
 from course_lib.emulator.observers.thread_names import Place, ThreadNames, block_name
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, say
 
 
-def race_finding(race: Race, names: ThreadNames) -> Finding:
-    """Two accesses that nothing orders."""
+def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
+    """Two accesses that nothing orders; `change`: what the line does to the cell (changes.py)."""
     first = names.full(race.first_block, race.first_thread)
     second = names.full(race.second_block, race.second_thread)
     blocks: tuple[Place, ...] = ()
@@ -20,7 +21,7 @@ def race_finding(race: Race, names: ThreadNames) -> Finding:
         first = block_name(race.first_block, names.grid)
         second = block_name(race.second_block, names.grid)
         blocks = (race.first_block, race.second_block)
-    message, hint = _race_sentence(race, first, second)
+    message, hint = _race_sentence(race, first, second, change)
     return finding(
         race.code,
         message,
@@ -33,7 +34,7 @@ def race_finding(race: Race, names: ThreadNames) -> Finding:
     )
 
 
-def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
+def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[str, str]:
     facts: dict[str, Any] = {
         "first": first,
         "second": second,
@@ -41,16 +42,8 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
         "first_line": Line(race.first_line),
         "second_line": Line(race.second_line),
     }
-    if race.updates:
-        message = say(
-            "{first} and {second} both read {cell}, change it and write it back at "
-            "{first_line}; nothing orders them, so what one of them adds can be lost.",
-            **facts,
-        )
-        return message, (
-            "What does an atomic operation, such as cuda.atomic.add, do in one step that this line "
-            "does in three?"
-        )
+    if race.updates or change in (DRAW, SWAP):
+        return _update_sentence(change, facts)
     facts["lacking"], hint = _what_lacks(race)
     if "copy" in (race.first_kind, race.second_kind):
         return _copy_race_sentence(race, facts)
@@ -82,6 +75,41 @@ def _race_sentence(race: Race, first: str, second: str) -> tuple[str, str]:
             "{second_line}; {lacking}.",
             **facts,
         )
+    return message, hint
+
+
+def _update_sentence(change: str, facts: Mapping[str, Any]) -> tuple[str, str]:
+    """Two threads that read a cell and write it back."""
+    if change == DRAW:
+        message = say(
+            "{first} and {second} both draw a random number from {cell}; nothing orders them, so "
+            "both may get the same number.",
+            **facts,
+        )
+        return message, (
+            "Each thread needs a state of its own. How many states are there, and which of them "
+            "does each thread use?"
+        )
+    if change == SWAP:
+        message = say(
+            "{first} and {second} both exchange {cell} for another element at {second_line}: what "
+            "one of them has exchanged, the other may change back.",
+            **facts,
+        )
+        return message, "Two threads come to each pair. Which of the two should exchange it?"
+    message = say(
+        "{first} and {second} both read {cell}, change it and write it back at "
+        "{first_line}; nothing orders them, so what one of them {does} can be lost.",
+        **facts,
+        does="adds" if change == "add" else "writes",
+    )
+    if not change:
+        return message, "Which of the threads that come to this element should change it?"
+    hint = say(
+        "What does an atomic operation, such as cuda.atomic.{change}, do in one step that this "
+        "line does in three?",
+        change=change,
+    )
     return message, hint
 
 

@@ -245,6 +245,17 @@ def updating_lines(
     }
 
 
+def changing_threads(
+    touched: Iterable[tuple[Access, np.ndarray]], lanes: Mapping[int, AccessingLanes]
+) -> set[tuple[tuple[int, ...], int]]:
+    """The threads that read a cell and write it in one turn of a loop, each with that turn."""
+    by_kind: dict[str, set[tuple[tuple[int, ...], int]]] = {}
+    for access, places in touched:
+        turn, threads = access.order[:-2], lanes[id(access)].thread[places].tolist()
+        by_kind.setdefault(access.kind, set()).update((turn, thread) for thread in threads)
+    return by_kind.get("load", set()) & by_kind.get("store", set())
+
+
 def cells_and_threads(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray]:
     """For each active lane, its cell (each block's shared cells apart) and its number."""
     cells, lanes = spread(access.cell, space.shape).reshape(-1), space.lane_number.reshape(-1)

@@ -21,6 +21,7 @@ from course_lib.emulator.observers.race_search import (
     AccessingLanes,
     CollectedAccess,
     cells_and_threads,
+    changing_threads,
     conflicts,
     few_of_each_line,
     fingerprint_of,
@@ -55,7 +56,8 @@ class Race:
     """Two accesses to one cell that nothing orders.
 
     `first` and `second` are in program order; threads and blocks are (x, y, z). `updates`: both
-    threads read the cell, change it and write it back, all on the one line.
+    threads read the cell, change it and write it back, all on the one line; `both_change`: on
+    several lines, in one turn of a loop.
     """
 
     code: str
@@ -72,6 +74,7 @@ class Race:
     second_block: tuple[int, int, int]
     same_warp: bool
     updates: bool = False
+    both_change: bool = False
 
 
 class RaceDetector(Observer):
@@ -319,6 +322,7 @@ class RaceDetector(Observer):
         )
         chosen = {id(entry.access): of for entry, of in zip(group, lanes, strict=True)}
         updating = updating_lines(touched, chosen)
+        changing = changing_threads(touched, chosen)
         for number, (first, places) in enumerate(touched):
             for second, others in touched[number:]:
                 if first.kind == second.kind and first.kind in ("load", "atomic"):
@@ -330,7 +334,11 @@ class RaceDetector(Observer):
                     threads = int(a.thread[i]), int(b.thread[j])
                     race = self._race(first, second, int(a.cell[i]), *threads)
                     updates = first.line == second.line and first.line in updating
-                    yield replace(race, updates=updates)
+                    both = any(
+                        all((turn, thread) in changing for thread in threads)
+                        for turn, _ in changing
+                    )
+                    yield replace(race, updates=updates, both_change=both)
 
 
 def code_of(first: str, second: str) -> str:

@@ -107,7 +107,7 @@ class Interpreter:
         if busiest is None:
             return rejection("timeout", "This takes too many steps.", line)
         message = say(
-            "The loop in {line} has turned {turns} times, and no steps are left.",
+            "The loop in {line} has made {turns} iterations, and no steps are left.",
             line=Line(busiest.line),
             turns=busiest.turns,
         )

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
-import difflib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.language.constants import ConstantList, constant_of_reference
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
+from course_lib.emulator.language.near_names import did_you_mean
 from course_lib.emulator.plain.functions import Scope, function_of, not_known, stopped
 from course_lib.emulator.plain.known_functions import FROM_ITEMS, FUNCTIONS
 from course_lib.emulator.plain.values import ITEMS_PER_STEP, Record, is_plain
 from course_lib.sentences import say
-
-LONGEST_COMPARED, MOST_COMPARED = 40, 200  # characters of a name, and names
 
 
 def look_up(name: str, node: ast.AST, scope: Scope, spend: Callable[[int, ast.AST], None]) -> Any:
@@ -68,7 +66,7 @@ def _of_python(name: str, node: ast.AST, scope: Scope) -> Any:
     if hasattr(builtins, name):
         not_known(name, node)
     known = [*scope.variables, *(each for each in scope.names if not each.startswith("_"))]
-    hint = _closest(name, known) or "Is it mistyped, or is an import missing?"
+    hint = did_you_mean(name, known, alike=0.6) or "Is it mistyped, or is an import missing?"
     stopped(node, say("Nothing is called {name} here.", name=name), hint, code="uninitialised-read")
 
 
@@ -80,17 +78,10 @@ def attribute(owner: Any, name: str, node: ast.Attribute) -> Any:
         if name in owner.values:
             return owner.values[name]
         fields = say("It has {fields}.", fields=", ".join(owner.values))
-        hint = _closest(name, owner.values, cutoff=0.5) or fields
+        hint = did_you_mean(name, owner.values, alike=0.5) or fields
         stopped(node, say("{owner} has no attribute {name}.", owner=owner.name, name=name), hint)
     if isinstance(owner, Reference):
         reference = owner.attribute(name)
         constant = constant_of_reference(reference)
         return reference if constant is None else constant
     raise rejection("unsupported", say("The attribute {name} is not known here.", name=name), node)
-
-
-def _closest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """A hint at the name that was perhaps meant, if there is one; long names are not compared."""
-    short = [each for each in known if len(each) <= LONGEST_COMPARED][:MOST_COMPARED]
-    near = difflib.get_close_matches(name[:LONGEST_COMPARED], short, n=1, cutoff=cutoff)
-    return say("Did you mean {near}?", near=near[0]) if near else ""

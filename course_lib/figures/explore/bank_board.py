@@ -1,4 +1,4 @@
-"""Draw the banks of shared memory as columns and the passes as rows, with lanes in the cells."""
+"""Draw the banks of shared memory as columns and wavefronts as rows, with lanes in the cells."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from course_lib.devices import BANK_WIDTH_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
 from course_lib.figures.bank_passes import Phase
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.interactive.scene import Scene
-from course_lib.words import counted, plural
+from course_lib.words import counted
 
 WIDTH = 730
 _EXTRA = "trouble-soft dashed"  # dashed: the second sign beside the colour
@@ -26,7 +26,7 @@ def board_height(rows: int = MOST_PASSES) -> float:
 def draw_board(
     scene: Scene, top: float, width: int = BANK_WIDTH_BYTES, rows: int = MOST_PASSES
 ) -> None:
-    """The empty board: a key, the banks' numbers, a row for each pass, and 32 lanes to place."""
+    """The empty board: a key, the banks' numbers, a row for each wavefront, and 32 lanes."""
     _draw_key(scene, top)
     scene.text(_LEFT - 6, top + 36, "bank", "small muted", "end")
     for bank in range(SHARED_MEMORY_BANKS):
@@ -65,7 +65,7 @@ def _draw_key(scene: Scene, top: float) -> None:
     entries = (
         ("a-soft", "lane 7", "7"),
         ("a-soft", "lane 7 and others: the same word", "7+"),
-        (_EXTRA, "an extra pass: bank conflict", "7"),
+        (_EXTRA, "an extra wavefront: bank conflict", "7"),
     )
     for css, words, label in entries:
         scene.rect(x + 0.5, top + 0.5, _COLUMN - 1, _ROW + 1, css)
@@ -86,7 +86,7 @@ def width_patch(width: int) -> Patch:
 
 
 def board_patch(top: float, phases: Sequence[Phase]) -> Patch:
-    """Where a request's lanes stand: each in its bank and in the pass that serves it."""
+    """Where a request's lanes stand: each in its bank and in the wavefront that serves it."""
     first = top + 42
     patch: dict[str, dict[str, str | bool]] = {}
     starts = [0, *accumulate(phase.passes for phase in phases)]
@@ -129,7 +129,7 @@ def degree_of(phases: Sequence[Phase]) -> int:
 def verdict(phases: Sequence[Phase], width: int) -> str:
     """What the board shows, in one or two sentences."""
     passes, needed = passes_of(phases), len(phases)
-    count = f"{counted(passes, 'pass')} ({plural('wavefront', passes)})"
+    count = counted(passes, "wavefront")
     if width > BANK_WIDTH_BYTES:
         lanes = phases[0].last_lane + 1 - phases[0].first_lane
         served = f"{counted(needed, 'phase')} of {lanes} lanes"
@@ -154,7 +154,7 @@ def headline(phases: Sequence[Phase]) -> Patch:
     bad = passes > needed
     return {
         "number": {
-            "text": counted(passes, "pass") + (" ⚠" if bad else " ✓"),
+            "text": counted(passes, "wavefront") + (" ⚠" if bad else " ✓"),
             "class": "huge bold trouble" if bad else "huge bold",
         },
         "detail": {

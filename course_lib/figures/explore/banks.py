@@ -35,7 +35,7 @@ def explore_banks(
     *,
     block: Sequence[int] = (0, 0),
 ) -> Interactive:
-    """Which bank of shared memory serves which lane, and how many passes a request takes.
+    """Which bank of shared memory serves which lane, and how many wavefronts a request takes.
 
     Args:
         kernel_or_profile: a launch with `emulate(kernel, trace=True)`, to step through its shared
@@ -111,10 +111,10 @@ def _of_a_tile() -> Interactive:
         layer(keys, lambda *at: board.verdict(tile_phases(*at), at[3])),
     )
     return Interactive(
-        "32 banks: which lane is served in which pass?",
+        "32 banks: which lane is served in which wavefront?",
         _tile_scene(), controls, layers, words, _tile_still,
-        "A board of 32 columns, the banks of shared memory, and a row for each pass. Each of the "
-        "32 lanes stands in the bank that holds its word and in the pass that serves it.",
+        "A board of 32 columns, the banks of shared memory, and a row for each wavefront. Each of "
+        "the 32 lanes stands in the bank that holds its word and in the wavefront that serves it.",
     )  # fmt: skip
 
 
@@ -176,7 +176,7 @@ def _layout(row_length: int, cure: str) -> str:
 
 # -- the student's own kernel --------------------------------------------------------------------
 
-_OWN_TITLE = "Your kernel's shared memory: which lane is served in which pass?"
+_OWN_TITLE = "Your kernel's shared memory: which lane is served in which wavefront?"
 
 
 def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
@@ -218,7 +218,7 @@ def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
         _OWN_TITLE, scene, own_controls(own), layers, words,
         lambda: _own_still(own.places),
         f"The lines of {profile.kernel_name} that use shared memory, and a board of 32 banks: each "
-        "lane stands in the bank that holds its word and in the pass that serves it.",
+        "lane stands in the bank that holds its word and in the wavefront that serves it.",
         clicks=steps.clicks(),
     )  # fmt: skip
 

@@ -135,7 +135,7 @@ def _pattern_still() -> Picture:
         ("32 neighbours", "neighbours: x[i]", 0),
         ("off by one", "neighbours: x[i]", 1),
         ("stride 2", "stride 2: x[2·i]", 0),
-        ("rows of 8 of a tile", "rows of 8: X[i // 8, i % 8]", 0),
+        ("four rows of 8", "rows of 8: X[i // 8, i % 8]", 0),
         ("all the same", "all the same: x[0]", 0),
         ("a column", f"a column, rows of {MATRIX_WIDTH}: X[i, 0]", 0),
     )

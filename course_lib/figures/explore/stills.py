@@ -17,7 +17,7 @@ _PANEL = 2.4
 
 @style.drawn
 def bank_examples(examples: Sequence[tuple[str, Sequence[int]]]) -> Picture:
-    """Small boards of 32 banks: for each example, which bank serves which lane in which pass.
+    """Small boards of 32 banks: for each example, which bank serves which lane in which wavefront.
 
     Args:
         examples: name and the word that each of the 32 lanes asks for; three in a row.
@@ -25,8 +25,8 @@ def bank_examples(examples: Sequence[tuple[str, Sequence[int]]]) -> Picture:
     rows = -(-len(examples) // 3)
     figure = style.card(
         0.75 + 1.72 * rows,
-        "Which bank serves which lane, and in which pass",
-        "32 banks side by side, passes downwards, a mark for each word; hatched: bank conflicts",
+        "Which bank serves which lane, and in which wavefront",
+        "32 banks, wavefronts downwards, a mark for each word; hatched: bank conflicts",
     )
     pen = Pen.on(figure)
     told = []
@@ -39,7 +39,7 @@ def bank_examples(examples: Sequence[tuple[str, Sequence[int]]]) -> Picture:
 def _draw_board(pen: Pen, corner: tuple[float, float], name: str, words: Sequence[int]) -> str:
     (phase,) = phases_of([4 * word for word in words], range(WARP_SIZE), 4)
     left, top = corner
-    count = counted(phase.passes, "pass")
+    count = counted(phase.passes, "wavefront")
     pen.write(left, top, name, bold=True)
     ink = style.VERMILION if phase.passes > 1 else style.INK
     pen.write(left, top + 0.2, count, colour=ink, bold=True, size=style.NORMAL)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from course_lib.emulator.language.names import names_of_module
 from course_lib.grading.answers.cell_code import read_code
 from course_lib.grading.answers.segments import Segment
 from course_lib.grading.answers.statements import Statement, may_be_taken
@@ -48,11 +47,13 @@ class Assembled:
         text: the pieces, and then the cell.
         first_line: the line on which the cell begins.
         notes: what came from elsewhere, and what was left out.
+        needed: the names that the answer needs, its own among them.
     """
 
     text: str
     first_line: int
     notes: tuple[str, ...]
+    needed: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -88,18 +89,19 @@ def assemble(
     joined = (own.cell, *own.continued_in)
     here = [each for each in segments if each.file == own.file and each.runs]
     others = [each for each in here if each.order != own.order and each.cell not in joined[1:]]
-    pieces = _collect(own, names, others, given)
+    pieces, needed = _collect(own, names, others, given)
     after = _rebound_below(own, frozenset(names), here)
     lines = [piece.text for piece in pieces]
     first_line = sum(text.count("\n") + 1 for text in lines) + 1
     texts = [*lines, own.code.text, *(piece.text for piece in after)]
-    return Assembled("\n".join(texts), first_line, tuple(_notes([*pieces, *after])))
+    notes = tuple(_notes([*pieces, *after]))
+    return Assembled("\n".join(texts), first_line, notes, frozenset(needed))
 
 
 def _collect(
     own: Segment, names: Iterable[str], others: Sequence[Segment], given: Surroundings | None
-) -> list[_Piece]:
-    """The pieces in their order."""
+) -> tuple[list[_Piece], set[str]]:
+    """The pieces in their order, and all names that were looked for."""
     found: dict[tuple[int, int, str], _Piece] = {}
     waiting = [(own, name) for name in names]
     seen: set[str] = set()
@@ -125,7 +127,7 @@ def _collect(
     ordered = [found[key] for key in sorted(found)]
     if sum(len(piece.text) for piece in ordered) > MAX_PIECES_CHARACTERS:
         ordered = []
-    return ordered
+    return ordered, seen
 
 
 def _index_of(segments: Iterable[Segment]) -> _Index:
@@ -141,7 +143,7 @@ def _elsewhere(
     name: str, user: Segment, index: _Index, given: Surroundings | None
 ) -> _Piece | None:
     """Where a name is defined, as Python would find it that ran the notebook from above."""
-    places = index.get(name) or _star_imports(name, index)
+    places = index.get(name, ())
     before = [each for each in places if each[0].order <= user.order]
     after = [each for each in places if each[0].order > user.order]
     for segment, statement in reversed(before):
@@ -154,16 +156,6 @@ def _elsewhere(
             if piece := _piece(name, segment, statement, given):
                 return piece
     return None
-
-
-def _star_imports(name: str, index: _Index) -> list[tuple[Segment, Statement]]:
-    """The imports of everything that bring this name."""
-    return [
-        (segment, statement)
-        for segment, statement in index.get("*", ())
-        if may_be_taken(statement.imports["*"])
-        and name in names_of_module(statement.imports["*"].split()[1])
-    ]
 
 
 def _piece(

@@ -13,12 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
+from course_lib.emulator.language.bindings import ANY, Binding
 from course_lib.grading.answers.statements import Statement, statements_of
 
 # Cell magics whose cell Python runs; below any other one, a cell is text.
-_RUNS = ("time", "timeit", "capture", "prun", "python", "python3", "debug", "script python")
+# `%%timeit` runs it too, but in a function of its own, where nothing stays.
+_RUNS = re.compile(r"(?:time|capture|prun|python3?|debug|script python3?)(?!\w)")
 MAX_STATEMENTS = 1_000  # in one cell, not counting those in functions
 _MAGIC = re.compile(r"[ \t]*(?:[%!?].*|[\w.%]+\?{1,2}[ \t]*)")
+_BINDS = re.compile(r"[ \t]*%(?:run|store|macro|cython|autoreload)\b")  # whatever name
+_GIVEN = re.compile(r"([ \t]*[\w, \t]+=[ \t]*)(?=[%!][\w!(])")  # files = !ls
 _TIMED = re.compile(r"([ \t]*)%time(?:it)?[ \t]+(?=[^ \t-])")
 
 
@@ -33,6 +37,7 @@ class CellCode:
         is_too_long: it is not valid because no more than this is read.
         was_run: Python would have run it, below its cell magic.
         repairs: what was made a comment, one sentence each.
+        commands: what commands to Jupyter bind, such as `%run other.py`.
     """
 
     text: str
@@ -41,6 +46,7 @@ class CellCode:
     is_too_long: bool = False
     was_run: bool = True
     repairs: tuple[str, ...] = ()
+    commands: tuple[Binding, ...] = ()
 
 
 def read_code(text: str) -> CellCode:
@@ -50,10 +56,19 @@ def read_code(text: str) -> CellCode:
         return code
     if code.error is None:
         return _unpacked_cell_magic(code)
-    plain, was_run, repairs = _without_jupyter(text)
+    plain, was_run, changed = _without_jupyter(text)
     if plain == text:
         return code
-    return replace(_read(plain), was_run=was_run, repairs=tuple(repairs))
+    lines = text.split("\n")
+    commands = tuple(
+        Binding(ANY, number, f"by `{lines[number - 1].split()[0]}`")
+        for number in changed
+        if _BINDS.match(lines[number - 1])
+    )
+    repairs: tuple[str, ...] = ()
+    if changed:
+        repairs = (f"Commands to Jupyter were passed over ({listed_lines(changed)}).",)
+    return replace(_read(plain), was_run=was_run, repairs=repairs, commands=commands)
 
 
 def _read(text: str) -> CellCode:
@@ -79,27 +94,28 @@ def _too_long(text: str, most: str) -> CellCode:
 # --- what Jupyter takes away ------------------------------------------------------------------
 
 
-def _without_jupyter(text: str) -> tuple[str, bool, list[str]]:
+def _without_jupyter(text: str) -> tuple[str, bool, list[int]]:
+    """The cell as Python, whether it is run, and the lines that were changed."""
     lines = _without_prompts(text.split("\n"))
     lines = _without_indent(lines)
     was_run, first, changed = True, True, []
     for number, line in enumerate(lines, start=1):
         stripped = line.strip()
         if first and stripped.startswith("%%"):
-            was_run = stripped[2:].strip().startswith(_RUNS) or stripped == "%%"
+            was_run = bool(_RUNS.match(stripped[2:].strip())) or stripped == "%%"
         first = first and (not stripped or stripped.startswith(("%%", "#")))
         timed = _TIMED.match(line)
+        given = _GIVEN.match(line)
         if timed and not stripped.startswith("%%"):
             lines[number - 1] = timed[1] + line[timed.end() :]
+        elif given:  # IPython puts a call there, too
+            lines[number - 1] = f"{given[1]}get_ipython()  # {line[given.end() :]}"
         elif _MAGIC.fullmatch(line):
             lines[number - 1] = "# " + line
         else:
             continue
         changed.append(number)
-    repairs = []
-    if changed:
-        repairs.append(f"Commands to Jupyter were passed over ({listed_lines(changed)}).")
-    return "\n".join(lines), was_run, repairs
+    return "\n".join(lines), was_run, changed
 
 
 def listed_lines(numbers: Sequence[int]) -> str:
@@ -135,6 +151,6 @@ def _unpacked_cell_magic(code: CellCode) -> CellCode:
         case [ast.Expr(ast.Call(ast.Attribute(attr="run_cell_magic"), [name, _, body]))]:
             if isinstance(name, ast.Constant) and isinstance(body, ast.Constant):
                 if isinstance(body.value, str):
-                    was_run = str(name.value).startswith(_RUNS)
+                    was_run = bool(_RUNS.match(str(name.value)))
                     return replace(_read(body.value), was_run=was_run)
     return code

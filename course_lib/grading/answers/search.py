@@ -17,6 +17,7 @@ from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.grading.answers.absence import why_none
 from course_lib.grading.answers.assembling import assemble, surroundings
 from course_lib.grading.answers.cell_code import read_code
+from course_lib.grading.answers.doubts import doubt_about, doubt_without_answer
 from course_lib.grading.answers.forms import form_of, shapes_of
 from course_lib.grading.answers.segments import Segment, segments_of
 from course_lib.grading.graded import FORMER, GRADED
@@ -129,7 +130,10 @@ class _Search:
         broken = [each for each in self.mine if self._is_broken(each)]
         if broken:
             return self._broken(max(broken, key=self._rank))
-        texts = [each for each in self.mine if self._is_complete(each) and not each.runs]
+        doubt = doubt_without_answer(self.exercise.id, self.segments, self._place)
+        if doubt:
+            return FoundAnswer(self.exercise.id, problem=doubt, needs_review=True)
+        texts = [each for each in self.mine if self._is_complete(each) and not each.is_code]
         if texts:
             chosen = max(texts, key=self._rank)
             note = f"Cell {chosen.cell} is no code that runs; the code in its text is judged."
@@ -279,6 +283,9 @@ class _Search:
 
     def _found(self, chosen: Segment, others: Sequence[Segment], *notes: str) -> FoundAnswer:
         assembled = assemble(chosen, self.form.names, self.segments, self.given)
+        doubt = doubt_about(self.exercise, chosen, assembled.needed, self.segments, self._place)
+        if doubt:
+            return self._unclear(chosen, doubt)
         notes = (*notes, *self._notes(chosen, others), *chosen.code.repairs, *assembled.notes)
         return FoundAnswer(
             self.exercise.id,
@@ -289,17 +296,24 @@ class _Search:
             first_line=assembled.first_line,
         )
 
+    def _unclear(self, chosen: Segment, problem: str) -> FoundAnswer:
+        """An answer that a person has to look at."""
+        return FoundAnswer(
+            self.exercise.id,
+            problem=problem,
+            file=chosen.label,
+            cell=chosen.cell,
+            needs_review=True,
+        )
+
     def _broken(self, chosen: Segment) -> FoundAnswer:
         code = chosen.code
         if code.is_too_long:
             problem = f"{self._place(chosen).capitalize()} cannot be judged: {code.error}."
-            return FoundAnswer(
-                self.exercise.id,
-                problem=problem,
-                file=chosen.label,
-                cell=chosen.cell,
-                needs_review=True,
-            )
+            return self._unclear(chosen, problem)
+        doubt = doubt_about(self.exercise, chosen, [self.exercise.id], self.segments, self._place)
+        if doubt:
+            return self._unclear(chosen, doubt)
         notes = (*self._notes(chosen, [chosen]), *code.repairs)
         return FoundAnswer(
             self.exercise.id, code.text, notes[:_MOST_NOTES], file=chosen.label, cell=chosen.cell

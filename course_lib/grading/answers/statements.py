@@ -6,10 +6,11 @@ import ast
 import builtins
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from course_lib.emulator import says_nothing
+from course_lib.emulator.language.bindings import ANY, Binding, bindings_of, bound_by_calls
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS
 
 StatementKind = Literal["function", "constant", "import", "other"]
@@ -38,6 +39,8 @@ class Statement:
         shape: a hash of its syntax tree, whatever its comments and blank lines.
         imports: for an import, the statement that imports one name alone.
         parameters: how many a function takes.
+        bindings: how it binds each of its names, and whatever else it may bind.
+        by_calls: what its functions bind at the top level once they are called.
     """
 
     kind: StatementKind
@@ -51,6 +54,8 @@ class Statement:
     imports: dict[str, str] = field(default_factory=dict)
     parameters: int = 0
     makes: bool = False
+    bindings: tuple[Binding, ...] = ()
+    by_calls: tuple[Binding, ...] = ()
 
 
 def statements_of(tree: ast.Module) -> Iterator[Statement]:
@@ -72,28 +77,34 @@ def _first_line(node: ast.stmt) -> int:
 
 
 def _statement(node: ast.stmt, last: int, alone: bool) -> Statement:
-    first = _first_line(node)
+    found = tuple(bindings_of(node))
+    statement = Statement(
+        "other",
+        _first_line(node),
+        last,
+        frozenset(each.name for each in found) - {ANY},
+        is_alone=alone,
+        shape=_shape(node),
+        bindings=found,
+        by_calls=tuple(bound_by_calls(node)),
+    )
     match node:
-        case ast.FunctionDef(name=name):
-            shape = _shape(node)
-            binds, uses = frozenset([name]), _used_by_function(node)
-            count = len(node.args.posonlyargs) + len(node.args.args)
-            stub = says_nothing(node.body)
-            return Statement(
-                "function", first, last, binds, uses, stub, alone, shape, parameters=count
+        case ast.FunctionDef():
+            return replace(
+                statement,
+                kind="function",
+                uses=_used_by_function(node),
+                is_stub=says_nothing(node.body),
+                parameters=len(node.args.posonlyargs) + len(node.args.args),
             )
         case ast.Import() | ast.ImportFrom():
-            imports = _imports(node)
-            binds = frozenset(imports)
-            return Statement("import", first, last, binds, is_alone=alone, imports=imports)
+            return replace(statement, kind="import", imports=_imports(node))
         case ast.Assign() | ast.AnnAssign():
             kind: StatementKind = "constant" if _is_plain_assignment(node) else "other"
-            shape = _shape(node)
-            binds, uses = _bound(node), _loaded(node)
-            makes = isinstance(node.value, ast.Call | ast.Name) and not binds & uses
-            return Statement(kind, first, last, binds, uses, False, alone, shape, makes=makes)
-        case _:
-            return Statement("other", first, last, _bound(node), _loaded(node), False, alone)
+            uses = _loaded(node)
+            makes = isinstance(node.value, ast.Call | ast.Name) and not statement.binds & uses
+            return replace(statement, kind=kind, uses=uses, makes=makes)
+    return replace(statement, uses=_loaded(node))
 
 
 def _shape(node: ast.stmt) -> str:
@@ -137,16 +148,6 @@ def _loaded(tree: ast.AST) -> frozenset[str]:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
     }
     return frozenset(names - _BUILTINS)
-
-
-def _bound(tree: ast.stmt) -> frozenset[str]:
-    if isinstance(tree, ast.ClassDef | ast.AsyncFunctionDef):
-        return frozenset([tree.name])
-    return frozenset(
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-    )
 
 
 def _is_plain_assignment(node: ast.Assign | ast.AnnAssign) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from course_lib.grading.gradebook.class_list import Graded, called
+from course_lib.grading.gradebook.class_list import called
+from course_lib.grading.gradebook.counted import Graded
 from course_lib.grading.gradebook.safe_text import one_line
 from course_lib.grading.overrides import Overrides, SetForStudent, key_of
 from course_lib.grading.records import GradebookRow, Override

@@ -1,72 +1,21 @@
-"""Who was graded in a folder, and on which answers: what a later run may add to, and never loses.
-
-The answers stand in it as text, without points or verdicts. So whoever is not in the input of a run
-is judged and weighed like all others: by the journal where nothing has changed.
-"""
+"""Who is who in the submissions to several runs, and whose rows a run may not leave out."""
 
 from __future__ import annotations
 
-import json
-import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.records import FoundAnswer, Submission, SubmittedFile
+from course_lib.grading.gradebook.counted import Counted, Graded
+from course_lib.grading.records import Submission
 from course_lib.words import counted
 
-Graded = tuple[Submission, tuple[FoundAnswer, ...]]
 MOST_NAMES = 5
 HOW_TO_ADD = (
     "With `--only`, a run grades what it is given and keeps everybody else; another --out starts "
     "afresh."
 )
-
-
-def read_class(path: Path) -> list[Graded]:
-    """Whom the last complete run has graded; nobody if there was none.
-
-    Raises:
-        CannotGrade: if the list is there but cannot be read: then nobody knows what would be lost.
-    """
-    try:
-        return [_graded(*each) for each in json.loads(path.read_text(encoding="ascii"))]
-    except FileNotFoundError:
-        return []
-    except (ValueError, TypeError, KeyError, AttributeError):
-        raise CannotGrade(
-            f"{path} is damaged, and it says who has been graded there; choose another --out."
-        ) from None
-
-
-def write_class(path: Path, graded: Sequence[Graded]) -> None:
-    """Replace the list in one step."""
-    listed = [
-        [asdict(submission), [asdict(each) for each in answers]] for submission, answers in graded
-    ]
-    fresh = path.with_suffix(".new")
-    with fresh.open("w", encoding="ascii") as file:
-        json.dump(listed, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(fresh, path)
-
-
-def _graded(submission: dict[str, Any], answers: list[dict[str, Any]]) -> Graded:
-    files = tuple(_record(SubmittedFile, each) for each in submission["files"])
-    whose = _record(Submission, {**submission, "files": files})
-    return whose, tuple(_record(FoundAnswer, each) for each in answers)
-
-
-def _record(kind: Any, values: dict[str, Any]) -> Any:
-    """A record whose lists are tuples again."""
-    known = {each.name for each in fields(kind)}
-    if set(values) != known:
-        raise ValueError(f"no {kind.__name__}")
-    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in values.items()})
 
 
 # --- joining two runs ---------------------------------------------------------------------------
@@ -85,8 +34,9 @@ def chosen(
     """
     if not names:
         return list(found)
-    if len(names) == len(found) == 1 and not called(found[0][0].student, earlier):
-        if len(called(names[0], earlier)) == 1:
+    if len(names) == len(found) == 1 and len(meant := called(names[0], earlier)) == 1:
+        others = called(found[0][0].student, earlier)
+        if not others or meant[0] in others:
             return [_theirs(found[0], names[0], earlier)]
     wanted = dict.fromkeys(_apart(names, found))
     return [_theirs(_the_one(name, found), name, earlier) for name in wanted]
@@ -130,39 +80,45 @@ def _the_one(name: str, found: Sequence[Graded]) -> Graded:
     )
 
 
-def with_earlier(now: Sequence[Graded], earlier: Sequence[Graded]) -> list[Graded]:
-    """These, and everything that is known of others and of their other exercises.
+def matched(
+    found: Sequence[Graded], earlier: Sequence[Counted], by_name: bool
+) -> tuple[list[tuple[Graded, Counted | None]], list[Counted]]:
+    """What was handed in with what counted of the same student, and what counted of others.
+
+    A platform's number tells who it is, else the name of a file or folder. Where only one of the
+    two has a number, a name that nobody else has tells it, too: then the number stays.
 
     Raises:
-        CannotGrade: if two different submissions would have one name.
+        CannotGrade: if something was given with `--only` under a name that several have.
     """
-    before = {identity(submission): (submission, answers) for submission, answers in earlier}
-    joined = []
-    for submission, answers in now:
-        _, old = before.pop(identity(submission), (None, ()))
-        there = {each.exercise for each in answers} | {""}  # "": about no exercise
-        joined.append((submission, answers + tuple(a for a in old if a.exercise not in there)))
-    joined += before.values()
-    keys = Counter(submission.key.casefold() for submission, _ in joined)
-    for submission, _ in now:
-        if keys[submission.key.casefold()] > 1:  # as a folder that is called like a number there
+    rest = {identity(each.submission): each for each in earlier}
+    names = Counter(each.submission.student.casefold() for each in earlier)
+    given = Counter(submission.student.casefold() for submission, _ in found)
+    befores = [rest.pop(identity(submission), None) for submission, _ in found]
+    pairs: list[tuple[Graded, Counted | None]] = []
+    for (submission, answers), before in zip(found, befores, strict=True):
+        name = submission.student.casefold()
+        if before is None and names[name] == given[name] == 1:
+            before = next((e for e in rest.values() if _are_one(e.submission, submission)), None)
+            if before is not None:
+                del rest[identity(before.submission)]
+        elif before is None and by_name and names[name] > 1 and not submission.platform_id:
+            keys = [e.submission.key for e in earlier if e.submission.student.casefold() == name]
             raise CannotGrade(
-                f"{submission.key} is another submission than the one that was graded under this "
-                "name; choose another --out."
+                f"--only: {submission.student!r} is the name of {len(keys)} students in the class; "
+                f"give the file alone, and name one: {', '.join(keys)}."
             )
-    return joined
+        if before is not None and not submission.platform_id:
+            there = before.submission
+            submission = replace(there, files=submission.files, problem=submission.problem)
+        pairs.append(((submission, answers), before))
+    return pairs, list(rest.values())
 
 
-def what_changes(now: Sequence[Graded], earlier: Sequence[Graded]) -> str:
-    """Who is graded anew, who comes in, and how many stay, as a sentence."""
-    before = {identity(who) for who, _ in earlier}
-    there = {identity(who) for who, _ in now}
-    again = [who.student for who, _ in now if identity(who) in before]
-    fresh = [who.student for who, _ in now if identity(who) not in before]
-    parts = [f"graded again: {_some(again)}"] if again else []
-    parts += [f"new: {_some(fresh)}"] if fresh else []
-    stay = counted(len(before - there), "other submission")
-    return f"{'; '.join([*parts, f'{stay} kept'])}."
+def _are_one(there: Submission, here: Submission) -> bool:
+    """Of one name, and at most one of them with a number."""
+    is_one_name = there.student.casefold() == here.student.casefold()
+    return is_one_name and not (there.platform_id and here.platform_id)
 
 
 def identity(submission: Submission) -> object:
@@ -172,36 +128,63 @@ def identity(submission: Submission) -> object:
     return submission.key
 
 
-def refuse_losses(now: Sequence[Graded], earlier: Sequence[Graded], out: Path) -> None:
-    """See that a run without `--only` replaces no row that it does not make anew.
+def refuse_two_of_a_name(everybody: Sequence[Submission], graded: Collection[str]) -> None:
+    """See that nobody's files would replace another's.
+
+    Raises:
+        CannotGrade: if two different submissions would have one name.
+    """
+    keys = Counter(each.key.casefold() for each in everybody)
+    for key in graded:
+        if keys[key.casefold()] > 1:  # as a folder that is called like a number there
+            raise CannotGrade(
+                f"{key} is another submission than the one that was graded under this name; choose "
+                "another --out."
+            )
+
+
+def what_changes(graded: Sequence[Submission], before: Collection[str], rest: int) -> str:
+    """Who is graded anew, who comes in, and how many stay, as a sentence."""
+    again = [each.student for each in graded if each.key in before]
+    fresh = [each.student for each in graded if each.key not in before]
+    parts = [f"graded again: {some(again)}"] if again else []
+    parts += [f"new: {some(fresh)}"] if fresh else []
+    parts.append(f"{counted(rest, 'other submission')} kept")
+    return f"{'; '.join(parts)}."
+
+
+def refuse_losses(
+    pairs: Sequence[tuple[Graded, Counted | None]], rest: Sequence[Counted], out: object
+) -> None:
+    """See that a run without `--only` leaves no row out that the class had.
 
     Raises:
         CannotGrade: with one sentence about what would be lost, and what to do.
     """
-    rows = {(identity(who), answer.exercise) for who, answers in now for answer in answers}
-    there = {identity(who) for who, _ in now}
-    gone = [who.student for who, _ in earlier if identity(who) not in there]
+    gone = [each.submission.student for each in rest if each.in_class]
     if gone:
         raise CannotGrade(
             f"{out} also holds grades of {counted(len(gone), 'submission')} that this run was not "
-            f"given ({_some(gone)}), so nothing was changed. {HOW_TO_ADD}"
+            f"given ({some(gone)}), so nothing was changed. {HOW_TO_ADD}"
         )
-    lost = dict.fromkeys(_lost_exercises(rows, earlier))
+    lost = list(dict.fromkeys(_lost_exercises(pairs)))
     if lost:
         raise CannotGrade(
-            f"{out} also holds grades for {_some(list(lost))}, which this run was not asked for, "
-            "so nothing was changed. Name all exercises, or choose another --out."
+            f"{out} also holds grades for {some(lost)}, which this run was not asked for, so "
+            "nothing was changed. Name all exercises, or choose another --out."
         )
 
 
-def _lost_exercises(rows: set[tuple[object, str]], earlier: Sequence[Graded]) -> Iterator[str]:
-    for who, answers in earlier:
-        for each in answers:
-            if each.exercise and (identity(who), each.exercise) not in rows:
+def _lost_exercises(pairs: Sequence[tuple[Graded, Counted | None]]) -> Iterator[str]:
+    for (_, answers), before in pairs:
+        asked = {each.exercise for each in answers} | {""}
+        for each in before.answers if before else ():
+            if before and each.exercise not in asked | before.named:
                 yield each.exercise
 
 
-def _some(names: Sequence[str]) -> str:
+def some(names: Sequence[str]) -> str:
+    """The first of these, and how many more there are."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(names[:MOST_NAMES]) + more
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from course_lib.curriculum import PROPERTIES
 from course_lib.findings import CODES, Finding
+from course_lib.grading.gradebook.counted import SHOWN_DIGITS, Event, history_lines
 from course_lib.grading.gradebook.safe_text import lines_to_show, one_line, visible
 from course_lib.grading.gradebook.scoring import lost_by
 from course_lib.grading.graded import GRADED
@@ -25,14 +26,35 @@ TRIED = {
 }
 
 
-def explain(row: GradebookRow, settings: Settings | None = None) -> str:
+def explain(
+    row: GradebookRow,
+    settings: Settings | None = None,
+    history: Sequence[Event] = (),
+    replaced: Mapping[str, str] | None = None,
+) -> str:
     """All that led to a row, from the file to the points. Nothing in it can act on a terminal.
 
     Args:
         row: as `score` made it.
         settings: the course's weights; the usual ones if left out.
+        history: what happened to the row, the oldest first.
+        replaced: answers that counted before, by their checksums.
     """
-    return "\n".join(_lines(row, settings or Settings()))
+    told = [*_lines(row, settings or Settings()), *_happened(history, replaced or {})]
+    return "\n".join(told)
+
+
+def _happened(history: Sequence[Event], replaced: Mapping[str, str]) -> Iterator[str]:
+    """The history, and what counted before, whose file may be gone."""
+    if history:
+        yield "History:"
+    for line in history_lines(history):
+        yield from _wrapped("  ", line)
+    now = history[-1].digest if history else ""
+    for digest in dict.fromkeys(event.digest for event in history):
+        if digest != now and digest in replaced:
+            yield f"Answer [{digest[:SHOWN_DIGITS]}], which counted before:"
+            yield from _listing(replaced[digest])
 
 
 def _lines(row: GradebookRow, settings: Settings) -> Iterator[str]:
@@ -65,7 +87,11 @@ def _found(row: GradebookRow) -> Iterator[str]:
     yield from _wrapped("Answer: ", _place(answer))
     for note in answer.notes:
         yield from _wrapped("  Note: ", note)
-    lines, left = lines_to_show(answer.text)
+    yield from _listing(answer.text)
+
+
+def _listing(text: str) -> Iterator[str]:
+    lines, left = lines_to_show(text)
     width = len(str(len(lines)))
     for place, line in enumerate(lines, start=1):
         yield f"  {place:{width}} | {visible(line, keep='')}".rstrip()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from course_lib.grading.records import BadRecord, Judgement
+from course_lib.grading.sealed import PRIVATE
 from course_lib.grading.version import grader_version
 
 MOST_BYTES_A_LINE = 2**22
@@ -79,6 +80,7 @@ class Journal:
     def _open(self) -> IO[bytes]:
         if self._file is None:
             self._file = open(self._path, "a+b")  # noqa: SIM115 (closed by close)
+            os.chmod(self._path, PRIVATE)
             # The run before this one may have been killed in the middle of a line.
             if self._file.tell():
                 self._file.seek(-1, os.SEEK_END)

@@ -1,8 +1,8 @@
 """Read what a GPU's memory was seen to do: bytes level by level, and speed by number of threads.
 
-One file per device. benchmarks/cache_model.py counts `levels`, and benchmarks/bytes_in_flight.py
-times `speeds` and `latency_ns`; each keeps what the other has written. What was timed for a kernel
-stands in the file of `bench`.
+One file per device. benchmarks/cache_model.py counts `levels`, benchmarks/bytes_in_flight.py times
+`speeds` and `latency_ns`, and benchmarks/loop_forms.py `loops`; each keeps what the others have
+written. What else was timed for a kernel stands in the file of `bench`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from course_lib.measurements import load
 from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
-WRITTEN_BY = ("bytes_in_flight.py", "cache_model.py")
+WRITTEN_BY = ("bytes_in_flight.py", "cache_model.py", "loop_forms.py")
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Levels:
         l1_gb: sectors that passed through L1.
         l2_gb: what L2 delivered.
         dram_gb: what DRAM delivered.
-        ms: how long a launch takes, in milliseconds.
+        ms: how long a launch takes, in milliseconds, also in CUDA C++; other forms: `forms`.
         dram_gb_per_s: what this GPU's DRAM was seen to deliver at most.
     """
 
@@ -60,6 +60,13 @@ class Levels:
             f"from L2 {self.l2_gb:,.1f}, from DRAM {self.dram_gb:,.1f}\n"
             f"time {self.ms:,.1f} ms; DRAM alone needs {self.dram_ms:,.1f} ms for its share"
         )
+
+
+class Timed(NamedTuple):
+    """How long a launch takes, in milliseconds, with device and date."""
+
+    ms: float
+    label: str
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,27 @@ def levels(kernel: str, size: int = 4096, device: str = "H200") -> Levels:
         ms=timed.median_ms,
         dram_gb_per_s=bench.measured_roofs["dram_gb_per_s"],
     )
+
+
+def forms(kernel: str, size: int = 4096, device: str = "H200") -> dict[str, Timed]:
+    """The forms of a kernel ("naive", "coalesced", "tiled") and what was timed, slowest first.
+
+    "Numba, range" is the kernel as a student types it, "Numba, while" the same with a loop that
+    counts k by itself, where that was timed, and "CUDA C++" its twin.
+    """
+    bench, plain = load(device), _file(device)
+    found: dict[str, Timed] = {}
+    for row in plain.get("loops", {"rows": []})["rows"]:
+        if (row["kernel"], row["size"]) == (kernel, size):
+            label = f"{plain['device']}, {plain['loops']['timed']}"
+            found[f"Numba, {row['form']}"] = Timed(row["ms"], label)
+    for form, entry in (
+        ("Numba, range", bench.entry(kernel, "rung")),
+        ("CUDA C++", bench.entry(kernel, "twin")),
+    ):
+        if entry and (cell := entry.cell(size)):
+            found[form] = Timed(cell.median_ms, bench.label)
+    return dict(sorted(found.items(), key=lambda each: -each[1].ms))
 
 
 def counted(device: str = "H200") -> list[dict[str, Any]]:

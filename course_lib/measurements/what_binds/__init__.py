@@ -33,7 +33,7 @@ class Profiled:
         ms: how long the launch took.
         mhz: the SM clock of this launch.
         l2_gb: what L2 handed out, in GB.
-        shared_load_wavefronts: passes of loads from shared memory.
+        shared_load_wavefronts: of loads from shared memory.
         waiting_for_global: how many warps of a scheduler waited for global memory, on average over
             the instructions that it issued.
         clocks_of_an_mma: how long an `mma` keeps its tensor core busy.
@@ -56,8 +56,8 @@ class Profiled:
         return max(self.busy, key=lambda part: self.busy[part])
 
     @property
-    def passes(self) -> float:
-        """Passes of loads from shared memory for each multiply-add of a warp; NaN if not counted.
+    def wavefronts(self) -> float:
+        """Of loads from shared memory, for each multiply-add of a warp; NaN if not counted.
 
         It says something of kernels that multiply on the FP32 lanes.
         """

@@ -124,7 +124,7 @@ export class Cell extends Running {
 
 function inShort({ passed, waits, marks }) {
   if (passed) return marks.length ? "Passed, with a remark below." : "Passed.";
-  if (waits) return "Nothing to check yet.";
+  if (waits) return "No answer yet.";
   const [first] = marks;
   return first ? `Not yet. Line ${first.line}: ${first.title}.` : "Not yet: the report is below.";
 }

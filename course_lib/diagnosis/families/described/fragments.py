@@ -17,7 +17,7 @@ import numpy as np
 
 from course_lib.callers import our_kernel
 from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.source.in_a_thread import value_in
+from course_lib.diagnosis.source.in_a_thread import Threads, value_in
 from course_lib.diagnosis.source.nodes import indices_of
 from course_lib.diagnosis.source.source import Source
 from course_lib.emulator import Budget, Kernel, emulate
@@ -220,7 +220,8 @@ def _line_of(source: Source, line: int, array: str, places: Sequence[Any]) -> in
             continue
         for half, found in enumerate(halves):
             if all(
-                tuple(value_in(source, each, (lane, 0, 0)) for each in indices_of(access)) == place
+                tuple(value_in(source, each, Threads((lane, 0, 0))) for each in indices_of(access))
+                == place
                 for lane, place in enumerate(places[half::2])
             ):
                 found.add(access.lineno)

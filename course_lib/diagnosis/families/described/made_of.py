@@ -135,7 +135,7 @@ def _not_added(task: Task, element: Index, last: ElementRead, outcome: Outcome) 
         result=named(task.output, element),
         last=named(task.parameters[0], last.index),
     )
-    hint = "What happens to the sum on the way, from one turn of the loop to the next?"
+    hint = "What happens to the sum on the way, from one iteration of the loop to the next?"
     return finding("accumulator-error", message, last.line, hint, "error")
 
 

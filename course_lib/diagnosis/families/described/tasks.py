@@ -134,7 +134,9 @@ def _overwritten(outcome: Outcome) -> Slip | None:
         out=out,
         stays=stays,
     )
-    hint = say("Which elements of {out} does this line write, over all threads and turns?", out=out)
+    hint = say(
+        "Which elements of {out} does this line write, over all threads and iterations?", out=out
+    )
     place = ("overwritten", str(int(np.flatnonzero(lost)[0])))
     return Slip("wrong-index", message, hint, place)
 

@@ -23,6 +23,7 @@ class Product(Problem):
     """C = A @ B."""
 
     has_steps = True
+    any_range = True
     tiny = (1, 1, 1)
     short = (5, 6, 3)
     directions = (0, 1, 2)

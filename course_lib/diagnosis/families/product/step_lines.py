@@ -89,7 +89,7 @@ def early_end(source: Source, trail: Trail) -> SlipLocation | None:
                 if ends and each.lineno in trail.lines:  # type: ignore[attr-defined]
                     above = source.parents[each]
                     line = above.lineno if isinstance(above, ast.If) else each.lineno  # type: ignore[attr-defined]
-                    hint = "After how many turns does this line end the loop?"
+                    hint = "After how many iterations does this line end the loop?"
                     return SlipLocation(line, hint=hint)
     return None
 
@@ -101,7 +101,7 @@ def double_step(source: Source) -> SlipLocation | None:
             inner = source.loops_around(step)[-1]
             counts = names_in(step.target) & loop_names(inner) or _adds_in(source, inner)
             if inner is not loop and not counts:
-                hint = "How often does this line run in one turn of the loop over the tiles?"
+                hint = "How often does this line run in one iteration of the loop over the tiles?"
                 return SlipLocation(step.lineno, hint=hint)
     return None
 
@@ -202,7 +202,7 @@ def never_reached(source: Source, statement: ast.stmt, trail: Trail) -> SlipLoca
             return SlipLocation(
                 block.test.lineno, hint="For which threads should this test be true?"
             )
-        hint = "How many turns does this loop make here, and how many should it?"
+        hint = "How many iterations does this loop make here, and how many should it?"
         return SlipLocation(bound_line(source, block), "wrong-loop-bound", hint)
     return SlipLocation(statement.lineno)
 

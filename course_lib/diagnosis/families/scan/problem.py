@@ -20,6 +20,7 @@ class Scan(Problem):
     steps_of_all = 25_000
     tiny = (1,)
     short = (5,)
+    any_range = True
     directions = (0,)
     gpu_shapes = ((100_003,), (1 << 16,))
 

@@ -14,8 +14,8 @@ def _most(words: list[int]) -> int:
 
 
 TASK = Task(
-    id="passes",
-    title="Count the passes of one access",
+    id="wavefronts",
+    title="Count the wavefronts of one access",
     lesson="07",
     position=3,
     kind=FUNCTION,
@@ -23,33 +23,34 @@ TASK = Task(
     reference=lambda stride: _most(list({lane * stride for lane in LANES})),
     arguments=tuple((stride,) for stride in (1, 2, 32, 3, 0, 8, 12, 16, 24, 31, 33, 40, 64, 96)),
     values=Values(
-        gives="passes",
+        gives="wavefronts",
         along="stride in words",
         at=tuple(range(33)),
-        rows={"passes": lambda stride: (stride,)},
-        shows="The more often 2 divides the stride, the more passes. Stride 0 is one word for all.",
+        rows={"wavefronts": lambda stride: (stride,)},
+        shows="The more often 2 divides the stride, the more wavefronts. Stride 0 is one word for "
+        "all.",
         look="bars",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda stride: len({lane * stride % 32 for lane in LANES}),
             "this is how many banks are asked, not how often the busiest one is",
-            "All 32 lanes ask bank 0: how many passes, and how many banks?",
+            "All 32 lanes ask bank 0: how many wavefronts, and how many banks?",
         ),
         WrongIdea(
             lambda stride: len({lane * stride for lane in LANES}),
-            "this is how many words are asked for; different banks serve them in one pass",
-            "In which banks do words 0, 2 and 32 lie, and which of them can share a pass?",
+            "this is how many words are asked for; different banks serve them in one wavefront",
+            "In which banks do words 0, 2 and 32 lie, and which of them can share a wavefront?",
         ),
         WrongIdea(
             lambda stride: _most([lane * stride for lane in LANES]),
             "lanes that ask for the same word are counted apart",
-            "At stride 0 all lanes want one word. How many passes does that take?",
+            "At stride 0 all lanes want one word. How many wavefronts does that take?",
         ),
         WrongIdea(
             lambda stride: [lane * stride % 32 for lane in LANES].count(0),
             "lanes that ask for the same word are counted apart",
-            "At stride 0 all lanes want one word. How many passes does that take?",
+            "At stride 0 all lanes want one word. How many wavefronts does that take?",
         ),
         WrongIdea(
             lambda stride: 32 if stride % 32 == 0 else 1,
@@ -93,13 +94,13 @@ TASK = Task(
         "A list of 32 zeros, one for each bank, can keep the counts; the largest is the answer.",
     ),
     given='''\
-def passes(stride):
-    """How many passes an access takes in which lane k reads word k * stride."""
+def wavefronts(stride):
+    """How many wavefronts an access takes in which lane k reads word k * stride."""
     ...
 ''',
     answer='''\
-def passes(stride):
-    """How many passes an access takes in which lane k reads word k * stride."""
+def wavefronts(stride):
+    """How many wavefronts an access takes in which lane k reads word k * stride."""
     asked = [0] * 32
     for word in {lane * stride for lane in range(32)}:
         asked[word % 32] += 1
@@ -109,12 +110,12 @@ def passes(stride):
 import math
 
 
-def passes(stride):
-    """How many passes an access takes in which lane k reads word k * stride."""
+def wavefronts(stride):
+    """How many wavefronts an access takes in which lane k reads word k * stride."""
     return math.gcd(stride, 32) if stride else 1
 ''',
     compared="Number theory knows the answer: an even stride shares its factors of two with the "
     "32 banks.",
     par=4,
-    meaning="A pass serves each bank once, so the busiest bank decides.",
+    meaning="A wavefront serves each bank once, so the busiest bank decides.",
 )

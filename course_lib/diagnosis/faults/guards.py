@@ -1,0 +1,219 @@
+"""Whether a test lets the right threads through, worked out clause by clause for one of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, cast
+
+import numpy as np
+
+from course_lib.diagnosis.source.in_a_thread import Threads, Value, value_in
+from course_lib.diagnosis.source.nodes import indices_of, part_of
+from course_lib.diagnosis.source.source import Source
+from course_lib.emulator.observers.thread_names import Place, ThreadNames
+from course_lib.findings import Finding
+from course_lib.sentences import Sentence, facts_of, one_after_another, say
+from course_lib.words import element
+
+_JOINTS = {ast.And: "and", ast.Or: "or", ast.BitAnd: "&", ast.BitOr: "|"}
+
+
+def thread_of(found: Finding, launch: Threads) -> Threads | None:
+    """The thread that a finding names, in the launch of which `launch` has every thread."""
+    block = facts_of(found.message).get("block_at", (0, 0, 0))
+    if not found.threads or not isinstance(block, tuple):
+        return None
+    return replace(launch, thread=found.threads[0], block=block)
+
+
+def is_let_through(source: Source, test: ast.expr, node: ast.AST) -> bool:
+    """Has a test to hold for a thread to come to a node behind it? Else it must not."""
+    branch = source.parents[test]
+    body = getattr(branch, "body", [])
+    inside = body if isinstance(body, list) else [body]
+    return any(node is part for each in inside for part in ast.walk(each))
+
+
+def worked_out(source: Source, test: ast.expr, threads: Threads) -> Sentence | None:
+    """The clauses of a test with their numbers and what comes of each, for one thread.
+
+    "row < M is false (33 < 33), column < N is true (0 < 19), joined by or". None where one of
+    them cannot be told from the thread's place and the sizes.
+    """
+    parts, joint = clauses(source, test)
+    told = [_clause(source, part, threads) for part in parts]
+    if any(each is None for each in told):
+        return None
+    listed = one_after_another(
+        say("{clause},", clause=each) if each is not told[-1] else each for each in told if each
+    )
+    return say("{clauses}, joined by `{joint}`", clauses=listed, joint=joint) if joint else listed
+
+
+def _clause(source: Source, clause: ast.expr, threads: Threads) -> Sentence | None:
+    holds = value_in(source, clause, threads)
+    if holds is None or np.ndim(holds) or isinstance(holds, tuple):
+        return None
+    return say(
+        "{clause} is {truth}{numbers}",
+        clause=ast.unparse(clause),
+        truth="true" if holds else "false",
+        numbers=_numbers(source, clause, threads),
+    )
+
+
+def _numbers(source: Source, clause: ast.expr, threads: Threads) -> str:
+    """The numbers that a comparison compares, as " (33 < 33)"; nothing for other clauses."""
+    if not isinstance(clause, ast.Compare):
+        return ""
+    values = [value_in(source, each, threads) for each in (clause.left, *clause.comparators)]
+    if any(isinstance(each, tuple) for each in values):
+        return ""
+    left, *others = [cast(ast.expr, ast.Constant(each)) for each in values]
+    return f" ({ast.unparse(ast.Compare(left, clause.ops, others))})"
+
+
+def clauses(source: Source, test: ast.expr) -> tuple[list[ast.expr], str]:
+    """The parts that a test joins, and how it does: ([a, b], "and") for `a and b`."""
+    if isinstance(test, ast.Name):  # inside = row < M and column < N
+        before = source.last_assignment(test)
+        value = part_of(before, test.id) if before is not None else None
+        return clauses(source, value) if value is not None else ([test], "")
+    match test:
+        case ast.BoolOp(op=op, values=parts):
+            return parts, _JOINTS[type(op)]
+        case ast.BinOp(op=ast.BitAnd() | ast.BitOr() as op):
+            return list(_joined_by(type(op), test)), _JOINTS[type(op)]
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            parts, joint = clauses(source, inner)
+            if joint:
+                return parts, f"not (… {joint} …)"
+    return [test], ""
+
+
+def _joined_by(sign: type[ast.operator], node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, sign):
+        yield from _joined_by(sign, node.left)
+        yield from _joined_by(sign, node.right)
+    else:
+        yield node
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A thread that a test keeps from storing an element of the output.
+
+    Attributes:
+        name: the thread's.
+        element: the one that it would store.
+        clauses: of the test, worked out for it.
+    """
+
+    name: str
+    element: str
+    clauses: Sentence
+
+
+def kept_away(
+    source: Source, output: str, cell: Sequence[int], line: int | None, launch: Threads
+) -> Kept | Literal["nobody"] | None:
+    """The thread that a test on a line keeps from storing an element that nobody has stored.
+
+    "nobody" if no thread of the launch would store it without that test; None if that cannot be
+    told.
+    """
+    threads, found = every_thread(launch), None
+    for store in source.accesses(output, store=True):
+        indices = [value_in(source, each, threads) for each in indices_of(store)]
+        if len(indices) != len(cell) or any(each is None for each in indices):
+            return None
+        hits = np.ones(np.shape(threads.thread[0]), bool)
+        for index, wanted in zip(indices, cell, strict=True):
+            hits = hits & (index == wanted)
+        tests = [test for test, at in source.guards(store) if at == line]
+        for test in tests if found is None and hits.any() else ():
+            lane = int(np.argmax(hits))
+            one = replace(
+                threads,
+                thread=tuple(int(axis[lane]) for axis in threads.thread),
+                block=tuple(int(axis[lane]) for axis in threads.block),
+            )
+            told, holds = worked_out(source, test, one), value_in(source, test, one)
+            if told is None or bool(holds) == is_let_through(source, test, store):
+                return None
+            names = ThreadNames(cast(Place, one.grid), cast(Place, one.block_size))
+            name = names.full(cast(Place, one.block), cast(Place, one.thread))
+            found = Kept(name, element(output, cell), told)
+    return found or "nobody"
+
+
+Tests = Sequence[tuple[ast.expr, bool]]  # each with what it has to be
+
+
+def is_right_for(source: Source, access: ast.Subscript, output: str, thread: Threads) -> bool:
+    """Do the tests around an access let a thread through that has an element to work out?
+
+    The output has to be stored behind the same tests. The thread has an element if what it stores
+    lies inside, or if the tests let through one thread for each element: the first ones of the
+    grid along each axis.
+    """
+    tests = _tests_around(source, access)
+    stores = [
+        store
+        for store in source.accesses(output, store=True)
+        if _in_words(tests) <= _in_words(_tests_around(source, store))
+    ]
+    if not tests or not stores:
+        return False
+    inside = all(_is_inside(source, store, output, thread) for store in stores)
+    return inside or _one_for_each(source, tests, output, thread)
+
+
+def _tests_around(source: Source, node: ast.AST) -> Tests:
+    return [(test, is_let_through(source, test, node)) for test, _ in source.conditions(node)]
+
+
+def _in_words(tests: Tests) -> set[tuple[str, bool]]:
+    return {(ast.unparse(test), holds) for test, holds in tests}
+
+
+def _is_inside(source: Source, store: ast.Subscript, output: str, thread: Threads) -> bool:
+    indices = [value_in(source, each, thread) for each in indices_of(store)]
+    sizes = thread.shapes.get(output, ())
+    return len(indices) == len(sizes) and all(
+        isinstance(index, int) and 0 <= index < size
+        for index, size in zip(indices, sizes, strict=True)
+    )
+
+
+def _one_for_each(source: Source, tests: Tests, output: str, thread: Threads) -> bool:
+    """Do just the threads pass that are the first of the grid along each axis of the output?"""
+    launch = every_thread(thread)
+    passing = _passing(source, tests, launch)
+    if passing is None:
+        return False
+    sizes = thread.shapes.get(output, ())[::-1]  # x counts along the last axis
+    wanted: Value = True
+    for number, size in zip(launch.number, sizes, strict=False):
+        wanted = wanted & (number < size)
+    return bool(np.array_equal(np.broadcast_to(passing, np.shape(wanted)), wanted))
+
+
+def _passing(source: Source, tests: Tests, threads: Threads) -> Value | None:
+    """Which of these threads pass all tests, each of which has to hold or must not."""
+    passing: Value = True
+    for test, holds in tests:
+        value = value_in(source, test, threads)
+        if value is None or isinstance(value, tuple):
+            return None
+        passing = passing & (np.not_equal(value, 0) == holds)
+    return passing
+
+
+def every_thread(one: Threads) -> Threads:
+    """All threads of the launch that one belongs to, block after block."""
+    sizes = [*(*one.grid, 1, 1)[:3], *(*one.block_size, 1, 1)[:3]]
+    bx, by, bz, x, y, z = (axis.reshape(-1) for axis in np.indices(sizes))
+    return replace(one, thread=(x, y, z), block=(bx, by, bz))

@@ -1,0 +1,211 @@
+"""Says where only a run could tell what a notebook holds at its end, of the names of an answer.
+
+An answer is judged with what Jupyter would hold once all cells had run, from top to bottom. Where
+the text tells that, nothing is said here; else the row needs a person, and this is the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from course_lib.curriculum import Exercise
+from course_lib.emulator.language.bindings import ANY, Binding
+from course_lib.grading.answers.segments import Segment
+from course_lib.grading.answers.statements import Statement, may_be_taken
+from course_lib.grading.graded import GRADED
+
+Place = Callable[[Segment], str]
+
+
+@dataclass(frozen=True)
+class _Event:
+    """A statement that binds a name, or may."""
+
+    segment: Segment
+    statement: Statement | None  # None: a command to Jupyter
+    binding: Binding
+
+    @property
+    def is_sure(self) -> bool:
+        return not self.binding.way
+
+    def is_read(self, own: Segment) -> bool:
+        """Does the examination tell by itself what is bound here? It reads the answer's own cell,
+        an `if` with a constant test and a `try` in which nothing fails as well."""
+        here = self.segment.order == own.order
+        return self.is_sure or (here and self.binding.way in ("inside `if`", "inside `try`"))
+
+    @property
+    def meaning(self) -> object:
+        """Two events of the same meaning give a name the same value."""
+        if self.statement is None:
+            return None
+        return self.statement.imports.get(self.binding.name) or self.statement.shape
+
+
+def doubt_about(
+    exercise: Exercise,
+    own: Segment,
+    needed: Collection[str],
+    cells: Sequence[Segment],
+    place: Place,
+) -> str | None:
+    """The reason why a person has to look; None where the text tells what is held at the end.
+
+    Args:
+        exercise: what is answered.
+        own: the answer's cell, joined with those over which it was split.
+        needed: the names that the exercise asks for, and those that they need in turn.
+        cells: all cells of the submission.
+        place: how a cell is called.
+    """
+    events = list(_events_in(_cells_of(exercise, own, cells)))
+    asked = frozenset(exercise.names_to_define)
+    doubts = {e.binding.name: e for e in _back_to_itself(asked, needed, events)}
+    for name in sorted(needed, key=lambda name: (name not in asked, name)):
+        # Of several definitions of a function that is asked for, the search has chosen one.
+        chosen = exercise.kind.is_function and name in asked
+        doubt = _doubt_about_name(name, own, chosen, events)
+        if doubt:
+            doubts[name] = doubt
+    # What names its name says more than what may bind any.
+    best = min(doubts, key=lambda name: doubts[name].binding.name == ANY, default=None)
+    return None if best is None else _sentence(best, doubts[best], place)
+
+
+def _back_to_itself(
+    asked: Collection[str], needed: Collection[str], events: Sequence[_Event]
+) -> Iterator[_Event]:
+    """What keeps an answer under another name for a while: its own name means several things."""
+    for event in events:
+        uses = event.statement.uses if event.statement else frozenset()
+        if event.binding.name in needed and event.binding.name not in asked and uses & set(asked):
+            if event.statement and event.statement.kind != "function":
+                yield replace(event, binding=replace(event.binding, way="to the answer itself"))
+
+
+def doubt_without_answer(name: str, cells: Sequence[Segment], place: Place) -> str | None:
+    """Where a name may be bound of which no definition was found that can be judged."""
+    for cell in cells:
+        if cell.is_code and not cell.code.was_run and _defines_as_text(name, cell.text):
+            return (
+                f"{place(cell).capitalize()} names {name} below a cell magic, so that Python does "
+                "not run it as it stands."
+            )
+    runs = [cell for cell in cells if cell.runs and not cell.in_lesson]
+    for event in _events_in(runs):
+        if event.binding.way and event.binding.name in (name, ANY):
+            return _sentence(name, event, place)
+    return None
+
+
+def _defines_as_text(name: str, text: str) -> bool:
+    pattern = rf"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+{name}[ \t]*\(|{name}[ \t]*=)"
+    return re.search(pattern, text, re.MULTILINE) is not None
+
+
+def _sentence(name: str, event: _Event, place: Place) -> str:
+    where = f"{place(event.segment)}, line {event.binding.line}"
+    if event.is_sure:
+        return (
+            f"{name}, which the answer uses, gets another meaning below it, in {where}: which of "
+            "the two counts is for a person to say."
+        )
+    may = "is bound" if event.binding.name == name else "may be bound"
+    return (
+        f"{name} {may} in {where}, {event.binding.way}: only running the notebook would tell what "
+        "it holds at the end."
+    )
+
+
+def _doubt_about_name(
+    name: str, own: Segment, is_chosen: bool, events: Sequence[_Event]
+) -> _Event | None:
+    mine = [event for event in events if event.binding.name in (name, ANY)]
+    sure = [number for number, event in enumerate(mine) if event.is_read(own)]
+    above = [number for number in sure if mine[number].segment.order <= own.order]
+    # Where the answer takes the name from; what the instructor's notebook defines comes first.
+    taken = max(above, default=min(sure, default=-1))
+    if taken >= 0 and _is_untold(mine[taken], own):
+        way = "to a value that the text does not tell"
+        return replace(mine[taken], binding=replace(mine[taken].binding, way=way))
+    for number, event in enumerate(mine[taken + 1 :], start=taken + 1):
+        if not event.is_read(own) and number > max(sure, default=-1):
+            return event
+        if event.is_read(own) and not is_chosen and event.meaning != mine[taken].meaning:
+            if not _are_usual(mine[taken], event):
+                return event
+    return None
+
+
+def _is_untold(event: _Event, own: Segment) -> bool:
+    """Whether the examination would miss a name: it is handed what defines it in other cells only
+    where that is a function, a constant or an import."""
+    other = event.statement is None or event.statement.kind == "other"
+    return other and event.segment.order != own.order
+
+
+def _are_usual(first: _Event, second: _Event) -> bool:
+    """Do two imports bring the same piece for kernels, however they are written?"""
+    imported = [
+        event.statement.imports.get(event.binding.name, "") if event.statement else ""
+        for event in (first, second)
+    ]
+    if not all(text and may_be_taken(text) for text in imported):
+        return False
+    one, other = map(_path, imported)
+    return one == other
+
+
+def _path(imported: str) -> str:
+    """What `from numba import cuda as c` or `import numba.cuda as c` brings: "numba.cuda"."""
+    words = imported.split(" as ")[0].split()
+    return ".".join(words[1::2])
+
+
+def _cells_of(exercise: Exercise, own: Segment, cells: Sequence[Segment]) -> Iterator[Segment]:
+    """The cells whose names an answer may use, itself among them, in the order of a run."""
+    for cell in cells:
+        if cell.order == own.order:
+            yield own
+        elif cell.file != own.file or not cell.runs or cell.cell in own.continued_in:
+            continue
+        elif cell.is_experiment <= own.is_experiment and not _answers_another(cell, exercise):
+            yield cell
+
+
+def _answers_another(cell: Segment, exercise: Exercise) -> bool:
+    """Whether it is the answer to another exercise, which has constants of its own."""
+    if cell.marker:
+        return cell.marker != exercise.id
+    defined = {
+        name for each in cell.code.statements if each.kind == "function" for name in each.binds
+    }
+    return bool(defined & GRADED.keys()) and exercise.id not in defined
+
+
+def _events_in(cells: Iterable[Segment]) -> Iterator[_Event]:
+    setters: dict[str, tuple[Binding, ...]] = {}
+    for cell in cells:
+        commands = [_Event(cell, None, each) for each in cell.code.commands]
+        for statement in cell.code.statements:
+            while commands and commands[0].binding.line < statement.first:
+                yield commands.pop(0)
+            yield from (_Event(cell, statement, each) for each in statement.bindings)
+            called = tuple(
+                Binding(each.name, statement.first, f"when {name} is called")
+                for name in sorted(statement.uses & setters.keys())
+                for each in setters[name]
+            )
+            if statement.kind == "function":
+                called += statement.by_calls
+                setters.update((name, called) for name in statement.binds if called)
+            else:
+                called += statement.by_calls if not statement.binds else ()
+                yield from (_Event(cell, statement, each) for each in called)
+                setters.update(
+                    (name, statement.by_calls) for name in statement.binds if statement.by_calls
+                )
+        yield from commands

@@ -1,0 +1,281 @@
+"""Decides which answers count from run to run, and says each change.
+
+What counts is the truth of a folder of grades, and every table is made from it. A later run changes
+it by three rules; each change is one sentence for the instructor and one line of the history:
+
+1. An answer that was given with `--only` counts until another one is given with `--only`.
+2. Otherwise what the command of the class is given counts.
+3. No answer gives way to none: what is gone, or cannot be read, replaces nothing.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from course_lib.grading.gradebook.class_list import (
+    matched,
+    refuse_losses,
+    refuse_two_of_a_name,
+    some,
+)
+from course_lib.grading.gradebook.counted import (
+    SHOWN_DIGITS,
+    Counted,
+    Event,
+    Graded,
+    digest_of,
+    shown,
+)
+from course_lib.grading.gradebook.safe_text import one_line
+from course_lib.grading.gradebook.tables import grade
+from course_lib.grading.records import FoundAnswer, GradebookRow, Submission
+from course_lib.words import decimal
+
+MOST_CHARACTERS = 500  # of a command
+
+
+# --- the rules ----------------------------------------------------------------------------------
+
+
+@dataclass
+class WhatCounts:
+    """What counts from now on.
+
+    Attributes:
+        counted: all students.
+        before: what counted of each of them, by key; nothing of whoever is new.
+        passed_over: the answers that were given and do not count, each with its student's key.
+        graded: the keys of those that this run was given.
+    """
+
+    counted: list[Counted] = field(default_factory=list)
+    before: dict[str, Counted] = field(default_factory=dict)
+    passed_over: list[tuple[str, FoundAnswer]] = field(default_factory=list)
+    graded: set[str] = field(default_factory=set)
+
+    def in_short(self) -> tuple[list[Submission], Collection[str], int]:
+        """Who was given to this run, who of them was there before, how many others there are."""
+        given = [e.submission for e in self.counted if e.submission.key in self.graded]
+        return given, self.before.keys() & self.graded, len(self.counted) - len(given)
+
+
+def choose(
+    found: Sequence[Graded], earlier: Sequence[Counted], by_name: bool, out: object
+) -> WhatCounts:
+    """Apply the rules to what a run was given.
+
+    Args:
+        found: what it was given.
+        earlier: what counted before.
+        by_name: it was given with `--only`.
+        out: the folder, for the sentences.
+
+    Raises:
+        CannotGrade: if a row would be lost, or if two submissions would have one name.
+    """
+    pairs, rest = matched(found, earlier, by_name)
+    if not by_name:
+        refuse_losses(pairs, rest, out)
+    choice = WhatCounts(counted=list(rest), before={each.submission.key: each for each in rest})
+    for given, before in pairs:
+        now, passed_over = _joined(given, before, by_name)
+        key = now.submission.key
+        choice.counted.append(now)
+        choice.graded.add(key)
+        choice.passed_over += [(key, answer) for answer in passed_over]
+        if before is not None:
+            choice.before[key] = before
+    refuse_two_of_a_name([each.submission for each in choice.counted], choice.graded)
+    choice.counted.sort(key=lambda each: each.submission.key)
+    return choice
+
+
+def _joined(
+    given: Graded, before: Counted | None, by_name: bool
+) -> tuple[Counted, list[FoundAnswer]]:
+    """One student's answers after a run, and which of the given ones do not count."""
+    submission, answers = given
+    before = before or Counted(submission, in_class=False)
+    now: dict[str, FoundAnswer] = {}
+    named, replaced = before.named, dict(before.replaced)
+    passed_over = []
+    for answer in answers:
+        old = before.answer(answer.exercise)
+        if old is not None and _keeps(old, answer, answer.exercise in before.named, by_name):
+            now[answer.exercise] = old
+            if digest_of(old) != digest_of(answer):
+                passed_over.append(answer)
+        else:
+            now[answer.exercise] = answer
+            named = named | {answer.exercise} if by_name else named - {answer.exercise}
+            if old is not None and digest_of(old) not in ("", digest_of(answer)):
+                replaced[digest_of(old)] = old.text
+    for old in before.answers:
+        now.setdefault(old.exercise, old)
+    if len(now) > 1:
+        now.pop("", None)  # about no exercise, until now
+    kept = {each.file for each in now.values() if each not in answers}
+    labels = {each.label for each in submission.files}
+    files = [each for each in before.submission.files if each.label in kept - labels]
+    has_answer = any(digest_of(each) for each in now.values())
+    joined = replace(
+        submission,
+        files=(*submission.files, *files),
+        problem=None if has_answer else submission.problem,
+    )
+    history = {name: events for name, events in before.history.items() if name in now}
+    in_class = before.in_class or not by_name
+    return (
+        Counted(joined, tuple(now.values()), named & now.keys(), in_class, history, replaced),
+        passed_over,
+    )
+
+
+def _keeps(old: FoundAnswer, new: FoundAnswer, was_named: bool, by_name: bool) -> bool:
+    """Whether an answer goes on counting where another one is given; see the rules."""
+    stays_named = was_named and not by_name
+    if digest_of(new):
+        return stays_named and bool(digest_of(old))
+    return stays_named or bool(digest_of(old))
+
+
+# --- what happened ------------------------------------------------------------------------------
+
+
+def with_history(
+    counted: Iterable[Counted], rows: Sequence[GradebookRow], when: str, command: str
+) -> list[Counted]:
+    """Each row with one event more, if anything about it is another than before."""
+    events: dict[str, dict[str, Event]] = {}
+    for row in rows:
+        theirs = events.setdefault(row.submission.key, {})
+        theirs[row.exercise] = _event(row, when, command[:MOST_CHARACTERS])
+    return [_with_events(each, events[each.submission.key]) for each in counted]
+
+
+def _event(row: GradebookRow, when: str, command: str) -> Event:
+    points = grade([row])
+    given = None if points is None else decimal(points)
+    return Event(when, command, None, "", given, row.verdict)
+
+
+def _with_events(counted: Counted, now: Mapping[str, Event]) -> Counted:
+    history = dict(counted.history)
+    for answer in counted.answers:
+        event = replace(now[answer.exercise], file=answer.file, digest=digest_of(answer))
+        known = history.get(answer.exercise, ())
+        if not known or known[-1].is_like != event.is_like:
+            history[answer.exercise] = (*known, event)
+    return replace(counted, history=history)
+
+
+def what_changed(choice: WhatCounts, after: Sequence[Counted]) -> list[str]:
+    """Every change of what counted before this run, and what it was given in vain."""
+    said: list[str] = []
+    other_points: list[str] = []
+    for now in after:
+        before = choice.before.get(now.submission.key)
+        for answer in now.answers if before else ():
+            old = before.answer(answer.exercise) if before else None
+            if old is None:
+                continue
+            row = RowChange(now, answer, before)
+            if digest_of(old) != digest_of(answer):
+                said.append(row.counts_now(old))
+            elif row.points_changed:
+                other_points.append(row.other_points())
+    by_key = {each.submission.key: each for each in after}
+    for key, given in choice.passed_over:
+        now = by_key[key]
+        if kept := now.answer(given.exercise):
+            said.append(RowChange(now, kept, choice.before.get(key)).kept(given))
+    if other_points:
+        said.append(f"Other points for the same answers: {some(other_points)}.")
+    return said
+
+
+def who_stays(choice: WhatCounts) -> str:
+    """Who was graded with `--only` alone, and was not given to this run of the class."""
+    names = [each.submission.student for each in choice.counted if _is_apart(each, choice)]
+    if not names:
+        return ""
+    return f"Kept, as graded with --only and not among these submissions: {some(names)}."
+
+
+def _is_apart(counted: Counted, choice: WhatCounts) -> bool:
+    return counted.submission.key not in choice.graded and not counted.in_class
+
+
+@dataclass(frozen=True)
+class RowChange:
+    """One row before and after a run, for the sentences about it."""
+
+    now: Counted
+    answer: FoundAnswer
+    before: Counted | None
+
+    @property
+    def name(self) -> str:
+        return f"{one_line(self.now.submission.student)}, {self.answer.exercise or 'no exercise'}"
+
+    @property
+    def last(self) -> Event | None:
+        """What was known before this run."""
+        events = self.before.history.get(self.answer.exercise, ()) if self.before else ()
+        return events[-1] if events else None
+
+    @property
+    def event(self) -> Event:
+        return self.now.history[self.answer.exercise][-1]
+
+    @property
+    def points_changed(self) -> bool:
+        return self.last is not None and self.last.is_like != self.event.is_like
+
+    @property
+    def only(self) -> str:
+        return f"`--only {shlex.quote(self.now.submission.key)}`"
+
+    def counts_now(self, old: FoundAnswer) -> str:
+        """Another answer counts."""
+        until_now = "until now there was none"
+        back = ""
+        if digest_of(old):
+            points = f", {_points(self.last)}" if self.last else ""
+            until_now = f"until now {_place(old)}{points}"
+            back = f"; to keep the old one, give its file with {self.only}"
+        return (
+            f"{self.name}: {_place(self.answer)} counts now, {_points(self.event)}; "
+            f"{until_now}{back}."
+        )
+
+    def kept(self, given: FoundAnswer) -> str:
+        """What was given does not count."""
+        if not digest_of(given):
+            why = "there is no answer to it in what was given now"
+        else:
+            known = {event.digest for event in self.now.history.get(self.answer.exercise, ())}
+            new = "counted before" if digest_of(given) in known else "has not counted so far"
+            why = (
+                f"it was graded with --only, so {_place(given)}, which {new}, does not replace it; "
+                f"to take that, give it with {self.only}"
+            )
+        return f"{self.name}: {_place(self.answer)} still counts, {_points(self.event)}; {why}."
+
+    def other_points(self) -> str:
+        before = "?" if self.last is None else shown(self.last.points)
+        return f"{self.name} {before} → {shown(self.event.points)} ({self.event.verdict})"
+
+
+def _place(answer: FoundAnswer) -> str:
+    where = one_line(answer.file) if answer.file else "an answer"
+    digest = digest_of(answer)
+    return f"{where} [{digest[:SHOWN_DIGITS]}]" if digest else where
+
+
+def _points(event: Event) -> str:
+    if event.points is None:
+        return "points still open"
+    return f"{event.points} point{'' if event.points == '1' else 's'}"

@@ -1,0 +1,124 @@
+"""A test is blamed for what it does to one thread, clause by clause, and never for what it did not.
+
+A thread that has an element of the output passes rightly: then the index of the access is wrong.
+"""
+
+from __future__ import annotations
+
+from every_case import every_case
+
+from course_lib.checking import examine_source
+from course_lib.curriculum import TASKS
+from course_lib.findings import Finding
+
+HEAD = "import numpy as np\nfrom numba import cuda, float32\n\n\n@cuda.jit\n"
+STORE = "C[row, col] = A[row, col] + B[row, col]"
+
+
+def first(exercise: str, body: str, seed: int = 0) -> tuple[Finding, str]:
+    """The first error of a kernel, and the line that it blames."""
+    parameters = {"mat_add": "A, B, C", "matmul_naive": "A, B, C"}.get(exercise)
+    parameters = parameters or ", ".join(TASKS[exercise].parameters)
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    text = f"{HEAD}def {exercise}({parameters}):\n{lines}"
+    found = examine_source(exercise, text, seed=seed, debug=True).errors[0]
+    return found, text.splitlines()[(found.line or 0) - 1].strip()
+
+
+TOO_WIDE = {
+    "or for and": ("row < M or col < N", "row < M is false (33 < 33), col < N is true", "`or`"),
+    "| for &": ("(row < M) | (col < N)", "row < M is false (33 < 33), col < N is true", "`|`"),
+    "one too far": ("row <= M and col < N", "row <= M is true (33 <= 33), col < N is true", ""),
+    "axes exchanged": ("row < N and col < M", "row < N is true (0 < 19), col < M is true", ""),
+    "a constant": ("row < 32 and col < 32", "col < 32 is true (19 < 32)", "`and`"),
+    "flattened": ("row * N + col < M * N", "row * N + col < M * N is true (19 < 627)", ""),
+    "not": ("not (row >= M and col >= N)", "row >= M is true (33 >= 33)", "`not (… and …)`"),
+    "chained": ("0 <= row <= M and col < N", "0 <= row <= M is true (0 <= 33 <= 33)", "`and`"),
+    "by a name": ("inside", "row < M is false (33 < 33), col < N is true", "`or`"),
+}  # fmt: skip
+
+
+@every_case("name", TOO_WIDE)
+def test_each_slip_of_a_test_reads_differently(name: str) -> None:
+    test, clauses, joint = TOO_WIDE[name]
+    named = "inside = row < M or col < N\n" if test == "inside" else ""
+    body = f"col, row = cuda.grid(2)\nM, N = C.shape\n{named}if {test}:\n    {STORE}"
+    found, line = first("mat_add", body)
+    assert found.code == "wrong-bounds-check"
+    assert line.startswith("inside =" if named else "if ")
+    assert clauses in found.message and joint in found.message
+
+
+RETURNS = {
+    "both needed": ("y >= C.shape[0] and x >= C.shape[1]", "C.shape[1] is false (0 >= 19)"),
+    "larger than": ("y > C.shape[0] or x > C.shape[1]", "y > C.shape[0] is false (33 > 33)"),
+    "exchanged": ("y >= C.shape[1] or x >= C.shape[0]", "x >= C.shape[0] is false (19 >= 33)"),
+    "lengths": ("y > len(A) or x > len(A[0])", "y > len(A) is false (33 > 33)"),
+}  # fmt: skip
+
+
+@every_case("name", RETURNS)
+def test_a_test_that_returns_is_told_where_it_does_not(name: str) -> None:
+    test, clause = RETURNS[name]
+    where = "bx, by = cuda.blockIdx.x * cuda.blockDim.x, cuda.blockIdx.y * cuda.blockDim.y\n"
+    where += "x = bx + cuda.threadIdx.x\ny = by + cuda.threadIdx.y"
+    body = f"{where}\nif {test}:\n    return\nC[y, x] = A[y, x] + B[y, x]"
+    found, line = first("mat_add", body)
+    assert (found.code, line) == ("wrong-bounds-check", f"if {test}:")
+    assert clause in found.message
+
+
+TOO_NARROW = {
+    "one short": ("row < M and col < N - 1", "col < N - 1 is false (47 < 47)"),
+    "from one on": ("0 < row < M and col < N", "0 < row < M is false (0 < 0 < 48)"),
+    "a constant": ("row < min(M, 40) and col < N", "row < min(M, 40) is false (40 < 40)"),
+}
+
+
+@every_case("name", TOO_NARROW)
+def test_a_test_that_keeps_threads_away_is_worked_out_for_the_first_of_them(name: str) -> None:
+    test, clause = TOO_NARROW[name]
+    body = f"col, row = cuda.grid(2)\nM, N = C.shape\nif {test}:\n    {STORE}"
+    found, line = first("mat_add", body)
+    assert (found.code, line) == ("wrong-bounds-check", f"if {test}:")
+    assert "was never written" in found.message and clause in found.message
+
+
+INNOCENT = {
+    "back by one too many": ("mirror_rows", "A[row, N - column]", "N - column goes 1 too"),
+    "the next column": ("mirror_rows", "A[row, column + 1]", "made of A[0, 1] alone"),
+    "back along the other axis": ("mirror_rows", "A[M - row, column]", "M - row goes 1 too"),
+    "doubled": ("mirror_rows", "A[row, 2 * column]", "made of A[0, 0] alone"),
+}  # fmt: skip
+
+
+@every_case("name", INNOCENT)
+def test_the_index_is_to_blame_in_a_thread_that_has_an_element(name: str) -> None:
+    exercise, load, said = INNOCENT[name]
+    guard = "if row < M and column < N:" if "back" in name else "if column < N and M > row:"
+    body = f"column, row = cuda.grid(2)\nM, N = A.shape\n{guard}\n    B[row, column] = {load}"
+    for seed in (0, 3):
+        found, line = first(exercise, body, seed)
+        assert (found.code, line) == ("wrong-index", f"B[row, column] = {load}")
+        assert said in found.message and "far outside" not in found.message
+
+
+def test_so_it_is_behind_a_test_that_returns_and_where_the_store_goes_astray() -> None:
+    body = "x, y = cuda.grid(2)\nM, N = C.shape\nif x >= N or y >= M:\n    return\n"
+    for store in ("C[y, x + 1] = A[y, x] + B[y, x]", "C[y, x] = A[y, x] + B[y + 1, x]"):
+        found, line = first("mat_add", f"{body}{store}")
+        assert (found.code, line) == ("wrong-index", store)
+        assert "test" not in found.message
+
+
+def test_what_leaves_an_array_is_told_before_what_was_not_written() -> None:
+    body = "c, r = cuda.grid(2)\nif r < {0}.shape[1] and c < {0}.shape[0]:\n    {1}"
+    for exercise, letter, store in (
+        ("mat_add", "C", "C[r, c] = A[r, c] + B[r, c]"),
+        ("double_matrix", "A", "B[r, c] = 2 * A[r, c]"),
+    ):
+        text = HEAD + f"def {exercise}({'A, B, C' if letter == 'C' else 'A, B'}):\n    "
+        text += body.format(letter, store).replace("\n", "\n    ")
+        report = examine_source(exercise, text, debug=True)
+        assert "but the indices along axis" in report.errors[0].message
+        assert "right where the blocks divide all sizes" not in report.held

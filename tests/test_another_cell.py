@@ -1,0 +1,72 @@
+"""What goes wrong in a function of another cell is told at its call, with the cell it stands in."""
+
+from __future__ import annotations
+
+import linecache
+
+import pytest
+
+import course_lib
+from course_lib.diagnosis.report import Report
+
+HELPERS = """\
+from numba import cuda
+
+
+@cuda.jit(device=True)
+def shifted(A, row, column):
+    return A[row, column + 1]
+
+
+@cuda.jit(device=True)
+def put(C, row, column, value):
+    if row <= C.shape[0] and column < C.shape[1]:
+        C[row, column] = value
+
+
+@cuda.jit(device=True)
+def by_way_of(C, row, column, value):
+    put(C, row, column, value)
+"""
+ANSWER = """\
+@cuda.jit
+def mat_add(A, B, C):
+    x, y = cuda.grid(2)
+    a = {a}
+    if y < C.shape[0] and x < C.shape[1]:
+        {store}
+"""
+SLIPS = {
+    "reads the neighbour": ("float32(0)", "C[y, x] = shifted(A, y, x) + B[y, x]", "shifted", 6),
+    "lets a row too many pass": ("0", "pass\n    put(C, y, x, A[y, x] + B[y, x])", "put", 7),
+    "by way of another": ("0", "pass\n    by_way_of(C, y, x, A[y, x] + B[y, x])", "put", 7),
+}
+
+
+def judged(slip: str, as_object: bool) -> tuple[Report, str]:
+    a, store, function, _ = SLIPS[slip]
+    text = ANSWER.format(a=a.replace("float32(0)", "0"), store=store)
+    if not as_object:
+        return course_lib.examine_source("mat_add", text, context=HELPERS, debug=True), function
+    names: dict[str, object] = {"__name__": "cells"}
+    for number, cell in ((3, HELPERS), (4, text)):
+        file = f"<ipython-input-{number}-{len(cell)}>"
+        linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
+        exec(compile(cell, file, "exec"), names)
+    return course_lib.examine("mat_add", names["mat_add"], debug=True), function
+
+
+@pytest.mark.parametrize("as_object", [False, True])
+@pytest.mark.parametrize("slip", SLIPS)
+def test_it_is_told_where_the_answer_calls_it(slip: str, as_object: bool) -> None:
+    report, function = judged(slip, as_object)
+    told = [each for each in report.errors if f"In {function}, which stands in" in each.message]
+    place = "cell [3]" if as_object else "another cell"
+    assert told and told[0] is report.errors[0]
+    assert told[0].line == SLIPS[slip][3] and place in told[0].message
+
+
+def test_a_function_of_the_same_cell_is_told_at_its_own_line() -> None:
+    text = HELPERS + ANSWER.format(a="0", store="C[y, x] = shifted(A, y, x) + B[y, x]")
+    error = course_lib.examine_source("mat_add", text, debug=True).errors[0]
+    assert error.line == text.splitlines().index("    return A[row, column + 1]") + 1
