@@ -28,12 +28,13 @@ def survivors(launcher, kernel, trial, edits, verbose=False):
     launch = launcher.launch(case)
     C=len(edits)
     t=time.process_time()
-    changed = schemata(kernel, edits, max(*case.shape,40)+8)
+    changed = schemata(kernel, edits, 2*max(*case.shape,32)+8)
     out = np.full((C,*outcome.expected.shape), case.poison, np.float32)
     args=(*as_held(launcher.problem, outcome.inputs), out)
     try: typing=typing_for(changed,args)
     except KernelRejected as e:
         TT[0]+=time.process_time()-t
+        if verbose: print('  TYPING',C,e.findings[0].message)
         if len(edits)==1:
             if verbose: print('bad',edits[0].kind,edits[0].line,e.findings[0].message)
             return []
@@ -44,6 +45,7 @@ def survivors(launcher, kernel, trial, edits, verbose=False):
     g=(*launch.grid,1,1)[:3]; bl=(*launch.block,1,1)[:3]
     try: steps=run_unwatched(typing,args,LaunchShape((g[0],g[1],C),bl,0),EmulationOptions(schedule=case.schedule, seed=launcher.seed, counters=False, races=False, budget=Budget(steps=10**9, bytes=2<<30, printed_lines=0)))
     except KernelRejected as e:
+        if verbose: print('  RUN',C,e.findings[0].message)
         if len(edits)==1: print('bad run',edits[0].kind,edits[0].line,e.findings[0].message); return []
         h=C//2
         return survivors(launcher,kernel,trial,edits[:h],verbose)+survivors(launcher,kernel,trial,edits[h:],verbose)

@@ -16,6 +16,27 @@ from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.options import EmulationOptions, LaunchShape
 from course_lib.emulator.run import Run
+from course_lib.emulator.state.indices import Fault
+from course_lib.emulator.state.lanes import LaneSpace
+from course_lib.emulator.state.memory import Allocation, Memory
+
+
+class OutsideNotes(Observer):
+    """In which z of the grid a lane leaves an array."""
+
+    def __init__(self, copies: int) -> None:
+        self.outside = np.zeros(copies, bool)
+        self.first = 0
+
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        self.first = space.first_block[0]
+        self.count = space.blocks[0]
+
+    def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None:
+        if fault.kind == "outside" and fault.lanes is not None:
+            lanes = fault.lanes.array
+            rows = np.True_ if lanes is None else lanes.any(axis=(1, 2, 3, 4, 5))
+            self.outside[self.first : self.first + self.count] |= rows
 
 
 class _Unwatched(Run):
@@ -45,7 +66,11 @@ def typing_for(kernel: Kernel, arguments: Sequence[Any]) -> Typing:
 
 
 def run_unwatched(
-    typing: Typing, arguments: Sequence[Any], shape: LaunchShape, options: EmulationOptions
+    typing: Typing,
+    arguments: Sequence[Any],
+    shape: LaunchShape,
+    options: EmulationOptions,
+    notes: Sequence[Observer] = (),
 ) -> int:
     """Launch a kernel whose types are known; the arrays are changed. Returns the steps taken."""
-    return _Unwatched(typing, arguments, shape, options, (), None).run_for_numbers()
+    return _Unwatched(typing, arguments, shape, options, notes, None).run_for_numbers()

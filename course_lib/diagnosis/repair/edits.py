@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import ChainMap, defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from course_lib.diagnosis.repairs.change import Path, copy_of, node_at
+from course_lib.diagnosis.source.nodes import indices_of
+from course_lib.emulator import Kernel
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 
@@ -30,28 +33,73 @@ class StatementEdit:
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """One small change, perhaps in several places at once.
+    """One small change to one function, perhaps in several places at once.
 
     Attributes:
         kind: a word for what is changed.
         line: where it is told.
         cost: how far it is from what was written; smaller ones are likelier.
+        tree: the function.
         values: the expressions that stand in place of others, by the paths of these.
         statements: what happens around statements, by their paths.
+        more: another change that is made as well.
     """
 
     kind: str
     line: int
     cost: int
+    tree: ast.FunctionDef
     values: dict[Path, ast.expr] = field(default_factory=dict)
     statements: dict[Path, StatementEdit] = field(default_factory=dict)
+    more: Edit | None = None
 
-    def applied(self, tree: ast.FunctionDef) -> ast.FunctionDef:
+    @property
+    def parts(self) -> list[Edit]:
+        return [self, *(self.more.parts if self.more else ())]
+
+    @property
+    def is_of_a_loop(self) -> bool:
+        """May it make a loop longer?"""
+        ways = [path for part in self.parts for path in (*part.values, *part.statements)]
+        return any(name in ("iter", "test") for path in ways for name, _ in path)
+
+    def apart(self, other: Edit) -> bool:
+        """Do two changes touch parts of the text of which none lies in another?"""
+        mine, theirs = ([*each.values, *each.statements] for each in (self, other))
+        return self.tree is not other.tree or not any(
+            one[: len(two)] == two or two[: len(one)] == one for one in mine for two in theirs
+        )
+
+    def and_also(self, other: Edit) -> Edit:
+        """Both changes as one, told at the first."""
+        one, two = (self, other) if self.line <= other.line else (other, self)
+        cost = one.cost + two.cost + (one.kind != two.kind)
+        return replace(one, cost=cost, more=two)
+
+    def applied(self, kernel: Kernel) -> Kernel:
+        """A kernel with the change made, in itself or in a function that it calls."""
+        for part in self.parts:
+            kernel = part._in_one(kernel, part.tree)
+        return kernel
+
+    def _in_one(self, kernel: Kernel, tree: ast.FunctionDef) -> Kernel:
+        if kernel.tree is tree:
+            return replace(kernel, tree=self.changed())
+        names = {
+            name: self._in_one(called, tree)
+            for node in ast.walk(kernel.tree)
+            if isinstance(node, ast.Name)
+            and isinstance(called := kernel.namespace.get(name := node.id), Kernel)
+        }
+        around: Any = ChainMap(names, kernel.namespace)  # type: ignore[arg-type]
+        return replace(kernel, namespace=around) if names else kernel
+
+    def changed(self) -> ast.FunctionDef:
         """A copy of the function with the change made."""
-        new = copy_of(tree)
+        new = copy_of(self.tree)
         for path, value in self.values.items():
             owner, (name, number) = node_at(new, path[:-1]), path[-1]
-            placed = ast.copy_location(copy_of(value), node_at(tree, path))
+            placed = ast.copy_location(copy_of(value), node_at(self.tree, path))
             if number is None:
                 setattr(owner, name, placed)
             else:
@@ -80,8 +128,14 @@ def _statement(text: str) -> ast.stmt:
 class Edits:
     """All small changes to one function, whose types are known."""
 
-    def __init__(self, tree: ast.FunctionDef, typing: Typing, constants: Sequence[str]) -> None:
+    def __init__(
+        self, typing: Typing, constants: Sequence[str], given: Collection[str] = ()
+    ) -> None:
+        tree = typing.kernel.tree
+        assert isinstance(tree, ast.FunctionDef)
         self.tree, self.typing = tree, typing
+        lines = enumerate(typing.kernel.source.splitlines(), typing.kernel.first_line)
+        self.given = {number for number, line in lines if line.strip() in given}
         self.nodes = list(_walk(tree))
         self.at = {path: node for node, path in self.nodes}
         self.arrays = {
@@ -95,6 +149,22 @@ class Edits:
         self.constants = frozenset(constants)
         self.whole = sorted(n for n, k in names.items() if _is_whole(k)) + sorted(constants)
         self.real = sorted(n for n, k in names.items() if isinstance(k, np.dtype) and k.kind == "f")
+        numbers = {
+            str(node.value)
+            for node, _ in self.nodes
+            if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 2
+        }
+        self.sides = [*sorted(constants), *sorted(numbers)]
+        self.cuda = next(
+            (
+                ast.unparse(node.value.value)
+                for node, _ in self.nodes
+                if isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Attribute)
+                and node.value.attr in REGISTERS
+            ),
+            "cuda" if "cuda" in typing.kernel.namespace else "",
+        )
         self.sizes = [
             f"{name}.shape[{axis}]"
             for name in typing.kernel.parameters
@@ -144,8 +214,13 @@ class Edits:
 
     def all(self) -> list[Edit]:
         """Every change, the likeliest first; each text once."""
-        found = [*self._of_expressions(), *self._of_statements(), *self._together()]
-        return sorted(found, key=lambda edit: edit.cost)
+        found = [
+            *self._of_expressions(),
+            *self._of_statements(),
+            *self._together(),
+            *self._guarded_loads(),
+        ]
+        return [edit for edit in found if edit.line not in self.given]
 
     # --- helpers ------------------------------------------------------------------------------
 
@@ -155,7 +230,7 @@ class Edits:
         return int(self.at[path].lineno)
 
     def value(self, kind: str, cost: int, path: Path, new: ast.expr) -> Edit:
-        return Edit(kind, self.line(path), cost, {path: new})
+        return Edit(kind, self.line(path), cost, self.tree, {path: new})
 
     def kind_of(self, node: ast.AST) -> T.Type | None:
         return self.typing.types.get(node)
@@ -210,6 +285,9 @@ class Edits:
                     if other != axis:
                         new = ast.Attribute(copy_of(owner), other, ast.Load())
                         yield self.value("axis", 1, path, new)
+                for side in (f"{self.cuda}.blockDim.{axis}", *self.sides):
+                    text = f"{ast.unparse(node)} * {side}"
+                    yield self.value("factor", 3, path, expression(text))
                 for other in REGISTERS:
                     if other != register:
                         base = ast.Attribute(copy_of(owner.value), other, ast.Load())
@@ -296,15 +374,21 @@ class Edits:
             yield self.value("term", 3, path, expression(f"({text}) - {name}"))
             yield self.value("factor", 3, path, expression(f"({text}) * {name}"))
         for name in whole:
-            for other in whole:
-                if name <= other:
-                    new = expression(f"({text}) + {name} * {other}")
-                    yield self.value("term", 4, path, new)
+            for side in self.sides:
+                if name != side:
+                    yield self.value("term", 4, path, expression(f"({text}) + {name} * {side}"))
+        for axis in "xy" if self.cuda else "":
+            for side in (f"{self.cuda}.blockDim.{axis}", *self.sides):
+                new = expression(f"({text}) + {self.cuda}.blockIdx.{axis} * {side}")
+                yield self.value("block", 3, path, new)
         for size in self.sizes:
             if size != text:
                 yield self.value("size", 2, path, expression(size))
 
     def _more_clauses(self, node: ast.expr, path: Path) -> Iterator[Edit]:
+        for clause in self._inside_of(self.at[path[:-1]]):
+            new = ast.BoolOp(ast.And(), [node, expression(clause)])
+            yield self.value("clause missing", 2, path, new)
         whole = self.whole_at(path)
         for name in whole:
             for bound in (*whole, *self.sizes):
@@ -312,6 +396,46 @@ class Edits:
                     clause = expression(f"{name} < {bound}")
                     new = ast.BoolOp(ast.And(), [node, clause])
                     yield self.value("clause missing", 3, path, new)
+
+    def _inside_of(self, node: ast.AST) -> list[str]:
+        """That each index in a part of the text lies inside its array, as texts."""
+        found = {
+            f"{ast.unparse(index)} < {ast.unparse(part.value)}.shape[{axis}]"
+            for part in ast.walk(node)
+            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)
+            for axis, index in enumerate(indices_of(part))
+            if part.value.id in self.arrays
+        }
+        return sorted(found)
+
+    def _guarded_loads(self) -> Iterator[Edit]:
+        """`A[i, j]` only where there is one, else 0: each by itself, and all of one array."""
+        every: dict[str, dict[Path, ast.expr]] = defaultdict(dict)
+        for node, path in self.nodes:
+            if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load):
+                continue
+            if not T.is_float(self.kind_of(node)) or not isinstance(node.value, ast.Name):
+                continue
+            clauses = self._inside_of(node)
+            if clauses and isinstance(self.at[path[:-1]], ast.Assign):
+                guarded = ast.IfExp(expression(" and ".join(clauses)), node, ast.Constant(0.0))
+                every["all"][path] = every[node.value.id][path] = guarded
+                yield self.value("guard missing", 2, path, guarded)
+        for paths in every.values():
+            if len(paths) > 1:
+                yield Edit("guard missing", self.line(next(iter(paths))), 3, self.tree, paths)
+
+    def _registers_exchanged(self, statement: ast.stmt, path: Path) -> Iterator[Edit]:
+        """Two of threadIdx.x, blockIdx.y, … of one statement in each other's place."""
+        found: dict[str, list[Path]] = defaultdict(list)
+        for node, below in self.nodes:
+            if below[: len(path)] == path and isinstance(node, ast.Attribute):
+                if isinstance(node.value, ast.Attribute) and node.value.attr in REGISTERS:
+                    found[ast.unparse(node)].append(below)
+        for one, two in combinations(sorted(found), 2):
+            new = {way: expression(two) for way in found[one]}
+            new |= {way: expression(one) for way in found[two]}
+            yield Edit("exchange", self.line(path), 1, self.tree, new)
 
     # --- statements ---------------------------------------------------------------------------
 
@@ -330,17 +454,27 @@ class Edits:
                 yield from self._moved(block, path, name, number)
 
     def one(self, kind: str, cost: int, path: Path, edit: StatementEdit) -> Edit:
-        return Edit(kind, self.line(path), cost, {}, {path: edit})
+        return Edit(kind, self.line(path), cost, self.tree, {}, {path: edit})
 
     def _of_statement(self, statement: ast.stmt, path: Path) -> Iterator[Edit]:
+        if not isinstance(statement, ast.For | ast.While | ast.If | ast.FunctionDef):
+            yield from self._registers_exchanged(statement, path)
         if not self._makes_an_array(statement) and not isinstance(statement, ast.For | ast.While):
             yield self.one("left out", 2, path, StatementEdit(instead=()))
         match statement:
             case ast.Assign(targets=[ast.Name() | ast.Subscript() as target], value=value):
                 if isinstance(self.kind_of(value), np.dtype):
-                    added = ast.AugAssign(copy_of(target), ast.Add(), value)
+                    added = ast.AugAssign(
+                        copy_of(target), ast.Add(), value, lineno=statement.lineno
+                    )
                     yield self.one("= for +=", 1, path, StatementEdit(instead=(added,)))
+                    yield from self._added_up(added, target, path)
                     yield self.value("zero", 3, (*path, ("value", None)), ast.Constant(0))
+            case ast.While(test=test, body=body):
+                for name in sorted(_read(test) & {*self.whole_at(path)}):
+                    last: Path = (*path, ("body", len(body) - 1))
+                    step = StatementEdit(after=(_statement(f"{name} += 1"),))
+                    yield Edit("step missing", statement.lineno, 2, self.tree, {}, {last: step})
             case ast.AugAssign(target=target, op=op, value=value):
                 new = ast.Assign([copy_of(target)], value, lineno=statement.lineno)
                 yield self.one("+= for =", 1, path, StatementEdit(instead=(new,)))
@@ -362,6 +496,19 @@ class Edits:
             tests = [f"{ast.unparse(i)} < {array}.shape[{n}]" for n, i in enumerate(indices)]
             guarded = ast.If(expression(" and ".join(tests)), [statement], [])
             yield self.one("guard missing", 3, path, StatementEdit(instead=(guarded,)))
+
+    def _added_up(
+        self, added: ast.stmt, target: ast.Name | ast.Subscript, path: Path
+    ) -> Iterator[Edit]:
+        """`=` for `+=`, and a zero before each of the loops around it."""
+        for length in range(1, len(path)):
+            if isinstance(self.at[path[:length]], ast.For | ast.While):
+                zero = ast.Assign([copy_of(target)], ast.Constant(0), lineno=added.lineno)
+                places = {
+                    path: StatementEdit(instead=(added,)),
+                    path[:length]: StatementEdit(before=(zero,)),
+                }
+                yield Edit("= for +=", self.line(path), 2, self.tree, {}, places)
 
     def _stores(self, statement: ast.stmt) -> list[ast.Subscript]:
         if not isinstance(statement, ast.Assign | ast.AugAssign):
@@ -388,23 +535,23 @@ class Edits:
             last: Path = (*here, ("body", len(inner) - 1))
             first: Path = (*here, ("body", 0))
             out = {last: gone, here: StatementEdit(after=(inner[-1],))}
-            yield Edit("in the loop", inner[-1].lineno, 1, {}, out)
+            yield Edit("in the loop", inner[-1].lineno, 1, self.tree, {}, out)
             out = {first: gone, here: StatementEdit(before=(inner[0],))}
-            yield Edit("in the loop", inner[0].lineno, 2, {}, out)
+            yield Edit("in the loop", inner[0].lineno, 2, self.tree, {}, out)
             if number + 1 < len(block) and not self._makes_an_array(block[number + 1]):
                 after = block[number + 1]
                 into = {last: StatementEdit(after=(after,)), (*path, (name, number + 1)): gone}
-                yield Edit("behind the loop", after.lineno, 1, {}, into)
+                yield Edit("behind the loop", after.lineno, 1, self.tree, {}, into)
             if number and not self._makes_an_array(block[number - 1]):
                 before = block[number - 1]
                 into = {first: StatementEdit(before=(before,)), (*path, (name, number - 1)): gone}
-                yield Edit("before the loop", before.lineno, 1, {}, into)
+                yield Edit("before the loop", before.lineno, 1, self.tree, {}, into)
         if number + 1 < len(block) and not isinstance(block[number + 1], ast.For | ast.While):
             after = block[number + 1]
             if self._makes_an_array(after) or self._makes_an_array(statement):
                 return
             past = {here: StatementEdit(before=(after,)), (*path, (name, number + 1)): gone}
-            yield Edit("order", statement.lineno, 2, {}, past)
+            yield Edit("order", statement.lineno, 2, self.tree, {}, past)
 
     # --- the same change in several places ----------------------------------------------------
 
@@ -425,7 +572,7 @@ class Edits:
                         node = self.at[path]
                         assert isinstance(node, ast.Compare)
                         new[path] = ast.Compare(node.left, [other()], node.comparators)
-                    yield Edit("comparison", self.line(paths[0]), 2, new)
+                    yield Edit("comparison", self.line(paths[0]), 2, self.tree, new)
 
     def _exchanges(self) -> Iterator[Edit]:
         """Two indices, two names of one statement, or of the whole function, exchanged."""
@@ -433,7 +580,7 @@ class Edits:
             if isinstance(node, ast.Tuple) and len(node.elts) == 2 and path[-1][0] == "slice":
                 one, two = node.elts
                 places = ((*path, ("elts", 0)), (*path, ("elts", 1)))
-                yield Edit("indices", self.line(path), 1, dict(zip(places, (two, one), strict=True)))
+                yield Edit("indices", self.line(path), 1, self.tree, dict(zip(places, (two, one), strict=True)))
         for node, path in self.nodes:
             if isinstance(node, ast.stmt):
                 yield from self._names_exchanged(node, path)
@@ -450,13 +597,13 @@ class Edits:
             new: dict[Path, ast.expr] = {p: ast.Name(two, ast.Load()) for p in reads[one]}
             new |= {p: ast.Name(one, ast.Load()) for p in reads[two]}
             line = min(self.line(p) for p in new)
-            yield Edit("exchange", line, 2 if path else 3, new)
+            yield Edit("exchange", line, 2 if path else 3, self.tree, new)
         for one in sorted(reads):
             if len(reads[one]) > 1:
                 for two in self.whole:
                     if two != one and all(two in self.known_at(p) for p in reads[one]):
                         new = {p: ast.Name(two, ast.Load()) for p in reads[one]}
-                        yield Edit("name", self.line(reads[one][0]), 3, new)
+                        yield Edit("name", self.line(reads[one][0]), 3, self.tree, new)
 
     def _targets_exchanged(self) -> Iterator[Edit]:
         for node, path in self.nodes:
@@ -474,6 +621,10 @@ def _bound(node: ast.AST) -> frozenset[str]:
         for each in ast.walk(node)
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
     )
+
+
+def _read(node: ast.AST) -> set[str]:
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
 def _is_whole(kind: T.Type | None) -> bool:

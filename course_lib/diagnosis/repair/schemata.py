@@ -19,42 +19,67 @@ from course_lib.emulator import Kernel
 from course_lib.emulator.functions.choice import CHOOSE
 from course_lib.emulator.language.names import Reference
 
-_CHOOSE, _BLOCK = "<choose>", "<blockIdx>"
+MOST_AT_ONCE = 31  # a call has at most 64 arguments
+_CHOOSE, _BLOCK, _TURNS = "<choose>", "<blockIdx>", "<turns>"
 
 
 def schemata(kernel: Kernel, edits: Sequence[Edit], most_turns: int) -> Kernel:
     """A kernel whose blocks of z = n run with the change edits[n], on copy n of the output."""
-    builder = _Builder(edits, most_turns)
-    assert isinstance(kernel.tree, ast.FunctionDef)
-    tree = copy_of(kernel.tree)
-    tree.body = builder.block(kernel.tree.body, (), "body")
+    changed = _rewritten(kernel, edits, most_turns, {})
+    tree = changed.tree
+    assert isinstance(tree, ast.FunctionDef)
     output = kernel.parameters[-1]
     all_outputs = f"<all {output}>"
     index = ast.Attribute(ast.Name(_BLOCK, ast.Load()), "z", ast.Load())
     own = ast.Subscript(ast.Name(all_outputs, ast.Load()), index, ast.Load())
     tree.body.insert(0, ast.Assign([ast.Name(output, ast.Store())], own))
     tree.args.args[-1].arg = all_outputs
+    _place(tree)
+    parameters = (*kernel.parameters[:-1], all_outputs)
+    return replace(changed, parameters=parameters, declared=None, jit_call=None)
+
+
+def _rewritten(
+    kernel: Kernel, edits: Sequence[Edit], most_turns: int, done: dict[ast.AST, Kernel]
+) -> Kernel:
+    """A function that chooses wherever a change touches it, and calls others that do."""
+    if kernel.tree in done or not isinstance(kernel.tree, ast.FunctionDef):
+        return done.get(kernel.tree, kernel)
+    builder = _Builder(kernel.tree, edits, most_turns)
+    tree = copy_of(kernel.tree)
+    begin = ast.Assign([ast.Name(_TURNS, ast.Store())], ast.Constant(0))
+    tree.body = [begin, *builder.block(kernel.tree.body, (), "body")]
+    _place(tree)
+    names: dict[str, Any] = {_CHOOSE: Reference(CHOOSE), _BLOCK: Reference("numba.cuda.blockIdx")}
+    around: Any = ChainMap(names, kernel.namespace)  # type: ignore[arg-type]
+    done[kernel.tree] = replace(kernel, tree=tree, namespace=around)
+    for node in ast.walk(kernel.tree):
+        called = kernel.namespace.get(node.id) if isinstance(node, ast.Name) else None
+        if isinstance(called, Kernel):
+            names[node.id] = _rewritten(called, edits, most_turns, done)  # type: ignore[union-attr]
+    return done[kernel.tree]
+
+
+def _place(tree: ast.FunctionDef) -> None:
+    """Give the new nodes the line of the function."""
     for node in ast.walk(tree):
         if isinstance(node, ast.expr | ast.stmt) and not hasattr(node, "lineno"):
-            node.lineno, node.col_offset = kernel.tree.lineno, 0
-            node.end_lineno, node.end_col_offset = kernel.tree.lineno, 0
-    names = {_CHOOSE: Reference(CHOOSE), _BLOCK: Reference("numba.cuda.blockIdx")}
-    around: Any = ChainMap(names, kernel.namespace)  # type: ignore[arg-type]
-    parameters = (*kernel.parameters[:-1], all_outputs)
-    return replace(kernel, tree=tree, parameters=parameters, namespace=around)
+            node.lineno, node.col_offset = tree.lineno, 0
+            node.end_lineno, node.end_col_offset = tree.lineno, 0
 
 
 class _Builder:
-    def __init__(self, edits: Sequence[Edit], most_turns: int) -> None:
+    def __init__(self, tree: ast.FunctionDef, edits: Sequence[Edit], most_turns: int) -> None:
         self.most_turns = most_turns
         self.loops = 0
         self.values: dict[Path, list[tuple[int, ast.expr]]] = defaultdict(list)
         self.statements: dict[Path, list[tuple[int, StatementEdit]]] = defaultdict(list)
         for number, edit in enumerate(edits):
-            for path, value in edit.values.items():
-                self.values[path].append((number, value))
-            for path, change in edit.statements.items():
-                self.statements[path].append((number, change))
+            for change in (part for part in edit.parts if part.tree is tree):
+                for path, value in change.values.items():
+                    self.values[path].append((number, value))
+                for path, statement in change.statements.items():
+                    self.statements[path].append((number, statement))
 
     def block(self, body: Sequence[ast.stmt], path: Path, name: str) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -66,7 +91,7 @@ class _Builder:
         changes = self.statements.get(path, [])
         made = [_only(number, change.before) for number, change in changes if change.before]
         usual = self.node(statement, path)
-        loop = self._bounded(usual) if isinstance(usual, ast.For | ast.While) else [usual]
+        loop = [self._bounded(usual) if isinstance(usual, ast.For | ast.While) else usual]
         left_out = [number for number, change in changes if change.instead is not None]
         if left_out:
             pairs = [(number, ast.Constant(False)) for number in left_out]
@@ -79,17 +104,13 @@ class _Builder:
                 made.append(_only(number, change.after))
         return [ast.copy_location(each, statement) for each in made]
 
-    def _bounded(self, loop: ast.For | ast.While) -> list[ast.stmt]:
+    def _bounded(self, loop: ast.For | ast.While) -> ast.stmt:
         """A loop that a change may have made endless ends its threads after so many turns."""
-        self.loops += 1
-        name = f"<turns {self.loops}>"
-        begin = ast.Assign([ast.Name(name, ast.Store())], ast.Constant(0))
-        count = ast.AugAssign(ast.Name(name, ast.Store()), ast.Add(), ast.Constant(1))
-        test = ast.Compare(
-            ast.Name(name, ast.Load()), [ast.Gt()], [ast.Constant(self.most_turns)]
-        )
+        count = ast.AugAssign(ast.Name(_TURNS, ast.Store()), ast.Add(), ast.Constant(1))
+        most = ast.Constant(self.most_turns)
+        test = ast.Compare(ast.Name(_TURNS, ast.Load()), [ast.Gt()], [most])
         loop.body = [count, ast.If(test, [ast.Return(None)], []), *loop.body]
-        return [begin, loop]
+        return loop
 
     def node(self, node: Any, path: Path) -> Any:
         """A copy of a node in which every changed place chooses."""
@@ -144,9 +165,16 @@ def _with_names(value: ast.expr, kept: dict[ast.expr, str]) -> ast.expr:
     return new
 
 
-def _choose(usual: ast.expr, pairs: Sequence[tuple[int, ast.expr]]) -> ast.Call:
-    others = [part for number, value in pairs for part in (ast.Constant(number), copy_of(value))]
-    return ast.Call(ast.Name(_CHOOSE, ast.Load()), [usual, *others], [])
+def _choose(usual: ast.expr, pairs: Sequence[tuple[int, ast.expr]]) -> ast.expr:
+    chosen = usual
+    for start in range(0, len(pairs), MOST_AT_ONCE):
+        others = [
+            part
+            for number, value in pairs[start : start + MOST_AT_ONCE]
+            for part in (ast.Constant(number), copy_of(value))
+        ]
+        chosen = ast.Call(ast.Name(_CHOOSE, ast.Load()), [chosen, *others], [])
+    return chosen
 
 
 def _only(number: int, body: Sequence[ast.stmt]) -> ast.If:

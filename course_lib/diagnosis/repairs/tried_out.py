@@ -11,6 +11,8 @@ import numpy as np
 from course_lib.curriculum import Task
 from course_lib.diagnosis.launcher import BUDGET, Launcher
 from course_lib.diagnosis.problems.inputs import as_held
+from course_lib.diagnosis.repair.search import Search
+from course_lib.diagnosis.repair.words import with_a_repair
 from course_lib.diagnosis.repairs.repaired import explained_by_a_change
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Kernel, KernelRejected, emulate
@@ -25,15 +27,22 @@ def with_a_change(
     """The findings, the first error of a task explained by the change that repairs it."""
     task = launcher.exercise
     first = next((each for each in found if each.severity == "error"), None)
-    if not isinstance(task, Task) or first is None:
+    if first is None:
         return found
-    order = sorted(trials, key=lambda each: (each.right and not each.errors, each.profile.steps))
-    better = explained_by_a_change(
-        task, launcher.answer.kernel, first, partial(repairs, launcher, order)
-    )
+    better = _changed_task(launcher, task, first, trials) if isinstance(task, Task) else None
+    if better is None and first.code == "wrong-result":
+        better = with_a_repair(Search(launcher, trials), first)
     if better is None:
         return found
     return [better, *(each for each in found if each.severity != "error")]
+
+
+def _changed_task(
+    launcher: Launcher, task: Task, first: Finding, trials: Sequence[Trial]
+) -> Finding | None:
+    order = sorted(trials, key=lambda each: (each.right and not each.errors, each.profile.steps))
+    launched = partial(repairs, launcher, order)
+    return explained_by_a_change(task, launcher.answer.kernel, first, launched)
 
 
 def repairs(

@@ -59,16 +59,16 @@ FromWords = Callable[[np.ndarray], np.ndarray]
 
 
 def _from_float16(words: np.ndarray) -> np.ndarray:
-    return words.view(T.FLOAT16).astype(T.FLOAT32)
+    return np.ascontiguousarray(words).view(T.FLOAT16).astype(T.FLOAT32)
 
 
 def _from_bfloat16(words: np.ndarray) -> np.ndarray:
-    return (words.view(T.UINT16).astype(T.UINT32) << np.uint32(16)).view(T.FLOAT32)
+    return (np.ascontiguousarray(words).view(T.UINT16).astype(T.UINT32) << np.uint32(16)).view(T.FLOAT32)
 
 
 def _from_tf32(words: np.ndarray) -> np.ndarray:
     """The upper 19 bits count: sign, 8 of exponent, 10 of fraction."""
-    return (words & TF32_BITS).view(T.FLOAT32)
+    return np.ascontiguousarray(words & TF32_BITS).view(T.FLOAT32)
 
 
 def tf32_of(numbers: Value) -> Value:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.emulator.functions.choice import Choice
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
@@ -32,6 +33,7 @@ from course_lib.emulator.machine.expressions import (
     tuple_expression,
 )
 from course_lib.emulator.machine.machine import Machine, Prepared
+from course_lib.emulator.machine.one_block import chooser
 from course_lib.emulator.machine.operators import COMPARISONS, OPERATORS, PRODUCTS, WRAPS
 from course_lib.emulator.machine.subscripts import element_parts, subscript
 from course_lib.emulator.machine.variables import read_name
@@ -163,6 +165,8 @@ def _call(typing: Typing, node: ast.Call) -> Prepared | None:
     if node in typing.slots:  # some of the arguments stand in a tuple behind a `*`
         return None
     arguments = [prepared(typing, argument) for argument in typing.arguments_of(node)]
+    if isinstance(target, Choice):
+        return chooser(typing, node, arguments)
     if isinstance(target, Intrinsic):
         run = target.run
         return lambda machine: run(machine, node, [each(machine) for each in arguments])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,6 +28,7 @@ class Fault:
     length: int
     lane: int
     elements: int = 0  # of a wide access, how many
+    lanes: Mask | None = field(default=None, compare=False)  # all that had such an index
 
 
 def _of_numbers(indices: Sequence[Value], view: ArrayView) -> np.int64 | None:
@@ -122,7 +123,8 @@ class IndexChecker:
 
     def _fault(self, kind: str, axis: int, index: Value, length: Value, bad: Mask) -> Fault:
         lane = int(np.argmax(bad.full_array))
-        return Fault(kind, axis, int(self.at(index, lane)), int(self.at(length, lane)), lane)
+        number, size = int(self.at(index, lane)), int(self.at(length, lane))
+        return Fault(kind, axis, number, size, lane, lanes=bad)
 
     def at(self, value: Value, lane: int) -> np.generic:
         """The value of one lane."""

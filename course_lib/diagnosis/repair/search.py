@@ -1,0 +1,221 @@
+"""Looks for the one small change with which an answer is right.
+
+All changes are tried at once, as the blocks of a few launches (see `schemata`): first in the
+smallest launch that went wrong, those that are right there in the next one, and so on. What is left
+then runs by itself, watched, in every launch that was made.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from math import prod
+
+import numpy as np
+
+from course_lib.callers import CALLER
+from course_lib.curriculum import Task
+from course_lib.diagnosis.launcher import BUDGET, Launcher
+from course_lib.diagnosis.problems.inputs import as_held
+from course_lib.diagnosis.repair.edits import Edit, Edits
+from course_lib.diagnosis.repair.schemata import schemata
+from course_lib.diagnosis.trial import Trial
+from course_lib.emulator import Budget, Kernel, KernelRejected, emulate
+from course_lib.emulator.budget import BudgetExceeded
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.options import EmulationOptions, LaunchShape
+from course_lib.emulator.unwatched import OutsideNotes, run_unwatched, typing_for
+
+MOST_LANES = 200_000  # of one launch
+MOST_CHANGES = 400  # in one launch
+SIFTED = 4  # launches in which changes are tried together
+MOST_WATCHED = 8  # changes that are tried by themselves
+STEPS_OF_TYPING = 40  # what it costs to type one change, in steps of the machine
+MOST_STEPS = 400_000  # of all launches of changes together
+MOST_BYTES = 1 << 30
+ALIKE, MOST_IN_PAIRS = 3, 24  # changes of one kind at one line, and all, that are tried in pairs
+IN_PAIRS = ("name", "size", "axis", "register", "block", "factor", "term", "exchange", "indices")
+Array = np.ndarray
+
+
+@dataclass
+class Search:
+    """The changes to one answer that make it right.
+
+    Args:
+        launcher: launches the answer.
+        trials: what its launches showed, one of them wrong.
+    """
+
+    launcher: Launcher
+    trials: Sequence[Trial]
+    steps: int = MOST_STEPS
+
+    def __post_init__(self) -> None:
+        self.kernel = self.launcher.answer.kernel
+
+    def repairs(self) -> list[Edit]:
+        """The changes with which every launch is right and clean, the smallest first.
+
+        Where none is, two places are changed at once: of those changes that make more right.
+        """
+        order = sorted(self.trials, key=lambda trial: (_is_fine(trial), _size(trial)))
+        first = order[0]
+        if all(trial.right for trial in order):
+            return []  # what threads do to each other shows in no number
+        edits = self.edits(first)
+        found = self.tried(edits, first)
+        found_right = self.verified([edit for edit, right in found if right.all()], order)
+        if found_right:
+            return found_right
+        wide = next((trial for trial in order if _is_wide(trial) and not trial.right), first)
+        if wide is not first:
+            found = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
+        return self.verified(self.pairs(found, wide), order)
+
+    def verified(self, edits: list[Edit], order: Sequence[Trial]) -> list[Edit]:
+        """Those of the changes with which all launches are right."""
+        for trial in order[1:SIFTED]:
+            edits = [edit for edit, right in self.tried(edits, trial) if right.all()]
+        return [edit for edit in edits[:MOST_WATCHED] if self.is_right(edit, order)]
+
+    def pairs(self, found: Sequence[tuple[Edit, Array]], trial: Trial) -> list[Edit]:
+        """Of the changes that make more elements right, or others, two at once."""
+        before = trial.outcome.right
+        gains = [
+            (int(right.sum()) - int(before.sum()), edit)
+            for edit, right in found
+            if (right & ~before).any()
+        ]
+        best: dict[tuple[int, str], list[Edit]] = {}
+        for _, edit in sorted(gains, key=lambda each: -each[0]):
+            best.setdefault((edit.line, edit.kind), []).append(edit)
+        chosen = [edit for alike in best.values() for edit in alike[:ALIKE]][:MOST_IN_PAIRS]
+        both = [one.and_also(other) for one, other in combinations(chosen, 2) if one.apart(other)]
+        both.sort(key=lambda edit: edit.cost)
+        return [edit for edit, right in self.tried(both, trial) if right.all()]
+
+    def tried(self, edits: Sequence[Edit], trial: Trial) -> list[tuple[Edit, Array]]:
+        """Each change, with which elements are right with it in this launch."""
+        return [each for part in self.parts(edits, trial) for each in self.right(part, trial)]
+
+    def edits(self, trial: Trial) -> list[Edit]:
+        """Every small change to a function of the student's own, the likeliest first."""
+        found: list[Edit] = []
+        for typing in self.own_functions(typing_for(self.kernel, self.arguments(trial))):
+            kernel = typing.kernel
+            written = {node.id for node in ast.walk(kernel.tree) if isinstance(node, ast.Name)}
+            constants = [
+                name
+                for name, value in kernel.namespace.items()
+                if type(value) is int and name in written
+            ]
+            found += Edits(typing, constants, self.given).all()
+        return sorted(found, key=lambda edit: edit.cost)
+
+    def own_functions(self, typing: Typing) -> Iterator[Typing]:
+        """The functions that run and are part of the answer, each once."""
+        task = self.launcher.exercise
+        others = {*task.uses, task.caller and CALLER} if isinstance(task, Task) else set()
+        seen: list[Typing] = [typing]
+        for each in seen:
+            callees = (called for called in each.calls.values() if isinstance(called, Typing))
+            known = [other.kernel.tree for other in seen]
+            seen += [called for called in callees if called.kernel.tree not in known]
+            if each.kernel.name not in others and isinstance(each.kernel.tree, ast.FunctionDef):
+                yield each
+
+    @cached_property
+    def given(self) -> frozenset[str]:
+        """The lines of text that every student is given."""
+        task = self.launcher.exercise
+        text = task.given if isinstance(task, Task) else ""
+        return frozenset(line.strip() for line in text.splitlines() if line.strip())
+
+    def arguments(self, trial: Trial, copies: int = 0) -> tuple[object, ...]:
+        """What a launch is given; with so many copies of the output."""
+        outcome = trial.outcome
+        shape = (copies, *outcome.expected.shape) if copies else outcome.expected.shape
+        output = np.full(shape, trial.case.poison, np.float32)
+        return (*as_held(self.launcher.problem, outcome.inputs), output)
+
+    def parts(self, edits: Sequence[Edit], trial: Trial) -> Iterator[list[Edit]]:
+        """The changes that run as blocks of one launch: those of loops, which may run long, apart."""
+        lanes = prod((*trial.profile.grid, *trial.profile.block))
+        size = max(1, min(MOST_CHANGES, MOST_LANES // lanes))
+        for of_loops in (False, True):
+            alike = [edit for edit in edits if edit.is_of_a_loop == of_loops]
+            for start in range(0, len(alike), size):
+                yield alike[start : start + size]
+
+    def right(self, edits: list[Edit], trial: Trial) -> list[tuple[Edit, Array]]:
+        """What changes make right in one launch; each half by itself, where one cannot run."""
+        if not edits or self.steps <= 0:
+            return []
+        case, outcome = trial.case, trial.outcome
+        launch = self.launcher.launch(case)
+        arguments = self.arguments(trial, len(edits))
+        grid, block = ((*sizes, 1, 1)[:3] for sizes in (launch.grid, launch.block))
+        options = EmulationOptions(
+            schedule=case.schedule,
+            seed=self.launcher.seed,
+            counters=False,
+            races=False,
+            budget=Budget(steps=self.steps, bytes=MOST_BYTES, printed_lines=0),
+        )
+        changed = schemata(self.kernel, edits, 2 * max(*case.shape, 32) + 8)
+        self.steps -= STEPS_OF_TYPING * len(edits)
+        try:
+            typing = typing_for(changed, arguments)
+            shape = LaunchShape((grid[0], grid[1], len(edits)), block, 0)
+            notes = OutsideNotes(len(edits))
+            self.steps -= run_unwatched(typing, arguments, shape, options, (notes,))
+        except (KernelRejected, BudgetExceeded):
+            half = len(edits) // 2
+            return self.right(edits[:half], trial) + self.right(edits[half:], trial) if half else []
+        outputs = arguments[-1]
+        return [
+            (edit, replace(outcome, got=output).right & ~outside)
+            for edit, output, outside in zip(edits, outputs, notes.outside, strict=True)  # type: ignore[arg-type]
+        ]
+
+    def is_right(self, edit: Edit, trials: Sequence[Trial]) -> bool:
+        """Is the answer right with a change, and without a fault, wherever it was launched?"""
+        changed = edit.applied(self.kernel)
+        return all(self.is_right_in(trial, changed) for trial in trials)
+
+    def is_right_in(self, trial: Trial, kernel: Kernel) -> bool:
+        launcher, case = self.launcher, trial.case
+        launch = launcher.launch(case)
+        emulation = emulate(
+            kernel,
+            schedule=case.schedule,
+            seed=launcher.seed,
+            counters=False,
+            budget=replace(BUDGET, steps=case.steps(launcher.problem)),
+            outputs=launcher.names[-1:] if launcher.problem.starts_blank else (),
+        )
+        arguments = self.arguments(trial)
+        try:
+            profile = emulation[launch.grid, launch.block](*arguments)
+        except KernelRejected:
+            return False
+        right = replace(trial.outcome, got=np.asarray(arguments[-1])).right.all()
+        return bool(right) and all(each.severity != "error" for each in profile.findings)
+
+
+def _is_fine(trial: Trial) -> bool:
+    return trial.right and not trial.errors
+
+
+def _is_wide(trial: Trial) -> bool:
+    """Are there several blocks along every axis?"""
+    return min(trial.profile.grid[:2]) > 1
+
+
+def _size(trial: Trial) -> int:
+    """How much a launch is to run."""
+    return prod((*trial.profile.grid, *trial.profile.block)) * trial.profile.steps

@@ -1,0 +1,89 @@
+"""What is said of a change that makes an answer right: where, and of what kind.
+
+It never says what belongs there.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from course_lib.diagnosis.repair.edits import Edit
+from course_lib.diagnosis.repair.search import Search
+from course_lib.diagnosis.repairs.change import node_at
+from course_lib.findings import Finding
+from course_lib.sentences import Sentence, say
+
+LONGEST = 60  # characters of the student's text that are quoted
+# What is changed, by the kind of change: of the text that stands there, and a question about it.
+SAYS = {
+    "name": ("another name in place of {text}", "What does {text} stand for in this line?"),
+    "number": ("another number in place of {text}", "Where does the number {text} come from?"),
+    "size": ("another size in place of {text}", "Which axis of which array is meant here?"),
+    "axis": ("the other axis in place of {text}", "Which axis does x count, and which one y?"),
+    "register": (
+        "another of threadIdx, blockIdx, blockDim and gridDim in place of {text}",
+        "Which of them is the thread's place, and which one a number of threads?",
+    ),
+    "comparison": ("another comparison than {text}", "What if both sides are equal?"),
+    "and/or": ("the parts of {text} joined otherwise", "When are threads to be let through?"),
+    "clause left out": ("fewer conditions in {text}", "Which of these tests is needed?"),
+    "clause missing": ("one more condition beside {text}", "Which index is not tested here?"),
+    "condition left out": ("no condition in {text}", "When is the other value to be taken?"),
+    "condition turned": (
+        "the two values of {text} exchanged",
+        "Which value is meant where the condition holds?",
+    ),
+    "operator": ("another operator in {text}", "Work out {text} for one thread by hand."),
+    "surplus": ("only a part of {text}", "What is each part of {text} for?"),
+    "turned": ("the two sides of {text} exchanged", "Which side comes first?"),
+    "brackets": ("other brackets in {text}", "In which order is {text} worked out?"),
+    "rounding": ("{text} rounded the other way", "What if it does not divide?"),
+    "call left out": ("{text} without its call", "What does this call do to its argument?"),
+    "array": ("another array in {text}", "Which array holds what is needed here?"),
+    "off by one": ("one more or one less than {text}", "What are the first and the last value?"),
+    "term": ("something added to {text}", "From where does {text} count?"),
+    "factor": ("a factor at {text}", "How far apart do these lie?"),
+    "block": (
+        "the place of the block added to {text}",
+        "Which elements belong to block 0, and which ones to block 1?",
+    ),
+    "left out": ("{text} left out", "What is this statement for?"),
+    "= for +=": ("what {text} stores added up", "Which of these numbers survives the loop?"),
+    "+= for =": ("what {text} adds stored instead", "What stood there before?"),
+    "zero": ("another start than {text}", "What is the sum of nothing?"),
+    "guard left out": ("no test around this", "Which threads have to get here?"),
+    "else missing": (
+        "something in the cells of the threads that do not pass",
+        "What do the cells hold where the test fails?",
+    ),
+    "guard missing": ("a test before {text}", "Does every thread have an element here?"),
+    "in the loop": ("{text} outside the loop", "How often is this to happen?"),
+    "behind the loop": ("{text} inside the loop", "How often is this to happen?"),
+    "before the loop": ("{text} inside the loop", "How often is this to happen?"),
+    "order": ("{text} and the next statement in the other order", "Who needs what first?"),
+    "step missing": ("a step in this loop", "Which variable of the test changes in the loop?"),
+    "exchange": ("two names in {text} exchanged", "Which of the two is the row?"),
+    "indices": ("the two indices of {text} exchanged", "Which index is the row?"),
+    "targets": ("the two names in {text} exchanged", "Which of the two comes first?"),
+}
+
+
+def said_of(edit: Edit) -> tuple[Sentence, Sentence]:
+    """The change as a phrase, and a question that leads to it."""
+    path = next(iter((*edit.values, *edit.statements)))
+    text = ast.unparse(node_at(edit.tree, path)).split("\n")[0]
+    if len(text) > LONGEST:
+        text = text[: LONGEST - 1] + "…"
+    says, hint = SAYS[edit.kind]
+    return say(says, text=f"`{text}`"), say(hint, text=f"`{text}`")
+
+
+def with_a_repair(search: Search, found: Finding) -> Finding | None:
+    """The finding of wrong numbers, with the smallest change that makes them right, if there is."""
+    repairs = search.repairs()
+    if not repairs:
+        return None
+    says, hint = said_of(repairs[0])
+    message = say("{seen} With one change here it would be right: {says}.", seen=found.message, says=says)
+    return replace(found, line=repairs[0].line, message=message, hint=hint)

@@ -1,0 +1,98 @@
+"""Runs `choose`: what some blocks have in place of the usual value is worked out for them alone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.machine.frames import Frame
+from course_lib.emulator.machine.machine import Machine, Prepared
+from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape
+
+
+def chooser(typing: Typing, node: ast.Call, arguments: Sequence[Prepared]) -> Prepared:
+    """The function that evaluates a call of `choose`."""
+    dtype = typing.types[node]
+    usual, others = arguments[0], arguments[2::2]
+    numbers = [number.value for number in node.args[1::2]]  # type: ignore[attr-defined]
+    # Loads go through a unit that knows all lanes only.
+    reads = [_reads_memory(other) for other in node.args[2::2]]
+
+    def run(machine: Machine) -> Any:
+        value = machine.convert(usual(machine), dtype)
+        first, count = machine.space.first_block[0], machine.space.blocks[0]
+        runs = _running(machine.active, count)
+        chosen: list[tuple[int, Value]] = []
+        for number, other, wide in zip(numbers, others, reads, strict=True):
+            place = number - first
+            if 0 <= place < count and runs[place]:
+                of_all = wide or count == 1
+                found = _row(other(machine), place) if of_all else _alone(machine, place, other)
+                chosen.append((place, machine.convert(found, dtype)))
+        if not chosen:
+            return value
+        shape = joint_shape(value, *(other for _, other in chosen))
+        mixed = np.empty((count, *shape[1:]), value.dtype)
+        mixed[...] = value
+        for place, other in chosen:
+            mixed[place] = other[0] if other.ndim else other
+        return mixed
+
+    return run
+
+
+def _reads_memory(node: ast.AST) -> bool:
+    return any(
+        isinstance(part, ast.Call)
+        or (isinstance(part, ast.Subscript) and not isinstance(part.value, ast.Attribute))
+        for part in ast.walk(node)
+    )
+
+
+def _running(active: Mask, count: int) -> np.ndarray:
+    """In which z of the blocks a lane is active."""
+    if active.array is None:
+        return np.ones(count, bool)
+    rows: np.ndarray = active.array.any(axis=(1, 2, 3, 4, 5))
+    return np.broadcast_to(rows, count)
+
+
+def _alone(machine: Machine, place: int, evaluate: Prepared) -> Value:
+    """The value of an expression in the blocks of one z."""
+    space, active, frame = machine.space, machine.active, machine.frame
+    first, blocks = space.first_block, space.blocks
+    machine.space = LaneSpace(
+        space.grid, (first[0] + place, *first[1:]), (1, *blocks[1:]), space.threads
+    )
+    machine.active = Mask(machine.space, _row(active.array, place))
+    machine.frame = Frame(frame.typing, _Rows(frame.variables, place), machine.active, frame.parent)
+    try:
+        found: Value = evaluate(machine)
+    finally:
+        machine.space, machine.active, machine.frame = space, active, frame
+    return found
+
+
+def _row(value: Any, place: int) -> Any:
+    """The part of a value that belongs to the blocks of one z."""
+    if isinstance(value, np.ndarray) and value.ndim and len(value) > 1:
+        return value[place : place + 1]
+    return value
+
+
+class _Rows(dict[str, Any]):
+    """The variables of some blocks, each cut out when it is read."""
+
+    def __init__(self, whole: dict[str, Any], place: int) -> None:
+        super().__init__()
+        self.whole, self.place = whole, place
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.whole
+
+    def __getitem__(self, name: str) -> Any:
+        return _row(self.whole[name], self.place)
