@@ -1,0 +1,267 @@
+"""Which cells, and which lines, every element of an output depends on, and should depend on.
+
+One cell of one array is another number in each copy of a launch. What that does to the output, and
+to what should come out, are two tables; where they differ is what an answer does wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from course_lib.diagnosis.launcher import Launcher
+from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
+from course_lib.diagnosis.problems.problem import EPSILON, Case
+from course_lib.diagnosis.provenance.copies import Copies, Site, sites_of
+from course_lib.diagnosis.trial import Trial
+from course_lib.emulator import Budget, KernelRejected
+from course_lib.emulator.budget import BudgetExceeded
+from course_lib.emulator.unwatched import typing_for
+from course_lib.number_formats import rounded
+
+Array = np.ndarray
+DRAW = 81  # of the inputs
+MOST_LANES = 300_000  # of all copies of an experiment in which every cell gets its copy
+MOST_WATCHED = 40  # elements that are looked at one by one
+FEW_WATCHED = 6  # the same where not every cell can have a copy
+MOST_CELLS = 400  # of one array that get a copy then
+LEAST_SHARE = 1 / 8  # of the largest number of an array: closer to 0 no number is
+STEPS = 400_000
+BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Table:
+    """How the elements of an output depend on some cells of one array.
+
+    Attributes:
+        array: its name in the kernel.
+        shape: its shape.
+        cells: the cells, flat.
+        got: by how much the outcome moves for each cell (first axis) and element (second axis),
+            in multiples of the cell's change.
+        right: by how much it should.
+        depends, should: where those are more than rounding.
+    """
+
+    array: str
+    shape: tuple[int, ...]
+    cells: Array
+    got: Array
+    right: Array
+    depends: Array
+    should: Array
+
+    def places(self, rows: Array) -> Array:
+        """The indices of some of the cells: one row for each."""
+        return np.stack(np.unravel_index(self.cells[rows], self.shape or (1,)), axis=-1)
+
+
+@dataclass
+class Experiment:
+    """One launch, its copies, and what came of them. Elements of the output are counted flat.
+
+    Attributes:
+        inputs: what the launch begins with.
+        before: what the output holds before, and `other` what it holds in one copy.
+        expected, room: what should come out, and how far rounding may take it.
+        got, got_other, got_zero: what came out, with other contents before, with inputs of 0.
+        zero: what should come out of inputs of 0; not finite if that is no input.
+    """
+
+    launcher: Launcher
+    case: Case
+    copies: Copies
+    inputs: tuple[Array, ...]
+    before: Array
+    other: Array
+    expected: Array
+    room: Array
+    got: Array
+    got_other: Array
+    got_zero: Array
+    zero: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the output."""
+        return self.before.shape
+
+    @cached_property
+    def wrong(self) -> Array:
+        with np.errstate(invalid="ignore"):
+            result: Array = ~(np.abs(self.got - self.expected) <= self.room)
+            return result
+
+    @cached_property
+    def unwritten(self) -> Array:
+        """Elements that hold what they held before."""
+        held = self.before.reshape(-1).astype(np.float64)
+        follows = self.got_other == self.other.reshape(-1)
+        result: Array = (self.got == held) & follows & self.wrong
+        return result
+
+    @cached_property
+    def noise(self) -> Array:
+        """Differences up to this are rounding."""
+        scale = np.nan_to_num(np.abs(self.got), posinf=0) + np.abs(self.expected)
+        result: Array = 4 * self.room + 16 * EPSILON * scale
+        return result
+
+    @cached_property
+    def watched(self) -> Array:
+        """The wrong elements that are looked at one by one."""
+        some = np.flatnonzero(self.wrong & ~self.unwritten & np.isfinite(self.got))
+        most = MOST_WATCHED if self.every_cell else FEW_WATCHED
+        return some[np.unique(np.linspace(0, len(some) - 1, most).astype(int))] if len(some) else some
+
+    @cached_property
+    def every_cell(self) -> bool:
+        return sum(map(np.size, self.inputs)) * self.copies.lanes <= MOST_LANES
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        """One for each input, with the watched elements only."""
+        cells = [np.arange(np.size(each)) for each in self.inputs]
+        if not self.every_cell:
+            cells = [self._cells_of_slabs(number) for number in range(len(self.inputs))]
+        return [self._table(number, each) for number, each in enumerate(cells)]
+
+    @cached_property
+    def sites(self) -> list[tuple[Site, Array]]:
+        """The loads and stores in the text, and which elements each of them feeds."""
+        sites = sites_of(typing_for(self.copies.kernel, self._arguments(self.inputs)))
+        if not sites:
+            return []
+        moved = self.copies.changed(self._arguments(self.inputs), sites).reshape(len(sites), -1)
+        with np.errstate(invalid="ignore"):
+            fed = ~(np.abs(moved - self.got) <= self.noise) & np.isfinite(self.got)
+        return list(zip(sites, fed, strict=True))
+
+    def _arguments(self, inputs: Sequence[Array]) -> list[Array]:
+        return [*as_held(self.launcher.problem, inputs), self.before.copy(order="K")]
+
+    def _changed(self, number: int, groups: Sequence[Array]) -> tuple[Array, Array]:
+        """How the outcome moves, and should, if these groups of cells of an input change sign."""
+        rows, right = [], []
+        for cells in groups:
+            changed = self.inputs[number].copy(order="K")
+            changed.flat[cells] = self._other_than(number)(changed.flat[cells])
+            inputs = (*self.inputs[:number], changed, *self.inputs[number + 1 :])
+            rows.append(self._arguments(inputs))
+            right.append(expected_of(self.launcher.problem, self.case, inputs)[0].reshape(-1))
+        got = self.copies.results(rows).reshape(len(rows), -1).astype(np.float64)
+        return got - self.got, np.array(right) - self.expected
+
+    def _other_than(self, number: int):  # type: ignore[no-untyped-def]
+        inputs = list(self.inputs)
+        inputs[number] = -inputs[number]
+        if self.launcher.problem.has_answer(*inputs):
+            return np.negative
+        name = (*self.launcher.problem.formats, "float32")[number]
+        return lambda values: rounded(np.asarray(values * 1.5, np.float32), name)
+
+    def _table(self, number: int, cells: Array) -> Table:
+        at = self.watched
+        values = self.inputs[number]
+        if not len(cells) or not len(at):
+            nothing = np.zeros((len(cells), len(at)))
+            got, right = nothing, nothing
+        else:
+            got, right = (each[:, at] for each in self._changed(number, cells[:, None]))
+        by = (self._other_than(number)(values) - values).reshape(-1)[cells].astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            depends, should = (~(np.abs(each) <= self.noise[at]) for each in (got, right))
+        name = self.launcher.names[number]
+        scaled = (got / by[:, None], right / by[:, None])
+        return Table(name, np.shape(values), cells, *scaled, depends, should)
+
+    def _cells_of_slabs(self, number: int) -> Array:
+        """Cells that the watched elements may depend on, or should: where whole slabs matter."""
+        shape = np.shape(self.inputs[number])
+        flat = np.arange(prod(shape)).reshape(shape)
+        every = [
+            [np.take(flat, index, axis).reshape(-1) for index in range(length)]
+            for axis, length in enumerate(shape)
+        ]
+        if not any(every):
+            return flat.reshape(-1)
+        got, right = self._changed(number, [slab for slabs in every for slab in slabs])
+        with np.errstate(invalid="ignore"):
+            parts = [~(np.abs(each[:, self.watched]) <= self.noise[self.watched]) for each in (got, right)]
+        found: set[int] = set()
+        for matters in (*parts[0].T, *parts[1].T):
+            axes = np.split(matters, np.cumsum(shape)[:-1])
+            cells = flat[np.ix_(*axes)].reshape(-1)
+            room = MOST_CELLS // (2 * FEW_WATCHED)
+            found |= set(cells[np.unique(np.linspace(0, len(cells) - 1, room).astype(int))] if len(cells) > 4 * room else cells)
+        return np.array(sorted(found), int)
+
+
+def experiment(launcher: Launcher, trials: Sequence[Trial]) -> Experiment | None:
+    """The smallest launch that goes wrong, with inputs that tell its cells apart."""
+    for case in _cases(launcher, trials):
+        try:
+            found = _begun(launcher, case)
+        except (KernelRejected, BudgetExceeded):
+            continue
+        if found.wrong.any():
+            return found
+    return None
+
+
+def _cases(launcher: Launcher, trials: Sequence[Trial]) -> Iterator[Case]:
+    """Those with an axis of length 1 last: there many slips look the same."""
+    problem = launcher.problem
+    wrong = [each.case for each in trials if not each.right]
+    shapes = {each.shape: each for each in wrong}
+    if problem.sizes_vary and wrong:
+        shapes.setdefault(problem.short, replace(wrong[0], shape=problem.short, exact=False))
+
+    def size(case: Case) -> tuple[bool, int]:
+        launch = launcher.launch(case)
+        cells = sum(map(prod, problem.operand_shapes(case.shape)))
+        alone = 1 in problem.covered(case.shape)
+        return alone, cells * prod(launch.grid) * prod(launch.block)
+
+    for case in sorted(shapes.values(), key=size):
+        yield replace(case, draw=DRAW, allowed=0)
+
+
+def _begun(launcher: Launcher, case: Case) -> Experiment:
+    problem = launcher.problem
+    launch = launcher.launch(case)
+    drawn = [_apart_from_zero(np.asarray(each)) for each in make_inputs(problem, case, launcher.seed)]
+    formats = problem.formats or ("float32",) * len(drawn)
+    inputs = tuple(rounded(e, name) if problem.formats else e for e, name in zip(drawn, formats, strict=True))
+    expected, room = expected_of(problem, case, inputs)
+    rng = np.random.default_rng((launcher.seed, DRAW))
+    held = np.full(expected.shape, case.poison)
+    if problem.starts_blank:
+        held = rng.uniform(1, 2, expected.shape)
+    before = np.asarray(held, np.float32, order=problem.order)
+    other = np.asarray(before + rng.uniform(1, 2, expected.shape), np.float32, order=problem.order)
+    nothing = tuple(np.zeros_like(each) for each in inputs)
+    with np.errstate(all="ignore"):
+        zero = expected_of(problem, case, nothing)[0]
+    copies = Copies(
+        launcher.answer.kernel, launch.grid, launch.block, case.schedule, Budget(STEPS, BYTES, 0)
+    )
+    rows = [
+        [*as_held(problem, each), held.copy(order="K")]
+        for each, held in ((inputs, before), (inputs, other), (nothing, before))
+    ]
+    got = copies.results(rows).reshape(3, -1).astype(np.float64)
+    flat = (each.reshape(-1) for each in (expected, room))
+    return Experiment(launcher, case, copies, inputs, before, other, *flat, *got, zero.reshape(-1))
+
+
+def _apart_from_zero(values: Array) -> Array:
+    """No number is so small that what it is multiplied with would not matter."""
+    least = np.float32(LEAST_SHARE * np.abs(values).max(initial=0.0))
+    small = np.abs(values) < least
+    return np.where(small, np.copysign(least + np.abs(values), values), values).astype(np.float32)
