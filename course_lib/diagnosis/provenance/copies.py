@@ -1,7 +1,7 @@
 """Copies of one launch that differ in one number each, run as the blocks of one launch.
 
 A launch costs NumPy about the same for one lane or for thousands. So each copy is a z of the grid,
-and has its own arrays; in some, what one place of the text loads or stores is another number.
+and has its own arrays; in some, one place of the text loads or stores 0, or one test is decided.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections import ChainMap, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -26,23 +26,19 @@ from course_lib.emulator.unwatched import run_unwatched, typing_for
 
 Array = np.ndarray
 MOST_LANES = 200_000  # of one launch; more copies than that are launched one after the other
-_CHOOSE, _BLOCK, _NOTHING, _MORE = "<choose>", "<blockIdx>", "<nothing>", "<more>"
-# Names that no text can have; where a copy changes a number, 1 is added to it, elsewhere 0.
-_NAMES: dict[str, Any] = {
-    _CHOOSE: Reference(CHOOSE),
-    _BLOCK: Reference("numba.cuda.blockIdx"),
-    _NOTHING: np.float32(0),
-    _MORE: np.float32(1),
-}
+_CHOOSE, _BLOCK = "<choose>", "<blockIdx>"  # names that no text can have
+Chosen = dict[ast.AST, list[tuple[int, bool | int]]]  # at which nodes which copies have what
 
 
 @dataclass(frozen=True, eq=False)
 class Site:
-    """A place in the text where a number is loaded, or one that is about to be stored."""
+    """A place in the text, and what stands there in one copy: 0 for a number that is loaded from
+    an array or stored in it, True or False for a test."""
 
     node: ast.expr
-    array: str
-    is_store: bool
+    kind: Literal["load", "store", "test"]
+    array: str = ""
+    instead: bool | None = None
 
     @property
     def line(self) -> int:
@@ -71,14 +67,13 @@ class Copies:
         parts = [arguments[n : n + size] for n in range(0, len(arguments), size)]
         return np.concatenate([self._launched(kernel, part) for part in parts])
 
-    def changed(self, arguments: Sequence[Any], sites: Sequence[Site]) -> Array:
-        """What is left in the output if the number at one of the sites is another; row by row."""
+    def changed(self, arguments: Sequence[Sequence[Any]], sites: Sequence[Site]) -> Array:
+        """The same, where copy n has something else at site n."""
         size = max(1, MOST_LANES // self.lanes)
-        parts = [sites[n : n + size] for n in range(0, len(sites), size)]
         return np.concatenate(
             [
-                self._launched(with_own_arrays(self.kernel, part), [arguments] * len(part))
-                for part in parts
+                self._launched(with_own_arrays(self.kernel, sites[n : n + size]), arguments[n : n + size])
+                for n in range(0, len(sites), size)
             ]
         )
 
@@ -94,12 +89,12 @@ class Copies:
 
 
 def sites_of(typing: Typing) -> list[Site]:
-    """Where a kernel and its device functions load, or store, floating-point numbers."""
-    found: dict[ast.AST, Site] = {}
+    """Where a kernel and its device functions load and store numbers, and what they test."""
+    found: dict[tuple[ast.AST, object], Site] = {}
     for each in _with_callees(typing):
         for site in _in_function(each.kernel.tree):
-            if T.is_float(each.types.get(site.node)):
-                found.setdefault(site.node, site)
+            if site.kind == "test" or T.is_float(each.types.get(site.node)):  # type: ignore[arg-type]
+                found.setdefault((site.node, site.instead), site)
     return list(found.values())
 
 
@@ -114,13 +109,16 @@ def _with_callees(typing: Typing) -> list[Typing]:
 def _in_function(tree: ast.AST) -> Iterator[Site]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-            yield Site(node, root_name(node) or "", False)
-        if isinstance(node, ast.Assign):
+            yield Site(node, "load", root_name(node) or "")
+        if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Tuple):
             for target in (each for target in node.targets for each in flat(target)):
-                if isinstance(target, ast.Subscript) and not isinstance(node.value, ast.Tuple):
-                    yield Site(node.value, root_name(target) or "", True)
+                if isinstance(target, ast.Subscript):
+                    yield Site(node.value, "store", root_name(target) or "")
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
-            yield Site(node.value, root_name(node.target) or "", True)
+            yield Site(node.value, "store", root_name(node.target) or "")
+        if isinstance(node, ast.If | ast.IfExp):
+            for instead in (True, False):
+                yield Site(node.test, "test", instead=instead)
 
 
 # --- the text of the copies -------------------------------------------------------------------
@@ -128,9 +126,9 @@ def _in_function(tree: ast.AST) -> Iterator[Site]:
 
 def with_own_arrays(kernel: Kernel, sites: Sequence[Site]) -> Kernel:
     """A kernel whose blocks of z = n have copy n of every array, and another number at site n."""
-    numbers: dict[ast.AST, list[int]] = defaultdict(list)
+    numbers: Chosen = defaultdict(list)
     for number, site in enumerate(sites):
-        numbers[site.node].append(number)
+        numbers[site.node].append((number, 0 if site.instead is None else site.instead))
     changed = _rewritten(kernel, numbers, {})
     tree = changed.tree
     assert isinstance(tree, ast.FunctionDef)
@@ -146,11 +144,14 @@ def with_own_arrays(kernel: Kernel, sites: Sequence[Site]) -> Kernel:
 
 
 def _rewritten(
-    kernel: Kernel, numbers: dict[ast.AST, list[int]], done: dict[Kernel, Kernel]
+    kernel: Kernel, numbers: Chosen, done: dict[Kernel, Kernel]
 ) -> Kernel:
     """A kernel that chooses at these nodes, and calls device functions that do."""
     if kernel not in done:
-        names = dict(_NAMES)
+        names: dict[str, Any] = {
+            _CHOOSE: Reference(CHOOSE),
+            _BLOCK: Reference("numba.cuda.blockIdx"),
+        }
         tree = _copied(kernel.tree, numbers)
         done[kernel] = replace(kernel, tree=tree, namespace=ChainMap(names, kernel.namespace))  # type: ignore[arg-type]
         for node in ast.walk(kernel.tree):
@@ -160,7 +161,7 @@ def _rewritten(
     return done[kernel]
 
 
-def _copied(node: Any, numbers: dict[ast.AST, list[int]]) -> Any:
+def _copied(node: Any, numbers: Chosen) -> Any:
     new = type(node)()
     for name, value in vars(node).items():
         if isinstance(value, list):
@@ -170,10 +171,10 @@ def _copied(node: Any, numbers: dict[ast.AST, list[int]]) -> Any:
         setattr(new, name, value)
     if not numbers.get(node):
         return new
-    arguments: list[ast.expr] = [ast.Name(_NOTHING, ast.Load())]
-    for number in numbers[node]:
-        arguments += [ast.Constant(number), ast.Name(_MORE, ast.Load())]
-    call = ast.BinOp(new, ast.Add(), ast.Call(ast.Name(_CHOOSE, ast.Load()), arguments, []))
+    arguments: list[ast.expr] = [new]
+    for number, other in numbers[node]:
+        arguments += [ast.Constant(number), ast.Constant(other)]
+    call = ast.Call(ast.Name(_CHOOSE, ast.Load()), arguments, [])
     _place(call, node)
     return call
 

@@ -17,6 +17,7 @@ Place = tuple[int, ...]
 NOT_FINITE, UNWRITTEN, BEFORE, START = "not finite", "unwritten", "before", "start"
 MOVED, READS_OTHER, MISSING, ONLY = "moved", "reads other", "missing", "only"
 SURPLUS, TIMES, INDEPENDENT, WEIGHTED = "surplus", "times", "independent", "weighted"
+PAIRED, ALIAS = "paired", "alias"
 # Which terms of a sum.
 FIRST, LAST, FROM, UP_TO, EVERY, STRETCH, SCATTERED = (
     *("first", "last", "from", "up to", "every", "stretch", "scattered"),
@@ -51,6 +52,8 @@ class Fact:
             elements of the output: `element` holds what belongs to `read`.
         terms: for MISSING, ONLY and SURPLUS, which ones; None if the elements differ in that.
         factor: for START the number; for TIMES and BEFORE how often something counts.
+        apart: `read` lies so many elements from `right` in every case, or a multiple of it, and
+            this is the side of a tile; 0 if it is none.
         lines: those to suspect, the likeliest first.
     """
 
@@ -63,6 +66,7 @@ class Fact:
     forms: tuple[AxisForm, ...] | None = None
     terms: Terms | None = None
     factor: float = 0.0
+    apart: int = 0
     lines: tuple[int, ...] = ()
 
 
@@ -72,11 +76,12 @@ def facts_of(found: Experiment) -> list[Fact]:
     facts = [*_of_whole_elements(found, output)]
     moved = _moved(found, output)
     if moved:
-        return [*facts, moved]
-    facts += _from_before(found, output)
-    facts += _starts(found, output)
-    of_arrays = [fact for table in found.tables for fact in _of_array(found, table)]
-    return facts + _joined(of_arrays)
+        facts.append(moved)
+    else:
+        facts += [*_from_before(found, output), *_starts(found, output)]
+        of_arrays = [fact for table in found.tables for fact in _of_array(found, table)]
+        facts += _without_terms(_joined(_aliases(found, of_arrays)), len(found.tables))
+    return sorted(facts, key=lambda each: (-each.share, each.kind == WEIGHTED))
 
 
 def _element(found: Experiment, flat: int) -> Place:
@@ -112,7 +117,17 @@ def _moved(found: Experiment, output: tuple[str, ...]) -> Fact | None:
         return None
     at, of = (np.stack(np.unravel_index(each[fits], found.shape), -1) for each in (rows, near))
     element, read = _element(found, int(rows[fits][0])), _element(found, int(near[fits][0]))
-    return Fact(MOVED, output, float(fits.mean()), element, read, element, forms_of(at, of))
+    share = float(fits.sum() / found.wrong.sum())
+    fact = Fact(MOVED, output, share, element, read, element)
+    return replace(fact, forms=forms_of(at, of, found.shape), apart=_apart(found, at, of))
+
+
+def _apart(found: Experiment, right: Array, used: Array) -> int:
+    """The side of the largest tile of the launch that divides all distances."""
+    launcher = found.launcher
+    sides = {*launcher.tile, *launcher.thread_tile, *found.copies.block, launcher.step_tile or 1}
+    by = used - right if used.shape == right.shape else np.ones(1)
+    return max((side for side in sides if side > 1 and (by % side == 0).all()), default=0)
 
 
 def _from_before(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
@@ -152,30 +167,31 @@ class _Seen:
 
 
 def _of_array(found: Experiment, table: Table) -> list[Fact]:
-    """The facts that most of the watched elements agree on; of each kind, one at most."""
-    seen = [
-        each
-        for column, flat in enumerate(found.watched)
-        if (each := _of_element(table, column, _element(found, int(flat))))
+    """What the watched elements show, the most frequent kind first; one fact of each kind."""
+    by_kind: dict[str, list[_Seen]] = {}
+    for column, flat in enumerate(found.watched):
+        seen = _of_element(table, column, _element(found, int(flat)))
+        if seen:
+            by_kind.setdefault(seen.fact.kind, []).append(seen)
+    reachable = 1 - found.unwritten.sum() / found.wrong.sum()
+    return [
+        _together(found, table, seen, float(reachable * len(seen) / len(found.watched)))
+        for seen in by_kind.values()
     ]
-    facts = []
-    for kind, count in Counter(each.fact.kind for each in seen).most_common():
-        of_kind = [each for each in seen if each.fact.kind == kind]
-        facts.append(_together(of_kind, count / len(found.watched)))
-    return facts
 
 
-def _together(seen: Sequence[_Seen], share: float) -> Fact:
+def _together(found: Experiment, table: Table, seen: Sequence[_Seen], share: float) -> Fact:
     """One fact for several elements that show the same kind."""
     first = seen[0].fact
     pairs = [each.pairs for each in seen if each.pairs]
-    forms = None
     if pairs:
-        forms = forms_of(*(np.concatenate(each) for each in zip(*pairs, strict=True)))
+        right, used = (np.concatenate(each) for each in zip(*pairs, strict=True))
+        forms = forms_of(right, used, table.shape or (1,))
+        first = replace(first, forms=forms, apart=_apart(found, right, used))
     [(terms, often)] = Counter(each.fact.terms for each in seen).most_common(1)
     [(factor, _)] = Counter(round(each.fact.factor, 2) for each in seen).most_common(1)
     agreed = terms if often >= MOST_OF * len(seen) else None
-    return replace(first, share=share, forms=forms, terms=agreed, factor=factor)
+    return replace(first, share=share, terms=agreed, factor=factor)
 
 
 def _of_element(table: Table, column: int, element: Place) -> _Seen | None:
@@ -183,25 +199,47 @@ def _of_element(table: Table, column: int, element: Place) -> _Seen | None:
     depends, should = table.depends[:, column], table.should[:, column]
     fact = Fact("", (table.array,), 0.0, element)
     got, right = table.got[:, column], table.right[:, column]
+    surplus, missing = depends & ~should, should & ~depends
+    fact = replace(fact, read=_first(table, surplus), right=_first(table, missing))
     if not should.any() and not depends.any():
         return None
     if not depends.any():
-        return _Seen(replace(fact, kind=INDEPENDENT, right=_first(table, should)))
-    if not should.any():
-        return _Seen(replace(fact, kind=SURPLUS, read=_first(table, depends)))
-    surplus, missing = depends & ~should, should & ~depends
-    if (depends == should).all():
-        return _times(fact, got[should], right[should])
-    examples = {"read": _first(table, surplus), "right": _first(table, missing)}
-    ranks = np.cumsum(should) - 1
-    if not surplus.any():
-        kind, chosen = (ONLY, depends) if depends.sum() == 1 < should.sum() else (MISSING, missing)
-        terms = _terms(ranks[chosen], int(should.sum()))
-        return _Seen(replace(fact, kind=kind, terms=terms, **examples))
-    if not missing.any():
-        return _Seen(replace(fact, kind=SURPLUS, **examples))
-    pairs = _paired(table, column)
-    return _Seen(replace(fact, kind=READS_OTHER, **examples), pairs)
+        return _Seen(replace(fact, kind=INDEPENDENT))
+    if not missing.any() and surplus.any():
+        return _Seen(replace(fact, kind=SURPLUS))
+    if surplus.any():
+        return _Seen(replace(fact, kind=READS_OTHER), _paired(table, column))
+    if missing.any():
+        used = np.flatnonzero(depends[should])
+        gathered = _gathered(got[should], right[should], used)
+        if gathered is not None:
+            places = table.places(np.flatnonzero(should))
+            return _Seen(replace(fact, kind=READS_OTHER), (places, places[gathered]))
+        kind, chosen = (ONLY, depends) if len(used) == 1 else (MISSING, missing)
+        terms = _terms(np.flatnonzero(chosen[should]), int(should.sum()))
+        return _Seen(replace(fact, kind=kind, terms=terms))
+    times = _times(fact, got[should], right[should])
+    pairs = _paired(table, column) if times and times.fact.kind == WEIGHTED else None
+    if pairs and not np.array_equal(*pairs):
+        return _Seen(replace(fact, kind=PAIRED), pairs)
+    return times
+
+
+def _gathered(got: Array, right: Array, used: Array) -> Array | None:
+    """Which cells stand in place of all of a sum's cells in turn, if some stand in for others.
+
+    Tried: those of the first tile again and again, and the outermost ones for all beyond. Then a
+    cell's factor is the sum of what belongs to it and to those that it stands for; or, where both
+    operands are read so, that many times its own.
+    """
+    ranks = np.arange(len(right))
+    for instead in (ranks % (used[-1] + 1), np.clip(ranks, used[0], used[-1])):
+        sums = np.bincount(instead, right, len(right))[used]
+        counted = np.bincount(instead, minlength=len(right))[used] * right[used]
+        for predicted in (sums, counted):
+            if (np.abs(got[used] - predicted) <= PRECISION * (1 + np.abs(predicted))).all():
+                return np.asarray(instead)
+    return None
 
 
 def _times(fact: Fact, got: Array, right: Array) -> _Seen | None:
@@ -230,7 +268,7 @@ def _paired(table: Table, column: int) -> tuple[Array, Array] | None:
         used = used[near.argmax(axis=0)]
     elif len(used) == 1:
         used = np.repeat(used, len(right))
-    elif len(used) != len(right):
+    elif len(used) != len(right) or (used == right).all():
         return None
     return table.places(right), table.places(used)
 
@@ -251,21 +289,56 @@ def _terms(ranks: Array, of: int) -> Terms:
     return Terms(EVERY, (first, int(steps[0])), of) if len(steps) == 1 else Terms(SCATTERED, (), of)
 
 
+def _aliases(found: Experiment, facts: Sequence[Fact]) -> list[Fact]:
+    """Where an array counts nowhere, and another one does at its indices: one fact for both."""
+    left = list(facts)
+    for table in found.tables:
+        for other in found.tables:
+            unused = [each for each in left if each.kind == INDEPENDENT and each.arrays == (table.array,)]
+            if table is other or not unused or not _stands_in(other, table):
+                continue
+            alias = replace(unused[0], kind=ALIAS, arrays=(other.array, table.array))
+            gone = {table.array, other.array}
+            left = [each for each in left if not gone & {*each.arrays}] + [alias]
+    return left
+
+
+def _stands_in(other: Table, table: Table) -> bool:
+    """Do most elements depend on cells of one array where they should on the same of another?"""
+    if len(other.shape) != len(table.shape):
+        return False
+    places = [tuple(map(int, each)) for each in other.places(np.arange(len(other.cells)))]
+    row_of = {place: row for row, place in enumerate(places)}
+    stands = []
+    for column in range(table.should.shape[1]):
+        wanted = table.places(np.flatnonzero(table.should[:, column]))
+        rows = [row_of[place] for each in wanted if (place := tuple(map(int, each))) in row_of]
+        stands.append(bool(rows) and bool(other.depends[rows, column].all()))
+    return float(np.mean(stands)) >= MOST_OF
+
+
 def _joined(facts: Sequence[Fact]) -> list[Fact]:
     """The same fact about several arrays as one; factors that only follow from another array's
     cells are none."""
-    substituted = any(each.kind in (READS_OTHER, INDEPENDENT) for each in facts)
+    substituted = any(each.kind in (READS_OTHER, INDEPENDENT, ALIAS) for each in facts)
     joined: dict[tuple[object, ...], Fact] = {}
     for fact in facts:
-        if fact.kind == WEIGHTED and substituted:
+        if fact.kind in (WEIGHTED, PAIRED) and substituted:
             continue
-        own = fact.arrays if fact.kind in (READS_OTHER, INDEPENDENT) else ()
+        own = (fact.arrays, fact.forms) if fact.kind in (READS_OTHER, ALIAS) else ()
         key = (fact.kind, fact.terms, round(fact.factor, 2), own)
         if key in joined:
             joined[key] = replace(joined[key], arrays=(*joined[key].arrays, *fact.arrays))
         else:
             joined[key] = fact
-    return sorted(joined.values(), key=lambda each: -each.share)
+    return list(joined.values())
 
 
-__all__ = ["FIXED", "SAME", "Fact", "Terms", "facts_of"]
+def _without_terms(facts: Sequence[Fact], arrays: int) -> list[Fact]:
+    """Elements that depend on no input at all lack all terms; after other facts, if there are."""
+    return [
+        replace(each, kind=MISSING, terms=None, right=())
+        if each.kind == INDEPENDENT and len(each.arrays) == arrays > 1
+        else each
+        for each in facts
+    ]

@@ -9,6 +9,7 @@ import numpy as np
 Array = np.ndarray
 SAME, FIXED, DISPLACED, MIRRORED, CLIPPED = "same", "fixed", "displaced", "mirrored", "clipped"
 WRAPPED, SCALED, OTHER, MIXED = "wrapped", "scaled", "other axis", "mixed"
+ROLLED = "rolled"
 MOST_FACTOR = 1 << 12  # in an index made of others
 
 
@@ -17,7 +18,7 @@ class AxisForm:
     """What was used as one index, in place of the right index i of this axis.
 
     kind and numbers: SAME; FIXED at numbers[0]; DISPLACED: i + numbers[0]; MIRRORED: numbers[0] - i;
-    WRAPPED: i modulo numbers[0]; SCALED: numbers[0] * i + numbers[1]; CLIPPED: i + numbers[0], no
+    WRAPPED: i modulo numbers[0]; ROLLED: i + numbers[0] modulo numbers[1], the length; SCALED: numbers[0] * i + numbers[1]; CLIPPED: i + numbers[0], no
     less than numbers[1] and no more than numbers[2]; OTHER: the index of axis numbers[0], plus
     numbers[1]; MIXED: the sum of numbers[n] times the index of axis n, plus the last number.
     """
@@ -26,7 +27,7 @@ class AxisForm:
     numbers: tuple[int, ...] = ()
 
 
-def form_of(right: Array, used: Array, axis: int) -> AxisForm | None:
+def form_of(right: Array, used: Array, axis: int, length: int) -> AxisForm | None:
     """The simplest form of an axis, from right and used indices row by row; None if none fits."""
     i, u = right[:, axis], used[:, axis]
     if (u == i).all():
@@ -39,6 +40,9 @@ def form_of(right: Array, used: Array, axis: int) -> AxisForm | None:
         j = right[:, other]
         if other != axis and (u - j == u[0] - j[0]).all():
             return AxisForm(OTHER, (other, int(u[0] - j[0])))
+    if ((u - i - (u[0] - i[0])) % length == 0).all():
+        by = (int(u[0] - i[0]) + length // 2) % length - length // 2
+        return AxisForm(ROLLED, (by, length))
     if (u + i == u[0] + i[0]).all():
         return AxisForm(MIRRORED, (int(u[0] + i[0]),))
     for size in range(max(2, int(u.max()) + 1), int(i.max()) + 1):
@@ -71,7 +75,7 @@ def _integer_fit(columns: Array, u: Array) -> tuple[int, ...] | None:
     return tuple(map(int, factors)) if fits else None
 
 
-def forms_of(right: Array, used: Array) -> tuple[AxisForm, ...] | None:
+def forms_of(right: Array, used: Array, shape: tuple[int, ...]) -> tuple[AxisForm, ...] | None:
     """The form of every axis, or one for the flat index if the axes have none; None if none fits.
 
     Where axes differ in number, only the right ones are known to say anything: each used axis is
@@ -82,5 +86,5 @@ def forms_of(right: Array, used: Array) -> tuple[AxisForm, ...] | None:
     padded = right
     if right.shape[1] < used.shape[1]:
         padded = np.column_stack([right, np.zeros((len(right), used.shape[1] - right.shape[1]), int)])
-    forms = [form_of(padded, used, axis) for axis in range(used.shape[1])]
+    forms = [form_of(padded, used, axis, length) for axis, length in enumerate(shape)]
     return None if None in forms else tuple(forms)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ to what should come out, are two tables; where they differ is what an answer doe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -132,15 +133,48 @@ class Experiment:
         return [self._table(number, each) for number, each in enumerate(cells)]
 
     @cached_property
-    def sites(self) -> list[tuple[Site, Array]]:
-        """The loads and stores in the text, and which elements each of them feeds."""
-        sites = sites_of(typing_for(self.copies.kernel, self._arguments(self.inputs)))
-        if not sites:
-            return []
-        moved = self.copies.changed(self._arguments(self.inputs), sites).reshape(len(sites), -1)
+    def sites(self) -> list[Site]:
+        """The loads, stores and tests in the text."""
+        return sites_of(typing_for(self.copies.kernel, self._arguments(self.inputs)))
+
+    @cached_property
+    def without(self) -> dict[Site, Array]:
+        """What is left in the output if a load or store is 0, or a test is decided."""
+        found: dict[Site, Array] = {}
+        for is_test in (False, True):  # a test may end a loop; then the others still count
+            some = [each for each in self.sites if (each.kind == "test") is is_test]
+            if some:
+                with suppress(BudgetExceeded):
+                    left = self.copies.changed([self._arguments(self.inputs)] * len(some), some)
+                    found |= zip(some, left.reshape(len(some), -1).astype(np.float64), strict=True)
+        return found
+
+    def helped(self, site: Site) -> int:
+        """How many wrong elements are right, written or finite once a site is changed."""
+        left = self.without[site]
+        held = self.before.reshape(-1)
         with np.errstate(invalid="ignore"):
-            fed = ~(np.abs(moved - self.got) <= self.noise) & np.isfinite(self.got)
-        return list(zip(sites, fed, strict=True))
+            better = np.abs(left - self.expected) <= self.room
+        better |= self.unwritten & (left != held)
+        better |= ~np.isfinite(self.got) & np.isfinite(left) & (left != held)
+        return int((better & self.wrong).sum())
+
+    def feeds(self, site: Site) -> int:
+        """How many wrong elements are others without a site."""
+        with np.errstate(invalid="ignore"):
+            moved = ~(np.abs(self.without[site] - self.got) <= self.noise)
+        return int((moved & self.wrong & np.isfinite(self.got)).sum())
+
+    def passes(self, sites: Sequence[Site], number: int, cell: int, element: int) -> list[bool]:
+        """Through which of some loads a cell of an input comes to an element of the output."""
+        changed = self.inputs[number].copy(order="K")
+        changed.flat[cell] = self._other_than(number)(changed.flat[cell])
+        inputs = (*self.inputs[:number], changed, *self.inputs[number + 1 :])
+        row = self._arguments(inputs)
+        left = self.copies.changed([row] * len(sites), sites).reshape(len(sites), -1)[:, element]
+        kept = np.array([self.without[each][element] for each in sites])
+        usual = self.copies.results([row]).reshape(-1)[element] - self.got[element]
+        return [bool(each) for each in np.abs(left - kept - usual) > self.noise[element]]
 
     def _arguments(self, inputs: Sequence[Array]) -> list[Array]:
         return [*as_held(self.launcher.problem, inputs), self.before.copy(order="K")]
@@ -205,12 +239,13 @@ class Experiment:
 def experiment(launcher: Launcher, trials: Sequence[Trial]) -> Experiment | None:
     """The smallest launch that goes wrong, with inputs that tell its cells apart."""
     for case in _cases(launcher, trials):
-        try:
-            found = _begun(launcher, case)
-        except (KernelRejected, BudgetExceeded):
-            continue
-        if found.wrong.any():
-            return found
+        for draw in (DRAW, case.draw):
+            try:
+                found = _begun(launcher, replace(case, draw=draw, allowed=0))
+            except (KernelRejected, BudgetExceeded):
+                break
+            if found.wrong.any():
+                return found
     return None
 
 
@@ -229,13 +264,15 @@ def _cases(launcher: Launcher, trials: Sequence[Trial]) -> Iterator[Case]:
         return alone, cells * prod(launch.grid) * prod(launch.block)
 
     for case in sorted(shapes.values(), key=size):
-        yield replace(case, draw=DRAW, allowed=0)
+        yield case
 
 
 def _begun(launcher: Launcher, case: Case) -> Experiment:
     problem = launcher.problem
     launch = launcher.launch(case)
-    drawn = [_apart_from_zero(np.asarray(each)) for each in make_inputs(problem, case, launcher.seed)]
+    drawn = [np.asarray(each) for each in make_inputs(problem, case, launcher.seed)]
+    if case.draw == DRAW:
+        drawn = [_apart_from_zero(each) for each in drawn]
     formats = problem.formats or ("float32",) * len(drawn)
     inputs = tuple(rounded(e, name) if problem.formats else e for e, name in zip(drawn, formats, strict=True))
     expected, room = expected_of(problem, case, inputs)
