@@ -67,13 +67,16 @@ class Copies:
         parts = [arguments[n : n + size] for n in range(0, len(arguments), size)]
         return np.concatenate([self._launched(kernel, part) for part in parts])
 
-    def changed(self, arguments: Sequence[Sequence[Any]], sites: Sequence[Site]) -> Array:
-        """The same, where copy n has something else at site n."""
+    def changed(
+        self, arguments: Sequence[Sequence[Any]], sites: Sequence[Sequence[Site]]
+    ) -> Array:
+        """The same, where copy n has something else at all of sites[n]."""
         size = max(1, MOST_LANES // self.lanes)
+        parts = [slice(n, n + size) for n in range(0, len(sites), size)]
         return np.concatenate(
             [
-                self._launched(with_own_arrays(self.kernel, sites[n : n + size]), arguments[n : n + size])
-                for n in range(0, len(sites), size)
+                self._launched(with_own_arrays(self.kernel, sites[part]), arguments[part])
+                for part in parts
             ]
         )
 
@@ -124,11 +127,12 @@ def _in_function(tree: ast.AST) -> Iterator[Site]:
 # --- the text of the copies -------------------------------------------------------------------
 
 
-def with_own_arrays(kernel: Kernel, sites: Sequence[Site]) -> Kernel:
-    """A kernel whose blocks of z = n have copy n of every array, and another number at site n."""
+def with_own_arrays(kernel: Kernel, sites: Sequence[Sequence[Site]]) -> Kernel:
+    """A kernel whose blocks of z = n have copy n of every array, and changes at sites[n]."""
     numbers: Chosen = defaultdict(list)
-    for number, site in enumerate(sites):
-        numbers[site.node].append((number, 0 if site.instead is None else site.instead))
+    for number, of_copy in enumerate(sites):
+        for site in of_copy:
+            numbers[site.node].append((number, 0 if site.instead is None else site.instead))
     changed = _rewritten(kernel, numbers, {})
     tree = changed.tree
     assert isinstance(tree, ast.FunctionDef)

@@ -125,7 +125,7 @@ def _moved(found: Experiment, output: tuple[str, ...]) -> Fact | None:
 def _apart(found: Experiment, right: Array, used: Array) -> int:
     """The side of the largest tile of the launch that divides all distances."""
     launcher = found.launcher
-    sides = {*launcher.tile, *launcher.thread_tile, *found.copies.block, launcher.step_tile or 1}
+    sides = {*launcher.tile, launcher.step_tile or 1}
     by = used - right if used.shape == right.shape else np.ones(1)
     return max((side for side in sides if side > 1 and (by % side == 0).all()), default=0)
 
@@ -226,20 +226,32 @@ def _of_element(table: Table, column: int, element: Place) -> _Seen | None:
 
 
 def _gathered(got: Array, right: Array, used: Array) -> Array | None:
-    """Which cells stand in place of all of a sum's cells in turn, if some stand in for others.
+    """Which cells of a sum stand in place of which, if some stand in for those that are missing.
 
-    Tried: those of the first tile again and again, and the outermost ones for all beyond. Then a
-    cell's factor is the sum of what belongs to it and to those that it stands for; or, where both
-    operands are read so, that many times its own.
+    A cell's factor is then the sum of what belongs to it and to those that it stands for; or, where
+    both operands are read so, that many times its own. Tried: the first ones again and again, the
+    outermost ones for all beyond, and for each missing one the cell whose factor is its too large.
     """
     ranks = np.arange(len(right))
-    for instead in (ranks % (used[-1] + 1), np.clip(ranks, used[0], used[-1])):
+    again = ranks % (used[-1] + 1)
+    for instead in (again, np.clip(ranks, used[0], used[-1])):
         sums = np.bincount(instead, right, len(right))[used]
-        counted = np.bincount(instead, minlength=len(right))[used] * right[used]
-        for predicted in (sums, counted):
-            if (np.abs(got[used] - predicted) <= PRECISION * (1 + np.abs(predicted))).all():
-                return np.asarray(instead)
-    return None
+        if set(instead) == set(used) and _close(got[used], sums).all():
+            return np.asarray(instead)
+    times = got[used] / right[used]
+    if _close(times, np.maximum(np.rint(times), 1)).all() and times.sum() > len(right) - 0.5:
+        return again if set(again) == set(used) else None
+    missing = np.setdiff1d(ranks, used)
+    fits = _close((got - right)[used], right[missing][:, None])
+    if not (fits.sum(axis=1) == 1).all():
+        return None
+    instead = ranks.copy()
+    instead[missing] = used[fits.argmax(axis=1)]
+    return instead
+
+
+def _close(numbers: Array, others: Array) -> Array:
+    return np.asarray(np.abs(numbers - others) <= PRECISION * (0.1 + np.abs(others)))
 
 
 def _times(fact: Fact, got: Array, right: Array) -> _Seen | None:

@@ -61,7 +61,7 @@ class Suspects:
                 yield from self._loops(stores)
                 yield from self._tests(stores)
             case "not finite":
-                healing = [each.node for each in self._sites("load") if self.found.helped(each)]
+                healing = [each.node for each in self.found.unfinished]
                 yield from self._helpful_tests()
                 yield from _lines(healing)
                 yield from self._loops(healing)

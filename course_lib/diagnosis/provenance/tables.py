@@ -143,11 +143,23 @@ class Experiment:
         found: dict[Site, Array] = {}
         for is_test in (False, True):  # a test may end a loop; then the others still count
             some = [each for each in self.sites if (each.kind == "test") is is_test]
-            if some:
-                with suppress(BudgetExceeded):
-                    left = self.copies.changed([self._arguments(self.inputs)] * len(some), some)
-                    found |= zip(some, left.reshape(len(some), -1).astype(np.float64), strict=True)
+            with suppress(BudgetExceeded):
+                found |= zip(some, self._left([[each] for each in some]), strict=True)
         return found
+
+    @cached_property
+    def unfinished(self) -> list[Site]:
+        """The loads that make an element not finite all by themselves, the others being 0."""
+        loads = [each for each in self.sites if each.kind == "load"]
+        left = self._left([[other for other in loads if other is not each] for each in loads])
+        bad = ~np.isfinite(left) & ~np.isfinite(self.got) & ~self.unwritten
+        return [each for each, here in zip(loads, bad, strict=True) if here.any()]
+
+    def _left(self, sites: Sequence[Sequence[Site]]) -> Array:
+        if not sites:
+            return np.zeros((0, self.got.size))
+        left = self.copies.changed([self._arguments(self.inputs)] * len(sites), sites)
+        return left.reshape(len(sites), -1).astype(np.float64)
 
     def helped(self, site: Site) -> int:
         """How many wrong elements are right, written or finite once a site is changed."""
@@ -164,17 +176,6 @@ class Experiment:
         with np.errstate(invalid="ignore"):
             moved = ~(np.abs(self.without[site] - self.got) <= self.noise)
         return int((moved & self.wrong & np.isfinite(self.got)).sum())
-
-    def passes(self, sites: Sequence[Site], number: int, cell: int, element: int) -> list[bool]:
-        """Through which of some loads a cell of an input comes to an element of the output."""
-        changed = self.inputs[number].copy(order="K")
-        changed.flat[cell] = self._other_than(number)(changed.flat[cell])
-        inputs = (*self.inputs[:number], changed, *self.inputs[number + 1 :])
-        row = self._arguments(inputs)
-        left = self.copies.changed([row] * len(sites), sites).reshape(len(sites), -1)[:, element]
-        kept = np.array([self.without[each][element] for each in sites])
-        usual = self.copies.results([row]).reshape(-1)[element] - self.got[element]
-        return [bool(each) for each in np.abs(left - kept - usual) > self.noise[element]]
 
     def _arguments(self, inputs: Sequence[Array]) -> list[Array]:
         return [*as_held(self.launcher.problem, inputs), self.before.copy(order="K")]
@@ -250,18 +251,20 @@ def experiment(launcher: Launcher, trials: Sequence[Trial]) -> Experiment | None
 
 
 def _cases(launcher: Launcher, trials: Sequence[Trial]) -> Iterator[Case]:
-    """Those with an axis of length 1 last: there many slips look the same."""
+    """The smallest with several blocks and steps first, and with an axis of length 1 last: there
+    many slips look the same."""
     problem = launcher.problem
     wrong = [each.case for each in trials if not each.right]
     shapes = {each.shape: each for each in wrong}
     if problem.sizes_vary and wrong:
         shapes.setdefault(problem.short, replace(wrong[0], shape=problem.short, exact=False))
 
-    def size(case: Case) -> tuple[bool, int]:
+    def size(case: Case) -> tuple[bool, bool, int]:
         launch = launcher.launch(case)
         cells = sum(map(prod, problem.operand_shapes(case.shape)))
         alone = 1 in problem.covered(case.shape)
-        return alone, cells * prod(launch.grid) * prod(launch.block)
+        several = prod(launch.grid) > 1 and max(case.shape) > (launcher.step_tile or 1)
+        return alone, not several, cells * prod(launch.grid) * prod(launch.block)
 
     for case in sorted(shapes.values(), key=size):
         yield case
