@@ -93,11 +93,11 @@ class Copies:
 
 def sites_of(typing: Typing) -> list[Site]:
     """Where a kernel and its device functions load and store numbers, and what they test."""
-    found: dict[tuple[ast.AST, object], Site] = {}
+    found: dict[tuple[ast.AST, str, bool | None], Site] = {}
     for each in _with_callees(typing):
         for site in _in_function(each.kernel.tree):
             if site.kind == "test" or T.is_float(each.types.get(site.node)):  # type: ignore[arg-type]
-                found.setdefault((site.node, site.instead), site)
+                found.setdefault((site.node, site.kind, site.instead), site)
     return list(found.values())
 
 

@@ -81,7 +81,9 @@ def facts_of(found: Experiment) -> list[Fact]:
         facts += [*_from_before(found, output), *_starts(found, output)]
         of_arrays = [fact for table in found.tables for fact in _of_array(found, table)]
         facts += _without_terms(_joined(_aliases(found, of_arrays)), len(found.tables))
-    return sorted(facts, key=lambda each: (-each.share, each.kind == WEIGHTED))
+    first = [each for each in facts if each.kind == MOVED and each.forms]
+    rest = [each for each in facts if each not in first]
+    return first + sorted(rest, key=lambda each: (-each.share, each.kind == WEIGHTED))
 
 
 def _element(found: Experiment, flat: int) -> Place:
@@ -229,15 +231,18 @@ def _gathered(got: Array, right: Array, used: Array) -> Array | None:
     """Which cells of a sum stand in place of which, if some stand in for those that are missing.
 
     A cell's factor is then the sum of what belongs to it and to those that it stands for; or, where
-    both operands are read so, that many times its own. Tried: the first ones again and again, the
-    outermost ones for all beyond, and for each missing one the cell whose factor is its too large.
+    both operands are read so, that many times its own. Tried: the first ones again and again, each
+    for some neighbours, and for each missing one the cell whose factor is too large by its own.
     """
     ranks = np.arange(len(right))
     again = ranks % (used[-1] + 1)
-    for instead in (again, np.clip(ranks, used[0], used[-1])):
-        sums = np.bincount(instead, right, len(right))[used]
-        if set(instead) == set(used) and _close(got[used], sums).all():
-            return np.asarray(instead)
+    sums = np.bincount(again, right, len(right))[used]
+    if set(again) == set(used) and _close(got[used], sums).all():
+        return again
+    gaps = np.abs(np.cumsum(got[used])[:, None] - np.cumsum(right))
+    ends = gaps.argmin(axis=1)  # of the neighbours that each one stands for
+    if ends[-1] == ranks[-1] and (np.diff(ends) > 0).all() and (gaps.min(axis=1) < PRECISION).all():
+        return used[np.searchsorted(ends, ranks)]
     times = got[used] / right[used]
     if _close(times, np.maximum(np.rint(times), 1)).all() and times.sum() > len(right) - 0.5:
         return again if set(again) == set(used) else None

@@ -13,6 +13,7 @@ from course_lib.diagnosis.provenance.copies import Site
 from course_lib.diagnosis.provenance.facts import (
     ALIAS,
     BEFORE,
+    EVERY,
     FIRST,
     FROM,
     INDEPENDENT,
@@ -23,6 +24,7 @@ from course_lib.diagnosis.provenance.facts import (
     ONLY,
     PAIRED,
     READS_OTHER,
+    SCATTERED,
     START,
     SURPLUS,
     TIMES,
@@ -32,7 +34,7 @@ from course_lib.diagnosis.provenance.facts import (
     Fact,
     facts_of,
 )
-from course_lib.diagnosis.provenance.forms import SAME
+from course_lib.diagnosis.provenance.forms import OTHER, SAME
 from course_lib.diagnosis.provenance.tables import Experiment
 from course_lib.diagnosis.source.nodes import flat, indices_of, variables_in
 from course_lib.diagnosis.source.source import Source
@@ -69,6 +71,8 @@ class Suspects:
                 yield from self._tests(healing)
             case "moved" | "reads other" | "paired" | "alias":
                 if self.found.unwritten.any() and fact.kind == MOVED:
+                    if _exchanged(fact):
+                        yield from _lines(stores)
                     yield from self._definitions(self._by_axis(stores, _axes(fact)))
                     yield from _lines(stores)
                 yield from _lines(loads)
@@ -84,6 +88,8 @@ class Suspects:
                 yield from _lines([*stores, *self._sums])
             case "missing" | "only" | "surplus":
                 yield from self._helpful_tests()
+                if fact.kind == MISSING and self._is_beside_tiles(fact):
+                    yield from self._tests([*loads, *self._sums])
                 if fact.kind != MISSING or (fact.terms and fact.terms.kind in (UP_TO, FIRST)):
                     yield from _lines(self._resets())
                 yield from self._loops(self._sums, outermost=self._is_by_tiles(fact))
@@ -140,6 +146,12 @@ class Suspects:
             return False
         terms = fact.terms
         return terms is None or (terms.kind in (FROM, UP_TO) and terms.numbers[0] % step == 0)
+
+    def _is_beside_tiles(self, fact: Fact) -> bool:
+        """Do terms lack where no tile ends? Then no loop over tiles is too short."""
+        kinds = (FROM, SCATTERED, EVERY)
+        found = fact.terms is not None and fact.terms.kind in kinds
+        return bool(self.found.launcher.step_tile) and found and not self._is_by_tiles(fact)
 
     def _unwritten_axes(self) -> list[int]:
         """The axes along which whole slabs are unwritten come first."""
@@ -285,6 +297,10 @@ def _axes(fact: Fact) -> list[int]:
     """Of a fact's indices: the wrong ones."""
     forms = fact.forms or ()
     return [axis for axis, form in enumerate(forms) if form.kind != SAME]
+
+
+def _exchanged(fact: Fact) -> bool:
+    return bool(fact.forms) and all(form.kind == OTHER for form in fact.forms or ())
 
 
 def _target(statement: ast.Assign | ast.AugAssign) -> ast.AST:

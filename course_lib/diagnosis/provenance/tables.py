@@ -29,7 +29,7 @@ DRAW = 81  # of the inputs
 MOST_LANES = 300_000  # of all copies of an experiment in which every cell gets its copy
 MOST_WATCHED = 40  # elements that are looked at one by one
 FEW_WATCHED = 6  # the same where not every cell can have a copy
-MOST_CELLS = 400  # of one array that get a copy then
+FEWEST_CELLS = 60  # of one array that get a copy then
 LEAST_SHARE = 1 / 8  # of the largest number of an array: closer to 0 no number is
 STEPS = 400_000
 BYTES = 1 << 30
@@ -118,7 +118,7 @@ class Experiment:
         """The wrong elements that are looked at one by one."""
         some = np.flatnonzero(self.wrong & ~self.unwritten & np.isfinite(self.got))
         most = MOST_WATCHED if self.every_cell else FEW_WATCHED
-        return some[np.unique(np.linspace(0, len(some) - 1, most).astype(int))] if len(some) else some
+        return _some(some, most)
 
     @cached_property
     def every_cell(self) -> bool:
@@ -232,9 +232,9 @@ class Experiment:
         for matters in (*parts[0].T, *parts[1].T):
             axes = np.split(matters, np.cumsum(shape)[:-1])
             cells = flat[np.ix_(*axes)].reshape(-1)
-            room = MOST_CELLS // (2 * FEW_WATCHED)
-            found |= set(cells[np.unique(np.linspace(0, len(cells) - 1, room).astype(int))] if len(cells) > 4 * room else cells)
-        return np.array(sorted(found), int)
+            found |= set(_some(cells, FEWEST_CELLS))
+        lanes = self.copies.lanes * len(self.inputs)
+        return _some(np.array(sorted(found), int), max(FEWEST_CELLS, 2 * MOST_LANES // lanes))
 
 
 def experiment(launcher: Launcher, trials: Sequence[Trial]) -> Experiment | None:
@@ -298,6 +298,13 @@ def _begun(launcher: Launcher, case: Case) -> Experiment:
     got = copies.results(rows).reshape(3, -1).astype(np.float64)
     flat = (each.reshape(-1) for each in (expected, room))
     return Experiment(launcher, case, copies, inputs, before, other, *flat, *got, zero.reshape(-1))
+
+
+def _some(numbers: Array, most: int) -> Array:
+    """No more than so many of some numbers, evenly spread."""
+    if len(numbers) <= most:
+        return numbers
+    return numbers[np.linspace(0, len(numbers) - 1, most).astype(int)]
 
 
 def _apart_from_zero(values: Array) -> Array:
