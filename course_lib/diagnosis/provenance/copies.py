@@ -67,9 +67,7 @@ class Copies:
         parts = [arguments[n : n + size] for n in range(0, len(arguments), size)]
         return np.concatenate([self._launched(kernel, part) for part in parts])
 
-    def changed(
-        self, arguments: Sequence[Sequence[Any]], sites: Sequence[Sequence[Site]]
-    ) -> Array:
+    def changed(self, arguments: Sequence[Sequence[Any]], sites: Sequence[Sequence[Site]]) -> Array:
         """The same, where copy n has something else at all of sites[n]."""
         size = max(1, MOST_LANES // self.lanes)
         parts = [slice(n, n + size) for n in range(0, len(sites), size)]
@@ -84,9 +82,7 @@ class Copies:
         stacked = [np.stack(each) for each in zip(*arguments, strict=True)]
         grid, block = ((*sizes, 1, 1)[:3] for sizes in (self.grid, self.block))
         shape = LaunchShape((grid[0], grid[1], len(arguments)), block, 0)
-        options = EmulationOptions(
-            self.schedule, counters=False, races=False, budget=self.budget
-        )
+        options = EmulationOptions(self.schedule, counters=False, races=False, budget=self.budget)
         run_unwatched(typing_for(kernel, stacked), stacked, shape, options)
         return stacked[-1]
 
@@ -147,9 +143,7 @@ def with_own_arrays(kernel: Kernel, sites: Sequence[Sequence[Site]]) -> Kernel:
     return replace(changed, parameters=parameters, declared=None, jit_call=None)
 
 
-def _rewritten(
-    kernel: Kernel, numbers: Chosen, done: dict[Kernel, Kernel]
-) -> Kernel:
+def _rewritten(kernel: Kernel, numbers: Chosen, done: dict[Kernel, Kernel]) -> Kernel:
     """A kernel that chooses at these nodes, and calls device functions that do."""
     if kernel not in done:
         names: dict[str, Any] = {

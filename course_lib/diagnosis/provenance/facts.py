@@ -301,7 +301,9 @@ def _terms(ranks: Array, of: int) -> Terms:
     if last - first == count - 1:
         if first == 0:
             return Terms(UP_TO, (last + 1,), of)
-        return Terms(FROM, (first,), of) if last == of - 1 else Terms(STRETCH, (first, last + 1), of)
+        return (
+            Terms(FROM, (first,), of) if last == of - 1 else Terms(STRETCH, (first, last + 1), of)
+        )
     steps = np.unique(np.diff(ranks))
     return Terms(EVERY, (first, int(steps[0])), of) if len(steps) == 1 else Terms(SCATTERED, (), of)
 
@@ -311,7 +313,9 @@ def _aliases(found: Experiment, facts: Sequence[Fact]) -> list[Fact]:
     left = list(facts)
     for table in found.tables:
         for other in found.tables:
-            unused = [each for each in left if each.kind == INDEPENDENT and each.arrays == (table.array,)]
+            unused = [
+                each for each in left if each.kind == INDEPENDENT and each.arrays == (table.array,)
+            ]
             if table is other or not unused or not _stands_in(other, table):
                 continue
             alias = replace(unused[0], kind=ALIAS, arrays=(other.array, table.array))
@@ -321,7 +325,8 @@ def _aliases(found: Experiment, facts: Sequence[Fact]) -> list[Fact]:
 
 
 def _stands_in(other: Table, table: Table) -> bool:
-    """Do most elements depend on cells of one array where they should on the same of another?"""
+    """Do most elements depend more on cells of one array, where they should on the same cells of
+    another?"""
     if len(other.shape) != len(table.shape):
         return False
     places = [tuple(map(int, each)) for each in other.places(np.arange(len(other.cells)))]
@@ -330,7 +335,8 @@ def _stands_in(other: Table, table: Table) -> bool:
     for column in range(table.should.shape[1]):
         wanted = table.places(np.flatnonzero(table.should[:, column]))
         rows = [row_of[place] for each in wanted if (place := tuple(map(int, each))) in row_of]
-        stands.append(bool(rows) and bool(other.depends[rows, column].all()))
+        more = np.abs(other.got[rows, column] - other.right[rows, column]) > PRECISION
+        stands.append(bool(rows) and bool(more.all()))
     return float(np.mean(stands)) >= MOST_OF
 
 

@@ -85,6 +85,8 @@ def forms_of(right: Array, used: Array, shape: tuple[int, ...]) -> tuple[AxisFor
         return None
     padded = right
     if right.shape[1] < used.shape[1]:
-        padded = np.column_stack([right, np.zeros((len(right), used.shape[1] - right.shape[1]), int)])
+        padded = np.column_stack(
+            [right, np.zeros((len(right), used.shape[1] - right.shape[1]), int)]
+        )
     forms = [form_of(padded, used, axis, length) for axis, length in enumerate(shape)]
     return None if None in forms else tuple(forms)  # type: ignore[arg-type]

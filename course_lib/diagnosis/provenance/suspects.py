@@ -130,8 +130,10 @@ class Suspects:
         staged = set().union(*(self.source.staged(each) for each in wanted))
         loads = [each for each in self._feeding if each.array in wanted | staged] or self._feeding
         at_inputs = [each.array in inputs for each in loads]
-        order = np.argsort(at_inputs, kind="stable") if not self._is_by_tiles(fact) else np.argsort(
-            np.logical_not(at_inputs), kind="stable"
+        order = (
+            np.argsort(at_inputs, kind="stable")
+            if not self._is_by_tiles(fact)
+            else np.argsort(np.logical_not(at_inputs), kind="stable")
         )
         nodes: list[ast.expr] = [loads[each].node for each in order]
         if fact.kind in (READS_OTHER, MOVED) and fact.forms and fact.arrays[0] in inputs:
@@ -177,7 +179,9 @@ class Suspects:
         for site in self._feeding:
             statement = self.source.statement(site.node)
             value = getattr(statement, "value", None)
-            combines = isinstance(statement, ast.AugAssign) or isinstance(value, ast.BinOp | ast.Call)
+            combines = isinstance(statement, ast.AugAssign) or isinstance(
+                value, ast.BinOp | ast.Call
+            )
             if isinstance(statement, Statement) and combines and statement not in found:
                 found.append(statement)  # type: ignore[arg-type]
         return sorted(found, key=lambda each: -len(self.source.loops_around(each)))
@@ -189,7 +193,9 @@ class Suspects:
             if not isinstance(statement, ast.Assign) or not self._is_a_number(statement):
                 continue
             loops = self.source.loops_around(statement)
-            names = {each.id for t in statement.targets for each in flat(t) if isinstance(each, ast.Name)}
+            names = {
+                each.id for t in statement.targets for each in flat(t) if isinstance(each, ast.Name)
+            }
             if not names or names & variables_in(statement.value):
                 continue
             within = set(map(id, ast.walk(loops[-1]))) if loops else set()
@@ -203,12 +209,16 @@ class Suspects:
 
     def _is_a_number(self, statement: ast.Assign) -> bool:
         """Does it set what is added up, or hand it on?"""
-        names = {each.id for t in statement.targets for each in flat(t) if isinstance(each, ast.Name)}
+        names = {
+            each.id for t in statement.targets for each in flat(t) if isinstance(each, ast.Name)
+        }
         changed = {name for each in self.source.additions() for name in variables_in(_target(each))}
         kept = set(self.source.sums()) | changed
         for store in self._stores():
             whole = self.source.statement(store)
-            kept |= variables_in(whole.value) if isinstance(whole, Statement) and whole.value else set()
+            kept |= (
+                variables_in(whole.value) if isinstance(whole, Statement) and whole.value else set()
+            )
         return bool(names & kept)
 
     def _constants(self) -> list[ast.AST]:
@@ -328,4 +338,14 @@ def explained(found: Experiment) -> list[Fact]:
     return [replace(fact, lines=suspects.lines(fact)) for fact in facts_of(found)]
 
 
-__all__ = ["ALIAS", "BEFORE", "INDEPENDENT", "NOT_FINITE", "PAIRED", "START", "UNWRITTEN", "WEIGHTED", "explained"]
+__all__ = [
+    "ALIAS",
+    "BEFORE",
+    "INDEPENDENT",
+    "NOT_FINITE",
+    "PAIRED",
+    "START",
+    "UNWRITTEN",
+    "WEIGHTED",
+    "explained",
+]

@@ -26,7 +26,8 @@ from course_lib.number_formats import rounded
 
 Array = np.ndarray
 DRAW = 81  # of the inputs
-MOST_LANES = 300_000  # of all copies of an experiment in which every cell gets its copy
+# Lanes times steps of all copies of an experiment in which every cell gets its copy.
+MOST_WORK = 30_000_000
 MOST_WATCHED = 40  # elements that are looked at one by one
 FEW_WATCHED = 6  # the same where not every cell can have a copy
 FEWEST_CELLS = 60  # of one array that get a copy then
@@ -69,6 +70,7 @@ class Experiment:
     Attributes:
         inputs: what the launch begins with.
         before: what the output holds before, and `other` what it holds in one copy.
+        steps: of one launch.
         expected, room: what should come out, and how far rounding may take it.
         got, got_other, got_zero: what came out, with other contents before, with inputs of 0.
         zero: what should come out of inputs of 0; not finite if that is no input.
@@ -77,6 +79,7 @@ class Experiment:
     launcher: Launcher
     case: Case
     copies: Copies
+    steps: int
     inputs: tuple[Array, ...]
     before: Array
     other: Array
@@ -122,7 +125,11 @@ class Experiment:
 
     @cached_property
     def every_cell(self) -> bool:
-        return sum(map(np.size, self.inputs)) * self.copies.lanes <= MOST_LANES
+        return sum(map(np.size, self.inputs)) <= self.most_copies
+
+    @property
+    def most_copies(self) -> int:
+        return MOST_WORK // (self.copies.lanes * self.steps)
 
     @cached_property
     def tables(self) -> list[Table]:
@@ -149,11 +156,19 @@ class Experiment:
 
     @cached_property
     def unfinished(self) -> list[Site]:
-        """The loads that make an element not finite all by themselves, the others being 0."""
+        """The loads from which elements get what is not finite.
+
+        Without one that does it alone, elements are finite. Of several such on one way the first
+        counts. Where none does it alone, all others of them are 0 while one is tried.
+        """
         loads = [each for each in self.sites if each.kind == "load"]
-        left = self._left([[other for other in loads if other is not each] for each in loads])
-        bad = ~np.isfinite(left) & ~np.isfinite(self.got) & ~self.unwritten
-        return [each for each, here in zip(loads, bad, strict=True) if here.any()]
+        passed = [each for each in loads if self.helped(each, only_finite=True)]
+        rest = [each for each in loads if each not in passed]
+        bad = ~np.isfinite(self.got) & ~self.unwritten
+        tried = [rest, *([other for other in rest if other is not each] for each in rest)]
+        still = (~np.isfinite(self._left(tried)) & bad).any(axis=1)
+        alone = [each for each, is_bad in zip(rest, still[1:], strict=True) if is_bad]
+        return passed if still[0] else [*alone, *passed]
 
     def _left(self, sites: Sequence[Sequence[Site]]) -> Array:
         if not sites:
@@ -161,14 +176,15 @@ class Experiment:
         left = self.copies.changed([self._arguments(self.inputs)] * len(sites), sites)
         return left.reshape(len(sites), -1).astype(np.float64)
 
-    def helped(self, site: Site) -> int:
+    def helped(self, site: Site, only_finite: bool = False) -> int:
         """How many wrong elements are right, written or finite once a site is changed."""
-        left = self.without[site]
-        held = self.before.reshape(-1)
-        with np.errstate(invalid="ignore"):
-            better = np.abs(left - self.expected) <= self.room
-        better |= self.unwritten & (left != held)
-        better |= ~np.isfinite(self.got) & np.isfinite(left) & (left != held)
+        left = self.without.get(site, self.got)
+        is_written = left != self.before.reshape(-1)
+        better = ~np.isfinite(self.got) & np.isfinite(left) & is_written
+        if not only_finite:
+            with np.errstate(invalid="ignore"):
+                better |= np.abs(left - self.expected) <= self.room
+            better |= self.unwritten & is_written
         return int((better & self.wrong).sum())
 
     def feeds(self, site: Site) -> int:
@@ -227,22 +243,28 @@ class Experiment:
             return flat.reshape(-1)
         got, right = self._changed(number, [slab for slabs in every for slab in slabs])
         with np.errstate(invalid="ignore"):
-            parts = [~(np.abs(each[:, self.watched]) <= self.noise[self.watched]) for each in (got, right)]
+            parts = [
+                ~(np.abs(each[:, self.watched]) <= self.noise[self.watched])
+                for each in (got, right)
+            ]
         found: set[int] = set()
         for matters in (*parts[0].T, *parts[1].T):
             axes = np.split(matters, np.cumsum(shape)[:-1])
             cells = flat[np.ix_(*axes)].reshape(-1)
             found |= set(_some(cells, FEWEST_CELLS))
-        lanes = self.copies.lanes * len(self.inputs)
-        return _some(np.array(sorted(found), int), max(FEWEST_CELLS, 2 * MOST_LANES // lanes))
+        most = max(FEWEST_CELLS, self.most_copies // len(self.inputs))
+        return _some(np.array(sorted(found), int), most)
 
 
 def experiment(launcher: Launcher, trials: Sequence[Trial]) -> Experiment | None:
     """The smallest launch that goes wrong, with inputs that tell its cells apart."""
+    fewest = min((each.profile.steps for each in trials), default=1)
+    steps = {each.case.shape: each.profile.steps for each in trials}
     for case in _cases(launcher, trials):
         for draw in (DRAW, case.draw):
             try:
                 found = _begun(launcher, replace(case, draw=draw, allowed=0))
+                found.steps = max(1, steps.get(case.shape, fewest))
             except (KernelRejected, BudgetExceeded):
                 break
             if found.wrong.any():
@@ -263,7 +285,8 @@ def _cases(launcher: Launcher, trials: Sequence[Trial]) -> Iterator[Case]:
         launch = launcher.launch(case)
         cells = sum(map(prod, problem.operand_shapes(case.shape)))
         alone = 1 in problem.covered(case.shape)
-        several = prod(launch.grid) > 1 and max(case.shape) > (launcher.step_tile or 1)
+        along = case.shape[-1] if problem.has_steps else 2
+        several = prod(launch.grid) > 1 and along > (launcher.step_tile or 1)
         return alone, not several, cells * prod(launch.grid) * prod(launch.block)
 
     for case in sorted(shapes.values(), key=size):
@@ -277,7 +300,9 @@ def _begun(launcher: Launcher, case: Case) -> Experiment:
     if case.draw == DRAW:
         drawn = [_apart_from_zero(each) for each in drawn]
     formats = problem.formats or ("float32",) * len(drawn)
-    inputs = tuple(rounded(e, name) if problem.formats else e for e, name in zip(drawn, formats, strict=True))
+    inputs = tuple(
+        rounded(e, name) if problem.formats else e for e, name in zip(drawn, formats, strict=True)
+    )
     expected, room = expected_of(problem, case, inputs)
     rng = np.random.default_rng((launcher.seed, DRAW))
     held = np.full(expected.shape, case.poison)
@@ -297,7 +322,9 @@ def _begun(launcher: Launcher, case: Case) -> Experiment:
     ]
     got = copies.results(rows).reshape(3, -1).astype(np.float64)
     flat = (each.reshape(-1) for each in (expected, room))
-    return Experiment(launcher, case, copies, inputs, before, other, *flat, *got, zero.reshape(-1))
+    return Experiment(
+        launcher, case, copies, 1, inputs, before, other, *flat, *got, zero.reshape(-1)
+    )
 
 
 def _some(numbers: Array, most: int) -> Array:
