@@ -98,6 +98,7 @@ class Suspects:
                 yield from self._tests([*self._sums, *loads])
                 yield from _lines(loads)
                 yield from self._definitions(loads)
+                yield from _lines(self.source.loops())
             case "times":
                 if fact.terms and fact.terms.kind in (FIRST, LAST):
                     yield from self._fillings(fact)

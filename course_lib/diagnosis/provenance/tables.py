@@ -6,7 +6,7 @@ to what should come out, are two tables; where they differ is what an answer doe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -30,7 +30,8 @@ DRAW = 81  # of the inputs
 MOST_WORK = 30_000_000
 MOST_WATCHED = 40  # elements that are looked at one by one
 FEW_WATCHED = 6  # the same where not every cell can have a copy
-FEWEST_CELLS = 60  # of one array that get a copy then
+FEWEST_CELLS = 120  # that get a copy then, of all arrays
+MOST_CELLS = 600  # of one array, for one element
 LEAST_SHARE = 1 / 8  # of the largest number of an array: closer to 0 no number is
 STEPS = 400_000
 BYTES = 1 << 30
@@ -133,10 +134,22 @@ class Experiment:
 
     @cached_property
     def tables(self) -> list[Table]:
-        """One for each input, with the watched elements only."""
+        """One for each input, with the watched elements only.
+
+        Where not every cell can have a copy, as many elements are watched as can have all theirs.
+        """
         cells = [np.arange(np.size(each)) for each in self.inputs]
         if not self.every_cell:
-            cells = [self._cells_of_slabs(number) for number in range(len(self.inputs))]
+            of_elements = zip(*map(self._cells_of_slabs, range(len(self.inputs))), strict=True)
+            together: list[set[int]] = [set() for _ in self.inputs]
+            watched = 0
+            for of_element in of_elements:
+                more = [one | set(other) for one, other in zip(together, of_element, strict=True)]
+                if watched and sum(map(len, more)) > max(FEWEST_CELLS, self.most_copies):
+                    break
+                together, watched = more, watched + 1
+            self.watched = self.watched[:watched]
+            cells = [np.array(sorted(each), int) for each in together]
         return [self._table(number, each) for number, each in enumerate(cells)]
 
     @cached_property
@@ -208,11 +221,13 @@ class Experiment:
         got = self.copies.results(rows).reshape(len(rows), -1).astype(np.float64)
         return got - self.got, np.array(right) - self.expected
 
-    def _other_than(self, number: int):  # type: ignore[no-untyped-def]
+    def _other_than(self, number: int) -> Callable[[Array], Array]:
+        """What a changed cell of an input holds: the opposite, or half as much again where a
+        formula takes no such numbers."""
         inputs = list(self.inputs)
         inputs[number] = -inputs[number]
         if self.launcher.problem.has_answer(*inputs):
-            return np.negative
+            return lambda values: np.where(values == 0, np.float32(1), -values)
         name = (*self.launcher.problem.formats, "float32")[number]
         return lambda values: rounded(np.asarray(values * 1.5, np.float32), name)
 
@@ -231,29 +246,31 @@ class Experiment:
         scaled = (got / by[:, None], right / by[:, None])
         return Table(name, np.shape(values), cells, *scaled, depends, should)
 
-    def _cells_of_slabs(self, number: int) -> Array:
-        """Cells that the watched elements may depend on, or should: where whole slabs matter."""
+    def _cells_of_slabs(self, number: int) -> list[Array]:
+        """For each watched element, the cells that it depends on or should, as far as whole slabs
+        tell."""
         shape = np.shape(self.inputs[number])
         flat = np.arange(prod(shape)).reshape(shape)
-        every = [
-            [np.take(flat, index, axis).reshape(-1) for index in range(length)]
+        slabs = [
+            np.take(flat, index, axis).reshape(-1)
             for axis, length in enumerate(shape)
+            for index in range(length)
         ]
-        if not any(every):
-            return flat.reshape(-1)
-        got, right = self._changed(number, [slab for slabs in every for slab in slabs])
+        if not slabs or not len(self.watched):
+            return [flat.reshape(-1)] * len(self.watched)
+        noise = self.noise[self.watched]
         with np.errstate(invalid="ignore"):
-            parts = [
-                ~(np.abs(each[:, self.watched]) <= self.noise[self.watched])
-                for each in (got, right)
+            moved = [
+                ~(np.abs(each[:, self.watched]) <= noise) for each in self._changed(number, slabs)
             ]
-        found: set[int] = set()
-        for matters in (*parts[0].T, *parts[1].T):
-            axes = np.split(matters, np.cumsum(shape)[:-1])
-            cells = flat[np.ix_(*axes)].reshape(-1)
-            found |= set(_some(cells, FEWEST_CELLS))
-        most = max(FEWEST_CELLS, self.most_copies // len(self.inputs))
-        return _some(np.array(sorted(found), int), most)
+        found = []
+        for depends, should in zip(moved[0].T, moved[1].T, strict=True):
+            cells: set[int] = set()
+            for matters in (depends, should):
+                axes = np.split(matters, np.cumsum(shape)[:-1])
+                cells |= set(_some(flat[np.ix_(*axes)].reshape(-1), MOST_CELLS))
+            found.append(np.array(sorted(cells), int))
+        return found
 
 
 def experiment(launcher: Launcher, trials: Sequence[Trial]) -> Experiment | None:
