@@ -80,8 +80,9 @@ class Copies:
 
     def _launched(self, kernel: Kernel, arguments: Sequence[Sequence[Any]]) -> Array:
         stacked = [np.stack(each) for each in zip(*arguments, strict=True)]
-        grid, block = ((*sizes, 1, 1)[:3] for sizes in (self.grid, self.block))
-        shape = LaunchShape((grid[0], grid[1], len(arguments)), block, 0)
+        wide, high, *_ = (*self.grid, 1)
+        x, y, z, *_ = (*self.block, 1, 1)
+        shape = LaunchShape((wide, high, len(arguments)), (x, y, z), 0)
         options = EmulationOptions(self.schedule, counters=False, races=False, budget=self.budget)
         run_unwatched(typing_for(kernel, stacked), stacked, shape, options)
         return stacked[-1]
@@ -110,7 +111,7 @@ def _in_function(tree: ast.AST) -> Iterator[Site]:
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             yield Site(node, "load", root_name(node) or "")
         if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Tuple):
-            for target in (each for target in node.targets for each in flat(target)):
+            for target in (each for whole in node.targets for each in flat(whole)):
                 if isinstance(target, ast.Subscript):
                     yield Site(node.value, "store", root_name(target) or "")
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from course_lib.diagnosis.provenance.forms import FIXED, SAME, AxisForm, forms_of
+from course_lib.diagnosis.provenance.forms import AxisForm, forms_of
 from course_lib.diagnosis.provenance.tables import Experiment, Table
 
 Array = np.ndarray
@@ -235,14 +235,14 @@ def _gathered(got: Array, right: Array, used: Array) -> Array | None:
     for some neighbours, and for each missing one the cell whose factor is too large by its own.
     """
     ranks = np.arange(len(right))
-    again = ranks % (used[-1] + 1)
+    again: Array = ranks % (used[-1] + 1)
     sums = np.bincount(again, right, len(right))[used]
     if set(again) == set(used) and _close(got[used], sums).all():
         return again
     gaps = np.abs(np.cumsum(got[used])[:, None] - np.cumsum(right))
     ends = gaps.argmin(axis=1)  # of the neighbours that each one stands for
     if ends[-1] == ranks[-1] and (np.diff(ends) > 0).all() and (gaps.min(axis=1) < PRECISION).all():
-        return used[np.searchsorted(ends, ranks)]
+        return np.asarray(used[np.searchsorted(ends, ranks)])
     times = got[used] / right[used]
     if _close(times, np.maximum(np.rint(times), 1)).all() and times.sum() > len(right) - 0.5:
         return again if set(again) == set(used) else None
@@ -250,7 +250,7 @@ def _gathered(got: Array, right: Array, used: Array) -> Array | None:
     fits = _close((got - right)[used], right[missing][:, None])
     if not (fits.sum(axis=1) == 1).all():
         return None
-    instead = ranks.copy()
+    instead: Array = ranks.copy()
     instead[missing] = used[fits.argmax(axis=1)]
     return instead
 

@@ -17,10 +17,11 @@ MOST_FACTOR = 1 << 12  # in an index made of others
 class AxisForm:
     """What was used as one index, in place of the right index i of this axis.
 
-    kind and numbers: SAME; FIXED at numbers[0]; DISPLACED: i + numbers[0]; MIRRORED: numbers[0] - i;
-    WRAPPED: i modulo numbers[0]; ROLLED: i + numbers[0] modulo numbers[1], the length; SCALED: numbers[0] * i + numbers[1]; CLIPPED: i + numbers[0], no
-    less than numbers[1] and no more than numbers[2]; OTHER: the index of axis numbers[0], plus
-    numbers[1]; MIXED: the sum of numbers[n] times the index of axis n, plus the last number.
+    kind and numbers: SAME; FIXED at numbers[0]; DISPLACED: i + numbers[0]; ROLLED: i + numbers[0]
+    modulo numbers[1], the length; MIRRORED: numbers[0] - i; WRAPPED: i modulo numbers[0]; SCALED:
+    numbers[0] * i + numbers[1]; CLIPPED: i + numbers[0], no less than numbers[1] and no more than
+    numbers[2]; OTHER: the index of axis numbers[0], plus numbers[1]; MIXED: the sum of numbers[n]
+    times the index of axis n, plus the last number.
     """
 
     kind: str

@@ -11,26 +11,18 @@ import numpy as np
 
 from course_lib.diagnosis.provenance.copies import Site
 from course_lib.diagnosis.provenance.facts import (
-    ALIAS,
-    BEFORE,
     EVERY,
     FIRST,
     FROM,
-    INDEPENDENT,
     LAST,
     MISSING,
     MOVED,
-    NOT_FINITE,
     ONLY,
-    PAIRED,
     READS_OTHER,
     SCATTERED,
-    START,
     SURPLUS,
     TIMES,
-    UNWRITTEN,
     UP_TO,
-    WEIGHTED,
     Fact,
     facts_of,
 )
@@ -69,6 +61,7 @@ class Suspects:
                 yield from self._loops(healing)
                 yield from self._definitions(healing)
                 yield from self._tests(healing)
+                yield from self._fillings()
             case "moved" | "reads other" | "paired" | "alias":
                 if self.found.unwritten.any() and fact.kind == MOVED:
                     if _exchanged(fact):
@@ -77,7 +70,7 @@ class Suspects:
                     yield from _lines(stores)
                 yield from _lines(loads)
                 yield from self._definitions(loads)
-                yield from self._fillings(fact)
+                yield from self._fillings()
                 yield from _lines(stores)
                 yield from self._definitions(stores)
             case "before":
@@ -101,7 +94,7 @@ class Suspects:
                 yield from _lines(self.source.loops())
             case "times":
                 if fact.terms and fact.terms.kind in (FIRST, LAST):
-                    yield from self._fillings(fact)
+                    yield from self._fillings()
                 yield from _lines([*self._sums, *self._resets()])
                 yield from self._loops(self._sums, outermost=self._is_by_tiles(fact))
                 yield from _lines([*stores, *loads])
@@ -120,8 +113,17 @@ class Suspects:
 
     @cached_property
     def _feeding(self) -> list[Site]:
-        """The loads that feed wrong elements."""
-        return [each for each in self._sites("load") if self.found.feeds(each)]
+        """The loads that feed wrong elements, those that feed no others first."""
+        shares = {each: self.found.feeds(each) for each in self._sites("load")}
+        return sorted((each for each in shares if shares[each]), key=lambda each: -shares[each])
+
+    @cached_property
+    def _share_at(self) -> dict[int, float]:
+        """The lines of loads and stores, and of what they feed the share that is wrong."""
+        shares: dict[int, float] = {}
+        for site in (*self._sites("load"), *self._sites("store")):
+            shares[site.line] = max(shares.get(site.line, 0.0), self.found.feeds(site))
+        return shares
 
     def _loads(self, fact: Fact) -> list[ast.expr]:
         """Of the arrays of a fact, and of those that they are staged in: the last on the way
@@ -171,7 +173,7 @@ class Suspects:
         stores = [*source.accesses(source.parameters[-1], store=True)]
         if not stores:
             stores = [each for name in source.parameters for each in source.accesses(name, True)]
-        return list(stores)
+        return sorted(stores, key=lambda each: -self._share_at.get(each.lineno, 0.0))
 
     @cached_property
     def _sums(self) -> list[ast.stmt]:
@@ -185,7 +187,13 @@ class Suspects:
             )
             if isinstance(statement, Statement) and combines and statement not in found:
                 found.append(statement)  # type: ignore[arg-type]
-        return sorted(found, key=lambda each: -len(self.source.loops_around(each)))
+        return sorted(
+            found,
+            key=lambda each: (
+                -len(self.source.loops_around(each)),
+                -self._share_at.get(each.lineno, 0.0),
+            ),
+        )
 
     def _resets(self) -> list[ast.stmt]:
         """Variables that are set anew in a loop, or to begin with: those used after it first."""
@@ -232,11 +240,11 @@ class Suspects:
                 found += [node] if _is_constant(node.value) else []
         return found
 
-    def _fillings(self, fact: Fact) -> Iterator[int]:
+    def _fillings(self) -> Iterator[int]:
         """Where shared arrays are filled, and the indices there."""
         own = self.source.own_arrays()
-        stores = [each for name in sorted(own) for each in self.source.accesses(name, store=True)]
-        yield from _lines(sorted(stores, key=lambda each: each.lineno))
+        stores = [node for name in sorted(own) for node in self.source.accesses(name, store=True)]
+        yield from sorted(_lines(stores))
         yield from self._definitions(stores)
 
     def _loops(self, nodes: Iterable[ast.AST], outermost: bool = False) -> Iterator[int]:
@@ -268,7 +276,7 @@ class Suspects:
     def _by_axis(
         self, nodes: Iterable[ast.expr], axes: Iterable[int], array: str | None = None
     ) -> list[ast.expr]:
-        """Accesses, with the indices of these axes in their place for the search for definitions."""
+        """Accesses, each after its indices of these axes, which are searched first."""
         found: list[ast.expr] = []
         for node in nodes:
             found.append(node)
@@ -337,16 +345,3 @@ def explained(found: Experiment) -> list[Fact]:
     """What is wrong with the numbers of a launch, each fact with the lines to suspect."""
     suspects = Suspects(found, found.launcher.source)
     return [replace(fact, lines=suspects.lines(fact)) for fact in facts_of(found)]
-
-
-__all__ = [
-    "ALIAS",
-    "BEFORE",
-    "INDEPENDENT",
-    "NOT_FINITE",
-    "PAIRED",
-    "START",
-    "UNWRITTEN",
-    "WEIGHTED",
-    "explained",
-]

@@ -200,11 +200,12 @@ class Experiment:
             better |= self.unwritten & is_written
         return int((better & self.wrong).sum())
 
-    def feeds(self, site: Site) -> int:
-        """How many wrong elements are others without a site."""
+    def feeds(self, site: Site) -> float:
+        """Of the elements that are others without a site, the share that is wrong."""
         with np.errstate(invalid="ignore"):
-            moved = ~(np.abs(self.without[site] - self.got) <= self.noise)
-        return int((moved & self.wrong & np.isfinite(self.got)).sum())
+            moved = ~(np.abs(self.without.get(site, self.got) - self.got) <= self.noise)
+        fed = moved & np.isfinite(self.got)
+        return float(np.mean(self.wrong[fed])) if fed.any() else 0.0
 
     def _arguments(self, inputs: Sequence[Array]) -> list[Array]:
         return [*as_held(self.launcher.problem, inputs), self.before.copy(order="K")]
@@ -238,7 +239,7 @@ class Experiment:
             nothing = np.zeros((len(cells), len(at)))
             got, right = nothing, nothing
         else:
-            got, right = (each[:, at] for each in self._changed(number, cells[:, None]))
+            got, right = (each[:, at] for each in self._changed(number, [*cells[:, None]]))
         by = (self._other_than(number)(values) - values).reshape(-1)[cells].astype(np.float64)
         with np.errstate(invalid="ignore"):
             depends, should = (~(np.abs(each) <= self.noise[at]) for each in (got, right))
@@ -306,8 +307,7 @@ def _cases(launcher: Launcher, trials: Sequence[Trial]) -> Iterator[Case]:
         several = prod(launch.grid) > 1 and along > (launcher.step_tile or 1)
         return alone, not several, cells * prod(launch.grid) * prod(launch.block)
 
-    for case in sorted(shapes.values(), key=size):
-        yield case
+    yield from sorted(shapes.values(), key=size)
 
 
 def _begun(launcher: Launcher, case: Case) -> Experiment:
@@ -338,9 +338,21 @@ def _begun(launcher: Launcher, case: Case) -> Experiment:
         for each, held in ((inputs, before), (inputs, other), (nothing, before))
     ]
     got = copies.results(rows).reshape(3, -1).astype(np.float64)
-    flat = (each.reshape(-1) for each in (expected, room))
+    start, changed, zeros = got
     return Experiment(
-        launcher, case, copies, 1, inputs, before, other, *flat, *got, zero.reshape(-1)
+        launcher,
+        case,
+        copies,
+        1,
+        inputs,
+        before,
+        other,
+        expected.reshape(-1),
+        room.reshape(-1),
+        start,
+        changed,
+        zeros,
+        zero.reshape(-1),
     )
 
 
@@ -348,11 +360,15 @@ def _some(numbers: Array, most: int) -> Array:
     """No more than so many of some numbers, evenly spread."""
     if len(numbers) <= most:
         return numbers
-    return numbers[np.linspace(0, len(numbers) - 1, most).astype(int)]
+    some: Array = numbers[np.linspace(0, len(numbers) - 1, most).astype(int)]
+    return some
 
 
 def _apart_from_zero(values: Array) -> Array:
     """No number is so small that what it is multiplied with would not matter."""
     least = np.float32(LEAST_SHARE * np.abs(values).max(initial=0.0))
     small = np.abs(values) < least
-    return np.where(small, np.copysign(least + np.abs(values), values), values).astype(np.float32)
+    result: Array = np.where(small, np.copysign(least + np.abs(values), values), values).astype(
+        np.float32
+    )
+    return result
