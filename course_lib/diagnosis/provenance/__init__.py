@@ -1,0 +1,4 @@
+"""Where wrong numbers come from, found by experiment: which cells and lines each one depends on.
+
+Owns: copies of one launch that differ in one number, and the facts that their results tell.
+"""

@@ -1,0 +1,367 @@
+"""Facts about wrong numbers, read off what each of them depends on and should depend on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from course_lib.diagnosis.provenance.forms import AxisForm, forms_of
+from course_lib.diagnosis.provenance.tables import Experiment, Table
+
+Array = np.ndarray
+Place = tuple[int, ...]
+# The kinds of facts.
+NOT_FINITE, UNWRITTEN, BEFORE, START = "not finite", "unwritten", "before", "start"
+MOVED, READS_OTHER, MISSING, ONLY = "moved", "reads other", "missing", "only"
+SURPLUS, TIMES, INDEPENDENT, WEIGHTED = "surplus", "times", "independent", "weighted"
+PAIRED, ALIAS = "paired", "alias"
+# Which terms of a sum.
+FIRST, LAST, FROM, UP_TO, EVERY, STRETCH, SCATTERED = (
+    *("first", "last", "from", "up to", "every", "stretch", "scattered"),
+)
+MOST_OF = 0.8  # of the elements that a fact has to hold for
+PRECISION = 1e-3  # to which a factor is known
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Which terms of a sum, counted from 0 to `of` - 1: FIRST, LAST, FROM numbers[0] on, UP_TO
+    numbers[0] (without it), EVERY numbers[1]-th from numbers[0] on, a STRETCH from numbers[0] up to
+    numbers[1] (without it), or SCATTERED."""
+
+    kind: str
+    numbers: tuple[int, ...]
+    of: int
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing that is wrong with the numbers.
+
+    Attributes:
+        kind: what it is.
+        arrays: the kernel's names for the arrays concerned; for MOVED that is the output.
+        share: of the wrong elements that this holds for.
+        element: one of them.
+        read, right: cells of the first array, as an example: the one that takes part there, and
+            the one that should.
+        forms: how `read` follows from `right`, axis by axis, if there is a rule. For MOVED they are
+            elements of the output: `element` holds what belongs to `read`.
+        terms: for MISSING, ONLY and SURPLUS, which ones; None if the elements differ in that.
+        factor: for START the number; for TIMES and BEFORE how often something counts.
+        apart: `read` lies so many elements from `right` in every case, or a multiple of it, and
+            this is the side of a tile; 0 if it is none.
+        lines: those to suspect, the likeliest first.
+    """
+
+    kind: str
+    arrays: tuple[str, ...]
+    share: float
+    element: Place
+    read: Place = ()
+    right: Place = ()
+    forms: tuple[AxisForm, ...] | None = None
+    terms: Terms | None = None
+    factor: float = 0.0
+    apart: int = 0
+    lines: tuple[int, ...] = ()
+
+
+def facts_of(found: Experiment) -> list[Fact]:
+    """What is wrong, the plainest first."""
+    output = (found.launcher.names[-1],)
+    facts = [*_of_whole_elements(found, output)]
+    moved = _moved(found, output)
+    if moved:
+        facts.append(moved)
+    else:
+        facts += [*_from_before(found, output), *_starts(found, output)]
+        of_arrays = [fact for table in found.tables for fact in _of_array(found, table)]
+        facts += _without_terms(_joined(_aliases(found, of_arrays)), len(found.tables))
+    first = [each for each in facts if each.kind == MOVED and each.forms]
+    rest = [each for each in facts if each not in first]
+    return first + sorted(rest, key=lambda each: (-each.share, each.kind == WEIGHTED))
+
+
+def _element(found: Experiment, flat: int) -> Place:
+    return tuple(map(int, np.unravel_index(flat, found.shape or (1,))))
+
+
+def _share(found: Experiment, mask: Array) -> float:
+    return float(mask.sum() / found.wrong.sum())
+
+
+def _of_whole_elements(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
+    unfinished = found.wrong & ~np.isfinite(found.got)
+    for kind, mask in ((UNWRITTEN, found.unwritten), (NOT_FINITE, unfinished)):
+        if mask.any():
+            yield Fact(kind, output, _share(found, mask), _element(found, int(np.argmax(mask))))
+
+
+def _moved(found: Experiment, output: tuple[str, ...]) -> Fact | None:
+    """Elements that hold what belongs to others."""
+    rows = np.flatnonzero(found.wrong & ~found.unwritten & np.isfinite(found.got))
+    if not len(rows) or len(np.unique(found.expected)) < len(found.expected) / 2:
+        return None
+    order = np.argsort(found.expected)
+    place = np.clip(np.searchsorted(found.expected[order], found.got[rows]), 1, len(order) - 1)
+    near = np.where(
+        found.got[rows] - found.expected[order[place - 1]]
+        < found.expected[order[place]] - found.got[rows],
+        order[place - 1],
+        order[place],
+    )
+    fits = np.abs(found.expected[near] - found.got[rows]) <= found.room[near]
+    if fits.mean() < MOST_OF or len(rows) < 2:
+        return None
+    at, of = (np.stack(np.unravel_index(each[fits], found.shape), -1) for each in (rows, near))
+    element, read = _element(found, int(rows[fits][0])), _element(found, int(near[fits][0]))
+    share = float(fits.sum() / found.wrong.sum())
+    fact = Fact(MOVED, output, share, element, read, element)
+    return replace(fact, forms=forms_of(at, of, found.shape), apart=_apart(found, at, of))
+
+
+def _apart(found: Experiment, right: Array, used: Array) -> int:
+    """The side of the largest tile of the launch that divides all distances."""
+    launcher = found.launcher
+    sides = {*launcher.tile, launcher.step_tile or 1}
+    by = used - right if used.shape == right.shape else np.ones(1)
+    return max((side for side in sides if side > 1 and (by % side == 0).all()), default=0)
+
+
+def _from_before(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
+    """Elements in which what the output held before takes part."""
+    if not found.launcher.problem.starts_blank:
+        return
+    by = found.got_other - found.got
+    with np.errstate(invalid="ignore"):
+        mask = (np.abs(by) > found.noise) & found.wrong & ~found.unwritten
+    if mask.any():
+        at = int(np.argmax(mask))
+        change = found.other.reshape(-1).astype(np.float64) - found.before.reshape(-1)
+        factor = float(by[at] / change[at])
+        yield Fact(BEFORE, output, _share(found, mask), _element(found, at), factor=factor)
+
+
+def _starts(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
+    """Elements that are a number too large where nothing is added up."""
+    follows = np.abs(found.got_other - found.got) > found.noise
+    with np.errstate(invalid="ignore"):
+        by = found.got_zero - found.zero
+        mask = (np.abs(by) > found.room) & found.wrong & ~found.unwritten & ~follows
+    if mask.any():
+        at = int(np.argmax(mask))
+        yield Fact(START, output, _share(found, mask), _element(found, at), factor=float(by[at]))
+
+
+# --- arrays -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What one element says of one array: a fact without its share, and the cells behind it."""
+
+    fact: Fact
+    pairs: tuple[Array, Array] | None = None  # right and used cells, row by row
+
+
+def _of_array(found: Experiment, table: Table) -> list[Fact]:
+    """What the watched elements show, the most frequent kind first; one fact of each kind."""
+    by_kind: dict[str, list[_Seen]] = {}
+    for column, flat in enumerate(found.watched):
+        seen = _of_element(table, column, _element(found, int(flat)))
+        if seen:
+            by_kind.setdefault(seen.fact.kind, []).append(seen)
+    reachable = 1 - found.unwritten.sum() / found.wrong.sum()
+    return [
+        _together(found, table, seen, float(reachable * len(seen) / len(found.watched)))
+        for seen in by_kind.values()
+    ]
+
+
+def _together(found: Experiment, table: Table, seen: Sequence[_Seen], share: float) -> Fact:
+    """One fact for several elements that show the same kind."""
+    first = seen[0].fact
+    pairs = [each.pairs for each in seen if each.pairs]
+    if pairs:
+        right, used = (np.concatenate(each) for each in zip(*pairs, strict=True))
+        forms = forms_of(right, used, table.shape or (1,))
+        first = replace(first, forms=forms, apart=_apart(found, right, used))
+    [(terms, often)] = Counter(each.fact.terms for each in seen).most_common(1)
+    [(factor, _)] = Counter(round(each.fact.factor, 2) for each in seen).most_common(1)
+    agreed = terms if often >= MOST_OF * len(seen) else None
+    return replace(first, share=share, terms=agreed, factor=factor)
+
+
+def _of_element(table: Table, column: int, element: Place) -> _Seen | None:
+    """How the cells that one element depends on differ from those that it should depend on."""
+    depends, should = table.depends[:, column], table.should[:, column]
+    fact = Fact("", (table.array,), 0.0, element)
+    got, right = table.got[:, column], table.right[:, column]
+    surplus, missing = depends & ~should, should & ~depends
+    fact = replace(fact, read=_first(table, surplus), right=_first(table, missing))
+    if not should.any() and not depends.any():
+        return None
+    if not depends.any():
+        return _Seen(replace(fact, kind=INDEPENDENT))
+    if not missing.any() and surplus.any():
+        return _Seen(replace(fact, kind=SURPLUS))
+    if surplus.any():
+        return _Seen(replace(fact, kind=READS_OTHER), _paired(table, column))
+    if missing.any():
+        used = np.flatnonzero(depends[should])
+        gathered = _gathered(got[should], right[should], used)
+        if gathered is not None:
+            places = table.places(np.flatnonzero(should))
+            return _Seen(replace(fact, kind=READS_OTHER), (places, places[gathered]))
+        kind, chosen = (ONLY, depends) if len(used) == 1 else (MISSING, missing)
+        terms = _terms(np.flatnonzero(chosen[should]), int(should.sum()))
+        return _Seen(replace(fact, kind=kind, terms=terms))
+    times = _times(fact, got[should], right[should])
+    pairs = _paired(table, column) if times and times.fact.kind == WEIGHTED else None
+    if pairs and not np.array_equal(*pairs):
+        return _Seen(replace(fact, kind=PAIRED), pairs)
+    return times
+
+
+def _gathered(got: Array, right: Array, used: Array) -> Array | None:
+    """Which cells of a sum stand in place of which, if some stand in for those that are missing.
+
+    A cell's factor is then the sum of what belongs to it and to those that it stands for; or, where
+    both operands are read so, that many times its own. Tried: the first ones again and again, each
+    for some neighbours, and for each missing one the cell whose factor is too large by its own.
+    """
+    ranks = np.arange(len(right))
+    again: Array = ranks % (used[-1] + 1)
+    sums = np.bincount(again, right, len(right))[used]
+    if set(again) == set(used) and _close(got[used], sums).all():
+        return again
+    gaps = np.abs(np.cumsum(got[used])[:, None] - np.cumsum(right))
+    ends = gaps.argmin(axis=1)  # of the neighbours that each one stands for
+    if ends[-1] == ranks[-1] and (np.diff(ends) > 0).all() and (gaps.min(axis=1) < PRECISION).all():
+        return np.asarray(used[np.searchsorted(ends, ranks)])
+    times = got[used] / right[used]
+    if _close(times, np.maximum(np.rint(times), 1)).all() and times.sum() > len(right) - 0.5:
+        return again if set(again) == set(used) else None
+    missing = np.setdiff1d(ranks, used)
+    fits = _close((got - right)[used], right[missing][:, None])
+    if not (fits.sum(axis=1) == 1).all():
+        return None
+    instead: Array = ranks.copy()
+    instead[missing] = used[fits.argmax(axis=1)]
+    return instead
+
+
+def _close(numbers: Array, others: Array) -> Array:
+    return np.asarray(np.abs(numbers - others) <= PRECISION * (0.1 + np.abs(others)))
+
+
+def _times(fact: Fact, got: Array, right: Array) -> _Seen | None:
+    """The right cells: with the right factors, all a number of times too large, or otherwise."""
+    with np.errstate(all="ignore"):
+        ratio = got / right
+    if not np.isfinite(ratio).all():
+        return None
+    off = np.abs(ratio - 1) > PRECISION
+    if not off.any():
+        return None
+    first = float(ratio[off][0])
+    if (np.abs(ratio[off] - first) <= PRECISION * max(1.0, abs(first))).all():
+        terms = _terms(np.flatnonzero(off), len(off))
+        return _Seen(replace(fact, kind=TIMES, factor=first, terms=terms))
+    return _Seen(replace(fact, kind=WEIGHTED))
+
+
+def _paired(table: Table, column: int) -> tuple[Array, Array] | None:
+    """Which cell stands in place of which: by the same factor, or else by their order."""
+    used, right = (np.flatnonzero(each[:, column]) for each in (table.depends, table.should))
+    factors, wanted = table.got[used, column], table.right[right, column]
+    with np.errstate(invalid="ignore"):
+        near = np.abs(factors[:, None] - wanted) <= PRECISION * np.abs(wanted)
+    if (near.sum(axis=0) == 1).all() and (near.sum(axis=1) == 1).all():
+        used = used[near.argmax(axis=0)]
+    elif len(used) == 1:
+        used = np.repeat(used, len(right))
+    elif len(used) != len(right) or (used == right).all():
+        return None
+    return table.places(right), table.places(used)
+
+
+def _first(table: Table, mask: Array) -> Place:
+    return tuple(map(int, table.places(np.flatnonzero(mask)[:1])[0])) if mask.any() else ()
+
+
+def _terms(ranks: Array, of: int) -> Terms:
+    first, last, count = int(ranks[0]), int(ranks[-1]), len(ranks)
+    if count == 1 and of > 1 and first in (0, of - 1):
+        return Terms(LAST if first else FIRST, (), of)
+    if last - first == count - 1:
+        if first == 0:
+            return Terms(UP_TO, (last + 1,), of)
+        return (
+            Terms(FROM, (first,), of) if last == of - 1 else Terms(STRETCH, (first, last + 1), of)
+        )
+    steps = np.unique(np.diff(ranks))
+    return Terms(EVERY, (first, int(steps[0])), of) if len(steps) == 1 else Terms(SCATTERED, (), of)
+
+
+def _aliases(found: Experiment, facts: Sequence[Fact]) -> list[Fact]:
+    """Where an array counts nowhere, and another one does at its indices: one fact for both."""
+    left = list(facts)
+    for table in found.tables:
+        for other in found.tables:
+            unused = [
+                each for each in left if each.kind == INDEPENDENT and each.arrays == (table.array,)
+            ]
+            if table is other or not unused or not _stands_in(other, table):
+                continue
+            alias = replace(unused[0], kind=ALIAS, arrays=(other.array, table.array))
+            gone = {table.array, other.array}
+            left = [each for each in left if not gone & {*each.arrays}] + [alias]
+    return left
+
+
+def _stands_in(other: Table, table: Table) -> bool:
+    """Do most elements depend more on cells of one array, where they should on the same cells of
+    another?"""
+    if len(other.shape) != len(table.shape):
+        return False
+    places = [tuple(map(int, each)) for each in other.places(np.arange(len(other.cells)))]
+    row_of = {place: row for row, place in enumerate(places)}
+    stands = []
+    for column in range(table.should.shape[1]):
+        wanted = table.places(np.flatnonzero(table.should[:, column]))
+        rows = [row_of[place] for each in wanted if (place := tuple(map(int, each))) in row_of]
+        more = np.abs(other.got[rows, column] - other.right[rows, column]) > PRECISION
+        stands.append(bool(rows) and bool(more.all()))
+    return float(np.mean(stands)) >= MOST_OF
+
+
+def _joined(facts: Sequence[Fact]) -> list[Fact]:
+    """The same fact about several arrays as one; factors that only follow from another array's
+    cells are none."""
+    substituted = any(each.kind in (READS_OTHER, INDEPENDENT, ALIAS) for each in facts)
+    joined: dict[tuple[object, ...], Fact] = {}
+    for fact in facts:
+        if fact.kind in (WEIGHTED, PAIRED) and substituted:
+            continue
+        own = (fact.arrays, fact.forms) if fact.kind in (READS_OTHER, ALIAS) else ()
+        key = (fact.kind, fact.terms, round(fact.factor, 2), own)
+        if key in joined:
+            joined[key] = replace(joined[key], arrays=(*joined[key].arrays, *fact.arrays))
+        else:
+            joined[key] = fact
+    return list(joined.values())
+
+
+def _without_terms(facts: Sequence[Fact], arrays: int) -> list[Fact]:
+    """Elements that depend on no input at all lack all terms; after other facts, if there are."""
+    return [
+        replace(each, kind=MISSING, terms=None, right=())
+        if each.kind == INDEPENDENT and len(each.arrays) == arrays > 1
+        else each
+        for each in facts
+    ]

@@ -1,0 +1,347 @@
+"""The lines to suspect for a fact about wrong numbers, the likeliest first."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from course_lib.diagnosis.provenance.copies import Site
+from course_lib.diagnosis.provenance.facts import (
+    EVERY,
+    FIRST,
+    FROM,
+    LAST,
+    MISSING,
+    MOVED,
+    ONLY,
+    READS_OTHER,
+    SCATTERED,
+    SURPLUS,
+    TIMES,
+    UP_TO,
+    Fact,
+    facts_of,
+)
+from course_lib.diagnosis.provenance.forms import OTHER, SAME
+from course_lib.diagnosis.provenance.tables import Experiment
+from course_lib.diagnosis.source.nodes import flat, indices_of, variables_in
+from course_lib.diagnosis.source.source import Source
+
+Statement = ast.Assign | ast.AugAssign | ast.AnnAssign
+
+
+@dataclass
+class Suspects:
+    """Where in a text the cause of a fact may stand."""
+
+    found: Experiment
+    source: Source
+
+    def lines(self, fact: Fact) -> tuple[int, ...]:
+        """Each line once, the likeliest first."""
+        return tuple(dict.fromkeys(self._in_order(fact)))
+
+    def _in_order(self, fact: Fact) -> Iterator[int]:
+        loads, stores = self._loads(fact), self._stores()
+        match fact.kind:
+            case "unwritten":
+                yield from self._helpful_tests()
+                yield from self._definitions(self._by_axis(stores, self._unwritten_axes()))
+                yield from _lines(stores)
+                yield from self._loops(stores)
+                yield from self._tests(stores)
+            case "not finite":
+                healing = [each.node for each in self.found.unfinished]
+                yield from self._helpful_tests()
+                yield from _lines(healing)
+                yield from self._loops(healing)
+                yield from self._definitions(healing)
+                yield from self._tests(healing)
+                yield from self._fillings()
+            case "moved" | "reads other" | "paired" | "alias":
+                if self.found.unwritten.any() and fact.kind == MOVED:
+                    if _exchanged(fact):
+                        yield from _lines(stores)
+                    yield from self._definitions(self._by_axis(stores, _axes(fact)))
+                    yield from _lines(stores)
+                yield from _lines(loads)
+                yield from self._definitions(loads)
+                yield from self._fillings()
+                yield from _lines(stores)
+                yield from self._definitions(stores)
+            case "before":
+                yield from _lines(self.source.accesses(self.source.parameters[-1], store=False))
+                yield from _lines([*self._sums, *stores])
+            case "start":
+                yield from _lines(self._constants())
+                yield from _lines([*stores, *self._sums])
+            case "missing" | "only" | "surplus":
+                yield from self._helpful_tests()
+                if fact.kind == MISSING and self._is_beside_tiles(fact):
+                    yield from self._tests([*loads, *self._sums])
+                if fact.kind != MISSING or (fact.terms and fact.terms.kind in (UP_TO, FIRST)):
+                    yield from _lines(self._resets())
+                yield from self._loops(self._sums, outermost=self._is_by_tiles(fact))
+                yield from self._exits()
+                yield from _lines([*self._sums, *self._resets()])
+                yield from self._tests([*self._sums, *loads])
+                yield from _lines(loads)
+                yield from self._definitions(loads)
+                yield from _lines(self.source.loops())
+            case "times":
+                if fact.terms and fact.terms.kind in (FIRST, LAST):
+                    yield from self._fillings()
+                yield from _lines([*self._sums, *self._resets()])
+                yield from self._loops(self._sums, outermost=self._is_by_tiles(fact))
+                yield from _lines([*stores, *loads])
+            case _:
+                yield from _lines([*loads, *self._sums, *stores])
+
+    # --- what the copies of the launch say ---------------------------------------------------
+
+    def _sites(self, kind: str) -> list[Site]:
+        return [each for each in self.found.without if each.kind == kind]
+
+    def _helpful_tests(self) -> list[int]:
+        """Tests with which wrong elements are right, or written at all, if they are decided."""
+        helped = [(self.found.helped(each), each.line) for each in self._sites("test")]
+        return [line for count, line in sorted(helped, key=lambda each: -each[0]) if count]
+
+    @cached_property
+    def _feeding(self) -> list[Site]:
+        """The loads that feed wrong elements, those that feed no others first."""
+        shares = {each: self.found.feeds(each) for each in self._sites("load")}
+        return sorted((each for each in shares if shares[each]), key=lambda each: -shares[each])
+
+    @cached_property
+    def _share_at(self) -> dict[int, float]:
+        """The lines of loads and stores, and of what they feed the share that is wrong."""
+        shares: dict[int, float] = {}
+        for site in (*self._sites("load"), *self._sites("store")):
+            shares[site.line] = max(shares.get(site.line, 0.0), self.found.feeds(site))
+        return shares
+
+    def _loads(self, fact: Fact) -> list[ast.expr]:
+        """Of the arrays of a fact, and of those that they are staged in: the last on the way
+        first, but the first where whole tiles are mixed up."""
+        inputs = self.source.parameters[:-1]
+        wanted = set(fact.arrays) if fact.kind != MOVED else set(inputs)
+        staged = set().union(*(self.source.staged(each) for each in wanted))
+        loads = [each for each in self._feeding if each.array in wanted | staged] or self._feeding
+        at_inputs = [each.array in inputs for each in loads]
+        order = (
+            np.argsort(at_inputs, kind="stable")
+            if not self._is_by_tiles(fact)
+            else np.argsort(np.logical_not(at_inputs), kind="stable")
+        )
+        nodes: list[ast.expr] = [loads[each].node for each in order]
+        if fact.kind in (READS_OTHER, MOVED) and fact.forms and fact.arrays[0] in inputs:
+            return self._by_axis(nodes, _axes(fact), fact.arrays[0])
+        return nodes
+
+    def _is_by_tiles(self, fact: Fact) -> bool:
+        step = self.found.launcher.step_tile
+        if fact.apart:
+            return True
+        if not step or fact.kind not in (MISSING, ONLY, TIMES, SURPLUS):
+            return False
+        terms = fact.terms
+        return terms is None or (terms.kind in (FROM, UP_TO) and terms.numbers[0] % step == 0)
+
+    def _is_beside_tiles(self, fact: Fact) -> bool:
+        """Do terms lack where no tile ends? Then no loop over tiles is too short."""
+        kinds = (FROM, SCATTERED, EVERY)
+        found = fact.terms is not None and fact.terms.kind in kinds
+        return bool(self.found.launcher.step_tile) and found and not self._is_by_tiles(fact)
+
+    def _unwritten_axes(self) -> list[int]:
+        """The axes along which whole slabs are unwritten come first."""
+        written = ~self.found.unwritten.reshape(self.found.shape)
+        axes = range(written.ndim)
+        others = [tuple(each for each in axes if each != axis) for axis in axes]
+        return sorted(axes, key=lambda axis: bool(written.any(axis=others[axis]).all()))
+
+    # --- places in the text ------------------------------------------------------------------
+
+    def _stores(self) -> list[ast.expr]:
+        """Where the output is written; if it is nowhere, where anything else is."""
+        source = self.source
+        stores = [*source.accesses(source.parameters[-1], store=True)]
+        if not stores:
+            stores = [each for name in source.parameters for each in source.accesses(name, True)]
+        return sorted(stores, key=lambda each: -self._share_at.get(each.lineno, 0.0))
+
+    @cached_property
+    def _sums(self) -> list[ast.stmt]:
+        """The statements that combine what feeds wrong elements, those deepest in loops first."""
+        found = list(self.source.additions())
+        for site in self._feeding:
+            statement = self.source.statement(site.node)
+            value = getattr(statement, "value", None)
+            combines = isinstance(statement, ast.AugAssign) or isinstance(
+                value, ast.BinOp | ast.Call
+            )
+            if isinstance(statement, Statement) and combines and statement not in found:
+                found.append(statement)  # type: ignore[arg-type]
+        return sorted(
+            found,
+            key=lambda each: (
+                -len(self.source.loops_around(each)),
+                -self._share_at.get(each.lineno, 0.0),
+            ),
+        )
+
+    def _resets(self) -> list[ast.stmt]:
+        """Variables that are set anew in a loop, or to begin with: those used after it first."""
+        found: list[tuple[int, ast.stmt]] = []
+        for statement in self.source.walk():
+            if not isinstance(statement, ast.Assign) or not self._is_a_number(statement):
+                continue
+            loops = self.source.loops_around(statement)
+            names = {
+                each.id for t in statement.targets for each in flat(t) if isinstance(each, ast.Name)
+            }
+            if not names or names & variables_in(statement.value):
+                continue
+            within = set(map(id, ast.walk(loops[-1]))) if loops else set()
+            after = any(
+                isinstance(each, ast.Name) and each.id in names and isinstance(each.ctx, ast.Load)
+                for each in self.source.walk()
+                if id(each) not in within
+            )
+            found.append((0 if loops and after else 2 if loops else 1, statement))
+        return [each for _, each in sorted(found, key=lambda each: each[0])]
+
+    def _is_a_number(self, statement: ast.Assign) -> bool:
+        """Does it set what is added up, or hand it on?"""
+        names = {
+            each.id for t in statement.targets for each in flat(t) if isinstance(each, ast.Name)
+        }
+        changed = {name for each in self.source.additions() for name in variables_in(_target(each))}
+        kept = set(self.source.sums()) | changed
+        for store in self._stores():
+            whole = self.source.statement(store)
+            kept |= (
+                variables_in(whole.value) if isinstance(whole, Statement) and whole.value else set()
+            )
+        return bool(names & kept)
+
+    def _constants(self) -> list[ast.AST]:
+        """Where a number, and no element of an array, is given to a sum or put into an array."""
+        found: list[ast.AST] = [each for each in self._resets() if not _subscripts(each)]
+        for node in self.source.walk():
+            if isinstance(node, ast.IfExp) and any(map(_is_constant, (node.body, node.orelse))):
+                found.append(node)
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
+                found += [node] if _is_constant(node.value) else []
+        return found
+
+    def _fillings(self) -> Iterator[int]:
+        """Where shared arrays are filled, and the indices there."""
+        own = self.source.own_arrays()
+        stores = [node for name in sorted(own) for node in self.source.accesses(name, store=True)]
+        yield from sorted(_lines(stores))
+        yield from self._definitions(stores)
+
+    def _loops(self, nodes: Iterable[ast.AST], outermost: bool = False) -> Iterator[int]:
+        """The loops around, also around calls, and where their bounds are set."""
+        for node in nodes:
+            loops = self._around(node)
+            for loop in loops[::-1] if outermost else loops:
+                yield loop.lineno
+                head = loop.iter if isinstance(loop, ast.For) else loop.test
+                yield from self._definitions([head])
+
+    def _around(self, node: ast.AST, depth: int = 3) -> list[ast.For | ast.While]:
+        """From the inside out."""
+        loops = self.source.loops_around(node)[::-1]
+        function = next((f for f in self.source.functions[1:] if node in ast.walk(f)), None)
+        if function and depth:
+            for call in self.source.calls_by_name(function.name):
+                loops += self._around(call, depth - 1)
+        return loops
+
+    def _exits(self) -> Iterator[int]:
+        for node in self.source.walk():
+            if isinstance(node, ast.Return | ast.Break | ast.Continue) and self._around(node):
+                yield node.lineno
+
+    def _tests(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
+        return (line for node in nodes for _, line in self.source.conditions(node))
+
+    def _by_axis(
+        self, nodes: Iterable[ast.expr], axes: Iterable[int], array: str | None = None
+    ) -> list[ast.expr]:
+        """Accesses, each after its indices of these axes, which are searched first."""
+        found: list[ast.expr] = []
+        for node in nodes:
+            found.append(node)
+            indices = indices_of(node) if isinstance(node, ast.Subscript) else ()
+            if array is None or (isinstance(node, ast.Subscript) and _root(node) == array):
+                found[-1:] = [indices[axis] for axis in axes if axis < len(indices)] + [node]
+        return found
+
+    def _definitions(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
+        """Where the variables in expressions get their values, and those in these values."""
+        waiting = [name for node in nodes for name in sorted(variables_in(node))]
+        seen: set[str] = set()
+        loops = {
+            each.id: loop.lineno
+            for loop in self.source.loops()
+            if isinstance(loop, ast.For)
+            for each in flat(loop.target)
+            if isinstance(each, ast.Name)
+        }
+        for name in waiting:
+            if name in seen:
+                continue
+            seen.add(name)
+            if name in loops:
+                yield loops[name]
+            for statement in self.source.assignments(name):
+                if statement.value is not None and not self.source.makes_array(statement):
+                    yield statement.lineno
+                    waiting += sorted(variables_in(statement.value))
+
+
+def _lines(nodes: Iterable[ast.AST]) -> Iterator[int]:
+    return (node.lineno for node in nodes)  # type: ignore[attr-defined]
+
+
+def _axes(fact: Fact) -> list[int]:
+    """Of a fact's indices: the wrong ones."""
+    forms = fact.forms or ()
+    return [axis for axis, form in enumerate(forms) if form.kind != SAME]
+
+
+def _exchanged(fact: Fact) -> bool:
+    return bool(fact.forms) and all(form.kind == OTHER for form in fact.forms or ())
+
+
+def _target(statement: ast.Assign | ast.AugAssign) -> ast.AST:
+    return statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+
+
+def _root(node: ast.Subscript) -> str:
+    return node.value.id if isinstance(node.value, ast.Name) else ""
+
+
+def _subscripts(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Subscript) for each in ast.walk(node))
+
+
+def _is_constant(node: ast.expr) -> bool:
+    """A number, perhaps in a type: `0`, `float32(1)`."""
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        node = node.args[0]
+    return isinstance(node, ast.Constant | ast.UnaryOp)
+
+
+def explained(found: Experiment) -> list[Fact]:
+    """What is wrong with the numbers of a launch, each fact with the lines to suspect."""
+    suspects = Suspects(found, found.launcher.source)
+    return [replace(fact, lines=suspects.lines(fact)) for fact in facts_of(found)]

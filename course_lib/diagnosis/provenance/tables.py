@@ -1,0 +1,374 @@
+"""Which cells, and which lines, every element of an output depends on, and should depend on.
+
+One cell of one array is another number in each copy of a launch. What that does to the output, and
+to what should come out, are two tables; where they differ is what an answer does wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from course_lib.diagnosis.launcher import Launcher
+from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
+from course_lib.diagnosis.problems.problem import EPSILON, Case
+from course_lib.diagnosis.provenance.copies import Copies, Site, sites_of
+from course_lib.diagnosis.trial import Trial
+from course_lib.emulator import Budget, KernelRejected
+from course_lib.emulator.budget import BudgetExceeded
+from course_lib.emulator.unwatched import typing_for
+from course_lib.number_formats import rounded
+
+Array = np.ndarray
+DRAW = 81  # of the inputs
+# Lanes times steps of all copies of an experiment in which every cell gets its copy.
+MOST_WORK = 30_000_000
+MOST_WATCHED = 40  # elements that are looked at one by one
+FEW_WATCHED = 6  # the same where not every cell can have a copy
+FEWEST_CELLS = 120  # that get a copy then, of all arrays
+MOST_CELLS = 600  # of one array, for one element
+LEAST_SHARE = 1 / 8  # of the largest number of an array: closer to 0 no number is
+STEPS = 400_000
+BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Table:
+    """How the elements of an output depend on some cells of one array.
+
+    Attributes:
+        array: its name in the kernel.
+        shape: its shape.
+        cells: the cells, flat.
+        got: by how much the outcome moves for each cell (first axis) and element (second axis),
+            in multiples of the cell's change.
+        right: by how much it should.
+        depends, should: where those are more than rounding.
+    """
+
+    array: str
+    shape: tuple[int, ...]
+    cells: Array
+    got: Array
+    right: Array
+    depends: Array
+    should: Array
+
+    def places(self, rows: Array) -> Array:
+        """The indices of some of the cells: one row for each."""
+        return np.stack(np.unravel_index(self.cells[rows], self.shape or (1,)), axis=-1)
+
+
+@dataclass
+class Experiment:
+    """One launch, its copies, and what came of them. Elements of the output are counted flat.
+
+    Attributes:
+        inputs: what the launch begins with.
+        before: what the output holds before, and `other` what it holds in one copy.
+        steps: of one launch.
+        expected, room: what should come out, and how far rounding may take it.
+        got, got_other, got_zero: what came out, with other contents before, with inputs of 0.
+        zero: what should come out of inputs of 0; not finite if that is no input.
+    """
+
+    launcher: Launcher
+    case: Case
+    copies: Copies
+    steps: int
+    inputs: tuple[Array, ...]
+    before: Array
+    other: Array
+    expected: Array
+    room: Array
+    got: Array
+    got_other: Array
+    got_zero: Array
+    zero: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the output."""
+        return self.before.shape
+
+    @cached_property
+    def wrong(self) -> Array:
+        with np.errstate(invalid="ignore"):
+            result: Array = ~(np.abs(self.got - self.expected) <= self.room)
+            return result
+
+    @cached_property
+    def unwritten(self) -> Array:
+        """Elements that hold what they held before."""
+        held = self.before.reshape(-1).astype(np.float64)
+        follows = self.got_other == self.other.reshape(-1)
+        result: Array = (self.got == held) & follows & self.wrong
+        return result
+
+    @cached_property
+    def noise(self) -> Array:
+        """Differences up to this are rounding."""
+        scale = np.nan_to_num(np.abs(self.got), posinf=0) + np.abs(self.expected)
+        result: Array = 4 * self.room + 16 * EPSILON * scale
+        return result
+
+    @cached_property
+    def watched(self) -> Array:
+        """The wrong elements that are looked at one by one."""
+        some = np.flatnonzero(self.wrong & ~self.unwritten & np.isfinite(self.got))
+        most = MOST_WATCHED if self.every_cell else FEW_WATCHED
+        return _some(some, most)
+
+    @cached_property
+    def every_cell(self) -> bool:
+        return sum(map(np.size, self.inputs)) <= self.most_copies
+
+    @property
+    def most_copies(self) -> int:
+        return MOST_WORK // (self.copies.lanes * self.steps)
+
+    @cached_property
+    def tables(self) -> list[Table]:
+        """One for each input, with the watched elements only.
+
+        Where not every cell can have a copy, as many elements are watched as can have all theirs.
+        """
+        cells = [np.arange(np.size(each)) for each in self.inputs]
+        if not self.every_cell:
+            of_elements = zip(*map(self._cells_of_slabs, range(len(self.inputs))), strict=True)
+            together: list[set[int]] = [set() for _ in self.inputs]
+            watched = 0
+            for of_element in of_elements:
+                more = [one | set(other) for one, other in zip(together, of_element, strict=True)]
+                if watched and sum(map(len, more)) > max(FEWEST_CELLS, self.most_copies):
+                    break
+                together, watched = more, watched + 1
+            self.watched = self.watched[:watched]
+            cells = [np.array(sorted(each), int) for each in together]
+        return [self._table(number, each) for number, each in enumerate(cells)]
+
+    @cached_property
+    def sites(self) -> list[Site]:
+        """The loads, stores and tests in the text."""
+        return sites_of(typing_for(self.copies.kernel, self._arguments(self.inputs)))
+
+    @cached_property
+    def without(self) -> dict[Site, Array]:
+        """What is left in the output if a load or store is 0, or a test is decided."""
+        found: dict[Site, Array] = {}
+        for is_test in (False, True):  # a test may end a loop; then the others still count
+            some = [each for each in self.sites if (each.kind == "test") is is_test]
+            with suppress(BudgetExceeded):
+                found |= zip(some, self._left([[each] for each in some]), strict=True)
+        return found
+
+    @cached_property
+    def unfinished(self) -> list[Site]:
+        """The loads from which elements get what is not finite.
+
+        Without one that does it alone, elements are finite. Of several such on one way the first
+        counts. Where none does it alone, all others of them are 0 while one is tried.
+        """
+        loads = [each for each in self.sites if each.kind == "load"]
+        passed = [each for each in loads if self.helped(each, only_finite=True)]
+        rest = [each for each in loads if each not in passed]
+        bad = ~np.isfinite(self.got) & ~self.unwritten
+        tried = [rest, *([other for other in rest if other is not each] for each in rest)]
+        still = (~np.isfinite(self._left(tried)) & bad).any(axis=1)
+        alone = [each for each, is_bad in zip(rest, still[1:], strict=True) if is_bad]
+        return passed if still[0] else [*alone, *passed]
+
+    def _left(self, sites: Sequence[Sequence[Site]]) -> Array:
+        if not sites:
+            return np.zeros((0, self.got.size))
+        left = self.copies.changed([self._arguments(self.inputs)] * len(sites), sites)
+        return left.reshape(len(sites), -1).astype(np.float64)
+
+    def helped(self, site: Site, only_finite: bool = False) -> int:
+        """How many wrong elements are right, written or finite once a site is changed."""
+        left = self.without.get(site, self.got)
+        is_written = left != self.before.reshape(-1)
+        better = ~np.isfinite(self.got) & np.isfinite(left) & is_written
+        if not only_finite:
+            with np.errstate(invalid="ignore"):
+                better |= np.abs(left - self.expected) <= self.room
+            better |= self.unwritten & is_written
+        return int((better & self.wrong).sum())
+
+    def feeds(self, site: Site) -> float:
+        """Of the elements that are others without a site, the share that is wrong."""
+        with np.errstate(invalid="ignore"):
+            moved = ~(np.abs(self.without.get(site, self.got) - self.got) <= self.noise)
+        fed = moved & np.isfinite(self.got)
+        return float(np.mean(self.wrong[fed])) if fed.any() else 0.0
+
+    def _arguments(self, inputs: Sequence[Array]) -> list[Array]:
+        return [*as_held(self.launcher.problem, inputs), self.before.copy(order="K")]
+
+    def _changed(self, number: int, groups: Sequence[Array]) -> tuple[Array, Array]:
+        """How the outcome moves, and should, if these groups of cells of an input change sign."""
+        rows, right = [], []
+        for cells in groups:
+            changed = self.inputs[number].copy(order="K")
+            changed.flat[cells] = self._other_than(number)(changed.flat[cells])
+            inputs = (*self.inputs[:number], changed, *self.inputs[number + 1 :])
+            rows.append(self._arguments(inputs))
+            right.append(expected_of(self.launcher.problem, self.case, inputs)[0].reshape(-1))
+        got = self.copies.results(rows).reshape(len(rows), -1).astype(np.float64)
+        return got - self.got, np.array(right) - self.expected
+
+    def _other_than(self, number: int) -> Callable[[Array], Array]:
+        """What a changed cell of an input holds: the opposite, or half as much again where a
+        formula takes no such numbers."""
+        inputs = list(self.inputs)
+        inputs[number] = -inputs[number]
+        if self.launcher.problem.has_answer(*inputs):
+            return lambda values: np.where(values == 0, np.float32(1), -values)
+        name = (*self.launcher.problem.formats, "float32")[number]
+        return lambda values: rounded(np.asarray(values * 1.5, np.float32), name)
+
+    def _table(self, number: int, cells: Array) -> Table:
+        at = self.watched
+        values = self.inputs[number]
+        if not len(cells) or not len(at):
+            nothing = np.zeros((len(cells), len(at)))
+            got, right = nothing, nothing
+        else:
+            got, right = (each[:, at] for each in self._changed(number, [*cells[:, None]]))
+        by = (self._other_than(number)(values) - values).reshape(-1)[cells].astype(np.float64)
+        with np.errstate(invalid="ignore"):
+            depends, should = (~(np.abs(each) <= self.noise[at]) for each in (got, right))
+        name = self.launcher.names[number]
+        scaled = (got / by[:, None], right / by[:, None])
+        return Table(name, np.shape(values), cells, *scaled, depends, should)
+
+    def _cells_of_slabs(self, number: int) -> list[Array]:
+        """For each watched element, the cells that it depends on or should, as far as whole slabs
+        tell."""
+        shape = np.shape(self.inputs[number])
+        flat = np.arange(prod(shape)).reshape(shape)
+        slabs = [
+            np.take(flat, index, axis).reshape(-1)
+            for axis, length in enumerate(shape)
+            for index in range(length)
+        ]
+        if not slabs or not len(self.watched):
+            return [flat.reshape(-1)] * len(self.watched)
+        noise = self.noise[self.watched]
+        with np.errstate(invalid="ignore"):
+            moved = [
+                ~(np.abs(each[:, self.watched]) <= noise) for each in self._changed(number, slabs)
+            ]
+        found = []
+        for depends, should in zip(moved[0].T, moved[1].T, strict=True):
+            cells: set[int] = set()
+            for matters in (depends, should):
+                axes = np.split(matters, np.cumsum(shape)[:-1])
+                cells |= set(_some(flat[np.ix_(*axes)].reshape(-1), MOST_CELLS))
+            found.append(np.array(sorted(cells), int))
+        return found
+
+
+def experiment(launcher: Launcher, trials: Sequence[Trial]) -> Experiment | None:
+    """The smallest launch that goes wrong, with inputs that tell its cells apart."""
+    fewest = min((each.profile.steps for each in trials), default=1)
+    steps = {each.case.shape: each.profile.steps for each in trials}
+    for case in _cases(launcher, trials):
+        for draw in (DRAW, case.draw):
+            try:
+                found = _begun(launcher, replace(case, draw=draw, allowed=0))
+                found.steps = max(1, steps.get(case.shape, fewest))
+            except (KernelRejected, BudgetExceeded):
+                break
+            if found.wrong.any():
+                return found
+    return None
+
+
+def _cases(launcher: Launcher, trials: Sequence[Trial]) -> Iterator[Case]:
+    """The smallest with several blocks and steps first, and with an axis of length 1 last: there
+    many slips look the same."""
+    problem = launcher.problem
+    wrong = [each.case for each in trials if not each.right]
+    shapes = {each.shape: each for each in wrong}
+    if problem.sizes_vary and wrong:
+        shapes.setdefault(problem.short, replace(wrong[0], shape=problem.short, exact=False))
+
+    def size(case: Case) -> tuple[bool, bool, int]:
+        launch = launcher.launch(case)
+        cells = sum(map(prod, problem.operand_shapes(case.shape)))
+        alone = 1 in problem.covered(case.shape)
+        along = case.shape[-1] if problem.has_steps else 2
+        several = prod(launch.grid) > 1 and along > (launcher.step_tile or 1)
+        return alone, not several, cells * prod(launch.grid) * prod(launch.block)
+
+    yield from sorted(shapes.values(), key=size)
+
+
+def _begun(launcher: Launcher, case: Case) -> Experiment:
+    problem = launcher.problem
+    launch = launcher.launch(case)
+    drawn = [np.asarray(each) for each in make_inputs(problem, case, launcher.seed)]
+    if case.draw == DRAW:
+        drawn = [_apart_from_zero(each) for each in drawn]
+    formats = problem.formats or ("float32",) * len(drawn)
+    inputs = tuple(
+        rounded(e, name) if problem.formats else e for e, name in zip(drawn, formats, strict=True)
+    )
+    expected, room = expected_of(problem, case, inputs)
+    rng = np.random.default_rng((launcher.seed, DRAW))
+    held = np.full(expected.shape, case.poison)
+    if problem.starts_blank:
+        held = rng.uniform(1, 2, expected.shape)
+    before = np.asarray(held, np.float32, order=problem.order)
+    other = np.asarray(before + rng.uniform(1, 2, expected.shape), np.float32, order=problem.order)
+    nothing = tuple(np.zeros_like(each) for each in inputs)
+    with np.errstate(all="ignore"):
+        zero = expected_of(problem, case, nothing)[0]
+    copies = Copies(
+        launcher.answer.kernel, launch.grid, launch.block, case.schedule, Budget(STEPS, BYTES, 0)
+    )
+    rows = [
+        [*as_held(problem, each), held.copy(order="K")]
+        for each, held in ((inputs, before), (inputs, other), (nothing, before))
+    ]
+    got = copies.results(rows).reshape(3, -1).astype(np.float64)
+    start, changed, zeros = got
+    return Experiment(
+        launcher,
+        case,
+        copies,
+        1,
+        inputs,
+        before,
+        other,
+        expected.reshape(-1),
+        room.reshape(-1),
+        start,
+        changed,
+        zeros,
+        zero.reshape(-1),
+    )
+
+
+def _some(numbers: Array, most: int) -> Array:
+    """No more than so many of some numbers, evenly spread."""
+    if len(numbers) <= most:
+        return numbers
+    some: Array = numbers[np.linspace(0, len(numbers) - 1, most).astype(int)]
+    return some
+
+
+def _apart_from_zero(values: Array) -> Array:
+    """No number is so small that what it is multiplied with would not matter."""
+    least = np.float32(LEAST_SHARE * np.abs(values).max(initial=0.0))
+    small = np.abs(values) < least
+    result: Array = np.where(small, np.copysign(least + np.abs(values), values), values).astype(
+        np.float32
+    )
+    return result
