@@ -82,6 +82,11 @@ class Case:
             return problem.fewest_steps
         return problem.steps[self.schedule if self.along is None else "long"]
 
+    @property
+    def is_counted(self) -> bool:
+        """Is it one of those that every answer has, and that are told from try to try?"""
+        return not (self.again or self.allowed)
+
     def label(self, problem: Problem) -> str:
         """The sizes as a student writes them: "(33 x 37) @ (37 x 19)"."""
         return problem.label(self.shape)
