@@ -122,7 +122,7 @@ class Examination:
         cases = self.launcher.cases()
         self.usual = sum(case.is_counted for case in cases)
         for case in cases:
-            if case.again and all(trial.right for trial in trials):
+            if case.further and all(trial.right for trial in trials):
                 continue
             trial = self.launched_either_way(case)
             if case.along is not None and runs_out(trial) and not all(t.right for t in trials):

@@ -236,7 +236,7 @@ class TaskProblem(DescribedProblem):
             name = next(each for each, axes in axes_of.items() if number in axes)
             shape = tuple(changed.get(each, int(each)) for each in self.sizes)
             axis = f"{name}.shape[{axes_of[name].index(number)}]"
-            case = Case(shape, poison=task.before, allowed=self.steps["lockstep"])
+            case = Case(shape, poison=task.before, further=True)
             yield case, OtherSize(axis, int(number), other)
 
     def gpu_cases(self) -> list[Case]:
