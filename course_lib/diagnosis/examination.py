@@ -77,6 +77,7 @@ class Examination:
         self.source = self.launcher.source
         self.trials: list[Trial] = []
         self.unsteady: Trial | None = None
+        self.usual = 0  # launches, as many as every answer has
         self._launches = self._launched_trials()
 
     @cached_property
@@ -118,8 +119,10 @@ class Examination:
     def _launched_trials(self) -> Iterator[Trial]:
         """Launch case after case, as long as there is something to learn; keeps all in `trials`."""
         trials = self.trials
-        for case in self.launcher.cases():
-            if case.again and all(trial.right for trial in trials):
+        cases = self.launcher.cases()
+        self.usual = sum(case.is_counted for case in cases)
+        for case in cases:
+            if case.further and all(trial.right for trial in trials):
                 continue
             trial = self.launched_either_way(case)
             if case.along is not None and runs_out(trial) and not all(t.right for t in trials):
@@ -166,15 +169,15 @@ class Examination:
             found.append(wrong_result(self.launcher, trials))
         if not numbers_right:
             found = with_a_change(self.launcher, found, trials)
-        works = exact is not None and self.is_right_where_even(exact, trials)
+        works = exact is not None and _works(exact)
         if exact is not None and (numbers_right or exact.right):
             found += self.costs(exact, trials)
         problem = self.launcher.problem
-        held = what_holds(self.exercise, found, trials, problem, numbers_right, works)
+        even = exact is not None and self.is_right_where_even(exact, trials)
+        held = what_holds(self.exercise, found, trials, problem, numbers_right, even, self.usual)
         shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
         report = make_report(self.exercise, kept.once(found), held, numbers_right, works, shares)
-        # Launches beyond a limit are as many as an answer has numbers; the others stay the same.
-        tried = tuple(self.tried(trial) for trial in trials if not trial.case.allowed)
+        tried = tuple(self.tried(trial) for trial in trials if trial.case.is_counted)
         counts = counts_of(exact.profile) if exact else {}
         return replace(report, launched=self.launcher.launched, tried=tried, counts=counts)
 
@@ -184,7 +187,7 @@ class Examination:
         On a square, rows and columns may be exchanged without anybody's noticing.
         """
         launcher = self.launcher
-        if not exact.right or any(each.code == "uninitialised-read" for each in exact.errors):
+        if not _works(exact):
             return False
         if all(trial.right or trial.case.along is not None for trial in trials):
             return True  # what goes wrong beyond a size alone says nothing of sides
@@ -271,6 +274,11 @@ class Examination:
             answer.run_native,
             launcher.names,
         )
+
+
+def _works(exact: Trial) -> bool:
+    """Is an answer right where its blocks divide the sizes, and made of what somebody wrote?"""
+    return exact.right and all(fault.code != "uninitialised-read" for fault in exact.errors)
 
 
 def _has_errors(found: Sequence[Finding]) -> bool:

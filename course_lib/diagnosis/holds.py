@@ -35,6 +35,7 @@ def what_holds(
     problem: Problem,
     numbers_right: bool,
     right_where_even: bool,
+    usual: int,
 ) -> list[str]:
     """What holds, one sentence each.
 
@@ -45,6 +46,7 @@ def what_holds(
         problem: what is computed.
         numbers_right: the numbers are right but for what races do to them.
         right_where_even: they are right where the blocks divide all sizes, equal or not.
+        usual: how many launches every answer has; further ones are not counted.
     """
     errors = {each.code for each in found if each.severity == "error"}
     faults = [each for launch in launches for each in launch.profile.findings]
@@ -53,7 +55,7 @@ def what_holds(
     seen_errors = errors | {each.code for each in faults if each.severity == "error"}
     if "timeout" in seen:
         return []
-    held = _right_where(launches, problem, numbers_right, right_where_even)
+    held = _right_where(launches, problem, numbers_right, right_where_even, usual)
     if not seen_errors & {*OUTSIDE, "wrong-bounds-check", "wrong-index"}:
         held.append("no thread leaves an array")
     several = any(prod((*each.profile.grid, *each.profile.block)) > 1 for each in launches)
@@ -70,24 +72,26 @@ def what_holds(
 
 
 def _right_where(
-    launches: Sequence[Trial], problem: Problem, numbers_right: bool, right_where_even: bool
+    launches: Sequence[Trial],
+    problem: Problem,
+    numbers_right: bool,
+    right_where_even: bool,
+    usual: int,
 ) -> list[str]:
-    """Where the numbers are right, if anywhere; launches far beyond are not counted, as how many
-    they are depends on the answer."""
-    everywhere = all(launch.right for launch in launches)
-    wrong_far = [launch for launch in launches if launch.case.allowed and not launch.right]
-    launches = [launch for launch in launches if not launch.case.allowed] + wrong_far
-    right = [launch for launch in launches if launch.right]
-    if numbers_right and everywhere and not problem.sizes_vary:
+    """Where the numbers are right, if anywhere."""
+    right = [launch for launch in launches if launch.right and launch.case.is_counted]
+    wrong = [launch.case for launch in launches if not launch.right]
+    if numbers_right and not wrong and not problem.sizes_vary:
         return [problem.formula]
-    if numbers_right and everywhere:
-        return [f"{problem.formula} on all {len({each.case.shape for each in launches})} shapes"]
+    if numbers_right and not wrong:
+        return [f"{problem.formula} on all {len({each.case.shape for each in right})} shapes"]
     if numbers_right:
         return [f"{problem.formula} as long as the warps run in step"]
-    wrong = [launch.case for launch in launches if not launch.right]
     only_beyond_a_size = all(case.along is not None or case.allowed for case in wrong)
     exact = {launch.case.shape for launch in right if launch.case.exact}
     with_other_numbers = any(case.shape in exact for case in wrong)
     if right_where_even and not only_beyond_a_size and not with_other_numbers:
         return ["right where the blocks divide all sizes"]
-    return [f"right on {len(right)} of {len(launches)} launches"] if right else []
+    if len(right) == usual:
+        return [f"right on all {usual} usual launches"]
+    return [f"right on {len(right)} of {usual} launches"] if right else []

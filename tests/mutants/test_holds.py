@@ -45,6 +45,7 @@ def _objection(held: str, trials: list[Trial], report: Report) -> str:
     errors = {each.code for each in report.errors}
     exact = next((trial for trial in trials if trial.case.exact), None)
     right = [trial for trial in trials if trial.right]
+    usual = [trial for trial in trials if trial.case.is_counted]
     if held in CONTRADICTED_BY:
         return next((code for code in codes if CONTRADICTED_BY[held](code)), "")
     if " on all " in held:
@@ -55,8 +56,12 @@ def _objection(held: str, trials: list[Trial], report: Report) -> str:
     if held == "right where the blocks divide all sizes":
         return "" if exact and exact.right else "it is not"
     if counted := re.fullmatch(r"right on (\d+) of (\d+) launches", held):
-        is_so = [len(right), len(trials)] == [int(each) for each in counted.groups()]
-        return "" if is_so else f"right on {len(right)} of {len(trials)}"
+        told, of = map(int, counted.groups())
+        is_so = told == sum(trial.right for trial in usual) and len(usual) <= of
+        return "" if is_so else f"right on {len(right)} of {len(usual)}"
+    if all_usual := re.fullmatch(r"right on all (\d+) usual launches", held):
+        is_so = int(all_usual[1]) == sum(trial.right for trial in usual) == len(usual)
+        return "" if is_so else f"right on {len(right)} of {len(usual)}"
     if exact is None or not exact.right:
         return "costs are praised of wrong numbers"
     return _objection_to_costs(held, exact.profile, errors)

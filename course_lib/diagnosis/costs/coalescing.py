@@ -18,6 +18,7 @@ from course_lib.diagnosis.costs.measured import (
 from course_lib.findings import Finding, finding
 from course_lib.sentences import say
 
+FLOATS_OF_A_SECTOR = 8
 SECTORS_FOR_A_WARP = 4  # 32 lanes x 4 bytes / 32 bytes: what a full, coalesced request needs
 
 
@@ -31,13 +32,15 @@ def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Find
         return
     for name, letter in zip(measured.names, exercise.parameters, strict=False):
         traffic = measured.profile.arrays.get(name)
-        if traffic is None or _length(traffic.shape, measured) < WARP:
-            continue  # a warp covers several rows, and each begins in a sector of its own
+        if traffic is None or not traffic.shape:
+            continue
+        row = traffic.shape[measured.contiguous_axis]
+        begins = 1 + FLOATS_OF_A_SECTOR / max(row, 1)  # each row takes a part of one sector more
         for code, verb, elements, sectors in (
             ("uncoalesced-load", "loads from", traffic.loaded_elements, traffic.load_sectors),
             ("uncoalesced-store", "stores to", traffic.stored_elements, traffic.store_sectors),
         ):
-            needed = _sectors_needed(exercise, measured, elements)
+            needed = begins * _sectors_needed(exercise, measured, elements)
             if sectors <= ROOM_AT_EDGES * needed:
                 continue
             sizes = " x ".join(str(size) for size in traffic.shape)
@@ -56,11 +59,6 @@ def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Find
             )
             line = first_line(measured.source, name, code == "uncoalesced-store")
             yield finding(code, message, line, hint, "error")
-
-
-def _length(shape: tuple[int, ...], measured: Measured) -> int:
-    """How many elements lie side by side in an array."""
-    return shape[measured.contiguous_axis] if shape else 0
 
 
 def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from course_lib.findings import Severity
 
 WARP = 32
 ROOM = 1.1
-ROOM_AT_EDGES = 3.2  # honest answers need up to 2.2, a warp down a column of 16 rows more than 4
+ROOM_AT_EDGES = 2.2  # honest answers need up to 1.6, a warp down a column of 16 rows more than 2.8
 REPEATED = 4  # times that a lane may touch an element again before it counts as filling
 
 

@@ -28,9 +28,10 @@ from course_lib.occupancy import Occupancy
 from course_lib.sentences import Capital, Sentence, say
 from course_lib.words import joined
 
-# Steps of the walk, which bound the work; the right answer takes about 100 for a launch.
-STEPS_PER_CALL = 20_000
-STEPS = 1_000_000
+# Steps of the walk, which bound the work: the right answer takes about 100 for a launch, one that
+# finds each number by counting up to it 30,000.
+STEPS_PER_CALL = 200_000
+STEPS = 10_000_000
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 What an answer's own tests and loops show of a size up to which it is right, `sizes/limits.py`
 settles. Here nothing is read into the source but its numbers: each is tried just beyond itself, in
-each direction. And two launches are drawn, one long in one direction and one in several, so that
-no text can foresee them. Only answers that were right everywhere else are launched so far; what is
+each direction. And one launch is drawn, long in one direction or in several, so that no text can
+foresee it. Only answers that were right everywhere else are launched so far; what is
 seen there counts as it does elsewhere.
 """
 
@@ -23,11 +23,13 @@ from course_lib.emulator.language.constants import NotConstant, evaluate_constan
 
 FARTHEST = 20_000  # a size that is drawn
 BEYOND_NUMBERS = 12  # launches
-MOST_STEPS = 3_000  # of one of these launches
+MOST_STEPS = 3_000  # of one of these launches, as drawn
+STEPS_BEYOND_A_NUMBER = 24_000  # of one just beyond a number: few right answers have any
 MOST_ELEMENTS = 1 << 19  # of its arrays together
 CORNER = (129, 230)  # the range of sides, where several are long at once
 STEPS_IN_THE_CORNER = (17, 25)  # two tiles of 16
 WARP_AND_MORE = 33  # a side on which it shows what the lanes of a warp ask for
+MORE_STEPS = 17
 DRAW = 80  # of inputs
 
 
@@ -48,19 +50,27 @@ def far_cases(
     drawn: list[Case] = []
     for case, steps in long:
         assert case.along is not None
-        longest = _longest(problem, case, steps)
+        longest = _longest(problem, case, steps, MOST_STEPS)
+        farthest = _longest(problem, case, steps, STEPS_BEYOND_A_NUMBER)
         usual = case.shape[case.along]
         wide = replace(case, shape=_wide(problem, case.shape))
-        beyond += (_longer(wide, n + 1) for n in numbers if usual < n + 1 <= longest)
+        beyond += (
+            _longer(wide, n + 1, STEPS_BEYOND_A_NUMBER)
+            for n in numbers
+            if usual < n + 1 <= farthest
+        )
         if longest > usual:
             length = int(np.exp(rng.uniform(np.log(usual), np.log(longest))))
             drawn.append(_longer(case, length))
     beyond.sort(key=lambda case: max(case.shape))
+    corner = _corner(problem, rng)
+    if corner and (not drawn or rng.random() < 0.5):
+        drawn = [corner]
     one = [drawn[rng.integers(len(drawn))]] if drawn else []
-    return [*beyond[:BEYOND_NUMBERS], *one, *_corner(problem, rng)]
+    return [*beyond[:BEYOND_NUMBERS], *one]
 
 
-def _longer(case: Case, size: int) -> Case:
+def _longer(case: Case, size: int, steps: int = MOST_STEPS) -> Case:
     assert case.along is not None
     shape = list(case.shape)
     shape[case.along] = size
@@ -70,16 +80,16 @@ def _longer(case: Case, size: int) -> Case:
         draw=DRAW + case.along,
         counted=True,
         along=case.along,
-        allowed=4 * MOST_STEPS,
+        allowed=4 * steps,
     )
 
 
-def _longest(problem: Problem, case: Case, steps: int) -> int:
+def _longest(problem: Problem, case: Case, steps: int, most_steps: int) -> int:
     """How long a launch may be, as its steps and arrays grow with it."""
     assert case.along is not None
     usual = case.shape[case.along]
     elements = sum(map(math.prod, problem.operand_shapes(case.shape)))
-    by_steps = usual * MOST_STEPS // max(steps, 1)
+    by_steps = usual * most_steps // max(steps, 1)
     by_elements = usual * MOST_ELEMENTS // max(elements, 1)
     return int(min(by_steps, by_elements, FARTHEST))
 
@@ -90,24 +100,24 @@ def _spread(problem: Problem) -> list[int]:
 
 
 def _wide(problem: Problem, shape: Shape) -> Shape:
+    """The shape with sides of more than a warp, and with more steps than one tile of 16 has."""
     spread = _spread(problem)
-    return tuple(
-        max(size, WARP_AND_MORE) if axis in spread else size for axis, size in enumerate(shape)
-    )
+    least = {axis: WARP_AND_MORE if axis in spread else MORE_STEPS for axis in problem.directions}
+    return tuple(max(size, least.get(axis, 0)) for axis, size in enumerate(shape))
 
 
-def _corner(problem: Problem, rng: np.random.Generator) -> Iterator[Case]:
+def _corner(problem: Problem, rng: np.random.Generator) -> Case | None:
     """A launch that is long in all directions along which the threads are spread."""
     spread = _spread(problem)
     if len(spread) < 2:
-        return
+        return None
     shape = list(problem.short)
     side = int(rng.integers(*CORNER))
     for axis in spread:  # as often as not a square: what is done for squares alone shows there
         shape[axis] = side if rng.random() < 0.5 else int(rng.integers(*CORNER))
     if problem.has_steps:
         shape[2] = int(rng.integers(*STEPS_IN_THE_CORNER))
-    yield Case(
+    return Case(
         tuple(shape),
         poison=NAN,
         draw=DRAW + 9,

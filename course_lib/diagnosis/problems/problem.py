@@ -57,7 +57,7 @@ class Case:
         poison: what the output holds before.
         draw: which inputs; the same shape with another draw has other numbers.
         exact: a multiple of every tile, and square: any index stays inside, any count is exact.
-        again: a shape that was tried before, with other inputs; it only tells about wrong answers.
+        further: made to tell more about some answers alone, and not counted.
         counted: uneven, and held to what the exercise asks for in cost as well.
         along: long in this direction, a place in the shape, and short in all others.
         allowed: just beyond a number that may be a limit (see limits.py), with so many steps; its
@@ -69,7 +69,7 @@ class Case:
     poison: float = ODD
     draw: int = 0
     exact: bool = False
-    again: bool = False
+    further: bool = False
     counted: bool = False
     along: int | None = None
     allowed: int = 0
@@ -81,6 +81,11 @@ class Case:
         if max(self.shape) <= 1:
             return problem.fewest_steps
         return problem.steps[self.schedule if self.along is None else "long"]
+
+    @property
+    def is_counted(self) -> bool:
+        """Is it one of those that every answer has, and that are told from try to try?"""
+        return not (self.further or self.allowed)
 
     def label(self, problem: Problem) -> str:
         """The sizes as a student writes them: "(33 x 37) @ (37 x 19)"."""
@@ -282,7 +287,7 @@ def make_cases(problem: Problem, first: Shape, seed: int) -> list[Case]:
     again = len(cases) + 1
     drawn = problem.random_shape(np.random.default_rng((seed, 99)))
     cases.append(Case(drawn, "lockstep", NAN, draw=again + 1))
-    cases.append(Case(shapes[0], "lockstep", NAN, draw=again, again=True))
+    cases.append(Case(shapes[0], "lockstep", NAN, draw=again, further=True))
     return cases + long_cases(problem, seed)
 
 

@@ -236,7 +236,8 @@ class TaskProblem(DescribedProblem):
             name = next(each for each, axes in axes_of.items() if number in axes)
             shape = tuple(changed.get(each, int(each)) for each in self.sizes)
             axis = f"{name}.shape[{axes_of[name].index(number)}]"
-            yield Case(shape, poison=task.before), OtherSize(axis, int(number), other)
+            case = Case(shape, poison=task.before, further=True)
+            yield case, OtherSize(axis, int(number), other)
 
     def gpu_cases(self) -> list[Case]:
         return [replace(each, poison=self.exercise.before) for each in super().gpu_cases()]
