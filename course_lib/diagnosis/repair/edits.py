@@ -6,6 +6,7 @@ import ast
 from collections import ChainMap, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -62,6 +63,16 @@ class Edit:
         """May it make a loop longer?"""
         ways = [path for part in self.parts for path in (*part.values, *part.statements)]
         return any(name in ("iter", "test") for path in ways for name, _ in path)
+
+    @cached_property
+    def loads(self) -> bool:
+        """Does it load an element of an array in place of a value?"""
+        return any(
+            isinstance(node, ast.Subscript) and not isinstance(node.value, ast.Attribute)
+            for part in self.parts
+            for value in part.values.values()
+            for node in ast.walk(value)
+        )
 
     def apart(self, other: Edit) -> bool:
         """Do two changes touch parts of the text of which none lies in another?"""
@@ -139,9 +150,7 @@ class Edits:
         self.nodes = list(_walk(tree))
         self.at = {path: node for node, path in self.nodes}
         self.arrays = {
-            name: kind.ndim
-            for name, kind in self._names().items()
-            if isinstance(kind, T.ArrayType)
+            name: kind.ndim for name, kind in self._names().items() if isinstance(kind, T.ArrayType)
         }
         names = self._names()
         self.known: dict[Path, frozenset[str]] = {}
@@ -524,9 +533,7 @@ class Edits:
     def _makes_an_array(self, statement: ast.stmt) -> bool:
         return any(node in self.typing.layouts for node in ast.walk(statement))
 
-    def _moved(
-        self, block: list[ast.stmt], path: Path, name: str, number: int
-    ) -> Iterator[Edit]:
+    def _moved(self, block: list[ast.stmt], path: Path, name: str, number: int) -> Iterator[Edit]:
         statement = block[number]
         here: Path = (*path, (name, number))
         gone = StatementEdit(instead=())
@@ -580,7 +587,13 @@ class Edits:
             if isinstance(node, ast.Tuple) and len(node.elts) == 2 and path[-1][0] == "slice":
                 one, two = node.elts
                 places = ((*path, ("elts", 0)), (*path, ("elts", 1)))
-                yield Edit("indices", self.line(path), 1, self.tree, dict(zip(places, (two, one), strict=True)))
+                yield Edit(
+                    "indices",
+                    self.line(path),
+                    1,
+                    self.tree,
+                    dict(zip(places, (two, one), strict=True)),
+                )
         for node, path in self.nodes:
             if isinstance(node, ast.stmt):
                 yield from self._names_exchanged(node, path)
@@ -592,7 +605,11 @@ class Edits:
             if below[: len(path)] == path and isinstance(other, ast.Name):
                 if isinstance(other.ctx, ast.Load) and other.id in self.whole:
                     reads[other.id].append(below)
-        everywhere = [name for name in reads if all(name in self.known_at(p) for q in reads.values() for p in q)]
+        everywhere = [
+            name
+            for name in reads
+            if all(name in self.known_at(p) for q in reads.values() for p in q)
+        ]
         for one, two in combinations(sorted(everywhere), 2):
             new: dict[Path, ast.expr] = {p: ast.Name(two, ast.Load()) for p in reads[one]}
             new |= {p: ast.Name(one, ast.Load()) for p in reads[two]}

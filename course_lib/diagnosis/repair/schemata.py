@@ -71,7 +71,6 @@ def _place(tree: ast.FunctionDef) -> None:
 class _Builder:
     def __init__(self, tree: ast.FunctionDef, edits: Sequence[Edit], most_turns: int) -> None:
         self.most_turns = most_turns
-        self.loops = 0
         self.values: dict[Path, list[tuple[int, ast.expr]]] = defaultdict(list)
         self.statements: dict[Path, list[tuple[int, StatementEdit]]] = defaultdict(list)
         for number, edit in enumerate(edits):
@@ -105,11 +104,11 @@ class _Builder:
         return [ast.copy_location(each, statement) for each in made]
 
     def _bounded(self, loop: ast.For | ast.While) -> ast.stmt:
-        """A loop that a change may have made endless ends its threads after so many turns."""
+        """A loop that a change may have made endless ends after so many turns of all loops."""
         count = ast.AugAssign(ast.Name(_TURNS, ast.Store()), ast.Add(), ast.Constant(1))
         most = ast.Constant(self.most_turns)
         test = ast.Compare(ast.Name(_TURNS, ast.Load()), [ast.Gt()], [most])
-        loop.body = [count, ast.If(test, [ast.Return(None)], []), *loop.body]
+        loop.body = [count, ast.If(test, [ast.Break()], []), *loop.body]
         return loop
 
     def node(self, node: Any, path: Path) -> Any:
@@ -129,40 +128,7 @@ class _Builder:
         pairs = self.values.get(path)
         if not pairs:
             return new
-        return ast.copy_location(_choose(*self._loads_once(new, node, pairs)), node)
-
-    def _loads_once(
-        self, new: ast.expr, node: ast.expr, pairs: Sequence[tuple[int, ast.expr]]
-    ) -> tuple[ast.expr, list[tuple[int, ast.expr]]]:
-        """What is read from memory for the usual value, others use without reading it again."""
-        parts = [name for name, value in vars(node).items() if isinstance(value, ast.expr)]
-        kept: dict[ast.expr, str] = {}
-        for name in parts:
-            part = getattr(node, name)
-            if any(isinstance(each, ast.Subscript) for each in ast.walk(part)) and not isinstance(
-                node, ast.Subscript
-            ):
-                self.loops += 1
-                kept[part] = f"<part {self.loops}>"
-                named = ast.NamedExpr(ast.Name(kept[part], ast.Store()), getattr(new, name))
-                setattr(new, name, ast.copy_location(named, part))
-        if not kept:
-            return new, list(pairs)
-        return new, [(number, _with_names(value, kept)) for number, value in pairs]
-
-
-def _with_names(value: ast.expr, kept: dict[ast.expr, str]) -> ast.expr:
-    """A copy of an expression, with names in place of parts that have been worked out."""
-    if value in kept:
-        return ast.Name(kept[value], ast.Load())
-    new = type(value)()
-    for name, part in vars(value).items():
-        if isinstance(part, ast.expr):
-            part = _with_names(part, kept)
-        elif isinstance(part, list):
-            part = [_with_names(e, kept) if isinstance(e, ast.expr) else e for e in part]
-        setattr(new, name, part)
-    return new
+        return ast.copy_location(_choose(new, pairs), node)
 
 
 def _choose(usual: ast.expr, pairs: Sequence[tuple[int, ast.expr]]) -> ast.expr:

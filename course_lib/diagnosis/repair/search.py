@@ -8,10 +8,10 @@ then runs by itself, watched, in every launch that was made.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, product
 from math import prod
 
 import numpy as np
@@ -20,9 +20,11 @@ from course_lib.callers import CALLER
 from course_lib.curriculum import Task
 from course_lib.diagnosis.launcher import BUDGET, Launcher
 from course_lib.diagnosis.problems.inputs import as_held
+from course_lib.diagnosis.provenance.suspects import explained
+from course_lib.diagnosis.provenance.tables import experiment
 from course_lib.diagnosis.repair.edits import Edit, Edits
 from course_lib.diagnosis.repair.schemata import schemata
-from course_lib.diagnosis.trial import Trial
+from course_lib.diagnosis.trial import Trial, leaves_arrays, runs_out
 from course_lib.emulator import Budget, Kernel, KernelRejected, emulate
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.inference.typings import Typing
@@ -31,12 +33,15 @@ from course_lib.emulator.unwatched import OutsideNotes, run_unwatched, typing_fo
 
 MOST_LANES = 200_000  # of one launch
 MOST_CHANGES = 400  # in one launch
+MOST_LOADS = 40  # of changes that load something, for which all lanes are gone through
 SIFTED = 4  # launches in which changes are tried together
 MOST_WATCHED = 8  # changes that are tried by themselves
-STEPS_OF_TYPING = 40  # what it costs to type one change, in steps of the machine
-MOST_STEPS = 400_000  # of all launches of changes together
+AWAY = 3  # at most, what it counts that a change lies far from where the numbers point
+FARTHEST = 5  # from what was written and suspected, that a change may be
+STEPS_OF_TYPING = 17  # what it costs to type one change, in steps of the machine
+MOST_STEPS = 80_000  # of all launches of changes together
 MOST_BYTES = 1 << 30
-ALIKE, MOST_IN_PAIRS = 3, 24  # changes of one kind at one line, and all, that are tried in pairs
+ALIKE, MOST_IN_PAIRS = 2, 30  # changes at one place, and all, that are tried in pairs
 IN_PAIRS = ("name", "size", "axis", "register", "block", "factor", "term", "exchange", "indices")
 Array = np.ndarray
 
@@ -48,10 +53,13 @@ class Search:
     Args:
         launcher: launches the answer.
         trials: what its launches showed, one of them wrong.
+        suspects: the lines to which the numbers point, each with its rank from 0 on.
+        steps: of the machine, that may be spent.
     """
 
     launcher: Launcher
     trials: Sequence[Trial]
+    suspects: Mapping[int, int] = field(default_factory=dict)
     steps: int = MOST_STEPS
 
     def __post_init__(self) -> None:
@@ -64,9 +72,11 @@ class Search:
         """
         order = sorted(self.trials, key=lambda trial: (_is_fine(trial), _size(trial)))
         first = order[0]
-        if all(trial.right for trial in order):
+        in_step = [trial for trial in order if trial.case.schedule == "lockstep"]
+        if all(trial.right and not leaves_arrays(trial) for trial in in_step):
             return []  # what threads do to each other shows in no number
-        edits = self.edits(first)
+        edits = [edit for edit in self.edits(first) if self.distance(edit) <= FARTHEST]
+        edits.sort(key=self.distance)
         found = self.tried(edits, first)
         found_right = self.verified([edit for edit, right in found if right.all()], order)
         if found_right:
@@ -76,6 +86,12 @@ class Search:
             found = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
         return self.verified(self.pairs(found, wide), order)
 
+    def distance(self, edit: Edit) -> int:
+        """How far a change is from what was written, and from where the numbers point."""
+        if not self.suspects:
+            return edit.cost
+        return edit.cost + min(self.suspects.get(edit.line, AWAY), AWAY)
+
     def verified(self, edits: list[Edit], order: Sequence[Trial]) -> list[Edit]:
         """Those of the changes with which all launches are right."""
         for trial in order[1:SIFTED]:
@@ -84,15 +100,16 @@ class Search:
 
     def pairs(self, found: Sequence[tuple[Edit, Array]], trial: Trial) -> list[Edit]:
         """Of the changes that make more elements right, or others, two at once."""
-        before = trial.outcome.right
+        before = trial.outcome.right & ~np.bool_(leaves_arrays(trial))
         gains = [
             (int(right.sum()) - int(before.sum()), edit)
             for edit, right in found
             if (right & ~before).any()
         ]
-        best: dict[tuple[int, str], list[Edit]] = {}
+        best: dict[tuple[object, ...], list[Edit]] = {}
         for _, edit in sorted(gains, key=lambda each: -each[0]):
-            best.setdefault((edit.line, edit.kind), []).append(edit)
+            place = (edit.tree, *edit.values, *edit.statements)
+            best.setdefault(place, []).append(edit)
         chosen = [edit for alike in best.values() for edit in alike[:ALIKE]][:MOST_IN_PAIRS]
         both = [one.and_also(other) for one, other in combinations(chosen, 2) if one.apart(other)]
         both.sort(key=lambda edit: edit.cost)
@@ -143,11 +160,12 @@ class Search:
         return (*as_held(self.launcher.problem, outcome.inputs), output)
 
     def parts(self, edits: Sequence[Edit], trial: Trial) -> Iterator[list[Edit]]:
-        """The changes that run as blocks of one launch: those of loops, which may run long, apart."""
+        """The changes that run as blocks of one launch; those that take long, apart."""
         lanes = prod((*trial.profile.grid, *trial.profile.block))
-        size = max(1, min(MOST_CHANGES, MOST_LANES // lanes))
-        for of_loops in (False, True):
-            alike = [edit for edit in edits if edit.is_of_a_loop == of_loops]
+        for of_loops, loads in product((False, True), repeat=2):
+            most = MOST_LOADS if loads else MOST_CHANGES
+            size = max(1, min(most, MOST_LANES // lanes))
+            alike = [edit for edit in edits if (edit.is_of_a_loop, edit.loads) == (of_loops, loads)]
             for start in range(0, len(alike), size):
                 yield alike[start : start + size]
 
@@ -173,7 +191,10 @@ class Search:
             shape = LaunchShape((grid[0], grid[1], len(edits)), block, 0)
             notes = OutsideNotes(len(edits))
             self.steps -= run_unwatched(typing, arguments, shape, options, (notes,))
-        except (KernelRejected, BudgetExceeded):
+        except BudgetExceeded:
+            self.steps = 0
+            return []
+        except KernelRejected:
             half = len(edits) // 2
             return self.right(edits[:half], trial) + self.right(edits[half:], trial) if half else []
         outputs = arguments[-1]
@@ -205,6 +226,16 @@ class Search:
             return False
         right = replace(trial.outcome, got=np.asarray(arguments[-1])).right.all()
         return bool(right) and all(each.severity != "error" for each in profile.findings)
+
+
+def smallest_repairs(launcher: Launcher, trials: Sequence[Trial]) -> list[Edit]:
+    """The changes that make an answer right, those where the numbers point to first."""
+    in_order = [trial for trial in trials if trial.case.is_counted]
+    ending = [trial for trial in in_order if not runs_out(trial)]
+    made = experiment(launcher, ending)
+    lines = [line for fact in explained(made) for line in fact.lines] if made else []
+    suspects = {line: rank for rank, line in enumerate(dict.fromkeys(lines))}
+    return Search(launcher, in_order, suspects).repairs()
 
 
 def _is_fine(trial: Trial) -> bool:

@@ -9,10 +9,9 @@ import ast
 from dataclasses import replace
 
 from course_lib.diagnosis.repair.edits import Edit
-from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repairs.change import node_at
 from course_lib.findings import Finding
-from course_lib.sentences import Sentence, say
+from course_lib.sentences import Line, Sentence, say
 
 LONGEST = 60  # characters of the student's text that are quoted
 # What is changed, by the kind of change: of the text that stands there, and a question about it.
@@ -79,11 +78,11 @@ def said_of(edit: Edit) -> tuple[Sentence, Sentence]:
     return say(says, text=f"`{text}`"), say(hint, text=f"`{text}`")
 
 
-def with_a_repair(search: Search, found: Finding) -> Finding | None:
-    """The finding of wrong numbers, with the smallest change that makes them right, if there is."""
-    repairs = search.repairs()
-    if not repairs:
-        return None
-    says, hint = said_of(repairs[0])
-    message = say("{seen} With one change here it would be right: {says}.", seen=found.message, says=says)
-    return replace(found, line=repairs[0].line, message=message, hint=hint)
+def with_a_repair(found: Finding, edit: Edit) -> Finding:
+    """What was seen, told where one change makes the answer right."""
+    says, hint = said_of(edit)
+    seen: object = found.message
+    if found.code != "wrong-result" and found.line not in (None, edit.line):
+        seen = say("At {line}, {seen}", line=Line(found.line), seen=seen)
+    message = say("{seen} With one change here it would be right: {says}.", seen=seen, says=says)
+    return replace(found, line=edit.line, message=message, hint=hint)

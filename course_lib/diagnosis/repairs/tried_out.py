@@ -11,30 +11,36 @@ import numpy as np
 from course_lib.curriculum import Task
 from course_lib.diagnosis.launcher import BUDGET, Launcher
 from course_lib.diagnosis.problems.inputs import as_held
-from course_lib.diagnosis.repair.search import Search
+from course_lib.diagnosis.repair.search import smallest_repairs
 from course_lib.diagnosis.repair.words import with_a_repair
 from course_lib.diagnosis.repairs.repaired import explained_by_a_change
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Kernel, KernelRejected, emulate
 from course_lib.findings import Finding
 
+# What these say is true and shows late; where one change makes an answer right says more.
+SYMPTOMS = (
+    *("wrong-result", "uninitialised-read", "out-of-bounds-read", "out-of-bounds-write"),
+    "race-write-after-write",
+)
 LONGER = 8  # times the steps of a wrong answer: what a change of it may take
 
 
 def with_a_change(
     launcher: Launcher, found: list[Finding], trials: Sequence[Trial]
 ) -> list[Finding]:
-    """The findings, the first error of a task explained by the change that repairs it."""
+    """The findings, the first error explained by the change that repairs the answer."""
     task = launcher.exercise
     first = next((each for each in found if each.severity == "error"), None)
     if first is None:
         return found
     better = _changed_task(launcher, task, first, trials) if isinstance(task, Task) else None
-    if better is None and first.code == "wrong-result":
-        better = with_a_repair(Search(launcher, trials), first)
-    if better is None:
+    if better:
+        return [better, *(each for each in found if each.severity != "error")]
+    repairs_found = smallest_repairs(launcher, trials) if first.code in SYMPTOMS else []
+    if not repairs_found:
         return found
-    return [better, *(each for each in found if each.severity != "error")]
+    return [with_a_repair(each, repairs_found[0]) if each is first else each for each in found]
 
 
 def _changed_task(

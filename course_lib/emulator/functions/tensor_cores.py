@@ -63,7 +63,9 @@ def _from_float16(words: np.ndarray) -> np.ndarray:
 
 
 def _from_bfloat16(words: np.ndarray) -> np.ndarray:
-    return (np.ascontiguousarray(words).view(T.UINT16).astype(T.UINT32) << np.uint32(16)).view(T.FLOAT32)
+    return (np.ascontiguousarray(words).view(T.UINT16).astype(T.UINT32) << np.uint32(16)).view(
+        T.FLOAT32
+    )
 
 
 def _from_tf32(words: np.ndarray) -> np.ndarray:

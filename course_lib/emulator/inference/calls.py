@@ -62,10 +62,7 @@ class CallTyper(MethodTyper):
         ):
             hint = "Write out the arguments one by one."
             raise rejection("unsupported", "The emulator knows plain arguments only.", node, hint)
-        arguments = []
-        for argument in node.args:
-            arguments.append(self.expression(argument, env))
-            env = self.with_walrus(argument, env)
+        arguments = [self.expression(argument, env) for argument in node.args]
         keywords = {
             each.arg: self.expression(each.value, env) for each in node.keywords if each.arg
         }

@@ -34,10 +34,6 @@ class ValueTyper(Typer):
     def only_values(self) -> dict[str, ast.expr]:
         return only_values(self.kernel)
 
-    @cached_property
-    def has_walrus(self) -> bool:
-        return any(isinstance(node, ast.NamedExpr) for node in ast.walk(self.kernel.tree))
-
     def constant(self, node: ast.Constant, env: Environment) -> Typed:
         return self.known(node, node.value)
 
@@ -118,7 +114,7 @@ class ValueTyper(Typer):
         return Typed(self.expression(node.value, env).type)
 
     def with_walrus(self, node: ast.expr, env: Environment) -> Environment:
-        for each in ast.walk(node) if self.has_walrus else ():
+        for each in ast.walk(node):
             if isinstance(each, ast.NamedExpr):
                 kind = self.typing.types[each]
                 env = {**env, each.target.id: Variable(Typed(kind))}

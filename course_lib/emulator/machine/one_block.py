@@ -23,18 +23,28 @@ def chooser(typing: Typing, node: ast.Call, arguments: Sequence[Prepared]) -> Pr
     reads = [_reads_memory(other) for other in node.args[2::2]]
 
     def run(machine: Machine) -> Any:
-        value = machine.convert(usual(machine), dtype)
         first, count = machine.space.first_block[0], machine.space.blocks[0]
-        runs = _running(machine.active, count)
+        entered = machine.active
+        runs = _running(entered, count)
+        here = [
+            (number - first, other, wide)
+            for number, other, wide in zip(numbers, others, reads, strict=True)
+            if 0 <= number - first < count and runs[number - first]
+        ]
+        if not here:
+            return machine.convert(usual(machine), dtype)
         chosen: list[tuple[int, Value]] = []
-        for number, other, wide in zip(numbers, others, reads, strict=True):
-            place = number - first
-            if 0 <= place < count and runs[place]:
-                of_all = wide or count == 1
-                found = _row(other(machine), place) if of_all else _alone(machine, place, other)
-                chosen.append((place, machine.convert(found, dtype)))
-        if not chosen:
-            return value
+        for place, other, wide in here:
+            if wide or count == 1:
+                machine.active = entered.where(_only(place, count))
+                found = _row(other(machine), place)
+            else:
+                found = _alone(machine, place, other)
+            chosen.append((place, machine.convert(found, dtype)))
+        # Nor do those blocks load what they do not choose.
+        machine.active = entered.where(~_only([place for place, _, _ in here], count))
+        value = machine.convert(usual(machine), dtype)
+        machine.active = entered
         shape = joint_shape(value, *(other for _, other in chosen))
         mixed = np.empty((count, *shape[1:]), value.dtype)
         mixed[...] = value
@@ -43,6 +53,13 @@ def chooser(typing: Typing, node: ast.Call, arguments: Sequence[Prepared]) -> Pr
         return mixed
 
     return run
+
+
+def _only(places: int | Sequence[int], count: int) -> np.ndarray:
+    """True in the blocks of these z alone."""
+    rows = np.zeros((count, 1, 1, 1, 1, 1), bool)
+    rows[places] = True
+    return rows
 
 
 def _reads_memory(node: ast.AST) -> bool:

@@ -1,0 +1,205 @@
+"""The smallest change that makes an answer right: found, told at its line, and never invented."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from stored_answers import wrong_answers_to
+
+from course_lib import callers
+from course_lib.checking import examine_source
+from course_lib.curriculum import EXERCISES, TASKS
+from course_lib.diagnosis.answer import Answer, source_of
+from course_lib.diagnosis.launcher import Launcher
+from course_lib.diagnosis.problems.launch_choice import choices
+from course_lib.diagnosis.repair.edits import Edit
+from course_lib.diagnosis.repair.search import Search, smallest_repairs
+from course_lib.diagnosis.repair.words import SAYS, said_of, with_a_repair
+from course_lib.diagnosis.trial import Trial
+from course_lib.emulator import KernelRejected, emulate, load_program
+from course_lib.findings import finding
+
+HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n\n\n"
+NAIVE = (
+    HEAD
+    + """@cuda.jit
+def matmul_naive(A, B, C):
+    col, row = cuda.grid(2)
+    if row < C.shape[0] and col < C.shape[1]:
+        total = float32(0)
+        for k in range(A.shape[1]):
+            total += A[row, k] * B[k, col]
+        C[row, col] = total
+"""
+)
+HELPED = (
+    HEAD
+    + """@cuda.jit(device=True)
+def product(A, B, row, col):
+    total = float32(0)
+    k = 0
+    while k < A.shape[1]:
+        total += A[row, k] * B[k, col]
+        k += 1
+    return total
+
+
+@cuda.jit
+def matmul_naive(A, B, C):
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = product(A, B, row, col)
+"""
+)
+TILED = (
+    HEAD
+    + """TILE = 16
+
+
+@cuda.jit
+def matmul_tiled(A, B, C):
+    sA = cuda.shared.array((TILE, TILE), float32)
+    sB = cuda.shared.array((TILE, TILE), float32)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    acc = float32(0)
+    for start in range(0, A.shape[1], TILE):
+        sA[ty, tx] = 0
+        if row < A.shape[0] and start + tx < A.shape[1]:
+            sA[ty, tx] = A[row, start + tx]
+        sB[ty, tx] = 0
+        if start + ty < B.shape[0] and col < B.shape[1]:
+            sB[ty, tx] = B[start + ty, col]
+        cuda.syncthreads()
+        for k in range(TILE):
+            acc += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+    if row < C.shape[0] and col < C.shape[1]:
+        C[row, col] = acc
+"""
+)
+# The exercise, a right answer, what is changed in it, and the kind of change that undoes it.
+SLIPS = {
+    "indices": ("matmul_naive", NAIVE, "B[k, col]", "B[col, k]", "indices"),
+    "comparison": ("matmul_naive", NAIVE, "col < C.shape[1]", "col <= C.shape[1] - 2", None),
+    "start": ("matmul_naive", NAIVE, "float32(0)", "float32(1)", None),
+    "first step": ("matmul_naive", NAIVE, "range(A", "range(1, A", None),
+    "in a helper": ("matmul_naive", HELPED, "k += 1", "k += 2", "number"),
+    "joined": ("matmul_naive", NAIVE, "] and col", "] or col", "and/or"),
+    "block": ("matmul_naive", HELPED, "blockIdx.y * cuda.blockDim.y +", "blockIdx.y +", None),
+    "no step": ("matmul_naive", HELPED, "        k += 1\n", "", "step missing"),
+    "tile offset": ("matmul_tiled", TILED, "B[start + ty, col]", "B[ty, col]", None),
+    "both axes": (
+        "matmul_tiled",
+        TILED,
+        "col, row = cuda.grid(2)",
+        "col, row = cuda.threadIdx.x, cuda.threadIdx.y",
+        None,
+    ),
+}
+
+
+def launched(exercise: str, text: str) -> tuple[Launcher, list[Trial]]:
+    entry = {**TASKS, **EXERCISES}[exercise]
+    kernel = callers.as_launched(entry, load_program(text).kernel(exercise))
+    choice = next(iter(choices(entry, source_of(kernel), kernel.namespace, None)))
+    launcher = Launcher(entry, Answer(kernel), None, 0, choice)
+    return launcher, [launcher.run(case) for case in launcher.cases() if case.is_counted]
+
+
+@pytest.mark.parametrize("name", SLIPS)
+def test_one_change_is_found_at_its_line(name: str) -> None:
+    exercise, text, right, wrong, kind = SLIPS[name]
+    assert text.count(right) >= 1
+    line = text[: text.index(right)].count("\n") + 1
+    launcher, trials = launched(exercise, text.replace(right, wrong, 1))
+    search = Search(launcher, trials, steps=400_000)
+    repairs = search.repairs()
+    assert repairs
+    near = {line, line - 3} if name == "no step" else {line}  # a loop is told at its first line
+    assert repairs[0].line in near, [(edit.kind, edit.line) for edit in repairs]
+    if kind:
+        assert kind in [edit.kind for edit in repairs]
+
+
+def test_where_the_numbers_point_is_tried_first() -> None:
+    exercise, text, right, wrong, _ = SLIPS["tile offset"]
+    launcher, trials = launched(exercise, text.replace(right, wrong, 1))
+    line = text[: text.index(right)].count("\n") + 1
+    assert smallest_repairs(launcher, trials)[0].line == line
+
+
+def _alone(launcher: Launcher, trial: Trial, edit: Edit) -> np.ndarray | None:
+    launch = launcher.launch(trial.case)
+    arguments = Search(launcher, [trial]).arguments(trial)
+    emulation = emulate(edit.applied(launcher.answer.kernel), counters=False, races=False)
+    try:
+        profile = emulation[launch.grid, launch.block](*arguments)
+    except KernelRejected:
+        return None
+    outside = {"out-of-bounds-read", "out-of-bounds-write", "timeout"}
+    if outside & {each.code for each in profile.findings}:
+        return None
+    return np.asarray(arguments[-1])
+
+
+@pytest.mark.parametrize(
+    ("exercise", "text"),
+    [("matmul_naive", NAIVE), ("matmul_naive", HELPED), ("matmul_tiled", TILED)],
+)
+def test_changes_tried_together_do_what_each_does_alone(exercise: str, text: str) -> None:
+    """The emulator, running one changed kernel by itself, is the peer."""
+    launcher, trials = launched(exercise, text)
+    trial = min(trials, key=lambda each: (max(each.case.shape) < 3, each.profile.steps))
+    search = Search(launcher, [trial], steps=10**7)
+    edits = random.Random(5).sample(search.edits(trial), 60)
+    together = {id(edit): right for edit, right in search.tried(edits, trial)}
+    compared = 0
+    for edit in edits:
+        output = _alone(launcher, trial, edit)
+        if output is None or id(edit) not in together:
+            continue
+        alone = np.abs(output - trial.outcome.expected) <= trial.outcome.tolerance
+        assert np.array_equal(together[id(edit)], alone), (edit.kind, edit.line)
+        compared += 1
+    assert compared > 20
+
+
+def test_a_verdict_names_the_line_of_the_change_and_keeps_what_was_seen() -> None:
+    text = TILED.replace("        sB[ty, tx] = 0\n", "")
+    report = examine_source("matmul_tiled", text)
+    [error] = [each for each in report.errors if each.code == "uninitialised-read"]
+    assert "With one change here it would be right" in str(error.message)
+    assert "no thread has written" in str(error.message)
+
+
+def test_the_search_ends_and_is_the_same_each_time() -> None:
+    text = next(iter(wrong_answers_to("matmul_2d").values()))
+    launcher, trials = launched("matmul_2d", text)
+    found: list[Callable[[], object] | object] = []
+    for _ in range(2):
+        search = Search(launcher, trials)
+        found.append([(edit.kind, edit.line) for edit in search.repairs()])
+        assert search.steps > -80_000
+    assert found[0] == found[1]
+
+
+def test_nothing_is_changed_where_the_numbers_are_right() -> None:
+    launcher, trials = launched("matmul_naive", NAIVE)
+    assert Search(launcher, trials).repairs() == []
+
+
+def test_every_kind_of_change_has_words_that_do_not_give_it_away() -> None:
+    launcher, trials = launched("matmul_tiled", TILED)
+    kinds = set()
+    for edit in Search(launcher, trials).edits(trials[0]):
+        says, hint = said_of(edit)
+        assert str(says) and str(hint)
+        kinds.add(edit.kind)
+    assert kinds <= SAYS.keys()
+    message = with_a_repair(finding("wrong-result", "Wrong.", 3), edit).message
+    assert str(message).startswith("Wrong. With one change here")
