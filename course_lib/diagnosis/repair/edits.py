@@ -89,8 +89,16 @@ class Edit:
 
     def applied(self, kernel: Kernel) -> Kernel:
         """A kernel with the change made, in itself or in a function that it calls."""
+        of_tree: dict[ast.FunctionDef, Edit] = {}
         for part in self.parts:
-            kernel = part._in_one(kernel, part.tree)
+            known = of_tree.get(part.tree, replace(part, values={}, statements={}, more=None))
+            of_tree[part.tree] = replace(
+                known,
+                values=known.values | part.values,
+                statements=known.statements | part.statements,
+            )
+        for tree, whole in of_tree.items():
+            kernel = whole._in_one(kernel, tree)
         return kernel
 
     def _in_one(self, kernel: Kernel, tree: ast.FunctionDef) -> Kernel:

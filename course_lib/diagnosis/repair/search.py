@@ -41,7 +41,7 @@ FARTHEST = 5  # from what was written and suspected, that a change may be
 STEPS_OF_TYPING = 17  # what it costs to type one change, in steps of the machine
 MOST_STEPS = 80_000  # of all launches of changes together
 MOST_BYTES = 1 << 30
-ALIKE, MOST_IN_PAIRS = 2, 30  # changes at one place, and all, that are tried in pairs
+ALIKE, MOST_PAIRS = 4, 500  # changes at one place, and pairs, that are tried
 IN_PAIRS = ("name", "size", "axis", "register", "block", "factor", "term", "exchange", "indices")
 Array = np.ndarray
 
@@ -99,21 +99,23 @@ class Search:
         return [edit for edit in edits[:MOST_WATCHED] if self.is_right(edit, order)]
 
     def pairs(self, found: Sequence[tuple[Edit, Array]], trial: Trial) -> list[Edit]:
-        """Of the changes that make more elements right, or others, two at once."""
+        """Two changes of one kind at once, as of both axes: of those that make more right."""
         before = trial.outcome.right & ~np.bool_(leaves_arrays(trial))
-        gains = [
-            (int(right.sum()) - int(before.sum()), edit)
-            for edit, right in found
-            if (right & ~before).any()
+        gains = [(int((right & ~before).sum()), edit) for edit, right in found]
+        best: dict[tuple[object, ...], list[tuple[int, Edit]]] = {}
+        for gain, edit in sorted(gains, key=lambda each: -each[0]):
+            alike = best.setdefault((edit.kind, edit.tree, *edit.values, *edit.statements), [])
+            if gain and len(alike) < ALIKE:
+                alike.append((gain, edit))
+        chosen = [each for alike in best.values() for each in alike]
+        both = [
+            (one.cost + other.cost, -gain - also, one.and_also(other))
+            for (gain, one), (also, other) in combinations(chosen, 2)
+            if one.kind == other.kind and one.apart(other)
         ]
-        best: dict[tuple[object, ...], list[Edit]] = {}
-        for _, edit in sorted(gains, key=lambda each: -each[0]):
-            place = (edit.tree, *edit.values, *edit.statements)
-            best.setdefault(place, []).append(edit)
-        chosen = [edit for alike in best.values() for edit in alike[:ALIKE]][:MOST_IN_PAIRS]
-        both = [one.and_also(other) for one, other in combinations(chosen, 2) if one.apart(other)]
-        both.sort(key=lambda edit: edit.cost)
-        return [edit for edit, right in self.tried(both, trial) if right.all()]
+        both.sort(key=lambda each: each[:2])
+        pairs = [edit for _, _, edit in both[:MOST_PAIRS]]
+        return [edit for edit, right in self.tried(pairs, trial) if right.all()]
 
     def tried(self, edits: Sequence[Edit], trial: Trial) -> list[tuple[Edit, Array]]:
         """Each change, with which elements are right with it in this launch."""
