@@ -26,7 +26,7 @@ def begin(ex,text):
     kernel=callers.as_launched(exercise,checking._function_in(exercise,prog))
     ch=next(iter(choices(exercise,source_of(kernel),kernel.namespace,None)))
     launcher=Launcher(exercise,Answer(kernel),None,0,ch)
-    return launcher,[launcher.run(c) for c in launcher.cases() if not c.again][:8]
+    return launcher,[launcher.run(c) for c in launcher.cases() if not c.further][:8]
 def short(f):
     s=f.kind+' '+','.join(f.arrays)+' %.0f%%'%(100*f.share)
     if f.forms: s+=' forms '+'; '.join(x.kind+str(x.numbers or '') for x in f.forms)

@@ -81,7 +81,7 @@ def begun(exercise: str, old: str, new: str) -> Experiment | None:
     assert old in TEXTS[exercise]
     text = TEXTS[exercise].replace(old, new)
     launcher = Launcher(EXERCISES[exercise], Answer(load_program(text).kernel(exercise)), None, 0)
-    trials = [launcher.run(case) for case in launcher.cases() if not case.again]
+    trials = [launcher.run(case) for case in launcher.cases() if not case.further]
     return experiment(launcher, trials)
 
 

@@ -120,7 +120,7 @@ def test_one_change_is_found_at_its_line(name: str) -> None:
     search = Search(launcher, trials, steps=400_000)
     repairs = search.repairs()
     assert repairs
-    near = {line, line - 3} if name == "no step" else {line}  # a loop is told at its first line
+    near = {line, line - 2} if name == "no step" else {line}  # a loop is told at its first line
     assert repairs[0].line in near, [(edit.kind, edit.line) for edit in repairs]
     if kind:
         assert kind in [edit.kind for edit in repairs]
