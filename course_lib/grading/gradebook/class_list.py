@@ -13,8 +13,8 @@ from course_lib.words import counted
 
 MOST_NAMES = 5
 HOW_TO_ADD = (
-    "With `--only`, a run grades what it is given and keeps everybody else; another --out starts "
-    "afresh."
+    "With `--only`, a run grades what it is given and keeps everybody else, and what is new among it "
+    "counts until another is given with `--only`; another --out starts afresh."
 )
 
 
@@ -183,10 +183,10 @@ def _lost_exercises(pairs: Sequence[tuple[Graded, Counted | None]]) -> Iterator[
                 yield each.exercise
 
 
-def some(names: Sequence[str]) -> str:
+def some(names: Sequence[str], between: str = ", ") -> str:
     """The first of these, and how many more there are."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
+    return between.join(names[:MOST_NAMES]) + more
 
 
 def without_cells(submission: Submission) -> Submission:
