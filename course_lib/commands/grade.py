@@ -107,7 +107,9 @@ def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
                 "everyone, name the exercises: --exercises ID …"
             )
         if folder.journal.dropped:
-            print(f"{folder.journal.dropped} broken lines of the journal were passed over.")
+            lines = f"{counted(folder.journal.dropped, 'line')} of {folder.journal.path}"
+            are = "is" if folder.journal.dropped == 1 else "are"
+            print(f"{lines} {are} damaged; what stood there is judged again, if it is needed.")
         workplace = _workplace(options)
 
         def report(now: Progress) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from xml.etree import ElementTree
@@ -227,3 +228,76 @@ def test_the_history_says_that_points_are_the_judges_again(desk: Desk) -> None:
     desk.write("overrides.toml", "")
     assert "7 → 0 (failed; no longer set by hand)" in desk.grade("class")
     assert "7 → 0 points (failed; no longer set by hand), a.ipynb" in desk.history("Cara")
+
+
+# --- what is wrong with a folder --------------------------------------------------------------
+
+
+@pytest.mark.skipif(os.name == "nt", reason="permissions as POSIX has them")
+def test_the_pages_for_moodle_are_shut_again(desk: Desk) -> None:
+    archive = desk.place / "grades/moodle_feedback.zip"
+    archive.chmod(0o644)
+    desk.grade("class")
+    assert archive.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has another word for it")
+@pytest.mark.parametrize("name", ["run.json", "counted.json", "journal.txt", "lock"])
+def test_a_folder_in_place_of_a_file_is_named(desk: Desk, name: str) -> None:
+    path = desk.place / "grades/.work" / name
+    kept = path.rename(desk.place / name)
+    path.mkdir()
+    for more in ([], ["--explain", "Bo", "mat_add"]):
+        said = desk.grade("class", *more, status=1)
+        assert f"grades/.work/{name} cannot be read or written (Is a directory)" in said
+        assert "--out" not in said
+    path.rmdir()
+    kept.rename(path)
+    desk.grade("class")
+
+
+def test_a_work_folder_that_is_gone_is_named(desk: Desk) -> None:
+    work = desk.place / "grades/.work"
+    kept = work.rename(desk.place / "kept")
+    for more in (["--seed", 7], [], ["--explain", "Bo", "mat_add"]):
+        said = desk.grade("class", *more, status=1)
+        assert "grades/.work, which holds seed, appeals and history, is gone" in said
+        assert "put back a copy, or choose another --out" in said
+        assert not work.exists()
+    kept.rename(work)
+    desk.grade("class")
+
+
+def test_lines_of_the_journal_that_cannot_be_used(desk: Desk) -> None:
+    journal = desk.place / "grades/.work/journal.txt"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(lines[0] + b"nothing\n" + lines[2])
+    said = desk.grade("class")
+    assert "2 of 3 answers are known" in said
+    assert "1 line of grades/.work/journal.txt is damaged; what stood there is judged again" in said
+    journal.write_bytes(b"nothing\n" * 3)
+    assert "3 lines of grades/.work/journal.txt are damaged; what stood" in desk.grade("class")
+
+
+# --- whose file it is -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("file", "names", "said"),
+    [
+        (
+            "x.ipynb",
+            ["Bo", "Cara"],
+            "what was given is one submission, so name one student, not 2.",
+        ),
+        ("Cara.ipynb", ["Bo"], "what was given bears the name of Cara, not of 'Bo'"),
+        ("x.ipynb", ["Caro"], "nobody is called 'Caro'; did you mean Cara?"),
+        ("x.ipynb", ["nobody"], "nobody is called 'nobody'; there are Ada King, Bo, Cara, x."),
+        ("late/x.ipynb", ["Bo"], "nothing was handed in by 'Bo'"),
+    ],
+)
+def test_why_a_name_does_not_fit(desk: Desk, file: str, names: list[str], said: str) -> None:
+    desk.write(file, notebook(RIGHT))
+    desk.write("late/y.ipynb", notebook(RIGHT))
+    place = "late" if "/" in file else file
+    assert said in desk.grade(place, "--only", *names, status=1)
