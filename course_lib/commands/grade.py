@@ -308,7 +308,7 @@ def _parser() -> argparse.ArgumentParser:
         "--overrides",
         type=Path,
         metavar="FILE",
-        help="points, comments and late days set by hand (overrides.toml beside the settings)",
+        help="points, comments and late days set by hand (overrides.toml beside settings, or here)",
     )
     parser.add_argument(
         "--seed", type=_seed, metavar="N", help="draws inputs and shapes (a fresh one, printed)"
