@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections import ChainMap
-from collections.abc import Sequence
+from collections import ChainMap, Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,26 +63,34 @@ def check_names_are_meant(kernel: Kernel, callers: Sequence[Kernel], node: ast.A
             raise rejection("unsupported", message, node, hint)
 
 
-def only_value(name: str, kernel: Kernel) -> ast.expr | None:
-    """What a variable is set to, if that is once, on every path, and it is no parameter."""
-    if name in kernel.parameters:
-        return None
-    stores = [
-        node
+def only_values(kernel: Kernel) -> dict[str, ast.expr]:
+    """What the variables are set to that are set once, on every path, and are no parameters."""
+    stores = Counter(
+        node.id
         for node in ast.walk(kernel.tree)
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-    ]
-    for node in kernel.body:
-        if isinstance(node, ast.Assign) and node.targets == stores:
-            return node.value
-    return None
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    return {
+        name: value
+        for statement in kernel.body
+        if isinstance(statement, ast.Assign)
+        for name, value in _set_by(statement)
+        if stores[name] == 1 and name not in kernel.parameters
+    }
+
+
+def _set_by(statement: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
+    match statement.targets:
+        case [ast.Name(id=name)]:
+            yield name, statement.value
 
 
 def with_constants(closure: Closure, around: Kernel) -> Closure:
     """A function that is handed on to another one: as in Numba, it takes constants with it."""
     known: dict[str, Any] = {}
+    values = only_values(around)
     for name in free_names(closure.kernel) & own_names(around):
-        value = only_value(name, around)
+        value = values.get(name)
         try:
             constant = None if value is None else evaluate_constant(value, {})
         except NotConstant:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
-from course_lib.emulator.inference.closures import belongs_around, only_value
+from course_lib.emulator.inference.closures import belongs_around, only_values
 from course_lib.emulator.inference.hints import COMMON_BUILTINS, PYTHON_NAMES, hint_at_name
 from course_lib.emulator.inference.typer import NotKnownYet, Typer
 from course_lib.emulator.inference.typings import Environment, Variable
@@ -28,6 +29,10 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 class ValueTyper(Typer):
     """Types names, literals, tuples and conditional expressions."""
+
+    @cached_property
+    def only_values(self) -> dict[str, ast.expr]:
+        return only_values(self.kernel)
 
     def constant(self, node: ast.Constant, env: Environment) -> Typed:
         return self.known(node, node.value)
@@ -155,7 +160,7 @@ class ValueTyper(Typer):
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
                 return self.compared(op, self.fixed_value(left), self.fixed_value(right))
             case ast.Name(id=name) if name in self.locals:
-                only = only_value(name, self.kernel)
+                only = self.only_values.get(name)
                 decided = None if only is None else self.decided(only)
                 fixed = OPEN if only is None else self.fixed_value(only)
                 return decided if fixed is OPEN and decided is not None else fixed
