@@ -92,8 +92,8 @@ def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
     settings, exercises = _settings(options)
     with RunFolder(options.out, options.submissions, command) as folder:
         settings, exercises = _as_before(folder, options, settings, exercises)
-        if options.settings is None and (kept := folder.settings()):
-            print(f"As in the last run into {options.out}: {', '.join(kept)}.")
+        if options.settings is None and folder.settings():
+            _say_what_is_kept(settings, options.out)
         submissions = each_submission(options.submissions)
         seed = folder.seed(options.seed)
         overrides = _overrides(folder, options, settings)
@@ -107,7 +107,9 @@ def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
                 "everyone, name the exercises: --exercises ID …"
             )
         if folder.journal.dropped:
-            print(f"{folder.journal.dropped} broken lines of the journal were passed over.")
+            lines = f"{counted(folder.journal.dropped, 'line')} of {folder.journal.path}"
+            are = "is" if folder.journal.dropped == 1 else "are"
+            print(f"{lines} {are} damaged; what stood there is judged again, if it is needed.")
         workplace = _workplace(options)
 
         def report(now: Progress) -> None:
@@ -233,19 +235,31 @@ def _as_before(
     return settings, exercises or asked
 
 
-def _overrides(folder: RunFolder, options: argparse.Namespace, settings: Settings) -> Overrides:
-    """What is set by hand: in the file named, beside the settings, or where the last run had it."""
-    from course_lib.grading.overrides import FILE, load_overrides
+def _say_what_is_kept(settings: Settings, out: Path) -> None:
+    if choices := settings.choices():
+        print(f"As in the last run into {out}: {choices}.")
+    if changed := settings.what_became_of_the_file():
+        print(changed)
 
-    beside = options.settings.with_name(FILE) if options.settings else None
-    path = options.overrides or (beside if beside and beside.exists() else None)
-    before = folder.overrides()
-    if path is None and before is not None and not before.exists():
+
+def _overrides(folder: RunFolder, options: argparse.Namespace, settings: Settings) -> Overrides:
+    """What is set by hand: in the file named, beside the settings, where it was, or here."""
+    from course_lib.grading.overrides import FILE, beside, load_overrides
+
+    path = options.overrides or beside(options.settings) or folder.overrides()
+    if path == folder.overrides() and path is not None and not path.exists():
         raise CannotGrade(
-            f"{before}, where the last run found what is set by hand, is gone; put it back, or "
+            f"{path}, where the last run found what is set by hand, is gone; put it back, or "
             "name another with --overrides (an empty file sets nothing)."
         )
-    return load_overrides(path or before, settings, options.submissions)
+    path = path or beside(settings.file)
+    if path is None and (here := Path(FILE)).exists():
+        # One student's file may lie where that student has put others, too.
+        if options.submissions.is_file() and options.submissions.suffix.lower() != ".zip":
+            print(f"{here} is not read: name it with --overrides if it is yours.")
+        else:
+            path = here
+    return load_overrides(path, settings, options.submissions)
 
 
 def _check_asked(exercise: str, asked: Sequence[str], who: str) -> None:
@@ -294,7 +308,7 @@ def _parser() -> argparse.ArgumentParser:
         "--overrides",
         type=Path,
         metavar="FILE",
-        help="points, comments and late days set by hand (overrides.toml beside the settings)",
+        help="points, comments and late days set by hand (overrides.toml beside settings, or here)",
     )
     parser.add_argument(
         "--seed", type=_seed, metavar="N", help="draws inputs and shapes (a fresh one, printed)"

@@ -28,7 +28,7 @@ from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook import by_hand, class_list, outputs
 from course_lib.grading.gradebook.counted import Graded
 from course_lib.grading.gradebook.scoring import score
-from course_lib.grading.gradebook.which_counts import choose, who_stays
+from course_lib.grading.gradebook.which_counts import choose, who_stays_and_who_comes
 from course_lib.grading.graded import FORMER, GRADED
 from course_lib.grading.judging.assignment import AssignedExercise, read_tasks
 from course_lib.grading.judging.batch_notebook import Item, batch_notebook
@@ -85,8 +85,9 @@ def grade(
     choice = choose(found, earlier, only is not None, folder.out)
     if only is not None:
         _say(class_list.what_changes(*choice.in_short()))
-    elif stay := who_stays(choice):
-        _say(stay)
+    else:
+        for sentence in who_stays_and_who_comes(choice):
+            _say(sentence)
     everybody = [each.graded for each in choice.counted]
     set_for = by_hand.whose(overrides or Overrides(), everybody)
     judged = rows_of(everybody, tasks, seed, folder.journal, workplace, settings, report, keep)

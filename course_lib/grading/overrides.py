@@ -84,6 +84,12 @@ def load_overrides(path: Path | None, settings: Settings, submissions: Path) -> 
     return _Reader(path, settings).overrides()
 
 
+def beside(course: Path | None) -> Path | None:
+    """The file that lies beside the course's, if there is one."""
+    path = course.with_name(FILE) if course else None
+    return path if path and path.exists() else None
+
+
 def key_of(*parts: str) -> str:
     """A key as one writes it in the file."""
     return ".".join(p if re.fullmatch("[A-Za-z0-9_-]+", p) else repr(p) for p in parts)

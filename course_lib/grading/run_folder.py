@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from course_lib.grading.errors import CannotGrade
+from course_lib.grading.gradebook.class_list import some
 from course_lib.grading.gradebook.counted import Counted
-from course_lib.grading.gradebook.outputs import FEEDBACK, FILES
+from course_lib.grading.gradebook.outputs import FEEDBACK, FILES, FOR_MOODLE
 from course_lib.grading.gradebook.which_counts import WhatCounts, what_changed, with_history
 from course_lib.grading.judging.journal import Journal
 from course_lib.grading.record_file import (
@@ -62,16 +63,18 @@ class RunFolder:
         self._work = out / WORK
         self._run = self._work / "run.json"
         _check_place(out, submissions)
+        if not self._work.exists():
+            _check_files_of_others(out)
         try:
             private_folder(self._work)
             self._lock = _lock(self._work / "lock")
         except OSError as problem:
-            raise _not_writable(out, problem) from None
+            raise _not_usable(out, problem) from None
         try:
             self._open()
         except OSError as problem:
             self._lock.close()
-            raise _not_writable(out, problem) from None
+            raise _not_usable(out, problem) from None
         except BaseException:
             self._lock.close()
             raise
@@ -98,6 +101,8 @@ class RunFolder:
                 would be its first run and it holds files of others.
         """
         stored = self._about.get("seed")
+        if stored is None:
+            _check_files_of_others(self.out)
         if stored is None and wanted is None and not may_draw:
             raise CannotGrade(f"Nothing is graded in {self.out} yet; do that first.")
         if stored is not None and wanted not in (None, stored):
@@ -107,7 +112,6 @@ class RunFolder:
             )
         if stored is not None:
             return int(stored)
-        _check_files_of_others(self.out)
         return int.from_bytes(os.urandom(4), "little") if wanted is None else wanted
 
     def keep(
@@ -223,18 +227,26 @@ class RunFolder:
         return "and nothing is graded there yet; delete it, and the same command begins anew."
 
 
-def _not_writable(out: Path, problem: OSError) -> CannotGrade:
+def _not_usable(out: Path, problem: OSError) -> CannotGrade:
+    path = Path(str(problem.filename or out))
+    if out / WORK in path.parents:
+        return CannotGrade(
+            f"{path} cannot be read or written ({problem.strerror}); put that right, and give the "
+            "same command again."
+        )
     return CannotGrade(f"{out} cannot be written to ({problem.strerror}); choose another --out.")
 
 
 def _make_private(out: Path) -> None:
-    """Shut what the version before left open to others."""
+    """Shut what the version before, or somebody since, left open to others."""
+    paths = [out / FOR_MOODLE]
     for folder in (out / WORK, out / FEEDBACK, out / CHANGED_BY_HAND):
         if folder.is_dir() and not folder.is_symlink():
             private_folder(folder)
-            for path in folder.iterdir():
-                if path.is_file() and not path.is_symlink():
-                    path.chmod(PRIVATE)
+            paths += folder.iterdir()
+    for path in paths:
+        if path.is_file() and not path.is_symlink():
+            path.chmod(PRIVATE)
 
 
 def _check_place(out: Path, submissions: Path) -> None:
@@ -253,6 +265,11 @@ def _check_files_of_others(out: Path) -> None:
     """A first run must not replace or remove what somebody else has put there."""
     pages = (path.relative_to(out) for path in sorted((out / "feedback").glob("*.html")))
     there = [name for name in FILES if os.path.lexists(out / name)] + [str(each) for each in pages]
+    if len(there) > 1:
+        raise CannotGrade(
+            f"{out} holds grades ({some(there)}), but {out / WORK}, which holds seed, appeals and "
+            "history, is gone; put back a copy, or choose another --out."
+        )
     if there:
         raise CannotGrade(
             f"{out} holds {there[0]}, which no run of the grader has written there; choose another "

@@ -26,8 +26,9 @@ sentence: the file, the key, what to write instead.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -42,6 +43,7 @@ from course_lib.curriculum import (
 )
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.graded import GRADED, why_not_graded
+from course_lib.grading.sealed import checksum
 from course_lib.grading.toml_file import TomlFile, meant, short
 
 TITLE = "Matmul Ladder"
@@ -106,6 +108,8 @@ class Settings:
         canvas_assignment: the column of Canvas's gradebook, as its export spells it: "Title (id)".
         notebooks: the folder of the instructor's exercise notebooks, where the hints stand.
         late: what a late day costs; None if the file has no rule for it.
+        file: where the choices were read; None if that is not known.
+        digits: the checksum of the file, as it was then.
     """
 
     title: str = TITLE
@@ -116,6 +120,8 @@ class Settings:
     canvas_assignment: str | None = None
     notebooks: Path = OUR_NOTEBOOKS
     late: LateRule | None = None
+    file: Path | None = None
+    digits: str = ""
 
     def points_of(self, exercise_id: str) -> Points:
         """The points of each property; none for an exercise that there is not."""
@@ -141,6 +147,7 @@ class Settings:
             "points": {name: _stored(each) for name, each in own.items()},
             "notebooks": str(self.notebooks) if self.notebooks != usual.notebooks else None,
             "late": _stored(vars(self.late)) if self.late else None,
+            "file": [str(self.file), self.digits] if self.file else None,
         }
         return {name: value for name, value in known.items() if value}
 
@@ -148,6 +155,7 @@ class Settings:
     def restored(cls, stored: Mapping[str, Any]) -> Settings:
         """The settings that `stored` has put down."""
         usual = cls()
+        file, digits = stored.get("file", (None, ""))
         return cls(
             title=stored.get("title", usual.title),
             points={
@@ -157,7 +165,26 @@ class Settings:
             canvas_assignment=stored.get("canvas_assignment"),
             notebooks=Path(stored.get("notebooks", usual.notebooks)),
             late=LateRule(**_restored(stored["late"])) if "late" in stored else None,
+            file=Path(file) if file else None,
+            digits=digits,
         )
+
+    def choices(self) -> str:
+        """What is chosen otherwise than this course has it, each with where it stands."""
+        found = [name for name in self.stored() if name not in ("file", "notebooks")]
+        parts = [", ".join(found) + (f" from {self.file}" if self.file else "")] if found else []
+        if self.notebooks != OUR_NOTEBOOKS:
+            parts.append(f"notebooks from {self.notebooks}")
+        return "; ".join(parts)
+
+    def what_became_of_the_file(self) -> str:
+        """What to know about the file where it is no longer what was read; empty if it is."""
+        if self.file is None or (there := digits_of(self.file)) == self.digits:
+            return ""
+        if there is None:
+            return f"{self.file} is gone; what it said still holds."
+        option = f"`--settings {shlex.quote(str(self.file))}`"
+        return f"{self.file} has changed since and was not read: {option} reads it."
 
     def max_points(self, exercise_id: str) -> Decimal:
         return total(self.points_of(exercise_id).values())
@@ -189,7 +216,13 @@ def load_settings(path: Path | None, notebooks: Path | None = None) -> Settings:
     folder = notebooks or OUR_NOTEBOOKS
     if path is None:
         return Settings(notebooks=folder)
-    return _Reader(path).settings(folder)
+    settings = _Reader(path).settings(folder)
+    return replace(settings, file=path.resolve(), digits=digits_of(path) or "")
+
+
+def digits_of(path: Path) -> str | None:
+    """The checksum of a file; None if there is none."""
+    return checksum(path.read_bytes()) if path.is_file() else None
 
 
 class _Reader(TomlFile):

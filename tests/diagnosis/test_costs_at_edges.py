@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from every_case import every_case
+from stored_answers import right_answers_to
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
@@ -12,6 +13,7 @@ from course_lib.diagnosis.problems.problem import make_cases
 
 PROBLEMS = problems(EXERCISES)
 SEEDS = (0, 3, 2026)
+CONTEXT = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
 EVEN = "A.shape[0] % TILE == 0 and A.shape[1] % TILE == 0 and B.shape[1] % TILE == 0"
 STAGED = """\
 import numpy as np
@@ -133,6 +135,17 @@ def test_honest_kernels_touch_few_sectors_at_the_edges() -> None:
         )
         for seed in SEEDS:
             assert examine_source(exercise, text, seed=seed, debug=True).passed
+
+
+@pytest.mark.parametrize(
+    "exercise", ["mat_add", "matmul_coalesced", "matmul_column_major", "transpose_tiled"]
+)
+def test_right_answers_are_coalesced_on_every_draw(exercise: str) -> None:
+    """Also with short rows, and where a warp covers few columns."""
+    for text in list(right_answers_to(exercise).values())[:2]:
+        for seed in range(8):
+            report = examine_source(exercise, text, seed=seed, context=CONTEXT)
+            assert report.passed, (seed, str(report))
 
 
 def test_room_lies_between_honest_and_naive() -> None:

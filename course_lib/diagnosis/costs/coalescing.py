@@ -10,6 +10,7 @@ from course_lib.diagnosis.costs.measured import (
     REPEATED,
     ROOM,
     ROOM_AT_EDGES,
+    ROOM_FOR_SHORT_ROWS,
     WARP,
     Measured,
     first_line,
@@ -40,8 +41,8 @@ def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Find
             ("uncoalesced-load", "loads from", traffic.loaded_elements, traffic.load_sectors),
             ("uncoalesced-store", "stores to", traffic.stored_elements, traffic.store_sectors),
         ):
-            needed = begins * _sectors_needed(exercise, measured, elements)
-            if sectors <= ROOM_AT_EDGES * needed:
+            needed = _sectors_needed(exercise, measured, elements)
+            if sectors <= needed * max(ROOM_AT_EDGES, ROOM_FOR_SHORT_ROWS * begins):
                 continue
             sizes = " x ".join(str(size) for size in traffic.shape)
             message = say(
@@ -51,7 +52,7 @@ def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Find
                 letter=letter,
                 sizes=sizes,
                 sectors=f"{sectors:,}",
-                needed=f"{needed:,.0f}",
+                needed=f"{begins * needed:,.0f}",
             )
             hint = say(
                 "Which index of {letter} changes from one lane to the next at the edges?",

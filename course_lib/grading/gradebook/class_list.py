@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -13,8 +14,8 @@ from course_lib.words import counted
 
 MOST_NAMES = 5
 HOW_TO_ADD = (
-    "With `--only`, a run grades what it is given and keeps everybody else; another --out starts "
-    "afresh."
+    "With `--only`, a run grades what it is given and keeps everybody else, and what is new among "
+    "it counts until another is given with `--only`; another --out starts afresh."
 )
 
 
@@ -38,7 +39,10 @@ def chosen(
         others = called(found[0][0].student, earlier)
         if not others or meant[0] in others:
             return [_theirs(found[0], names[0], earlier)]
-    wanted = dict.fromkeys(_apart(names, found))
+    wanted = list(dict.fromkeys(_apart(names, found)))
+    for name in wanted:
+        if not called(name, found):
+            raise CannotGrade(f"--only: {_why_nobody(name, wanted, found, earlier)}")
     return [_theirs(_the_one(name, found), name, earlier) for name in wanted]
 
 
@@ -72,12 +76,29 @@ def _the_one(name: str, found: Sequence[Graded]) -> Graded:
     meant = called(name, found)
     if len(meant) == 1:
         return meant[0]
-    if not meant:
-        raise CannotGrade(f"--only: nothing was handed in by {name!r}.")
     keys = ", ".join(each.key for each, _ in meant)
     raise CannotGrade(
         f"--only: {name!r} is the name of {len(meant)} submissions; name one: {keys}."
     )
+
+
+def _why_nobody(
+    name: str, wanted: Sequence[str], found: Sequence[Graded], earlier: Sequence[Graded]
+) -> str:
+    """Why nothing that was given is taken for that of this name."""
+    if not called(name, earlier):
+        known = list(dict.fromkeys(each.student for each, _ in (*earlier, *found)))
+        near = " or ".join(difflib.get_close_matches(name, known, n=2))
+        there = f"did you mean {near}?" if near else f"there are {some(known)}."
+        return f"nobody is called {name!r}; {there}"
+    if len(found) == 1 and called(found[0][0].student, earlier):
+        return (
+            f"what was given bears the name of {found[0][0].student}, not of {name!r}; rename it "
+            "if it is theirs."
+        )
+    if len(found) == 1:
+        return f"what was given is one submission, so name one student, not {len(wanted)}."
+    return f"nothing was handed in by {name!r}."
 
 
 def matched(
@@ -183,10 +204,10 @@ def _lost_exercises(pairs: Sequence[tuple[Graded, Counted | None]]) -> Iterator[
                 yield each.exercise
 
 
-def some(names: Sequence[str]) -> str:
+def some(names: Sequence[str], between: str = ", ") -> str:
     """The first of these, and how many more there are."""
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-    return ", ".join(names[:MOST_NAMES]) + more
+    return between.join(names[:MOST_NAMES]) + more
 
 
 def without_cells(submission: Submission) -> Submission:

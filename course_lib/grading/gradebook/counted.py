@@ -25,6 +25,7 @@ class Event:
         digest: its checksum; empty if there was none.
         points: what counts of it, as decimal digits; None while they are open.
         verdict: the row's.
+        why: what else than the verdict has made the points what they are, a few words each.
     """
 
     when: str
@@ -33,6 +34,14 @@ class Event:
     digest: str
     points: str | None
     verdict: str
+    why: tuple[str, ...] = ()
+
+    def since(self, before: Event | None) -> str:
+        """The verdict, and why the points are others than before."""
+        now = [_beginning(each) for each in self.why]
+        gone = [_beginning(each) for each in (before.why if before else ())]
+        no_longer = [f"no longer {each}" for each in gone if each not in now]
+        return "; ".join([self.verdict, *self.why, *no_longer])
 
     @property
     def is_like(self) -> tuple[object, ...]:
@@ -120,6 +129,10 @@ def digest_of(answer: FoundAnswer | None) -> str:
     return checksum(answer.text.encode("utf-8", "surrogatepass"))
 
 
+def _beginning(reason: str) -> str:
+    return reason.partition(":")[0]
+
+
 def shown(points: str | None) -> str:
     return "open" if points is None else points
 
@@ -134,7 +147,7 @@ def history_lines(events: Sequence[Event]) -> Iterator[str]:
         digest = f" [{event.digest[:SHOWN_DIGITS]}]" if event.digest else ""
         when = event.when.replace("T", " ").removesuffix("+00:00")
         yield (
-            f"{when} UTC: {from_}{shown(event.points)} points ({event.verdict}), "
+            f"{when} UTC: {from_}{shown(event.points)} points ({event.since(before)}), "
             f"{one_line(where)}{digest}, by `{one_line(event.command)}`"
         )
         before = event

@@ -1,8 +1,8 @@
 """Writes junit.xml, which continuous integration shows: a test case for each row.
 
 The class name is the submission, the name the exercise. A lost point is a failure, a missing
-answer too; needs review is `skipped`, for nobody has decided yet. There are no times in it, so
-that equal rows are equal bytes.
+answer too; needs review is `skipped`, for nobody has decided yet. What late days take is no
+failure, and stands beside it. There are no times in it, so that equal rows are equal bytes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from course_lib.grading.gradebook.safe_text import for_xml, one_line
-from course_lib.grading.gradebook.tables import names
+from course_lib.grading.gradebook.tables import grade, lateness, names
 from course_lib.grading.records import GradebookRow
 from course_lib.words import decimal
 
@@ -54,10 +54,12 @@ def _case(row: GradebookRow, name: str) -> ElementTree.Element:
         time="0",
     )
     reason = for_xml(one_line(row.reason))
-    if row.points is None:
+    points = grade([row])
+    if points is None:
         ElementTree.SubElement(case, "skipped", message=reason)
     elif _fails(row):
-        points = f"{decimal(row.points)} of {decimal(row.max_points)} points"
         failure = ElementTree.SubElement(case, "failure", type=row.verdict, message=reason)
-        failure.text = points
+        failure.text = f"{decimal(points)} of {decimal(row.max_points)} points"
+    if late := lateness([row]):
+        ElementTree.SubElement(case, "system-out").text = late
     return case

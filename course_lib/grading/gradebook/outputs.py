@@ -35,18 +35,19 @@ from course_lib.grading.records import GradebookRow
 from course_lib.grading.sealed import PRIVATE, private_folder, settle, write_whole
 from course_lib.grading.settings import Settings
 
+FEEDBACK = "feedback"
+FOR_MOODLE = "moodle_feedback.zip"
 # What stands directly in the folder; the pages are beside it, in feedback.
 FILES = (
     "grades.csv",
     "canvas.csv",
     "moodle.csv",
     "junit.xml",
-    "moodle_feedback.zip",
+    FOR_MOODLE,
     "alike.csv",
     "answers.html",
     "report.html",
 )
-FEEDBACK = "feedback"
 READABLE = 0o644
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can hold
 
@@ -72,7 +73,7 @@ def write_all(rows: Sequence[GradebookRow], settings: Settings, seed: int, folde
         if text is not None:
             write_whole(folder / name, text.encode("utf-8"), READABLE)
     _write_pages(ordered, settings, folder / FEEDBACK)
-    _write_pages_for_moodle(ordered, folder / FEEDBACK, folder / "moodle_feedback.zip")
+    _write_pages_for_moodle(ordered, folder / FEEDBACK, folder / FOR_MOODLE)
 
 
 def _write_pages(rows: Sequence[GradebookRow], settings: Settings, folder: Path) -> None:

@@ -3,7 +3,7 @@
 What counts is the truth of a folder of grades, and every table is made from it. A later run changes
 it by three rules; each change is one sentence for the instructor and one line of the history:
 
-1. An answer that was given with `--only` counts until another one is given with `--only`.
+1. An answer given with `--only`, other than what counted, counts until another is given so.
 2. Otherwise what the command of the class is given counts.
 3. No answer gives way to none: what is gone, or cannot be read, replaces nothing.
 """
@@ -11,7 +11,7 @@ it by three rules; each change is one sentence for the instructor and one line o
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from course_lib.grading.gradebook.class_list import (
@@ -29,7 +29,7 @@ from course_lib.grading.gradebook.counted import (
     shown,
 )
 from course_lib.grading.gradebook.safe_text import one_line
-from course_lib.grading.gradebook.tables import grade
+from course_lib.grading.gradebook.tables import grade, lateness
 from course_lib.grading.records import FoundAnswer, GradebookRow, Submission
 from course_lib.words import decimal
 
@@ -109,8 +109,12 @@ def _joined(
                 passed_over.append(answer)
         else:
             now[answer.exercise] = answer
-            named = named | {answer.exercise} if by_name else named - {answer.exercise}
-            if old is not None and digest_of(old) not in ("", digest_of(answer)):
+            is_other = old is None or digest_of(old) != digest_of(answer)
+            if not by_name:
+                named -= {answer.exercise}
+            elif is_other:
+                named |= {answer.exercise}
+            if old is not None and is_other and digest_of(old):
                 replaced[digest_of(old)] = old.text
     for old in before.answers:
         now.setdefault(old.exercise, old)
@@ -158,7 +162,8 @@ def with_history(
 def _event(row: GradebookRow, when: str, command: str) -> Event:
     points = grade([row])
     given = None if points is None else decimal(points)
-    return Event(when, command, None, "", given, row.verdict)
+    why = ("set by hand" if row.is_set else "", lateness([row]).rstrip("."))
+    return Event(when, command, None, "", given, row.verdict, tuple(filter(None, why)))
 
 
 def _with_events(counted: Counted, now: Mapping[str, Event]) -> Counted:
@@ -174,15 +179,20 @@ def _with_events(counted: Counted, now: Mapping[str, Event]) -> Counted:
 def what_changed(choice: WhatCounts, after: Sequence[Counted]) -> list[str]:
     """Every change of what counted before this run, and what it was given in vain."""
     said: list[str] = []
+    new: list[str] = []
     other_points: list[str] = []
     for now in after:
         before = choice.before.get(now.submission.key)
-        for answer in now.answers if before else ():
-            old = before.answer(answer.exercise) if before else None
-            if old is None:
-                continue
+        if before is None:
+            continue
+        if before.submission.student != now.submission.student:
+            said.append(_renamed(before.submission, now.submission))
+        for answer in now.answers:
+            old = before.answer(answer.exercise)
             row = RowChange(now, answer, before)
-            if digest_of(old) != digest_of(answer):
+            if old is None:
+                new.append(row.name)
+            elif digest_of(old) != digest_of(answer):
                 said.append(row.counts_now(old))
             elif row.points_changed:
                 other_points.append(row.other_points())
@@ -191,21 +201,27 @@ def what_changed(choice: WhatCounts, after: Sequence[Counted]) -> list[str]:
         now = by_key[key]
         if kept := now.answer(given.exercise):
             said.append(RowChange(now, kept, choice.before.get(key)).kept(given))
+    if new:
+        said.append(f"new: {some(new, '; ')}.")
     if other_points:
         said.append(f"Other points for the same answers: {some(other_points)}.")
     return said
 
 
-def who_stays(choice: WhatCounts) -> str:
-    """Who was graded with `--only` alone, and was not given to this run of the class."""
-    names = [each.submission.student for each in choice.counted if _is_apart(each, choice)]
-    if not names:
-        return ""
-    return f"Kept, as graded with --only and not among these submissions: {some(names)}."
+def _renamed(before: Submission, now: Submission) -> str:
+    number = f" ({now.platform_id})" if now.platform_id else ""
+    return f"{one_line(before.student)}{number} is called {one_line(now.student)} now."
 
 
-def _is_apart(counted: Counted, choice: WhatCounts) -> bool:
-    return counted.submission.key not in choice.graded and not counted.in_class
+def who_stays_and_who_comes(choice: WhatCounts) -> Iterator[str]:
+    """Who was graded with `--only` alone and is not among the class; who was not there before."""
+    apart = [e for e in choice.counted if not e.in_class and e.submission.key not in choice.graded]
+    if apart:
+        names = some([one_line(each.submission.student) for each in apart])
+        yield f"Kept, as graded with --only and not among these submissions: {names}."
+    new = [each for each in choice.counted if each.submission.key not in choice.before]
+    if new and choice.before:
+        yield f"new: {some([one_line(each.submission.student) for each in new])}."
 
 
 @dataclass(frozen=True)
@@ -266,7 +282,7 @@ class RowChange:
 
     def other_points(self) -> str:
         before = "?" if self.last is None else shown(self.last.points)
-        return f"{self.name} {before} → {shown(self.event.points)} ({self.event.verdict})"
+        return f"{self.name} {before} → {shown(self.event.points)} ({self.event.since(self.last)})"
 
 
 def _place(answer: FoundAnswer) -> str:

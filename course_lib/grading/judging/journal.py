@@ -32,7 +32,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         """Read what there is; `dropped` counts the lines that could not be used."""
-        self._path = path
+        self.path = path
         self._file: IO[bytes] | None = None
         self._known: dict[str, Judgement] = {}
         self.dropped = 0
@@ -68,7 +68,7 @@ class Journal:
             self._file = None
 
     def _read(self) -> None:
-        with open(self._path, "rb") as file:
+        with open(self.path, "rb") as file:
             while line := file.readline(MOST_BYTES_A_LINE):
                 try:
                     key, judgement = _record(line)
@@ -79,8 +79,8 @@ class Journal:
 
     def _open(self) -> IO[bytes]:
         if self._file is None:
-            self._file = open(self._path, "a+b")  # noqa: SIM115 (closed by close)
-            os.chmod(self._path, PRIVATE)
+            self._file = open(self.path, "a+b")  # noqa: SIM115 (closed by close)
+            os.chmod(self.path, PRIVATE)
             # The run before this one may have been killed in the middle of a line.
             if self._file.tell():
                 self._file.seek(-1, os.SEEK_END)
