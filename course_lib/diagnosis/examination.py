@@ -11,6 +11,7 @@ from course_lib.diagnosis import at_a_glance
 from course_lib.diagnosis.answer import Answer, missing, source_of
 from course_lib.diagnosis.codes import APART
 from course_lib.diagnosis.costs import requirements
+from course_lib.diagnosis.explained import with_causes
 from course_lib.diagnosis.faults import kept, outside
 from course_lib.diagnosis.faults.rounding import depends_on_rounding
 from course_lib.diagnosis.faults.traced import faults_of
@@ -21,7 +22,6 @@ from course_lib.diagnosis.problems.launch_choice import LaunchConfiguration, cho
 from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.repairs.lost_numbers import lost_number
-from course_lib.diagnosis.repairs.tried_out import with_a_change
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.diagnosis.seen_in_launches import written_inputs, wrong_result
 from course_lib.diagnosis.trial import (
@@ -168,7 +168,7 @@ class Examination:
         if not numbers_right and not _has_errors(found):
             found.append(wrong_result(self.launcher, trials))
         if not numbers_right:
-            found = with_a_change(self.launcher, found, trials)
+            found = with_causes(self.launcher, found, trials)
         works = exact is not None and _works(exact)
         if exact is not None and (numbers_right or exact.right):
             found += self.costs(exact, trials)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,20 @@ class OutsideNotes(Observer):
 
 
 class _Unwatched(Run):
+    only: tuple[int, int] | None = None  # the one block (x, y) that runs, with every z
+
+    def run_all(self) -> None:
+        if self.only is None:
+            super().run_all()
+            return
+        (x, y), (wide, high, copies) = self.only, self.shape.grid
+        threads = self.shape.block[::-1]
+        step = max(1, self._lanes_at_once() // prod(threads))
+        for first in range(0, copies, step):
+            blocks = (min(step, copies - first), 1, 1)
+            space = LaneSpace((copies, high, wide), (first, y, x), blocks, threads)
+            self._run_space(space, self.steps)
+
     def _own_observers(self, limits: LimitNotes | None) -> Iterator[Observer]:
         return iter(())
 
@@ -71,6 +86,12 @@ def run_unwatched(
     shape: LaunchShape,
     options: EmulationOptions,
     notes: Sequence[Observer] = (),
+    only: tuple[int, int] | None = None,
 ) -> int:
-    """Launch a kernel whose types are known; the arrays are changed. Returns the steps taken."""
-    return _Unwatched(typing, arguments, shape, options, notes, None).run_for_numbers()
+    """Launch a kernel whose types are known; the arrays are changed. Returns the steps taken.
+
+    With `only`, no block but that one, (x, y), runs, with every z of the grid.
+    """
+    run = _Unwatched(typing, arguments, shape, options, notes, None)
+    run.only = only
+    return run.run_for_numbers()

@@ -6,8 +6,8 @@ import ast
 from collections import ChainMap, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import combinations
+from functools import cached_property, lru_cache
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,43 @@ class StatementEdit:
     before: tuple[ast.stmt, ...] = ()
     instead: tuple[ast.stmt, ...] | None = None
     after: tuple[ast.stmt, ...] = ()
+
+
+@lru_cache(maxsize=8)
+def _loop_variables(tree: ast.FunctionDef) -> frozenset[str]:
+    """The variables by which loops end, and those that these are worked out from."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For):
+            found |= _loaded(node.iter)
+        if isinstance(node, ast.While):
+            found |= _loaded(node.test)
+    before: set[str] = set()
+    while found != before:
+        before = set(found)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign | ast.AugAssign) and bound_in(node) & found:
+                found |= _loaded(node.value)
+    return frozenset(found)
+
+
+def _is_of_a_loop(tree: ast.FunctionDef, path: Path) -> bool:
+    node: Any = tree
+    for name, number in path:
+        if isinstance(node, ast.For) and name == "iter":
+            return True
+        if isinstance(node, ast.While) and name == "test":
+            return True
+        node = getattr(node, name) if number is None else getattr(node, name)[number]
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            return not _loop_variables(tree).isdisjoint(bound_in(node))
+        if isinstance(node, ast.Break | ast.Return):
+            return True
+    return False
+
+
+def _put_in(edit: StatementEdit) -> tuple[ast.stmt, ...]:
+    return (*edit.before, *(edit.instead or ()), *edit.after)
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,20 +95,23 @@ class Edit:
     def parts(self) -> list[Edit]:
         return [self, *(self.more.parts if self.more else ())]
 
-    @property
+    @cached_property
     def is_of_a_loop(self) -> bool:
         """May it make a loop longer?"""
-        ways = [path for part in self.parts for path in (*part.values, *part.statements)]
-        return any(name in ("iter", "test") for path in ways for name, _ in path)
+        return any(
+            _is_of_a_loop(part.tree, path)
+            for part in self.parts
+            for path in (*part.values, *part.statements)
+        )
 
     @cached_property
     def loads(self) -> bool:
-        """Does it load an element of an array in place of a value?"""
+        """Does what it puts in load an element of an array?"""
         return any(
             isinstance(node, ast.Subscript) and not isinstance(node.value, ast.Attribute)
             for part in self.parts
-            for value in part.values.values()
-            for node in ast.walk(value)
+            for new in (*part.values.values(), *chain(*map(_put_in, part.statements.values())))
+            for node in ast.walk(new)
         )
 
     def apart(self, other: Edit) -> bool:
@@ -164,7 +204,9 @@ class Edits:
         self.known: dict[Path, frozenset[str]] = {}
         self._note_known(tree.body, (), "body", frozenset(typing.kernel.parameters))
         self.constants = frozenset(constants)
+        self.variables = bound_in(tree)
         self.whole = sorted(n for n, k in names.items() if _is_whole(k)) + sorted(constants)
+        self.bounds = self._made_of_sizes()
         self.real = sorted(n for n, k in names.items() if isinstance(k, np.dtype) and k.kind == "f")
         numbers = {
             str(node.value)
@@ -196,6 +238,28 @@ class Edits:
                 kinds[node.id] = self.typing.types[node]
         return kinds
 
+    def _made_of_sizes(self) -> frozenset[str]:
+        """The whole variables that are worked out from sizes and constants alone."""
+        found = set(self.constants)
+        places = {name for name in self.whole if name not in self.constants}
+        for node, _ in self.nodes:
+            if isinstance(node, ast.Assign) and bound_in(node) <= places:
+                registers = any(
+                    isinstance(part, ast.Call)
+                    or (isinstance(part, ast.Attribute) and part.attr in REGISTERS)
+                    for part in ast.walk(node.value)
+                )
+                names = _loaded(node.value) & places
+                if not registers and names <= found and not isinstance(node.value, ast.Constant):
+                    found |= bound_in(node)
+        changed = {
+            name
+            for node, _ in self.nodes
+            if isinstance(node, ast.AugAssign)
+            for name in bound_in(node)
+        }
+        return frozenset(found - changed)
+
     def _note_known(
         self, body: list[ast.stmt], path: Path, name: str, known: frozenset[str]
     ) -> frozenset[str]:
@@ -209,12 +273,12 @@ class Edits:
                     two = self._note_known(statement.orelse, here, "orelse", known)
                     known = one & two
                 case ast.For(target=target):
-                    inside = known | _bound(target)
+                    inside = known | bound_in(target)
                     self._note_known(statement.body, here, "body", inside)
                 case ast.While():
                     self._note_known(statement.body, here, "body", known)
                 case _:
-                    known |= _bound(statement)
+                    known |= bound_in(statement)
         return known
 
     def known_at(self, path: Path) -> frozenset[str]:
@@ -229,6 +293,10 @@ class Edits:
         known = self.known_at(path)
         return [name for name in self.whole if name in known]
 
+    def places_at(self, path: Path) -> list[str]:
+        """The whole variables with a value there that say where, and not how many."""
+        return [name for name in self.whole_at(path) if name not in self.bounds]
+
     def all(self) -> list[Edit]:
         """Every change, the likeliest first; each text once."""
         found = [
@@ -237,7 +305,18 @@ class Edits:
             *self._together(),
             *self._guarded_loads(),
         ]
-        return [edit for edit in found if edit.line not in self.given]
+        return [
+            edit for edit in found if edit.line not in self.given and self._has_all_values(edit)
+        ]
+
+    def _has_all_values(self, edit: Edit) -> bool:
+        """Does every variable that a statement reads have a value where the statement is put?"""
+        for path, change in edit.statements.items():
+            known = self.known_at(path)
+            for statement in change.before + (change.instead or ()):
+                if _loaded(statement) & self.variables - bound_in(statement) - known:
+                    return False
+        return True
 
     # --- helpers ------------------------------------------------------------------------------
 
@@ -262,6 +341,8 @@ class Edits:
         """Is it a value that is computed when the kernel runs, and may be another one?"""
         if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             return False
+        if node in self.typing.waiting:  # a barrier is in it
+            return False
         for length in range(len(path)):
             name = path[length][0]
             parent = self.at[path[:length]]
@@ -278,7 +359,8 @@ class Edits:
             case ast.Name(id=name) if _is_whole(kind):
                 for other in self.whole_at(path):
                     if other != name:
-                        yield self.value("name", 1, path, ast.Name(other, ast.Load()))
+                        cost = 1 if (other in self.bounds) == (name in self.bounds) else 3
+                        yield self.value("name", cost, path, ast.Name(other, ast.Load()))
             case ast.Name(id=name) if name in self.real:
                 for other in self.real:
                     if other != name and other in self.known_at(path):
@@ -305,6 +387,8 @@ class Edits:
                 for side in (f"{self.cuda}.blockDim.{axis}", *self.sides):
                     text = f"{ast.unparse(node)} * {side}"
                     yield self.value("factor", 3, path, expression(text))
+                for side in self.sides if register.endswith("Dim") else ():
+                    yield self.value("register", 2, path, expression(side))
                 for other in REGISTERS:
                     if other != register:
                         base = ast.Attribute(copy_of(owner.value), other, ast.Load())
@@ -344,6 +428,8 @@ class Edits:
     def _is_axis(self, path: Path) -> bool:
         """Is it the number in `A.shape[0]` or `cuda.grid(2)`?"""
         parent = self.at[path[:-1]]
+        if isinstance(parent, ast.Call) and ast.unparse(parent.func).endswith(("grid", "gridsize")):
+            return True
         if isinstance(parent, ast.Subscript):
             return isinstance(parent.value, ast.Attribute)
         return isinstance(parent, ast.Call) and not isinstance(
@@ -383,17 +469,18 @@ class Edits:
         return isinstance(parent, ast.Call) and isinstance(self.kind_of(parent), T.RangeType)
 
     def _more_terms(self, node: ast.expr, path: Path) -> Iterator[Edit]:
-        text, whole = ast.unparse(node), self.whole_at(path)
+        text, places = ast.unparse(node), self.places_at(path)
         for sign in "+-":
             yield self.value("off by one", 2, path, expression(f"({text}) {sign} 1"))
-        for name in whole:
+        for name in places:
             yield self.value("term", 3, path, expression(f"({text}) + {name}"))
             yield self.value("term", 3, path, expression(f"({text}) - {name}"))
-            yield self.value("factor", 3, path, expression(f"({text}) * {name}"))
-        for name in whole:
             for side in self.sides:
-                if name != side:
-                    yield self.value("term", 4, path, expression(f"({text}) + {name} * {side}"))
+                yield self.value("term", 4, path, expression(f"({text}) + {name} * {side}"))
+        for side in self.sides:
+            yield self.value("term", 3, path, expression(f"({text}) + {side}"))
+        for side in {*self.sides, *(self.bounds & {*self.whole_at(path)})} - {text}:
+            yield self.value("factor", 3, path, expression(f"({text}) * {side}"))
         for axis in "xy" if self.cuda else "":
             for side in (f"{self.cuda}.blockDim.{axis}", *self.sides):
                 new = expression(f"({text}) + {self.cuda}.blockIdx.{axis} * {side}")
@@ -406,13 +493,10 @@ class Edits:
         for clause in self._inside_of(self.at[path[:-1]]):
             new = ast.BoolOp(ast.And(), [node, expression(clause)])
             yield self.value("clause missing", 2, path, new)
-        whole = self.whole_at(path)
-        for name in whole:
-            for bound in (*whole, *self.sizes):
-                if name != bound:
-                    clause = expression(f"{name} < {bound}")
-                    new = ast.BoolOp(ast.And(), [node, clause])
-                    yield self.value("clause missing", 3, path, new)
+        for name in self.places_at(path):
+            for bound in (*(self.bounds & {*self.whole_at(path)}), *self.sizes):
+                new = ast.BoolOp(ast.And(), [node, expression(f"{name} < {bound}")])
+                yield self.value("clause missing", 3, path, new)
 
     def _inside_of(self, node: ast.AST) -> list[str]:
         """That each index in a part of the text lies inside its array, as texts."""
@@ -442,8 +526,8 @@ class Edits:
             if len(paths) > 1:
                 yield Edit("guard missing", self.line(next(iter(paths))), 3, self.tree, paths)
 
-    def _registers_exchanged(self, statement: ast.stmt, path: Path) -> Iterator[Edit]:
-        """Two of threadIdx.x, blockIdx.y, … of one statement in each other's place."""
+    def _registers_exchanged(self, path: Path, cost: int) -> Iterator[Edit]:
+        """Two of threadIdx.x, blockIdx.y, … in each other's place: below a node."""
         found: dict[str, list[Path]] = defaultdict(list)
         for node, below in self.nodes:
             if below[: len(path)] == path and isinstance(node, ast.Attribute):
@@ -452,7 +536,7 @@ class Edits:
         for one, two in combinations(sorted(found), 2):
             new = {way: expression(two) for way in found[one]}
             new |= {way: expression(one) for way in found[two]}
-            yield Edit("exchange", self.line(path), 1, self.tree, new)
+            yield Edit("exchange", min(map(self.line, new)), cost, self.tree, new)
 
     # --- statements ---------------------------------------------------------------------------
 
@@ -475,7 +559,7 @@ class Edits:
 
     def _of_statement(self, statement: ast.stmt, path: Path) -> Iterator[Edit]:
         if not isinstance(statement, ast.For | ast.While | ast.If | ast.FunctionDef):
-            yield from self._registers_exchanged(statement, path)
+            yield from self._registers_exchanged(path, 1)
         if not self._makes_an_array(statement) and not isinstance(statement, ast.For | ast.While):
             yield self.one("left out", 2, path, StatementEdit(instead=()))
         match statement:
@@ -488,7 +572,7 @@ class Edits:
                     yield from self._added_up(added, target, path)
                     yield self.value("zero", 3, (*path, ("value", None)), ast.Constant(0))
             case ast.While(test=test, body=body):
-                for name in sorted(_read(test) & {*self.whole_at(path)}):
+                for name in sorted(_loaded(test) & self.variables & {*self.whole_at(path)}):
                     last: Path = (*path, ("body", len(body) - 1))
                     step = StatementEdit(after=(_statement(f"{name} += 1"),))
                     yield Edit("step missing", statement.lineno, 2, self.tree, {}, {last: step})
@@ -571,6 +655,7 @@ class Edits:
     # --- the same change in several places ----------------------------------------------------
 
     def _together(self) -> Iterator[Edit]:
+        yield from self._registers_exchanged((), 2)
         yield from self._alike_comparisons()
         yield from self._exchanges()
 
@@ -611,7 +696,7 @@ class Edits:
         reads: dict[str, list[Path]] = defaultdict(list)
         for other, below in self.nodes:
             if below[: len(path)] == path and isinstance(other, ast.Name):
-                if isinstance(other.ctx, ast.Load) and other.id in self.whole:
+                if other.id in self.whole and self._is_read(other, below):
                     reads[other.id].append(below)
         everywhere = [
             name
@@ -626,7 +711,8 @@ class Edits:
         for one in sorted(reads):
             if len(reads[one]) > 1:
                 for two in self.whole:
-                    if two != one and all(two in self.known_at(p) for p in reads[one]):
+                    alike = (two in self.bounds) == (one in self.bounds) and two != one
+                    if alike and all(two in self.known_at(p) for p in reads[one]):
                         new = {p: ast.Name(two, ast.Load()) for p in reads[one]}
                         yield Edit("name", self.line(reads[one][0]), 3, self.tree, new)
 
@@ -640,7 +726,7 @@ class Edits:
                     yield self.one("targets", 1, path, StatementEdit(instead=(new,)))
 
 
-def _bound(node: ast.AST) -> frozenset[str]:
+def bound_in(node: ast.AST) -> frozenset[str]:
     return frozenset(
         each.id
         for each in ast.walk(node)
@@ -648,8 +734,12 @@ def _bound(node: ast.AST) -> frozenset[str]:
     )
 
 
-def _read(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+def _loaded(node: ast.AST) -> set[str]:
+    return {
+        each.id
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)
+    }
 
 
 def _is_whole(kind: T.Type | None) -> bool:

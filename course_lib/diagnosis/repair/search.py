@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import combinations, groupby, product
 from math import prod
 
 import numpy as np
@@ -19,13 +19,12 @@ import numpy as np
 from course_lib.callers import CALLER
 from course_lib.curriculum import Task
 from course_lib.diagnosis.launcher import BUDGET, Launcher
+from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.problems.inputs import as_held
-from course_lib.diagnosis.provenance.suspects import explained
-from course_lib.diagnosis.provenance.tables import experiment
 from course_lib.diagnosis.repair.edits import Edit, Edits
 from course_lib.diagnosis.repair.schemata import schemata
-from course_lib.diagnosis.trial import Trial, leaves_arrays, runs_out
-from course_lib.emulator import Budget, Kernel, KernelRejected, emulate
+from course_lib.diagnosis.trial import Trial, leaves_arrays
+from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.options import EmulationOptions, LaunchShape
@@ -34,16 +33,41 @@ from course_lib.emulator.unwatched import OutsideNotes, run_unwatched, typing_fo
 MOST_LANES = 200_000  # of one launch
 MOST_CHANGES = 400  # in one launch
 MOST_LOADS = 40  # of changes that load something, for which all lanes are gone through
+FEWEST_AT_ONCE = 200  # changes that are tried together: typing them costs most
 SIFTED = 4  # launches in which changes are tried together
 MOST_WATCHED = 8  # changes that are tried by themselves
 AWAY = 3  # at most, what it counts that a change lies far from where the numbers point
 FARTHEST = 5  # from what was written and suspected, that a change may be
 STEPS_OF_TYPING = 17  # what it costs to type one change, in steps of the machine
-MOST_STEPS = 80_000  # of all launches of changes together
+MOST_STEPS = 120_000  # of all launches of changes together
+KEPT = 1 / 4  # of them, for the launches in which right changes must be right as well
 MOST_BYTES = 1 << 30
 ALIKE, MOST_PAIRS = 4, 500  # changes at one place, and pairs, that are tried
 IN_PAIRS = ("name", "size", "axis", "register", "block", "factor", "term", "exchange", "indices")
 Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A change, what the launch came to with it, and whether a thread left an array."""
+
+    edit: Edit
+    outcome: Outcome
+    outside: bool
+
+    @property
+    def right(self) -> Array:
+        """Which elements are right."""
+        return self.outcome.right & ~np.bool_(self.outside)
+
+    @property
+    def is_right(self) -> bool:
+        return bool(self.right.all())
+
+    @property
+    def right_as_far_as_written(self) -> bool:
+        written = ~self.outcome.untouched
+        return bool(written.any() and self.right[written].all())
 
 
 @dataclass
@@ -71,20 +95,45 @@ class Search:
         Where none is, two places are changed at once: of those changes that make more right.
         """
         order = sorted(self.trials, key=lambda trial: (_is_fine(trial), _size(trial)))
-        first = order[0]
+        first = min(order, key=lambda trial: (_is_fine(trial), trial.profile.steps))
         in_step = [trial for trial in order if trial.case.schedule == "lockstep"]
         if all(trial.right and not leaves_arrays(trial) for trial in in_step):
             return []  # what threads do to each other shows in no number
         edits = [edit for edit in self.edits(first) if self.distance(edit) <= FARTHEST]
-        edits.sort(key=self.distance)
-        found = self.tried(edits, first)
-        found_right = self.verified([edit for edit, right in found if right.all()], order)
-        if found_right:
-            return found_right
+        kept = int(KEPT * self.steps)
+        for band in self.bands(edits):
+            if self.steps <= kept:
+                break
+            self.steps -= kept
+            alone = self.right_alone(band, first)
+            self.steps = max(self.steps, 0) + kept
+            found = self.verified(alone, order)
+            if found:
+                return found
         wide = next((trial for trial in order if _is_wide(trial) and not trial.right), first)
-        if wide is not first:
-            found = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
+        found = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
         return self.verified(self.pairs(found, wide), order)
+
+    def right_alone(self, edits: Sequence[Edit], trial: Trial) -> list[Edit]:
+        """The changes with which what one block writes is right, of which nothing was."""
+        wide, high, *_ = (*trial.profile.grid, 1)
+        for block in dict.fromkeys([(wide - 1, high - 1), (0, 0), (wide // 2, high // 2)]):
+            usual = self.launched([Edit("", 0, 0, self.kernel.tree)], trial, block)
+            if usual and not usual[0].right_as_far_as_written:
+                tried = self.tried(edits, trial, block)
+                return [variant.edit for variant in tried if variant.right_as_far_as_written]
+        return [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
+
+    def bands(self, edits: Sequence[Edit]) -> Iterator[list[Edit]]:
+        """The changes that are tried together, the nearest first."""
+        band: list[Edit] = []
+        for _, alike in groupby(sorted(edits, key=self.distance), key=self.distance):
+            band += alike
+            if len(band) >= FEWEST_AT_ONCE:
+                for of_loops in (False, True):
+                    yield [edit for edit in band if edit.is_of_a_loop is of_loops]
+                band = []
+        yield band
 
     def distance(self, edit: Edit) -> int:
         """How far a change is from what was written, and from where the numbers point."""
@@ -94,14 +143,29 @@ class Search:
 
     def verified(self, edits: list[Edit], order: Sequence[Trial]) -> list[Edit]:
         """Those of the changes with which all launches are right."""
-        for trial in order[1:SIFTED]:
-            edits = [edit for edit, right in self.tried(edits, trial) if right.all()]
-        return [edit for edit in edits[:MOST_WATCHED] if self.is_right(edit, order)]
+        for trial in order[:SIFTED]:
+            edits = [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
+        found = [edit for edit in edits[:MOST_WATCHED] if self.is_right(edit, order)]
+        return self.cheapest_first(found, order)
 
-    def pairs(self, found: Sequence[tuple[Edit, Array]], trial: Trial) -> list[Edit]:
+    def cheapest_first(self, found: list[Edit], order: Sequence[Trial]) -> list[Edit]:
+        """Of changes that lie equally near, those first with which less memory traffic is asked
+        for: nobody means to walk down a column."""
+        nearest = [edit for edit in found if self.distance(edit) == self.distance(found[0])]
+        if len(nearest) > 1:
+            widest = max(order, key=_size)
+            nearest.sort(key=lambda edit: self.sectors(widest, edit))
+        return nearest + found[len(nearest) :]
+
+    def sectors(self, trial: Trial, edit: Edit) -> int:
+        """Sectors that a launch asks for with a change."""
+        profile = self.watched(trial, edit.applied(self.kernel), counters=True)[0]
+        return profile.global_load_sectors + profile.global_store_sectors
+
+    def pairs(self, found: Sequence[Variant], trial: Trial) -> list[Edit]:
         """Two changes of one kind at once, as of both axes: of those that make more right."""
         before = trial.outcome.right & ~np.bool_(leaves_arrays(trial))
-        gains = [(int((right & ~before).sum()), edit) for edit, right in found]
+        gains = [(int((each.right & ~before).sum()), each.edit) for each in found]
         best: dict[tuple[object, ...], list[tuple[int, Edit]]] = {}
         for gain, edit in sorted(gains, key=lambda each: -each[0]):
             alike = best.setdefault((edit.kind, edit.tree, *edit.values, *edit.statements), [])
@@ -115,11 +179,14 @@ class Search:
         ]
         both.sort(key=lambda each: each[:2])
         pairs = [edit for _, _, edit in both[:MOST_PAIRS]]
-        return [edit for edit, right in self.tried(pairs, trial) if right.all()]
+        return [variant.edit for variant in self.tried(pairs, trial) if variant.is_right]
 
-    def tried(self, edits: Sequence[Edit], trial: Trial) -> list[tuple[Edit, Array]]:
-        """Each change, with which elements are right with it in this launch."""
-        return [each for part in self.parts(edits, trial) for each in self.right(part, trial)]
+    def tried(
+        self, edits: Sequence[Edit], trial: Trial, block: tuple[int, int] | None = None
+    ) -> list[Variant]:
+        """What each change makes of this launch, or of one of its blocks."""
+        parts = self.parts(edits, trial, block)
+        return [each for part in parts for each in self.launched(part, trial, block)]
 
     def edits(self, trial: Trial) -> list[Edit]:
         """Every small change to a function of the student's own, the likeliest first."""
@@ -161,9 +228,11 @@ class Search:
         output = np.full(shape, trial.case.poison, np.float32)
         return (*as_held(self.launcher.problem, outcome.inputs), output)
 
-    def parts(self, edits: Sequence[Edit], trial: Trial) -> Iterator[list[Edit]]:
+    def parts(
+        self, edits: Sequence[Edit], trial: Trial, only: tuple[int, int] | None
+    ) -> Iterator[list[Edit]]:
         """The changes that run as blocks of one launch; those that take long, apart."""
-        lanes = prod((*trial.profile.grid, *trial.profile.block))
+        lanes = prod(trial.profile.block) * (1 if only else prod(trial.profile.grid))
         for of_loops, loads in product((False, True), repeat=2):
             most = MOST_LOADS if loads else MOST_CHANGES
             size = max(1, min(most, MOST_LANES // lanes))
@@ -171,8 +240,10 @@ class Search:
             for start in range(0, len(alike), size):
                 yield alike[start : start + size]
 
-    def right(self, edits: list[Edit], trial: Trial) -> list[tuple[Edit, Array]]:
-        """What changes make right in one launch; each half by itself, where one cannot run."""
+    def launched(
+        self, edits: list[Edit], trial: Trial, only: tuple[int, int] | None = None
+    ) -> list[Variant]:
+        """What changes make of one launch; each half by itself, where one of them cannot run."""
         if not edits or self.steps <= 0:
             return []
         case, outcome = trial.case, trial.outcome
@@ -186,23 +257,23 @@ class Search:
             races=False,
             budget=Budget(steps=self.steps, bytes=MOST_BYTES, printed_lines=0),
         )
-        changed = schemata(self.kernel, edits, 2 * max(*case.shape, 32) + 8)
+        changed = schemata(self.kernel, edits, trial.profile.steps // 2 + max(*case.shape, 32))
         self.steps -= STEPS_OF_TYPING * len(edits)
         try:
             typing = typing_for(changed, arguments)
             shape = LaunchShape((grid[0], grid[1], len(edits)), block, 0)
             notes = OutsideNotes(len(edits))
-            self.steps -= run_unwatched(typing, arguments, shape, options, (notes,))
+            self.steps -= run_unwatched(typing, arguments, shape, options, (notes,), only)
         except BudgetExceeded:
             self.steps = 0
             return []
-        except KernelRejected:
-            half = len(edits) // 2
-            return self.right(edits[:half], trial) + self.right(edits[half:], trial) if half else []
-        outputs = arguments[-1]
+        except KernelRejected as rejected:
+            parts = _without_refused(edits, rejected)
+            return [variant for part in parts for variant in self.launched(part, trial, only)]
+        outputs: Array = arguments[-1]  # type: ignore[assignment]
         return [
-            (edit, replace(outcome, got=output).right & ~outside)
-            for edit, output, outside in zip(edits, outputs, notes.outside, strict=True)  # type: ignore[arg-type]
+            Variant(edit, replace(outcome, got=output), bool(outside))
+            for edit, output, outside in zip(edits, outputs, notes.outside, strict=True)
         ]
 
     def is_right(self, edit: Edit, trials: Sequence[Trial]) -> bool:
@@ -211,33 +282,46 @@ class Search:
         return all(self.is_right_in(trial, changed) for trial in trials)
 
     def is_right_in(self, trial: Trial, kernel: Kernel) -> bool:
+        try:
+            profile, output = self.watched(trial, kernel)
+        except KernelRejected:
+            return False
+        right = replace(trial.outcome, got=output).right.all()
+        return bool(right) and all(each.severity != "error" for each in profile.findings)
+
+    def watched(
+        self, trial: Trial, kernel: Kernel, counters: bool = False
+    ) -> tuple[Profile, Array]:
+        """A kernel in a launch, as the emulator sees it, and the output.
+
+        Raises:
+            KernelRejected: if it cannot be launched.
+        """
         launcher, case = self.launcher, trial.case
         launch = launcher.launch(case)
         emulation = emulate(
             kernel,
             schedule=case.schedule,
             seed=launcher.seed,
-            counters=False,
+            counters=counters,
             budget=replace(BUDGET, steps=case.steps(launcher.problem)),
             outputs=launcher.names[-1:] if launcher.problem.starts_blank else (),
         )
         arguments = self.arguments(trial)
-        try:
-            profile = emulation[launch.grid, launch.block](*arguments)
-        except KernelRejected:
-            return False
-        right = replace(trial.outcome, got=np.asarray(arguments[-1])).right.all()
-        return bool(right) and all(each.severity != "error" for each in profile.findings)
+        profile = emulation[launch.grid, launch.block](*arguments)
+        return profile, np.asarray(arguments[-1])
 
 
-def smallest_repairs(launcher: Launcher, trials: Sequence[Trial]) -> list[Edit]:
-    """The changes that make an answer right, those where the numbers point to first."""
-    in_order = [trial for trial in trials if trial.case.is_counted]
-    ending = [trial for trial in in_order if not runs_out(trial)]
-    made = experiment(launcher, ending)
-    lines = [line for fact in explained(made) for line in fact.lines] if made else []
-    suspects = {line: rank for rank, line in enumerate(dict.fromkeys(lines))}
-    return Search(launcher, in_order, suspects).repairs()
+def _without_refused(edits: list[Edit], rejected: KernelRejected) -> list[list[Edit]]:
+    """Parts of some changes, of which at least one is refused; a single one is left out."""
+    if len(edits) == 1:
+        return []
+    line = rejected.findings[0].line
+    there = [edit for edit in edits if any(part.line == line for part in edit.parts)]
+    if 0 < len(there) < len(edits):
+        return [[edit for edit in edits if edit not in there], there]
+    half = len(edits) // 2
+    return [edits[:half], edits[half:]]
 
 
 def _is_fine(trial: Trial) -> bool:

@@ -6,12 +6,10 @@ It never says what belongs there.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from course_lib.diagnosis.repair.edits import Edit
 from course_lib.diagnosis.repairs.change import node_at
-from course_lib.findings import Finding
-from course_lib.sentences import Line, Sentence, say
+from course_lib.sentences import Sentence, say
 
 LONGEST = 60  # characters of the student's text that are quoted
 # What is changed, by the kind of change: of the text that stands there, and a question about it.
@@ -76,13 +74,3 @@ def said_of(edit: Edit) -> tuple[Sentence, Sentence]:
         text = text[: LONGEST - 1] + "…"
     says, hint = SAYS[edit.kind]
     return say(says, text=f"`{text}`"), say(hint, text=f"`{text}`")
-
-
-def with_a_repair(found: Finding, edit: Edit) -> Finding:
-    """What was seen, told where one change makes the answer right."""
-    says, hint = said_of(edit)
-    seen: object = found.message
-    if found.code != "wrong-result" and found.line not in (None, edit.line):
-        seen = say("At {line}, {seen}", line=Line(found.line), seen=seen)
-    message = say("{seen} With one change here it would be right: {says}.", seen=seen, says=says)
-    return replace(found, line=edit.line, message=message, hint=hint)

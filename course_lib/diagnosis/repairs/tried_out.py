@@ -11,8 +11,6 @@ import numpy as np
 from course_lib.curriculum import Task
 from course_lib.diagnosis.launcher import BUDGET, Launcher
 from course_lib.diagnosis.problems.inputs import as_held
-from course_lib.diagnosis.repair.search import smallest_repairs
-from course_lib.diagnosis.repair.words import with_a_repair
 from course_lib.diagnosis.repairs.repaired import explained_by_a_change
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Kernel, KernelRejected, emulate
@@ -37,10 +35,7 @@ def with_a_change(
     better = _changed_task(launcher, task, first, trials) if isinstance(task, Task) else None
     if better:
         return [better, *(each for each in found if each.severity != "error")]
-    repairs_found = smallest_repairs(launcher, trials) if first.code in SYMPTOMS else []
-    if not repairs_found:
-        return found
-    return [with_a_repair(each, repairs_found[0]) if each is first else each for each in found]
+    return found
 
 
 def _changed_task(

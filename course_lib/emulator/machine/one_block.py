@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,37 +14,42 @@ from course_lib.emulator.machine.machine import Machine, Prepared
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape
 
 
-def chooser(typing: Typing, node: ast.Call, arguments: Sequence[Prepared]) -> Prepared:
+def chooser(
+    typing: Typing, node: ast.Call, prepare: Callable[[Typing, ast.expr], Prepared]
+) -> Prepared:
     """The function that evaluates a call of `choose`."""
     dtype = typing.types[node]
-    usual, others = arguments[0], arguments[2::2]
+    usual = prepare(typing, node.args[0])
     numbers = [number.value for number in node.args[1::2]]  # type: ignore[attr-defined]
-    # Loads go through a unit that knows all lanes only.
-    reads = [_reads_memory(other) for other in node.args[2::2]]
+    others = [_evaluation(other, prepare(typing, other)) for other in node.args[2::2]]
+    on_top = [_on_top(typing, node, other, prepare) for other in node.args[2::2]]
 
     def run(machine: Machine) -> Any:
         first, count = machine.space.first_block[0], machine.space.blocks[0]
         entered = machine.active
         runs = _running(entered, count)
         here = [
-            (number - first, other, wide)
-            for number, other, wide in zip(numbers, others, reads, strict=True)
+            (number - first, other, more)
+            for number, other, more in zip(numbers, others, on_top, strict=True)
             if 0 <= number - first < count and runs[number - first]
         ]
         if not here:
             return machine.convert(usual(machine), dtype)
-        chosen: list[tuple[int, Value]] = []
-        for place, other, wide in here:
-            if wide or count == 1:
-                machine.active = entered.where(_only(place, count))
-                found = _row(other(machine), place)
-            else:
-                found = _alone(machine, place, other)
-            chosen.append((place, machine.convert(found, dtype)))
+        chosen = [
+            (place, machine.convert(other(machine, place), dtype))
+            for place, other, more in here
+            if more is None
+        ]
         # Nor do those blocks load what they do not choose.
-        machine.active = entered.where(~_only([place for place, _, _ in here], count))
+        if chosen:
+            machine.active = entered.where(~_only([place for place, _ in chosen], count))
         value = machine.convert(usual(machine), dtype)
         machine.active = entered
+        chosen += [
+            (place, machine.convert(more(machine, place, value), dtype))
+            for place, _, more in here
+            if more is not None
+        ]
         shape = joint_shape(value, *(other for _, other in chosen))
         mixed = np.empty((count, *shape[1:]), value.dtype)
         mixed[...] = value
@@ -53,6 +58,61 @@ def chooser(typing: Typing, node: ast.Call, arguments: Sequence[Prepared]) -> Pr
         return mixed
 
     return run
+
+
+Evaluation = Callable[[Machine, int], Value]  # of an alternative in the blocks of one z
+OnTop = Callable[[Machine, int, Value], Value]  # the same, given the usual value of all blocks
+
+
+def _evaluation(other: ast.expr, evaluate: Prepared) -> Evaluation:
+    """How an alternative is worked out for the blocks of one z."""
+    if isinstance(other, ast.Name | ast.Constant):  # there is nothing to work out
+        return lambda machine, place: _row(evaluate(machine), place)
+    if not _reads_memory(other):
+        return lambda machine, place: _alone(machine, place, evaluate)
+
+    def wide(machine: Machine, place: int) -> Value:
+        """Loads go through a unit that knows all lanes only."""
+        entered = machine.active
+        machine.active = entered.where(_only(place, machine.space.blocks[0]))
+        found: Value = _row(evaluate(machine), place)
+        machine.active = entered
+        return found
+
+    return wide
+
+
+def _on_top(
+    typing: Typing,
+    node: ast.Call,
+    other: ast.expr,
+    prepare: Callable[[Typing, ast.expr], Prepared],
+) -> OnTop | None:
+    """An alternative that adds a variable or a number to the usual value, or multiplies by it."""
+    usual = node.args[0]
+    while isinstance(usual, ast.Call) and typing.calls.get(usual) is typing.calls[node]:
+        usual = usual.args[0]
+    if not isinstance(other, ast.BinOp) or type(other.op) not in _OPERATIONS:
+        return None
+    by, operation = other.right, _OPERATIONS[type(other.op)]
+    if not isinstance(by, ast.Name | ast.Constant) or ast.dump(other.left) != ast.dump(usual):
+        return None
+    dtype, evaluate = typing.types[other], prepare(typing, by)
+
+    def run(machine: Machine, place: int, value: Value) -> Value:
+        one = machine.convert(_row(value, place), dtype)
+        two = machine.convert(_row(evaluate(machine), place), dtype)
+        found: Value = operation(one, two)
+        return found
+
+    return run
+
+
+_OPERATIONS: dict[type[ast.operator], np.ufunc] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+}
 
 
 def _only(places: int | Sequence[int], count: int) -> np.ndarray:

@@ -164,9 +164,9 @@ def _call(typing: Typing, node: ast.Call) -> Prepared | None:
     target = typing.calls[node]
     if node in typing.slots:  # some of the arguments stand in a tuple behind a `*`
         return None
-    arguments = [prepared(typing, argument) for argument in typing.arguments_of(node)]
     if isinstance(target, Choice):
-        return chooser(typing, node, arguments)
+        return chooser(typing, node, prepared)
+    arguments = [prepared(typing, argument) for argument in typing.arguments_of(node)]
     if isinstance(target, Intrinsic):
         run = target.run
         return lambda machine: run(machine, node, [each(machine) for each in arguments])

@@ -1,0 +1,173 @@
+"""What a fact about wrong numbers is called and how it is told: code, sentence, question."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from course_lib.diagnosis.provenance.facts import (
+    ALIAS,
+    BEFORE,
+    EVERY,
+    FIRST,
+    FROM,
+    INDEPENDENT,
+    LAST,
+    MISSING,
+    MOVED,
+    NOT_FINITE,
+    ONLY,
+    PAIRED,
+    READS_OTHER,
+    START,
+    STRETCH,
+    SURPLUS,
+    TIMES,
+    UNWRITTEN,
+    UP_TO,
+    WEIGHTED,
+    Fact,
+    Terms,
+)
+from course_lib.diagnosis.source.source import Source
+from course_lib.sentences import Sentence, say
+from course_lib.words import element, joined
+
+# Of each kind of fact: the usual code, a sentence and a question.
+TOLD: dict[str, tuple[str, str, str]] = {
+    UNWRITTEN: (
+        "incomplete-output",
+        "{element} is never written.",
+        "Which thread should write {element}, and what does it do instead?",
+    ),
+    NOT_FINITE: (
+        "numerical-overflow",
+        "{element} is no ordinary number.",
+        "Which step on the way to {element} has no number to give?",
+    ),
+    MOVED: (
+        "wrong-index",
+        "{element} holds what belongs to {read}.",
+        "Which thread stores {element}, and from where does its number come?",
+    ),
+    READS_OTHER: (
+        "wrong-index",
+        "In {element}, {read} takes part where {right} should.",
+        "Which index of {array} is worked out for {element}, and which one should be?",
+    ),
+    PAIRED: (
+        "wrong-index",
+        "In {element}, the elements of {array} meet others than they should: {read} stands where "
+        "{right} should.",
+        "Which two elements belong together in every step?",
+    ),
+    ALIAS: (
+        "wrong-index",
+        "{other} is never read: where it belongs, {array} is.",
+        "Which array does each name stand for at this line?",
+    ),
+    INDEPENDENT: (
+        "wrong-formula",
+        "No element of {array} takes part in {element}.",
+        "On which way does {array} get into {element}?",
+    ),
+    MISSING: (
+        "wrong-loop-bound",
+        "In {element}, {terms} missing.",
+        "For which steps does this run, and for which should it?",
+    ),
+    ONLY: (
+        "accumulator-error",
+        "Of all the terms of {element}, {terms} left.",
+        "What happens to the sum from one step to the next?",
+    ),
+    SURPLUS: (
+        "wrong-loop-bound",
+        "{read} takes part in {element}, and should not.",
+        "Which step adds {read} to {element}?",
+    ),
+    TIMES: (
+        "accumulator-error",
+        "Terms of {element} count {factor} times.",
+        "How often does each term reach {element}, and with which factor?",
+    ),
+    WEIGHTED: (
+        "wrong-formula",
+        "What takes part in {element} is right, but not how much each element of {array} counts.",
+        "Work out {element} step by step: where does it leave the formula?",
+    ),
+    BEFORE: (
+        "uninitialised-read",
+        "What {array} held before the launch takes part in {element}.",
+        "What does {array} hold when the kernel starts?",
+    ),
+    START: (
+        "accumulator-error",
+        "{element} is not 0 where all inputs are 0: the sum does not start there.",
+        "What is the sum before the first step?",
+    ),
+}
+INDEX, BOUND, TEST, SUM = (
+    *("wrong-index", "wrong-loop-bound", "wrong-bounds-check", "accumulator-error"),
+)
+# What the statement at the suspected line makes of it.
+BY_STATEMENT: dict[tuple[str, type[ast.stmt]], str] = {
+    **{(kind, loop): BOUND for kind in (UNWRITTEN, ONLY, TIMES) for loop in (ast.For, ast.While)},
+    **{(kind, ast.If): TEST for kind in (UNWRITTEN, MISSING, SURPLUS, READS_OTHER)},
+    (UNWRITTEN, ast.Assign): INDEX,
+    (MISSING, ast.AugAssign): SUM,
+}
+
+
+def code_of(fact: Fact, source: Source) -> str:
+    """The code of a fact at the line that is suspected first."""
+    usual = TOLD[fact.kind][0]
+    statement = _statement_at(source, fact.lines[0]) if fact.lines else None
+    return BY_STATEMENT.get((fact.kind, type(statement)), usual)  # type: ignore[arg-type]
+
+
+def _statement_at(source: Source, line: int) -> ast.stmt | None:
+    """The innermost statement that begins at or above a line and ends at or below it."""
+    around = [
+        node
+        for node in source.walk()
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    return max(around, key=lambda node: node.lineno, default=None)
+
+
+def said_of(fact: Fact, letters: Mapping[str, str], output: str) -> tuple[Sentence, Sentence]:
+    """A fact as a sentence, and a question; `letters` are the names that the exercise uses."""
+    names = [letters.get(array, array) for array in fact.arrays]
+    of = output if fact.kind == MOVED else names[0]
+    facts = {
+        "element": element(output, fact.element),
+        "read": element(of, fact.read),
+        "right": element(of, fact.right),
+        "array": joined(names) if fact.kind != ALIAS else names[0],
+        "other": names[-1],
+        "terms": _terms_in_words(fact.terms),
+        "factor": f"{fact.factor:.4g}",
+    }
+    _, sentence, question = TOLD[fact.kind]
+    return say(sentence, **facts), say(question, **facts)
+
+
+def _terms_in_words(terms: Terms | None) -> str:
+    if terms is None:
+        return "terms are"
+    numbers = terms.numbers
+    match terms.kind:
+        case _ if terms.kind == FIRST:
+            return "the first one is"
+        case _ if terms.kind == LAST:
+            return "the last one is"
+        case _ if terms.kind == FROM:
+            return f"all terms from number {numbers[0]} on are"
+        case _ if terms.kind == UP_TO:
+            return f"the first {numbers[0]} terms are"
+        case _ if terms.kind == EVERY:
+            return f"terms {numbers[0]}, {numbers[0] + numbers[1]}, … are"
+        case _ if terms.kind == STRETCH:
+            return f"terms {numbers[0]} to {numbers[1] - 1} are"
+    return "some of the terms are"
