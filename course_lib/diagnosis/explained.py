@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.provenance import words as facts_in_words
-from course_lib.diagnosis.provenance.facts import NOT_FINITE, Fact
+from course_lib.diagnosis.provenance.facts import BEFORE, NOT_FINITE, Fact
 from course_lib.diagnosis.provenance.suspects import explained
 from course_lib.diagnosis.provenance.tables import experiment
 from course_lib.diagnosis.repair.causes import code_of
@@ -21,8 +20,9 @@ from course_lib.sentences import Line, Sentence, say
 # What these say is true and shows late; what the numbers are made of says more.
 SYMPTOMS = (
     *("wrong-result", "uninitialised-read", "out-of-bounds-read", "out-of-bounds-write"),
-    "race-write-after-write",
+    *("race-write-after-write", "wrong-bounds-check", "incomplete-output"),
 )
+NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 AGREES = 4  # lines that the numbers point to first: a change at one of them is the cause
 
 
@@ -47,7 +47,7 @@ def explanation(launcher: Launcher, seen: Finding, trials: Sequence[Trial]) -> F
     repairs = Search(launcher, in_order, ranks).repairs()
     if repairs:
         return _repaired(launcher, seen, repairs[0], facts)
-    if seen.code in ("wrong-result", "race-write-after-write"):
+    if seen.code in NUMBERS:
         telling = next((f for f in facts if f.lines and f.kind != NOT_FINITE), None)
         if telling:
             return _of_fact(launcher, telling)
@@ -64,7 +64,8 @@ def _repaired(launcher: Launcher, seen: Finding, edit: Edit, facts: Sequence[Fac
     elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
         told = say("At {line}, {seen}", line=Line(seen.line), seen=seen.message)
     message = say("{told} With one change here it would be right: {says}.", told=told, says=says)
-    return replace(seen, code=code_of(edit, seen.code), line=edit.line, message=message, hint=hint)
+    code = "uninitialised-read" if agreeing and agreeing.kind == BEFORE else None
+    return finding(code or code_of(edit, seen.code), message, edit.line, hint, "error")
 
 
 def _of_fact(launcher: Launcher, fact: Fact) -> Finding:

@@ -93,6 +93,8 @@ def sites_of(typing: Typing) -> list[Site]:
     found: dict[tuple[ast.AST, str, bool | None], Site] = {}
     for each in _with_callees(typing):
         for site in _in_function(each.kernel.tree):
+            if site.node in each.waiting:  # every thread has to reach a barrier
+                continue
             if site.kind == "test" or T.is_float(each.types.get(site.node)):  # type: ignore[arg-type]
                 found.setdefault((site.node, site.kind, site.instead), site)
     return list(found.values())

@@ -289,6 +289,7 @@ class Suspects:
         """Where the variables in expressions get their values, and those in these values."""
         waiting = [name for node in nodes for name in sorted(variables_in(node))]
         seen: set[str] = set()
+        counted: list[int] = []
         loops = {
             each.id: loop.lineno
             for loop in self.source.loops()
@@ -301,11 +302,12 @@ class Suspects:
                 continue
             seen.add(name)
             if name in loops:
-                yield loops[name]
+                counted.append(loops[name])
             for statement in self.source.assignments(name):
                 if statement.value is not None and not self.source.makes_array(statement):
                     yield statement.lineno
                     waiting += sorted(variables_in(statement.value))
+        yield from counted
 
 
 def _lines(nodes: Iterable[ast.AST]) -> Iterator[int]:

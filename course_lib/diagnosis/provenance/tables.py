@@ -33,7 +33,7 @@ FEW_WATCHED = 6  # the same where not every cell can have a copy
 FEWEST_CELLS = 120  # that get a copy then, of all arrays
 MOST_CELLS = 600  # of one array, for one element
 LEAST_SHARE = 1 / 8  # of the largest number of an array: closer to 0 no number is
-STEPS = 400_000
+LONGER, LEAST_STEPS = 8, 2_000  # a change may make a launch so much longer than it was
 BYTES = 1 << 30
 
 
@@ -281,8 +281,8 @@ def experiment(launcher: Launcher, trials: Sequence[Trial]) -> Experiment | None
     for case in _cases(launcher, trials):
         for draw in (DRAW, case.draw):
             try:
-                found = _begun(launcher, replace(case, draw=draw, allowed=0))
-                found.steps = max(1, steps.get(case.shape, fewest))
+                expected = max(1, steps.get(case.shape, fewest))
+                found = _begun(launcher, replace(case, draw=draw, allowed=0), expected)
             except (KernelRejected, BudgetExceeded):
                 break
             if found.wrong.any():
@@ -310,7 +310,7 @@ def _cases(launcher: Launcher, trials: Sequence[Trial]) -> Iterator[Case]:
     yield from sorted(shapes.values(), key=size)
 
 
-def _begun(launcher: Launcher, case: Case) -> Experiment:
+def _begun(launcher: Launcher, case: Case, steps: int) -> Experiment:
     problem = launcher.problem
     launch = launcher.launch(case)
     drawn = [np.asarray(each) for each in make_inputs(problem, case, launcher.seed)]
@@ -330,9 +330,8 @@ def _begun(launcher: Launcher, case: Case) -> Experiment:
     nothing = tuple(np.zeros_like(each) for each in inputs)
     with np.errstate(all="ignore"):
         zero = expected_of(problem, case, nothing)[0]
-    copies = Copies(
-        launcher.answer.kernel, launch.grid, launch.block, case.schedule, Budget(STEPS, BYTES, 0)
-    )
+    budget = Budget(LONGER * steps + LEAST_STEPS, BYTES, 0)
+    copies = Copies(launcher.answer.kernel, launch.grid, launch.block, case.schedule, budget)
     rows = [
         [*as_held(problem, each), held.copy(order="K")]
         for each, held in ((inputs, before), (inputs, other), (nothing, before))
@@ -343,7 +342,7 @@ def _begun(launcher: Launcher, case: Case) -> Experiment:
         launcher,
         case,
         copies,
-        1,
+        steps,
         inputs,
         before,
         other,

@@ -113,6 +113,7 @@ INDEX, BOUND, TEST, SUM = (
 # What the statement at the suspected line makes of it.
 BY_STATEMENT: dict[tuple[str, type[ast.stmt]], str] = {
     **{(kind, loop): BOUND for kind in (UNWRITTEN, ONLY, TIMES) for loop in (ast.For, ast.While)},
+    (MISSING, ast.Assign): INDEX,
     **{(kind, ast.If): TEST for kind in (UNWRITTEN, MISSING, SURPLUS, READS_OTHER)},
     (UNWRITTEN, ast.Assign): INDEX,
     (MISSING, ast.AugAssign): SUM,
@@ -141,7 +142,7 @@ def said_of(fact: Fact, letters: Mapping[str, str], output: str) -> tuple[Senten
     names = [letters.get(array, array) for array in fact.arrays]
     of = output if fact.kind == MOVED else names[0]
     facts = {
-        "element": element(output, fact.element),
+        "element": element(output, fact.element) if fact.element else output,
         "read": element(of, fact.read),
         "right": element(of, fact.right),
         "array": joined(names) if fact.kind != ALIAS else names[0],
@@ -150,12 +151,14 @@ def said_of(fact: Fact, letters: Mapping[str, str], output: str) -> tuple[Senten
         "factor": f"{fact.factor:.4g}",
     }
     _, sentence, question = TOLD[fact.kind]
+    if fact.kind in (READS_OTHER, PAIRED) and not (fact.read and fact.right):
+        sentence = "In {element}, other elements of {array} take part than should."
     return say(sentence, **facts), say(question, **facts)
 
 
 def _terms_in_words(terms: Terms | None) -> str:
     if terms is None:
-        return "terms are"
+        return "some of the terms are"
     numbers = terms.numbers
     match terms.kind:
         case _ if terms.kind == FIRST:

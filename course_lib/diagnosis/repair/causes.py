@@ -53,6 +53,12 @@ def _is_of_a_sum(node: ast.AST) -> bool:
     return isinstance(node, ast.AugAssign)
 
 
+def _counts(statement: ast.Assign) -> bool:
+    """Is a variable set to a whole number, as what counts the turns of a loop is?"""
+    value = statement.value
+    return isinstance(value, ast.Constant) and isinstance(statement.targets[0], ast.Name)
+
+
 def _of_value(edit: Edit, path: Path, seen: str) -> str:
     parents = [node_at(edit.tree, path[:length]) for length in range(len(path))]
     steps = [name for name, _ in path]
@@ -65,6 +71,8 @@ def _of_value(edit: Edit, path: Path, seen: str) -> str:
             return "wrong-loop-bound"
         if isinstance(parent, ast.If | ast.IfExp) and step == "test":
             return "wrong-bounds-check"
+        if isinstance(parent, ast.IfExp) and isinstance(node_at(edit.tree, path), ast.Constant):
+            return "missing-mask"
         if isinstance(parent, ast.Assign | ast.AugAssign) and step == "value":
             return _of_variable(edit, parent, seen)
     return seen
@@ -72,6 +80,8 @@ def _of_value(edit: Edit, path: Path, seen: str) -> str:
 
 def _of_variable(edit: Edit, statement: ast.Assign | ast.AugAssign, seen: str) -> str:
     """By what a variable is for: an index, the bound of a loop or of a test, or a number."""
+    if _is_of_a_sum(statement) and isinstance(statement, ast.Assign) and not _counts(statement):
+        return "accumulator-error"
     names, of = bound_in(statement), edit.tree
     uses = {"wrong-index": 0, "wrong-loop-bound": 0, "wrong-bounds-check": 0}
     # A variable that others are worked out from is for what they are for.

@@ -341,7 +341,7 @@ class Edits:
         """Is it a value that is computed when the kernel runs, and may be another one?"""
         if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             return False
-        if node in self.typing.waiting:  # a barrier is in it
+        if node in self.typing.waiting:  # every thread has to reach a barrier
             return False
         for length in range(len(path)):
             name = path[length][0]

@@ -39,7 +39,9 @@ MOST_WATCHED = 8  # changes that are tried by themselves
 AWAY = 3  # at most, what it counts that a change lies far from where the numbers point
 FARTHEST = 5  # from what was written and suspected, that a change may be
 STEPS_OF_TYPING = 17  # what it costs to type one change, in steps of the machine
-MOST_STEPS = 120_000  # of all launches of changes together
+MOST_STEPS = 100_000  # of all launches of changes together
+MOST_AT_ONCE = 30_000  # of them in one launch
+MORE_TURNS = 64  # of all loops together, than without a change
 KEPT = 1 / 4  # of them, for the launches in which right changes must be right as well
 MOST_BYTES = 1 << 30
 ALIKE, MOST_PAIRS = 4, 500  # changes at one place, and pairs, that are tried
@@ -255,9 +257,9 @@ class Search:
             seed=self.launcher.seed,
             counters=False,
             races=False,
-            budget=Budget(steps=self.steps, bytes=MOST_BYTES, printed_lines=0),
+            budget=Budget(min(self.steps, MOST_AT_ONCE), MOST_BYTES, printed_lines=0),
         )
-        changed = schemata(self.kernel, edits, trial.profile.steps // 2 + max(*case.shape, 32))
+        changed = schemata(self.kernel, edits, trial.profile.steps // 2 + MORE_TURNS)
         self.steps -= STEPS_OF_TYPING * len(edits)
         try:
             typing = typing_for(changed, arguments)
@@ -265,7 +267,7 @@ class Search:
             notes = OutsideNotes(len(edits))
             self.steps -= run_unwatched(typing, arguments, shape, options, (notes,), only)
         except BudgetExceeded:
-            self.steps = 0
+            self.steps -= MOST_AT_ONCE
             return []
         except KernelRejected as rejected:
             parts = _without_refused(edits, rejected)
