@@ -21,8 +21,8 @@ from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
 from course_lib.diagnosis.answer import Answer
 from course_lib.diagnosis.constants import asked_constants, tile_choice
 from course_lib.diagnosis.examination import examine_kernel
-from course_lib.diagnosis.families.table import check_reference
 from course_lib.diagnosis.functions import called_function, resident_blocks
+from course_lib.diagnosis.problems.table import check_reference
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import (
     Kernel,
@@ -170,7 +170,7 @@ def _constants_text(exercise: Exercise, program: Program, block: Block, seed: in
     return _looked_at(exercise, tile_choice.from_program(program))
 
 
-# Families of exercises that are no kernels; those of kernels stand in diagnosis/families/table.py.
+# Families of exercises that are no kernels; those of kernels stand in diagnosis/problems/table.py.
 FUNCTION_FAMILIES: Mapping[str, Callable[[Exercise, Kernel, int], Report]] = {
     "blocks per SM": resident_blocks.examine,
 }

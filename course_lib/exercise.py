@@ -79,7 +79,7 @@ class Exercise:
         shapes: the axes of each parameter as letters, "M,N"; equal letters are equal sizes, and ""
             stands for a number. The output comes last, and has one or two axes.
         formula: the same as a student writes it, "B = s * A".
-        family: without a reference: the family of problems (diagnosis/families/table.py) whose
+        family: without a reference: the family of problems (diagnosis/problems/table.py) whose
             hypotheses judge it.
         sizes: the uneven sizes to try, as its family has them.
         dtypes: by parameter, the format of inputs that are not float32: "float16", or "bfloat16",

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from course_lib.diagnosis.families.common import not_written
+from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.provenance import words as facts_in_words
-from course_lib.diagnosis.provenance.facts import BEFORE, NOT_FINITE, Fact
+from course_lib.diagnosis.provenance.facts import (
+    ALIAS,
+    BEFORE,
+    MOVED,
+    NOT_FINITE,
+    READS_OTHER,
+    UNWRITTEN,
+    Fact,
+)
 from course_lib.diagnosis.provenance.suspects import explained
 from course_lib.diagnosis.provenance.tables import experiment
 from course_lib.diagnosis.repair.causes import code_of
 from course_lib.diagnosis.repair.edits import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import said_of
-from course_lib.diagnosis.trial import Trial, runs_out
+from course_lib.diagnosis.slip import Slip
+from course_lib.diagnosis.trial import Trial, exact_of, runs_out
+from course_lib.diagnosis.wrong_numbers import placed
+from course_lib.emulator import KernelRejected
+from course_lib.emulator.budget import BudgetExceeded
+from course_lib.exercise import WrongIdea
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, Sentence, say
 
@@ -38,28 +54,58 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
 def explanation(launcher: Launcher, seen: Finding, trials: Sequence[Trial]) -> Finding:
     """What was seen, explained; as it is where nothing explains it."""
     in_order = [trial for trial in trials if trial.case.is_counted]
-    made = experiment(launcher, [trial for trial in in_order if not runs_out(trial)])
-    facts = explained(made) if made else []
+    facts = _facts(launcher, [trial for trial in in_order if not runs_out(trial)])
     ranks: dict[int, int] = {}
     for fact in facts:
         for line in fact.lines:
             ranks.setdefault(line, len(ranks))
     repairs = Search(launcher, in_order, ranks).repairs()
+    exact = exact_of(trials)
+    idea = idea_behind(launcher.exercise, exact.outcome) if exact else None
+    told = _idea_told(launcher, idea, exact) if idea and exact else None
     if repairs:
-        return _repaired(launcher, seen, repairs[0], facts)
-    if seen.code in NUMBERS:
-        telling = next((f for f in facts if f.lines and f.kind != NOT_FINITE), None)
-        if telling:
-            return _of_fact(launcher, telling)
+        return _repaired(launcher, seen, repairs[0], facts, told)
+    telling = next((f for f in facts if f.lines and f.kind != NOT_FINITE), None)
+    if told:
+        return _at_fact(launcher, told, telling)
+    if seen.code in NUMBERS and telling:
+        return _of_fact(launcher, telling, exact)
     return seen
 
 
-def _repaired(launcher: Launcher, seen: Finding, edit: Edit, facts: Sequence[Fact]) -> Finding:
-    """Where one change makes the answer right, with the fact that points there."""
+def _at_fact(launcher: Launcher, told: Finding, fact: Fact | None) -> Finding:
+    """An idea, where the numbers point to what is read or stored in another place."""
+    if fact is None or fact.kind not in (MOVED, READS_OTHER, ALIAS):
+        return told
+    return replace(told, code=facts_in_words.code_of(fact, launcher.source), line=fact.lines[0])
+
+
+def _facts(launcher: Launcher, trials: Sequence[Trial]) -> list[Fact]:
+    try:
+        made = experiment(launcher, trials)
+        return explained(made) if made else []
+    except (BudgetExceeded, KernelRejected):  # with other numbers it takes another way
+        return []
+
+
+def _idea_told(launcher: Launcher, idea: WrongIdea, trial: Trial) -> Finding:
+    message = say(
+        "{output} holds other numbers: {says}.", output=launcher.exercise.output, says=idea.says
+    )
+    slip = Slip("wrong-formula", message, idea.hint, idea.place)
+    return placed(launcher, slip, trial)
+
+
+def _repaired(
+    launcher: Launcher, seen: Finding, edit: Edit, facts: Sequence[Fact], idea: Finding | None
+) -> Finding:
+    """Where one change makes the answer right, with the idea or the fact that points there."""
     says, hint = said_of(edit)
     told: object = seen.message
     agreeing = next((f for f in facts if edit.line in f.lines[:AGREES]), None)
-    if agreeing and agreeing.kind != NOT_FINITE:
+    if idea:
+        told, hint = idea.message, idea.hint
+    elif agreeing and agreeing.kind != NOT_FINITE:
         told = _sentence_of(launcher, agreeing)[0]
     elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
         told = say("At {line}, {seen}", line=Line(seen.line), seen=seen.message)
@@ -68,10 +114,11 @@ def _repaired(launcher: Launcher, seen: Finding, edit: Edit, facts: Sequence[Fac
     return finding(code or code_of(edit, seen.code), message, edit.line, hint, "error")
 
 
-def _of_fact(launcher: Launcher, fact: Fact) -> Finding:
+def _of_fact(launcher: Launcher, fact: Fact, exact: Trial | None) -> Finding:
     code = facts_in_words.code_of(fact, launcher.source)
     message, hint = _sentence_of(launcher, fact)
-    return finding(code, message, fact.lines[0], hint, "error")
+    unwritten = not_written(exact.outcome) if exact and fact.kind == UNWRITTEN else None
+    return finding(code, unwritten.message if unwritten else message, fact.lines[0], hint, "error")
 
 
 def _sentence_of(launcher: Launcher, fact: Fact) -> tuple[Sentence, Sentence]:

@@ -13,7 +13,6 @@ import numpy as np
 from course_lib.curriculum import Exercise, Launch, Task
 from course_lib.diagnosis.answer import Answer, source_of
 from course_lib.diagnosis.costs.measured import WARP, Measured
-from course_lib.diagnosis.families.table import problem_of
 from course_lib.diagnosis.launches.journeys import Journeys
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.launches.trail import Trail, TrailMaker
@@ -26,6 +25,7 @@ from course_lib.diagnosis.problems.launch_choice import (
     tile_of,
 )
 from course_lib.diagnosis.problems.problem import Array, Case, Problem, SeenLaunch
+from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.sizes.limits import Limits
 from course_lib.diagnosis.source.in_a_thread import Threads
 from course_lib.diagnosis.source.source import Source

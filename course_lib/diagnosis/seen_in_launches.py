@@ -8,20 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_lib.curriculum import Task
 from course_lib.diagnosis.answer import Answer
-from course_lib.diagnosis.families.described.fragments import wrong_word
-from course_lib.diagnosis.families.described.made_of import wrongly_made_of
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, first_place, where
+from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.launches.trail import Trail
-from course_lib.diagnosis.sizes.limits import limit_finding
-from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.trial import Trial, right_in_block_0_alone, telling
-from course_lib.emulator import KernelRejected
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, Sentence, say, with_values
-from course_lib.words import element
 
 
 def equal_in_both(first: Outcome, second: Outcome) -> bool:
@@ -30,113 +23,6 @@ def equal_in_both(first: Outcome, second: Outcome) -> bool:
     with np.errstate(invalid="ignore"):
         same = first.got[written] == second.got[written]
     return bool(written.any() and same.all() and first.got[written].any())
-
-
-def nothing_added(launcher: Launcher, trial: Trial, trail: Trail) -> Finding | None:
-    """The finding for sums that are stored as they began, where they look as if unwritten."""
-    wrong = ~trial.outcome.right
-    if trial.outcome.poison != 0 or not (trail.writes[wrong] > 0).all():
-        return None
-    C = launcher.exercise.output
-    lines = trail.store_lines[launcher.names[-1]]
-    if not launcher.source.own_arrays() or not list(launcher.source.additions()):
-        message = say(
-            "The last number that is stored in {place} of {array} is 0, as it was before.",
-            array=C,
-            place=where(wrong, trial.outcome.sizes),
-        )
-        hint = "Work out the value that this line stores, step by step, for thread 0."
-        return finding("wrong-formula", message, lines[-1] if lines else None, hint)
-    message = say(
-        "What is stored is right, but for {place}: there a 0 is stored, since nothing was "
-        "added to that sum.",
-        place=where(wrong, trial.outcome.sizes),
-    )
-    if wrong.all():
-        message = say(
-            "Every element of {array} is 0: nothing was added to the sum that is stored.",
-            array=C,
-        )
-    hint = say("Which line adds to the sum of {array}{place}?", array=C, place=first_place(wrong))
-    return finding("accumulator-error", message, lines[-1] if lines else None, hint)
-
-
-def made_of(launcher: Launcher, trial: Trial, fewest: int = 2) -> Finding | None:
-    """The finding for a result in a task that is made of other elements than it should be.
-
-    `fewest` is how many it should be made of: of a single one, other slips know more.
-    """
-    task = launcher.exercise
-    if not isinstance(task, Task) or not task.reference:
-        return None
-    launch = launcher.launch(trial.case)
-    return wrongly_made_of(
-        task, launcher.answer.kernel, launcher.source, launch, trial.outcome, fewest
-    )
-
-
-def in_a_fragment(launcher: Launcher, trial: Trial) -> Finding | None:
-    """The finding for a task that multiplies by `mma`, if a word holds other elements."""
-    task = launcher.exercise
-    if not isinstance(task, Task) or trial.right or trial.errors:
-        return None
-    launch = launcher.launch(trial.case)
-    try:
-        return wrong_word(task, launcher.answer.kernel, launcher.source, launch, trial.outcome)
-    except KernelRejected:  # with these numbers it takes another way
-        return None
-
-
-def copied(launcher: Launcher, trial: Trial) -> Finding | None:
-    """The finding for a task that copies elements, if one has come from another place."""
-    outcome = trial.outcome
-    if not isinstance(launcher.exercise, Task) or len(outcome.inputs) != 1:
-        return None
-    [source], expected, got = outcome.inputs, outcome.expected, outcome.values
-    if np.ndim(source) == 0 or len(np.unique(source)) < source.size:
-        return None
-    wrong = np.argwhere(~outcome.right & np.isin(got, source))
-    if not np.isin(expected, source).all() or not len(wrong):
-        return None
-    place = tuple(wrong[0])
-    here, there = (np.argwhere(source == each[place])[0] for each in (got, expected))
-    array = launcher.exercise.parameters[0]
-    message = say(
-        "{result} holds {here}; {there} belongs there.",
-        result=element(outcome.output, place),
-        here=element(array, here),
-        there=element(array, there),
-    )
-    hint = say(
-        "Which thread stores {result}, and from where has it got its number?",
-        result=element(outcome.output, place),
-    )
-    lines = launcher.trail(trial.case).store_lines[launcher.names[-1]]
-    return finding("wrong-result", message, lines[-1] if lines else None, hint)
-
-
-def multiplied_apart(launcher: Launcher, trail: Trail) -> Finding | None:
-    """The finding for a statement that multiplies elements of A and B of different steps."""
-    if not launcher.problem.has_steps:
-        return None
-    for statement in launcher.source.additions():
-        if statement.lineno in trail.apart:
-            (i, step), (other, j) = trail.apart[statement.lineno]
-            A, B = launcher.exercise.parameters[:2]
-            message = say(
-                "Here {first}[{i}, {step}] is multiplied by {second}[{other}, {j}].",
-                first=A,
-                i=i,
-                step=step,
-                second=B,
-                other=other,
-                j=j,
-            )
-            hint = say(
-                "Which index do {first} and {second} share in every product?", first=A, second=B
-            )
-            return finding("wrong-index", message, statement.lineno, hint)
-    return None
 
 
 def ended(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
@@ -216,24 +102,6 @@ def stale(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
                 inputs=inputs,
             )
             return finding("stale-shared-read", message, read.line, hint)
-    return None
-
-
-def fixed_loop(launcher: Launcher, slip: Slip, trial: Trial) -> Finding | None:
-    """The finding for a loop over tiles that is always equally long, if that is the slip."""
-    sizes = trial.outcome.sizes
-    kept = min(slip.steps, default=0)
-    if slip.place[0] != "steps" or slip.steps != tuple(range(kept, sizes.steps)):
-        return None
-    turns, rest = divmod(kept, sizes.tile_steps or 1)
-    around = [
-        loop
-        for load in launcher.source.accesses(launcher.names[0], store=False)
-        for loop in launcher.source.loops_around(load)
-    ]
-    for site in launcher.limits.loops_of(turns) if not rest else ():
-        if site.node in around:
-            return limit_finding(site, launcher.source, launcher.launched_as(trial), trial.outcome)
     return None
 
 

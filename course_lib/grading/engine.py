@@ -15,7 +15,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib.diagnosis.families.table import check_reference
+from course_lib.diagnosis.problems.table import check_reference
 from course_lib.entries import BadEntry
 from course_lib.grading.answers.free_text import (
     TextQuestion,

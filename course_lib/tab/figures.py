@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from course_lib import entries
-from course_lib.diagnosis.families.table import problem_of
 from course_lib.diagnosis.launcher import BUDGET
 from course_lib.diagnosis.problems.inputs import as_held, make_inputs
 from course_lib.diagnosis.problems.problem import Case
+from course_lib.diagnosis.problems.table import problem_of
 from course_lib.emulator import KernelRejected, Profile, emulate
 from course_lib.figures.explore.banks import explore_banks
 from course_lib.figures.explore.sectors import explore_sectors

@@ -15,8 +15,8 @@ from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.families.attention.diagnosis import diagnose_attention
 from course_lib.diagnosis.families.attention.lines import step_line
 from course_lib.diagnosis.families.attention.online import Online
-from course_lib.diagnosis.families.attention.problem import scores_of, softmax
-from course_lib.diagnosis.families.table import problem_of
+from course_lib.diagnosis.problems.attention import scores_of, softmax
+from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.problems.inputs import make_inputs
 from course_lib.diagnosis.problems.problem import make_cases

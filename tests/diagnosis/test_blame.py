@@ -11,7 +11,7 @@ from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.families.addition import diagnose_add
 from course_lib.diagnosis.families.product.formula import diagnose_matmul
 from course_lib.diagnosis.families.product.steps import tiles_slip
-from course_lib.diagnosis.families.table import problem_of
+from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.problems.inputs import DRAWS_WITH_ZEROS, make_inputs
 from course_lib.diagnosis.problems.problem import Case, make_cases

@@ -12,7 +12,7 @@ import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, Exercise
-from course_lib.diagnosis.families.table import check_reference
+from course_lib.diagnosis.problems.table import check_reference
 from course_lib.diagnosis.report import Report
 from course_lib.entries import BadEntry
 

@@ -11,7 +11,7 @@ from stored_answers import right_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.families.table import problem_of
+from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.points import lost_properties
 from course_lib.diagnosis.problems import far_launches

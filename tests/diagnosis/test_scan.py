@@ -10,7 +10,7 @@ import pytest
 from every_case import every_case
 
 from course_lib.diagnosis.families.locate import locate
-from course_lib.diagnosis.families.scan.problem import RUN, run_sums
+from course_lib.diagnosis.problems.scan import RUN, run_sums
 from course_lib.diagnosis.families.scan.sums import diagnose_scan
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.launches.trail import Trail

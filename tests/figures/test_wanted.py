@@ -12,7 +12,7 @@ from matplotlib.text import Annotation, Text
 
 from course_lib import figures
 from course_lib.curriculum import TASKS, Task
-from course_lib.diagnosis.families.table import problem_of
+from course_lib.diagnosis.problems.table import problem_of
 from course_lib.figures import specification as module
 from course_lib.figures.cells import slots
 from course_lib.figures.origins import origins, touches_of, written_elements

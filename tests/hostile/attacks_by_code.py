@@ -293,7 +293,7 @@ READING = (
     answer(
         "reading",
         "measured-counts",
-        "from course_lib.diagnosis.families.table import FAMILIES\n"
+        "from course_lib.diagnosis.problems.table import FAMILIES\n"
         + kernel("C[0, 0] = FAMILIES['sum'].answer(A, B)"),
     ),
     answer(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -11,27 +12,27 @@ from course_lib.diagnosis.families.hypotheses import (
     Hypothesis,
     Test,
     first_explanation,
-    trying,
+    first_that_fits,
 )
 from course_lib.diagnosis.launches.outcome import Outcome, Part, by_how_much, where, zero_place
 from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import Sentence, say
-from course_lib.words import element
+from course_lib.words import element, joined
 
 # How a fraction is lost.
 CUTS = ((np.trunc, "cut off"), (np.floor, "rounded down"), (np.rint, "rounded"))
+WHOLE = "Which `//`, cast, variable or array makes whole numbers here?"
+Answer = Callable[..., tuple[Array, Array]]  # what should come out of inputs, and the room
 MOST_TIMES = 1025  # that a term may be added by mistake, once by each thread of a block
 
 
 def first_slip(tests: Sequence[Test], outcome: Outcome) -> Slip | None:
     """The first of the tests that explains a wrong output.
 
-    Where all is right that was written, only what was left out can explain it.
+    Where all is right that was written, the numbers say nothing.
     """
-    if outcome.right.all():
-        return None
     if outcome.known.any() and outcome.right[outcome.known].all():
-        return not_written(outcome)
+        return None
     return first_explanation(tests, outcome)
 
 
@@ -146,39 +147,44 @@ def zero(outcome: Outcome) -> Slip | None:
     )
 
 
-@trying
-def whole_numbers(outcome: Outcome) -> Iterator[Hypothesis]:
-    """Fractions cut off: of the inputs, of the products, of the running sum or of the result."""
-    hint = "Which `//`, cast, variable or array makes whole numbers here?"
+def diagnose(answer: Answer, outcome: Outcome) -> Slip | None:
+    """What numbers equal, whatever is computed, where that says what is wrong."""
+    cut = partial(cut_numbers, answer)
+    return first_explanation((at_zeros, cut, whole_numbers, zero), outcome)
+
+
+def cut_numbers(answer: Answer, outcome: Outcome) -> Slip | None:
+    """Fractions cut off, of the inputs or of the result."""
+    return first_that_fits(_cut(answer, outcome), outcome.matches)
+
+
+def _cut(answer: Answer, outcome: Outcome) -> Iterator[Hypothesis]:
+    inputs = outcome.inputs
     for cut, verb in CUTS:
-        for text, values in _cut_variants(outcome, cut):
+        variants = [("in the result", cut(outcome.expected))]
+        chosen = [{*range(len(inputs))}, *({n} for n in range(len(inputs)) if len(inputs) > 1)]
+        for numbers in chosen:
+            names = joined([outcome.letters[n] for n in sorted(numbers)])
+            some = [cut(each) if n in numbers else each for n, each in enumerate(inputs)]
+            if any(not np.array_equal(one, two) for one, two in zip(some, inputs, strict=True)):
+                variants.append((f"in {names}", answer(*some)[0]))
+        for text, values in variants:
             message = say(
                 "{array} equals the right formula with the fractions {verb} {text}.",
                 array=outcome.output,
                 verb=verb,
                 text=text,
             )
-            yield Hypothesis(values, "integer-arithmetic", message, hint, ("integer",))
+            yield Hypothesis(values, "integer-arithmetic", message, WHOLE, ("integer",))
 
 
-def _cut_variants(outcome: Outcome, cut: Callable[[Array], Array]) -> Iterator[tuple[str, Array]]:
-    A, B = outcome.A.astype(np.float64), outcome.B.astype(np.float64)
-    yield "in the result", cut(outcome.expected)
-    if len(outcome.inputs) == 1:
-        return
-    if outcome.sizes.steps == 0:  # a sum of matrices, not a product
-        yield "in A and B", cut(A) + cut(B)
-        yield "in A", cut(A) + B
-        yield "in B", A + cut(B)
-        return
-    yield "in A and B", cut(A) @ cut(B)
-    yield "in A", cut(A) @ B
-    yield "in B", A @ cut(B)
-    yield "in every product", cut(A[:, :, None] * B[None]).sum(axis=1)
-    running = np.zeros(outcome.expected.shape)
-    for k in range(A.shape[1]):
-        running = cut(running + A[:, k : k + 1] * B[k])
-    yield "in the running sum, at every step", running
+def whole_numbers(outcome: Outcome) -> Slip | None:
+    """Nothing but whole numbers, where others belong."""
+    got, expected = (each[outcome.known] for each in (outcome.values, outcome.expected))
+    if not got.any() or (got != np.rint(got)).any() or (expected == np.rint(expected)).all():
+        return None
+    message = say("{array} holds whole numbers only.", array=outcome.output)
+    return Slip("integer-arithmetic", message, WHOLE, ("integer",))
 
 
 def shifted_or_scaled(outcome: Outcome) -> Slip | None:

@@ -8,20 +8,11 @@ from course_lib.diagnosis.families.access_lines import (
     call_place,
     guard_place,
     load_place,
-    overwritten_place,
     padding_place,
     shared_place,
     store_place,
 )
 from course_lib.diagnosis.families.attention.lines import attention_place, exponential_place
-from course_lib.diagnosis.families.product.register_lines import (
-    owner_place,
-    part_place,
-    pitch_place,
-    staged_place,
-    tiles_place,
-)
-from course_lib.diagnosis.families.product.step_lines import steps_place
 from course_lib.diagnosis.families.scan.lines import (
     adds_place,
     copied_place,
@@ -38,7 +29,6 @@ from course_lib.diagnosis.families.sum_lines import (
     sum_place,
     zero_place,
 )
-from course_lib.diagnosis.families.transpose import moved_place
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.slip import Evidence, Slip, SlipLocation
 from course_lib.diagnosis.source.source import Source
@@ -49,27 +39,19 @@ FINDERS: dict[str, Callable[[Evidence, list[str]], SlipLocation]] = {
     "store": store_place,
     "call": call_place,
     "scale": scale_place,
-    "steps": steps_place,
     "sum": sum_place,
     "start": start_place,
     "shared": shared_place,
     "guard": guard_place,
     "integer": integer_place,
     "padding": padding_place,
-    "moved": moved_place,
     "stride": stride_place,
     "adds": adds_place,
     "tree": tree_place,
     "exclusive": exclusive_place,
     "copied": copied_place,
-    "overwritten": overwritten_place,
-    "owner": owner_place,
-    "staged": staged_place,
-    "part": part_place,
-    "tiles": tiles_place,
     "attention": attention_place,
     "zero": zero_place,
-    "pitch": pitch_place,
     "exponential": exponential_place,
     "chosen": chosen_place,
     "loop": loop_place,

@@ -7,14 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from course_lib.diagnosis.families.access_lines import store_place
-from course_lib.diagnosis.families.product.step_lines import (
-    changing_line,
-    choosing_test,
-    never_reached,
-)
+from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import names_in, outside, root_name
-from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.source.source import Source, bound_line
 
 INTEGERS = {"int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intp"}
 
@@ -150,3 +146,45 @@ def zero_place(at: Evidence, details: list[str]) -> SlipLocation:
         ):
             return SlipLocation(test.lineno)
     return sum_place(at, []) if at.source.additions() else store_place(at, [])
+
+
+def changing_line(source: Source) -> int | None:
+    """Where a sum is changed in a loop by anything but the products that are added to it."""
+    adding = source.additions()
+    for name in source.sums():
+        for each in source.assignments(name):
+            from_itself = isinstance(each, ast.AugAssign) or name in names_in(each.value or each)
+            if each not in adding and from_itself and source.loops_around(each):
+                return each.lineno
+    return None
+
+
+def choosing_test(source: Source) -> ast.expr | None:
+    """A test, and none of a size, that decides within the loop whether a product is added."""
+    for statement in source.additions():
+        loops = source.loops_around(statement)
+        for test, _ in source.conditions(statement) if loops else ():
+            if not source.tests_a_size(test) and any(test in ast.walk(loop) for loop in loops):
+                return test
+    return None
+
+
+def never_reached(source: Source, statement: ast.stmt, trail: Trail) -> SlipLocation:
+    """What kept every thread from a statement: the outermost loop or test that none went into."""
+    within: ast.AST = statement
+    blocks = []
+    for each in source.ancestors(statement):
+        if isinstance(each, (ast.For, ast.While, ast.If)) and within in (*each.body, *each.orelse):
+            body = each.body if within in each.body else each.orelse
+            blocks.append((each, body[0].lineno))
+        within = each
+    for block, first in reversed(blocks):
+        if first in trail.lines:
+            continue
+        if isinstance(block, ast.If):
+            return SlipLocation(
+                block.test.lineno, hint="For which threads should this test be true?"
+            )
+        hint = "How many iterations does this loop make here, and how many should it?"
+        return SlipLocation(bound_line(source, block), "wrong-loop-bound", hint)
+    return SlipLocation(statement.lineno)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import lcm
 from typing import ClassVar, Literal
@@ -11,10 +11,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from course_lib.curriculum import Launch
-from course_lib.diagnosis.launches.outcome import Geometry, Outcome
-from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.launches.outcome import Geometry
 from course_lib.diagnosis.problems.fresh_shapes import Shape, like
-from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import Audience, Told
 
 
@@ -128,8 +126,6 @@ class Problem:
     Attributes:
         formula: as a student writes it.
         shapes: the uneven shapes to try, beside the exact one.
-        diagnose: finds the slip behind a wrong output.
-        mapping: finds what is wrong with where the blocks write, from what they touched.
         order: how matrices lie in memory: "C" row after row, "F" column after column.
         formats: of the inputs, in order; none means that all are float32.
         letters: the arrays, the output last.
@@ -151,8 +147,6 @@ class Problem:
 
     formula: str
     shapes: tuple[Shape, ...]
-    diagnose: Callable[[Outcome], Slip | None]
-    mapping: Callable[[Trail, Geometry], Slip | None]
     order: Literal["C", "F"] = "C"
     formats: tuple[str, ...] = ()
 

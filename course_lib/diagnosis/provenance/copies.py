@@ -22,6 +22,7 @@ from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import Reference
 from course_lib.emulator.options import EmulationOptions, LaunchShape
+from course_lib.emulator.run import LANES_AT_ONCE
 from course_lib.emulator.unwatched import run_unwatched, typing_for
 
 Array = np.ndarray
@@ -83,7 +84,10 @@ class Copies:
         wide, high, *_ = (*self.grid, 1)
         x, y, z, *_ = (*self.block, 1, 1)
         shape = LaunchShape((wide, high, len(arguments)), (x, y, z), 0)
-        options = EmulationOptions(self.schedule, counters=False, races=False, budget=self.budget)
+        # Blocks that do not fit side by side run one after the other, each with steps of its own.
+        pieces = 1 + self.lanes * len(arguments) // LANES_AT_ONCE
+        budget = replace(self.budget, steps=self.budget.steps * pieces)
+        options = EmulationOptions(self.schedule, counters=False, races=False, budget=budget)
         run_unwatched(typing_for(kernel, stacked), stacked, shape, options)
         return stacked[-1]
 

@@ -22,17 +22,16 @@ from course_lib.diagnosis.families.attention.keys import (
 )
 from course_lib.diagnosis.families.attention.lanes import among_lanes, by_lanes
 from course_lib.diagnosis.families.attention.online import of_another_query, without_rescale
-from course_lib.diagnosis.families.attention.problem import Array, scores_of
 from course_lib.diagnosis.families.common import (
     added_to_old,
     first_slip,
     not_finite,
-    not_written,
     shifted_or_scaled,
     zero,
 )
 from course_lib.diagnosis.families.hypotheses import Hypothesis, first_that_fits
 from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.problems.attention import Array, scores_of
 from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import say
 
@@ -42,7 +41,6 @@ LARGE = 80.0  # beyond this, the exponential of a float32 leaves its range befor
 def diagnose_attention(outcome: Outcome) -> Slip | None:
     """The slip that explains a wrong attention, or None."""
     tests = (
-        not_written,
         added_to_old,
         zero,
         other_attention,

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from course_lib.diagnosis.families.attention.problem import (
+from course_lib.diagnosis.families.hypotheses import Hypothesis
+from course_lib.diagnosis.problems.attention import (
     ROWS,
     TILES,
     WIDTH,
@@ -14,7 +15,6 @@ from course_lib.diagnosis.families.attention.problem import (
     scores_of,
     softmax,
 )
-from course_lib.diagnosis.families.hypotheses import Hypothesis
 from course_lib.sentences import say
 
 LEAST_SHARE = 0.1  # of the weights, which all keys but the best must have so that they count

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from course_lib.diagnosis.families.attention.problem import TILES, Array, scores_of, softmax
 from course_lib.diagnosis.families.hypotheses import Hypothesis
+from course_lib.diagnosis.problems.attention import TILES, Array, scores_of, softmax
 from course_lib.sentences import Sentence, say
 from course_lib.words import counted
 

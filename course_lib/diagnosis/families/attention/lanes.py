@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from course_lib.diagnosis.families.attention.problem import WIDTH, Array, scores_of, softmax
 from course_lib.diagnosis.families.hypotheses import Hypothesis
+from course_lib.diagnosis.problems.attention import WIDTH, Array, scores_of, softmax
 from course_lib.sentences import say
 
 DISTANCES = (16, 8, 4, 2, 1)  # over which the lanes of a warp exchange numbers

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.diagnosis.families.attention.problem import (
+from course_lib.diagnosis.families.hypotheses import Hypothesis
+from course_lib.diagnosis.problems.attention import (
     ROWS,
     TILES,
     WIDTH,
@@ -15,7 +16,6 @@ from course_lib.diagnosis.families.attention.problem import (
     scores_of,
     softmax,
 )
-from course_lib.diagnosis.families.hypotheses import Hypothesis
 from course_lib.sentences import say
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from course_lib.diagnosis.families.scan.problem import RUN, STRIDES
 from course_lib.diagnosis.families.sum_lines import sum_place
 from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.problems.scan import RUN, STRIDES
 from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import indices_of, loop_names, names_in, root_name
 from course_lib.diagnosis.source.source import Source, loop_start_line

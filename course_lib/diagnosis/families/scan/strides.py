@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.diagnosis.families.hypotheses import Hypothesis
-from course_lib.diagnosis.families.scan.problem import RUN, STRIDES, WARP, Array, by_run, run_sums
 from course_lib.diagnosis.families.scan.tree import by_tree_with_slip
 from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.problems.scan import RUN, STRIDES, WARP, Array, by_run, run_sums
 from course_lib.sentences import say
 
 

@@ -10,15 +10,14 @@ from course_lib.diagnosis.families.common import (
     added_to_old,
     first_slip,
     not_finite,
-    not_written,
     shifted_or_scaled,
     whole_numbers,
     zero,
 )
 from course_lib.diagnosis.families.hypotheses import Hypothesis, trying
-from course_lib.diagnosis.families.scan.problem import RUN, Array, by_run, run_sums
 from course_lib.diagnosis.families.scan.strides import other_strides
 from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.problems.scan import RUN, Array, by_run, run_sums
 from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import say
 from course_lib.words import at_end
@@ -27,7 +26,6 @@ from course_lib.words import at_end
 def diagnose_scan(outcome: Outcome) -> Slip | None:
     """The slip that explains wrong running sums, or None."""
     tests = (
-        not_written,
         added_to_old,
         zero,
         trying(_other_sums),

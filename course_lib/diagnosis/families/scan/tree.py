@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.diagnosis.families.hypotheses import Hypothesis
-from course_lib.diagnosis.families.scan.problem import RUN, STRIDES, Array, by_run
+from course_lib.diagnosis.problems.scan import RUN, STRIDES, Array, by_run
 from course_lib.sentences import say
 
 

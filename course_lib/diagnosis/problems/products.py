@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil
+from typing import ClassVar
 
 import numpy as np
 
+from course_lib import entries
 from course_lib.curriculum import Launch
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import (
@@ -14,6 +17,7 @@ from course_lib.diagnosis.problems.problem import (
     LENGTHS,
     LESS_LONG,
     Array,
+    Case,
     Problem,
     more_tiles,
 )
@@ -105,3 +109,31 @@ class RegisterProduct(Product):
     def random_shape(self, rng: np.random.Generator) -> Shape:
         M, N, K = (int(size) for size in rng.integers((2, 2, 2), (130, 130, 20)))
         return (M, N, K)
+
+
+class NarrowProduct(Product):
+    """C = A @ B where some of M, N and K are numbers."""
+
+    always: ClassVar[tuple[str, ...]]
+
+    def __init__(self, product: Problem, sizes: Sequence[str]) -> None:
+        """Take the product of a task; `sizes` has M, N and K, as letters or as numbers."""
+        super().__init__(product.formula, product.shapes, formats=product.formats)
+        free = tuple(place for place, size in enumerate(sizes) if entries.is_free(size))
+        for name, value in (("always", tuple(sizes)), ("directions", free)):
+            object.__setattr__(self, name, value)  # the base class is frozen
+
+    def exact(self, side: int) -> Shape:
+        return self._narrowed(super().exact(side))
+
+    def cases(self, first: Shape, seed: int) -> list[Case]:
+        cases = super().cases(first, seed)
+        return [replace(each, shape=self._narrowed(each.shape)) for each in cases]
+
+    def gpu_cases(self) -> list[Case]:
+        cases = super().gpu_cases()
+        return [replace(each, shape=self._narrowed(each.shape)) for each in cases]
+
+    def _narrowed(self, shape: Shape) -> Shape:
+        sizes = zip(self.always, shape, strict=True)
+        return tuple(size if entries.is_free(each) else int(each) for each, size in sizes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from math import ceil, lcm, prod
 from typing import Any, ClassVar
 
@@ -12,13 +11,6 @@ import numpy as np
 
 from course_lib import entries
 from course_lib.curriculum import Exercise, Launch, Task
-from course_lib.diagnosis.families.described.slips import (
-    diagnose_described,
-    in_float64,
-    mapping_of,
-    right_result,
-)
-from course_lib.diagnosis.families.described.tasks import diagnose_task, mapping_of_task
 from course_lib.diagnosis.launches.outcome import Geometry
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import (
@@ -57,6 +49,21 @@ TRIES = 4
 EVERY_ORDER = ("lockstep", "warps", "shuffled", "shuffled")
 
 
+def right_result(exercise: Exercise, inputs: Sequence[Array]) -> Array:
+    """What should come out, in float64."""
+    assert exercise.reference is not None
+    with np.errstate(all="ignore"):
+        return np.asarray(exercise.reference(*in_float64(inputs)), np.float64)
+
+
+def in_float64(inputs: Sequence[Array]) -> list[Array]:
+    """Arrays and numbers as they are, in float64.
+
+    np.float64(each) makes a number of an array with one element in NumPy 2.2.
+    """
+    return [np.asarray(each, np.float64)[()] for each in inputs]
+
+
 class DescribedProblem(Problem):
     """What a curriculum entry with a reference asks for. A shape has a size for each letter."""
 
@@ -68,8 +75,6 @@ class DescribedProblem(Problem):
         super().__init__(
             exercise.formula or exercise.title,
             tuple(with_fixed(letters, shape) for shape in SIZES[free]),
-            partial(diagnose_described, exercise),
-            partial(mapping_of, exercise.output),
             exercise.order,
             exercise.formats if exercise.dtypes else (),
         )
@@ -200,10 +205,7 @@ class TaskProblem(DescribedProblem):
 
     def __init__(self, task: Task) -> None:
         super().__init__(task)
-        object.__setattr__(self, "diagnose", partial(diagnose_task, task))
         object.__setattr__(self, "rises", bool(task.rises))
-        if task.grid or task.tile:
-            object.__setattr__(self, "mapping", partial(mapping_of_task, task))
 
     def cases(self, first: Shape, seed: int) -> list[Case]:
         """Where no size is free, the one problem in every order of the warps."""

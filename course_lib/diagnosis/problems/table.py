@@ -4,55 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from course_lib import entries
 from course_lib.curriculum import Exercise, Task
-from course_lib.diagnosis.families.addition import Sum, diagnose_add
-from course_lib.diagnosis.families.attention.diagnosis import diagnose_attention
-from course_lib.diagnosis.families.attention.problem import ROWS, Attention
-from course_lib.diagnosis.families.described.problem import (
+from course_lib.diagnosis.problems.attention import Attention
+from course_lib.diagnosis.problems.described import (
     DescribedProblem,
     TaskProblem,
+    right_result,
     with_fixed,
 )
-from course_lib.diagnosis.families.described.slips import right_result
-from course_lib.diagnosis.families.described.tasks import idea_or, mapping_of_task
-from course_lib.diagnosis.families.mapping import mapping_slip, run_mapping_slip
-from course_lib.diagnosis.families.product.formula import diagnose_matmul
-from course_lib.diagnosis.families.product.narrow import NarrowProduct
-from course_lib.diagnosis.families.product.problem import Product, RegisterProduct
-from course_lib.diagnosis.families.product.register_tile import (
-    diagnose_register_tile,
-    register_mapping,
-)
-from course_lib.diagnosis.families.scan.problem import RUN, Scan
-from course_lib.diagnosis.families.scan.sums import diagnose_scan
-from course_lib.diagnosis.families.transpose import Transpose, diagnose_transpose, transpose_mapping
+from course_lib.diagnosis.problems.elementwise import Sum, Transpose
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import Problem
+from course_lib.diagnosis.problems.products import NarrowProduct, Product, RegisterProduct
+from course_lib.diagnosis.problems.scan import Scan
 from course_lib.entries import axes as _axes
 
 # The families of problems; each exercise of one brings the sizes to try.
 FAMILIES: dict[str, Problem] = {
-    "sum": Sum("C = A + B", (), diagnose_add, mapping_slip),
-    "product": Product("C = A @ B", (), diagnose_matmul, mapping_slip),
-    "register product": RegisterProduct("C = A @ B", (), diagnose_register_tile, register_mapping),
-    "transpose": Transpose("B = A.T", (), diagnose_transpose, transpose_mapping),
-    "scan": Scan(
-        "y = running sums of x, run by run",
-        (),
-        diagnose_scan,
-        lambda trail, sizes: run_mapping_slip(trail, RUN, "y", "element"),
-    ),
-    "attention": Attention(
-        "O = softmax(Q Kᵀ / √32) V",
-        (),
-        diagnose_attention,
-        lambda trail, sizes: run_mapping_slip(trail, ROWS, "O", "row"),
-    ),
+    "sum": Sum("C = A + B", ()),
+    "product": Product("C = A @ B", ()),
+    "register product": RegisterProduct("C = A @ B", ()),
+    "transpose": Transpose("B = A.T", ()),
+    "scan": Scan("y = running sums of x, run by run", ()),
+    "attention": Attention("O = softmax(Q Kᵀ / √32) V", ()),
 }
 SMALL: Shape = (3, 5, 7)  # sizes that differ, so that exchanged axes show
 
@@ -97,16 +75,11 @@ def problem_of(exercise: Exercise) -> Problem:
     problem = replace(
         FAMILIES[exercise.family], shapes=exercise.sizes, order=exercise.order, formats=formats
     )
-    if isinstance(exercise, Task) and exercise.grid:
-        problem = replace(problem, mapping=partial(mapping_of_task, exercise))
     if isinstance(exercise, Task) and exercise.family == "product" and exercise.shapes:
         rows, columns = _axes(exercise.shapes[-1])
         sizes = (rows, columns, _axes(exercise.shapes[0])[1])
         if not all(map(entries.is_free, sizes)):
             problem = NarrowProduct(problem, sizes)
-    if isinstance(exercise, Task) and exercise.wrong_ideas:
-        known = partial(idea_or, exercise, problem.diagnose)
-        object.__setattr__(problem, "diagnose", known)  # the class is frozen
     return problem
 
 
