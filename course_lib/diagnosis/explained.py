@@ -45,7 +45,7 @@ AGREES = 4  # lines that the numbers point to first: a change at one of them is 
 def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial]) -> list[Finding]:
     """The findings, with the first error explained where it is but a symptom."""
     first = next((each for each in found if each.severity == "error"), None)
-    if first is None or first.code not in SYMPTOMS:
+    if first is None or (first.code not in SYMPTOMS and first.line is not None):
         return found
     better = explanation(launcher, first, trials)
     return [better if each is first else each for each in found]
@@ -59,6 +59,8 @@ def explanation(launcher: Launcher, seen: Finding, trials: Sequence[Trial]) -> F
     for fact in facts:
         for line in fact.lines:
             ranks.setdefault(line, len(ranks))
+    if seen.code not in SYMPTOMS:  # it is known what is wrong, but not where
+        return replace(seen, line=next(iter(ranks), None))
     repairs = Search(launcher, in_order, ranks).repairs()
     exact = exact_of(trials)
     idea = idea_behind(launcher.exercise, exact.outcome) if exact else None
@@ -108,7 +110,7 @@ def _repaired(
     elif agreeing and agreeing.kind != NOT_FINITE:
         told = _sentence_of(launcher, agreeing)[0]
     elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
-        told = say("At {line}, {seen}", line=Line(seen.line), seen=seen.message)
+        told = say("{seen} That shows at {line}.", line=Line(seen.line), seen=seen.message)
     message = say("{told} With one change here it would be right: {says}.", told=told, says=says)
     code = "uninitialised-read" if agreeing and agreeing.kind == BEFORE else None
     return finding(code or code_of(edit, seen.code), message, edit.line, hint, "error")

@@ -150,7 +150,7 @@ def zero(outcome: Outcome) -> Slip | None:
 def diagnose(answer: Answer, outcome: Outcome) -> Slip | None:
     """What numbers equal, whatever is computed, where that says what is wrong."""
     cut = partial(cut_numbers, answer)
-    return first_explanation((at_zeros, cut, whole_numbers, zero), outcome)
+    return first_explanation((at_zeros, cut, whole_numbers), outcome)
 
 
 def cut_numbers(answer: Answer, outcome: Outcome) -> Slip | None:

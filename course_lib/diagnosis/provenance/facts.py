@@ -121,13 +121,12 @@ def _moved(found: Experiment, output: tuple[str, ...]) -> Fact | None:
     element, read = _element(found, int(rows[fits][0])), _element(found, int(near[fits][0]))
     share = float(fits.sum() / found.wrong.sum())
     fact = Fact(MOVED, output, share, element, read, element)
-    return replace(fact, forms=forms_of(at, of, found.shape), apart=_apart(found, at, of))
+    apart = _apart({*found.launcher.tile}, at, of)
+    return replace(fact, forms=forms_of(at, of, found.shape), apart=apart)
 
 
-def _apart(found: Experiment, right: Array, used: Array) -> int:
-    """The side of the largest tile of the launch that divides all distances."""
-    launcher = found.launcher
-    sides = {*launcher.tile, launcher.step_tile or 1}
+def _apart(sides: set[int], right: Array, used: Array) -> int:
+    """The largest of these sides of a tile that divides all distances."""
     by = used - right if used.shape == right.shape else np.ones(1)
     return max((side for side in sides if side > 1 and (by % side == 0).all()), default=0)
 
@@ -189,7 +188,8 @@ def _together(found: Experiment, table: Table, seen: Sequence[_Seen], share: flo
     if pairs:
         right, used = (np.concatenate(each) for each in zip(*pairs, strict=True))
         forms = forms_of(right, used, table.shape or (1,))
-        first = replace(first, forms=forms, apart=_apart(found, right, used))
+        sides = {*found.launcher.tile, found.launcher.step_tile or 1}
+        first = replace(first, forms=forms, apart=_apart(sides, right, used))
     [(terms, often)] = Counter(each.fact.terms for each in seen).most_common(1)
     [(factor, _)] = Counter(round(each.fact.factor, 2) for each in seen).most_common(1)
     agreed = terms if often >= MOST_OF * len(seen) else None

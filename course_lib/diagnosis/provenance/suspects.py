@@ -50,7 +50,8 @@ class Suspects:
         match fact.kind:
             case "unwritten":
                 yield from self._helpful_tests()
-                yield from self._definitions(self._by_axis(stores, self._unwritten_axes()))
+                indices = self._by_axis(stores, self._unwritten_axes())
+                yield from self._by_numbering(self._definitions(indices))
                 yield from _lines(stores)
                 yield from self._loops(stores)
                 yield from self._tests(stores)
@@ -64,10 +65,8 @@ class Suspects:
                 yield from self._fillings()
             case "moved" | "reads other" | "paired" | "alias":
                 if self.found.unwritten.any() and fact.kind == MOVED:
-                    if _exchanged(fact):
-                        yield from _lines(stores)
+                    yield from self._of_stores_alone(stores, loads)
                     yield from self._definitions(self._by_axis(stores, _axes(fact)))
-                    yield from _lines(stores)
                 yield from _lines(loads)
                 yield from self._definitions(loads)
                 yield from self._fillings()
@@ -157,6 +156,35 @@ class Suspects:
         kinds = (FROM, SCATTERED, EVERY)
         found = fact.terms is not None and fact.terms.kind in kinds
         return bool(self.found.launcher.step_tile) and found and not self._is_by_tiles(fact)
+
+    def _of_stores_alone(
+        self, stores: Iterable[ast.expr], loads: Iterable[ast.expr]
+    ) -> Iterator[int]:
+        """Where what is stored is right, and the place is not: the store, or what it alone uses."""
+        used = set().union(*map(variables_in, loads))
+        for store in stores:
+            alone = variables_in(store) - used - {*self.source.parameters}
+            made = [each.lineno for name in sorted(alone) for each in self.source.assignments(name)]
+            indices = indices_of(store) if isinstance(store, ast.Subscript) else ()
+            worked_out = any(not isinstance(index, ast.Name) for index in indices)
+            yield from (store.lineno, *made) if worked_out else (*made, store.lineno)
+
+    def _by_numbering(self, lines: Iterable[int]) -> list[int]:
+        """Lines that number blocks first where whole tiles are unwritten, else those of threads."""
+        gaps = np.argwhere(self.found.unwritten.reshape(self.found.shape))
+        first = gaps[0] if len(gaps) else ()
+        tile = (*reversed(self.found.launcher.tile), 1, 1)[-len(first) :] if len(first) else ()
+        whole = all(int(at) % side == 0 for at, side in zip(first, tile, strict=False))
+        wanted, other = ("blockIdx", "threadIdx") if whole else ("threadIdx", "blockIdx")
+        text = {
+            node.lineno: ast.unparse(node)
+            for node in self.source.walk()
+            if isinstance(node, Statement)
+        }
+        return sorted(
+            lines,
+            key=lambda line: (other in text.get(line, "")) - (wanted in text.get(line, "")),
+        )
 
     def _unwritten_axes(self) -> list[int]:
         """The axes along which whole slabs are unwritten come first."""

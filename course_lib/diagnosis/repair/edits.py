@@ -7,7 +7,7 @@ from collections import ChainMap, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import chain, combinations
+from itertools import chain, combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,29 @@ def _is_of_a_loop(tree: ast.FunctionDef, path: Path) -> bool:
         if isinstance(node, ast.Break | ast.Return):
             return True
     return False
+
+
+def made_of_sizes(tree: ast.FunctionDef) -> frozenset[str]:
+    """The variables that are worked out from shapes and constants alone, and never changed."""
+    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AugAssign)]
+    counted = [node.target for node in ast.walk(tree) if isinstance(node, ast.For)]
+    variables = bound_in(tree)
+    changed = frozenset().union(
+        *(bound_in(each) for each in assigned if isinstance(each, ast.AugAssign)),
+        *map(bound_in, counted),
+    )
+    found: set[str] = set()
+    for node in assigned:
+        value = node.value
+        plain = not isinstance(value, ast.Constant) and not any(
+            isinstance(part, ast.Call)
+            or (isinstance(part, ast.Attribute) and part.attr in REGISTERS)
+            or (isinstance(part, ast.Subscript) and not isinstance(part.value, ast.Attribute))
+            for part in ast.walk(value)
+        )
+        if plain and _loaded(value) & variables <= found:
+            found |= bound_in(node)
+    return frozenset(found - changed)
 
 
 def _put_in(edit: StatementEdit) -> tuple[ast.stmt, ...]:
@@ -206,7 +229,7 @@ class Edits:
         self.constants = frozenset(constants)
         self.variables = bound_in(tree)
         self.whole = sorted(n for n, k in names.items() if _is_whole(k)) + sorted(constants)
-        self.bounds = self._made_of_sizes()
+        self.bounds = frozenset({*constants, *(made_of_sizes(tree) & {*self.whole})})
         self.real = sorted(n for n, k in names.items() if isinstance(k, np.dtype) and k.kind == "f")
         numbers = {
             str(node.value)
@@ -237,28 +260,6 @@ class Edits:
             if isinstance(node, ast.Name) and node in self.typing.types:
                 kinds[node.id] = self.typing.types[node]
         return kinds
-
-    def _made_of_sizes(self) -> frozenset[str]:
-        """The whole variables that are worked out from sizes and constants alone."""
-        found = set(self.constants)
-        places = {name for name in self.whole if name not in self.constants}
-        for node, _ in self.nodes:
-            if isinstance(node, ast.Assign) and bound_in(node) <= places:
-                registers = any(
-                    isinstance(part, ast.Call)
-                    or (isinstance(part, ast.Attribute) and part.attr in REGISTERS)
-                    for part in ast.walk(node.value)
-                )
-                names = _loaded(node.value) & places
-                if not registers and names <= found and not isinstance(node.value, ast.Constant):
-                    found |= bound_in(node)
-        changed = {
-            name
-            for node, _ in self.nodes
-            if isinstance(node, ast.AugAssign)
-            for name in bound_in(node)
-        }
-        return frozenset(found - changed)
 
     def _note_known(
         self, body: list[ast.stmt], path: Path, name: str, known: frozenset[str]
@@ -526,13 +527,14 @@ class Edits:
             if len(paths) > 1:
                 yield Edit("guard missing", self.line(next(iter(paths))), 3, self.tree, paths)
 
-    def _registers_exchanged(self, path: Path, cost: int) -> Iterator[Edit]:
-        """Two of threadIdx.x, blockIdx.y, … in each other's place: below a node."""
+    def _registers_exchanged(self, paths: Sequence[Path], cost: int) -> Iterator[Edit]:
+        """Two of threadIdx.x, blockIdx.y, … in each other's place: below some nodes."""
         found: dict[str, list[Path]] = defaultdict(list)
         for node, below in self.nodes:
-            if below[: len(path)] == path and isinstance(node, ast.Attribute):
-                if isinstance(node.value, ast.Attribute) and node.value.attr in REGISTERS:
-                    found[ast.unparse(node)].append(below)
+            if any(below[: len(path)] == path for path in paths):
+                if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute):
+                    if node.value.attr in REGISTERS:
+                        found[ast.unparse(node)].append(below)
         for one, two in combinations(sorted(found), 2):
             new = {way: expression(two) for way in found[one]}
             new |= {way: expression(one) for way in found[two]}
@@ -552,6 +554,9 @@ class Edits:
             for number, statement in enumerate(block):
                 here = (*path, (name, number))
                 yield from self._of_statement(statement, here)
+                if number and not isinstance(statement, ast.For | ast.While | ast.If):
+                    before = (*path, (name, number - 1))
+                    yield from self._registers_exchanged([before, here], 2)
                 yield from self._moved(block, path, name, number)
 
     def one(self, kind: str, cost: int, path: Path, edit: StatementEdit) -> Edit:
@@ -559,7 +564,7 @@ class Edits:
 
     def _of_statement(self, statement: ast.stmt, path: Path) -> Iterator[Edit]:
         if not isinstance(statement, ast.For | ast.While | ast.If | ast.FunctionDef):
-            yield from self._registers_exchanged(path, 1)
+            yield from self._registers_exchanged([path], 1)
         if not self._makes_an_array(statement) and not isinstance(statement, ast.For | ast.While):
             yield self.one("left out", 2, path, StatementEdit(instead=()))
         match statement:
@@ -655,9 +660,50 @@ class Edits:
     # --- the same change in several places ----------------------------------------------------
 
     def _together(self) -> Iterator[Edit]:
-        yield from self._registers_exchanged((), 2)
+        yield from self._registers_exchanged([()], 2)
+        yield from self._on_both_axes()
         yield from self._alike_comparisons()
         yield from self._exchanges()
+
+    def _on_both_axes(self) -> Iterator[Edit]:
+        """What two neighbours lack that are worked out one after the other, as a row and a column:
+        the place of the block, or a factor."""
+        made = [
+            (node, path)
+            for node, path in self.nodes
+            if path and isinstance(node, ast.expr) and self._is_a_whole_value(node, path)
+        ]
+        for (one, here), (two, there) in pairwise(made):
+            if here[:-2] != there[:-2] and len(here) != len(there):
+                continue
+            texts = (ast.unparse(one), ast.unparse(two))
+            ways = [(f"({{}}) * {side}",) * 2 for side in self.sides]
+            kinds = ["factor"] * len(ways)
+            for side in ("blockDim", *self.sides) if self.cuda else ():
+                for axes in ("xy", "yx"):
+                    sides = [
+                        f"{self.cuda}.blockDim.{a}" if side == "blockDim" else side for a in axes
+                    ]
+                    block = [
+                        f"({{}}) + {self.cuda}.blockIdx.{a} * {s}"
+                        for a, s in zip(axes, sides, strict=True)
+                    ]
+                    ways.append((block[0], block[1]))
+                    kinds.append("block")
+            for kind, (first, second) in zip(kinds, ways, strict=True):
+                new = {
+                    here: expression(first.format(texts[0])),
+                    there: expression(second.format(texts[1])),
+                }
+                yield Edit(kind, self.line(here), 3, self.tree, new)
+
+    def _is_a_whole_value(self, node: ast.expr, path: Path) -> bool:
+        """Is it what a whole variable is set to, alone or as one of several?"""
+        if not _is_whole(self.kind_of(node)):
+            return False
+        if path[-1][0] == "elts":
+            path = path[:-1]
+        return path[-1][0] == "value" and isinstance(self.at[path[:-1]], ast.Assign)
 
     def _alike_comparisons(self) -> Iterator[Edit]:
         groups: dict[type, list[Path]] = defaultdict(list)

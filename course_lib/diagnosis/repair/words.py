@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from course_lib.diagnosis.repair.edits import Edit
-from course_lib.diagnosis.repairs.change import node_at
+from course_lib.diagnosis.repairs.change import Path, node_at
 from course_lib.sentences import Sentence, say
 
 LONGEST = 60  # characters of the student's text that are quoted
@@ -60,7 +60,7 @@ SAYS = {
     "before the loop": ("{text} inside the loop", "How often is this to happen?"),
     "order": ("{text} and the next statement in the other order", "Who needs what first?"),
     "step missing": ("a step in this loop", "Which variable of the test changes in the loop?"),
-    "exchange": ("two names in {text} exchanged", "Which of the two is the row?"),
+    "exchange": ("two names exchanged in {text}", "Which of the two is meant at each place?"),
     "indices": ("the two indices of {text} exchanged", "Which index is the row?"),
     "targets": ("the two names in {text} exchanged", "Which of the two comes first?"),
 }
@@ -69,8 +69,19 @@ SAYS = {
 def said_of(edit: Edit) -> tuple[Sentence, Sentence]:
     """The change as a phrase, and a question that leads to it."""
     path = next(iter((*edit.values, *edit.statements)))
+    if edit.kind == "exchange":
+        path = _around(edit)
     text = ast.unparse(node_at(edit.tree, path)).split("\n")[0]
     if len(text) > LONGEST:
         text = text[: LONGEST - 1] + "…"
     says, hint = SAYS[edit.kind]
     return say(says, text=f"`{text}`"), say(hint, text=f"`{text}`")
+
+
+def _around(edit: Edit) -> Path:
+    """The way to the innermost node around all that a change touches."""
+    first, *others = edit.values
+    length = len(first)
+    while any(path[:length] != first[:length] for path in others):
+        length -= 1
+    return first[:length]
