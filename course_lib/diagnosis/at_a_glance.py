@@ -18,10 +18,10 @@ from course_lib.findings import Finding, finding
 from course_lib.sentences import Capital, say
 
 BARRIERS = ("syncthreads", "syncwarp")
-# What NumPy's arrays do as a whole; in a kernel each thread would call it.
 # Functions whose result is all that they are good for, by how their names begin.
 RETURNING = ("mma_m", "ldmatrix_x", "load4", "load_words", "shfl_", "exp", "sqrt", "log", "fma")
 REFUSED = {"@", "dot"}  # Numba has no code of them for a GPU; of the others, versions differ
+# What NumPy's arrays do as a whole; in a kernel each thread would call it.
 WHOLE = frozenset(
     """all any argmax argmin argsort choose clip compress conj copy cumprod cumsum diagonal dot fill
     max mean min nonzero partition prod ptp put repeat round searchsorted sort squeeze std sum

@@ -216,7 +216,7 @@ class Examination:
         doubtful = kept.in_disorder(faults, names[-1], orderly)
         cause = wrapped(launcher, trials) or lost_number(launcher, trials)
         if cause is None and not doubtful:
-            cause = limit or cause_of(launcher, trials, faults)
+            cause = limit or cause_of(launcher, trials)
         beyond = kept.lines_beyond(faults, shared)
         staging = source.store_lines(kept.arrays_left(faults, shared)) - beyond
         if cause and beyond and (cause.code == "wrong-formula" or cause.line in staging):

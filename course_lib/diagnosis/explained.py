@@ -21,7 +21,7 @@ from course_lib.diagnosis.provenance.facts import (
 from course_lib.diagnosis.provenance.suspects import explained
 from course_lib.diagnosis.provenance.tables import experiment
 from course_lib.diagnosis.repair.causes import code_of
-from course_lib.diagnosis.repair.edits import Edit
+from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.slip import Slip
@@ -72,6 +72,9 @@ def explanation(launcher: Launcher, seen: Finding, trials: Sequence[Trial]) -> F
         return _at_fact(launcher, told, telling)
     if seen.code in NUMBERS and telling:
         return _of_fact(launcher, telling, exact)
+    if seen.code == "wrong-result":
+        said = say("{seen} Nothing that was tried explains the numbers.", seen=seen.message)
+        return replace(seen, message=said)
     return seen
 
 
@@ -102,8 +105,9 @@ def _repaired(
     launcher: Launcher, seen: Finding, edit: Edit, facts: Sequence[Fact], idea: Finding | None
 ) -> Finding:
     """Where one change makes the answer right, with the idea or the fact that points there."""
+    told: str = seen.message
+    hint: str
     says, hint = said_of(edit)
-    told: object = seen.message
     agreeing = next((f for f in facts if edit.line in f.lines[:AGREES]), None)
     if idea:
         told, hint = idea.message, idea.hint
@@ -119,8 +123,9 @@ def _repaired(
 def _of_fact(launcher: Launcher, fact: Fact, exact: Trial | None) -> Finding:
     code = facts_in_words.code_of(fact, launcher.source)
     message, hint = _sentence_of(launcher, fact)
-    unwritten = not_written(exact.outcome) if exact and fact.kind == UNWRITTEN else None
-    return finding(code, unwritten.message if unwritten else message, fact.lines[0], hint, "error")
+    blank = launcher.problem.starts_blank and fact.kind == UNWRITTEN
+    unwritten = not_written(exact.outcome) if exact and blank else None
+    return finding(code, unwritten or message, fact.lines[0], hint, "error")
 
 
 def _sentence_of(launcher: Launcher, fact: Fact) -> tuple[Sentence, Sentence]:

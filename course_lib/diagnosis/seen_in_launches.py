@@ -40,7 +40,7 @@ def ended(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
     return next((each for each in seen if each.line in lines), None)
 
 
-def one_block(launcher: Launcher, trial: Trial, trail: Trail) -> Finding:
+def one_block(launcher: Launcher, trail: Trail) -> Finding:
     """The finding for an answer in which block (0, 0) alone writes."""
     lines = trail.store_lines[launcher.names[-1]]
     letter = launcher.exercise.output
@@ -121,7 +121,7 @@ def wrong_result(launcher: Launcher, trials: Sequence[Trial]) -> Finding:
     if never.any():
         unwritten = say(" Never written: {where}.", where=where(never, outcome.sizes))
     message = say(
-        "Wrong on {sizes}, in {place}.{unwritten} None of the usual slips explains the numbers.",
+        "Wrong on {sizes}, in {place}.{unwritten}",
         sizes=launcher.launched_as(trial),
         place=place,
         unwritten=unwritten,

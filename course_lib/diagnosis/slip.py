@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.source.source import Source
 
-TRANSPOSED = ("store", "transposed")  # the place of a slip: the result is transposed as a whole
-
 
 @dataclass(frozen=True)
 class Slip:
@@ -19,10 +17,10 @@ class Slip:
         code: the finding's code.
         message: what the output equals instead, and what that means.
         hint: what to look at next; never the solution.
-        place: where in the source to look: a kind ("load", "store", "sum", "shared", "guard",
-            "steps", "start", "integer") and, where it matters, the array and "row" or "column".
-        steps: for the place "steps": the steps of k that are wrong; for "stride": the strides that
-            the numbers show, if those after them are missing.
+        place: where in the source to look: a kind ("load", "store", "sum", "start", "integer"; all
+            of them stand in families/locate.py) and what that kind asks for, as the array.
+        steps: for the place "stride": the strides that the numbers show, if those after them are
+            missing.
         values: a sentence with numbers that come from the inputs; see `sentences.with_values`.
     """
 

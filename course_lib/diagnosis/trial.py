@@ -105,12 +105,6 @@ def exact_of(trials: Sequence[Trial]) -> Trial | None:
     return next((trial for trial in trials if trial.case.exact), None)
 
 
-def mostly_right(trial: Trial) -> bool:
-    """Are the numbers right where any were written?"""
-    known = trial.outcome.known
-    return bool(known.any() and trial.outcome.right[known].mean() > 0.9)
-
-
 def right_in_block_0_alone(trial: Trial) -> bool:
     """Of a list with one element for each thread: are those of the first block right, only?"""
     right, threads = trial.outcome.right, math.prod(trial.profile.block)

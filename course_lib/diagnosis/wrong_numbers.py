@@ -32,9 +32,7 @@ OF_FAMILY: dict[str, Callable[[Outcome], Slip | None]] = {
 }
 
 
-def cause_of(
-    launcher: Launcher, trials: Sequence[Trial], faults: Sequence[Finding]
-) -> Finding | None:
+def cause_of(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
     """What explains wrong numbers, as a finding; None if nothing does or all are right."""
     wrong = [trial for trial in trials if not trial.right]
     exact = exact_of(trials)
@@ -52,13 +50,13 @@ def cause_of(
     if several and trail.writes.size > 1 == np.count_nonzero(trail.writes):
         return None  # everybody writes one element; that two of them meet says it best
     blocks = math.prod(exact.profile.grid)
-    if blocks > 1 and list(trail.corners) == [(0, 0)] and exact.outcome.untouched.any():
-        return one_block(launcher, exact, trail)
+    if blocks > 1 and trail.blocks == {(0, 0)} and exact.outcome.untouched.any():
+        return one_block(launcher, trail)
     shortest = min(max(trial.case.shape) for trial in wrong)
     return (
-        (None if exact.right else independent_of_input(launcher, trials))
+        _of_the_numbers(launcher, exact, wrong)
+        or (None if exact.right else independent_of_input(launcher, trials))
         or number_types.narrow_index(launcher.source, shortest)
-        or _of_the_numbers(launcher, exact, wrong)
         or stale(launcher, wrong)
     )
 
@@ -102,7 +100,7 @@ def short_loop(
     if any(each.code in (APART, "timeout") for each in faults):
         return None
     clean = [trial for trial in trials if all(e.code not in DISORDER for e in trial.errors)]
-    cause = cause_of(launcher, clean, faults)
+    cause = cause_of(launcher, clean)
     return cause if cause and cause.code == "wrong-loop-bound" else None
 
 

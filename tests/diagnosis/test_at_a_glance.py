@@ -43,12 +43,6 @@ def judged(body: str, decorator: str = "@cuda.jit") -> tuple[Report, list[str]]:
             "gives the name C another meaning",
             "C = A[y, x] + B[y, x]",
         ),
-        (
-            f"{STORE}        C[y, x] = 0\n        C = A[y, x] + B[y, x]\n",
-            "incomplete-output",
-            "gives the name C another meaning",
-            "C = A[y, x] + B[y, x]",
-        ),
     ],
 )
 def test_told_at_its_line(body: str, code: str, words: str, line: str) -> None:

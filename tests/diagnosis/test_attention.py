@@ -15,11 +15,11 @@ from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.families.attention.diagnosis import diagnose_attention
 from course_lib.diagnosis.families.attention.lines import step_line
 from course_lib.diagnosis.families.attention.online import Online
-from course_lib.diagnosis.problems.attention import scores_of, softmax
-from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.problems.attention import scores_of, softmax
 from course_lib.diagnosis.problems.inputs import make_inputs
 from course_lib.diagnosis.problems.problem import make_cases
+from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.source.source import Source
 
 ATTENTION = problem_of(EXERCISES["attention"])
@@ -30,7 +30,7 @@ SCORES = scores_of(Q, K)
 
 def outcome(got: np.ndarray, inputs: tuple[np.ndarray, ...] = (Q, K, V)) -> Outcome:
     expected, tolerance = ATTENTION.answer(*inputs)
-    sizes = ATTENTION.geometry(SHAPE, (16, 1), None)
+    sizes = ATTENTION.geometry((16, 1))
     return Outcome(inputs, expected, got.astype(np.float32), tolerance, sizes, -1.0, "O")
 
 

@@ -92,7 +92,7 @@ WRONG: list[tuple[str, str, str, str, int]] = [
     ("saxpy", "a * x[i]", "x[i]", "wrong-formula", 8),
     ("saxpy", "x[i] +", "x[i - 1] +", "wrong-index", 8),
     ("saxpy", "x.shape[0]", "x.shape[0] - 1", "wrong-bounds-check", 7),
-    ("saxpy", "+ y", "- y", "wrong-result", 8),
+    ("saxpy", "+ y", "- y", "wrong-formula", 8),
     ("row_sums", "float32(0)", "0.0", "float64-arithmetic", 8),
     ("row_sums", "A[i, k]", "A[k, i]", "wrong-index", 10),
 ]

@@ -11,11 +11,11 @@ from stored_answers import right_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.points import lost_properties
 from course_lib.diagnosis.problems import far_launches
 from course_lib.diagnosis.problems.problem import long_cases
+from course_lib.diagnosis.problems.table import problem_of
 from course_lib.emulator import emulate, load_program
 from course_lib.emulator.observers.limits import LimitNotes
 
@@ -247,7 +247,6 @@ def test_a_fixed_number_of_tiles_is_named_whatever_launch_it_met(tiles: int) -> 
     report = course_lib.examine_source("matmul_tiled", TILED.format(tiles=tiles))
     first = report.errors[0]
     assert (first.code, first.line) == ("wrong-loop-bound", 12)
-    assert f"makes at most {tiles} iterations" in first.message
 
 
 @pytest.mark.parametrize("limit", [7000, pytest.param(12_000, marks=pytest.mark.slow)])

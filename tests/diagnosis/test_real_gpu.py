@@ -10,12 +10,12 @@ import pytest
 from course_lib.callers import our_kernel
 from course_lib.curriculum import TASKS, Launch, Task
 from course_lib.diagnosis import real_gpu
-from course_lib.diagnosis.problems import table
 from course_lib.diagnosis.problems import described as described_problem
-from course_lib.diagnosis.problems.scan import run_sums
-from course_lib.diagnosis.problems.table import FAMILIES
+from course_lib.diagnosis.problems import table
 from course_lib.diagnosis.problems.inputs import make_inputs
 from course_lib.diagnosis.problems.problem import Case, Problem
+from course_lib.diagnosis.problems.scan import run_sums
+from course_lib.diagnosis.problems.table import FAMILIES
 from course_lib.emulator import emulate
 
 PRODUCT, SCAN, SUM, TRANSPOSE = map(FAMILIES.get, ("product", "scan", "sum", "transpose"))

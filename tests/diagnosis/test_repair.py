@@ -16,11 +16,10 @@ from course_lib.diagnosis.answer import Answer, source_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.problems.launch_choice import choices
 from course_lib.diagnosis.repair.edits import Edit
-from course_lib.diagnosis.repair.search import Search, smallest_repairs
-from course_lib.diagnosis.repair.words import SAYS, said_of, with_a_repair
+from course_lib.diagnosis.repair.search import Search
+from course_lib.diagnosis.repair.words import SAYS, said_of
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import KernelRejected, emulate, load_program
-from course_lib.findings import finding
 
 HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n\n\n"
 NAIVE = (
@@ -130,7 +129,7 @@ def test_where_the_numbers_point_is_tried_first() -> None:
     exercise, text, right, wrong, _ = SLIPS["tile offset"]
     launcher, trials = launched(exercise, text.replace(right, wrong, 1))
     line = text[: text.index(right)].count("\n") + 1
-    assert smallest_repairs(launcher, trials)[0].line == line
+    assert Search(launcher, trials, {line: 0}).repairs()[0].line == line
 
 
 def _alone(launcher: Launcher, trial: Trial, edit: Edit) -> np.ndarray | None:
@@ -157,7 +156,7 @@ def test_changes_tried_together_do_what_each_does_alone(exercise: str, text: str
     trial = min(trials, key=lambda each: (max(each.case.shape) < 3, each.profile.steps))
     search = Search(launcher, [trial], steps=10**7)
     edits = random.Random(5).sample(search.edits(trial), 60)
-    together = {id(edit): right for edit, right in search.tried(edits, trial)}
+    together = {id(each.edit): each.outcome.right for each in search.tried(edits, trial)}
     compared = 0
     for edit in edits:
         output = _alone(launcher, trial, edit)
@@ -201,5 +200,3 @@ def test_every_kind_of_change_has_words_that_do_not_give_it_away() -> None:
         assert str(says) and str(hint)
         kinds.add(edit.kind)
     assert kinds <= SAYS.keys()
-    message = with_a_repair(finding("wrong-result", "Wrong.", 3), edit).message
-    assert str(message).startswith("Wrong. With one change here")

@@ -10,10 +10,10 @@ import pytest
 from every_case import every_case
 
 from course_lib.diagnosis.families.locate import locate
-from course_lib.diagnosis.problems.scan import RUN, run_sums
 from course_lib.diagnosis.families.scan.sums import diagnose_scan
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.problems.scan import RUN, run_sums
 from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.source.source import Source
 
@@ -92,7 +92,7 @@ WARP_STRIDES = (1, 2, 4, 8, 16)
 def diagnosed(got: list[float] | np.ndarray) -> Slip | None:
     tolerance = 4e-6 * run_sums(np.abs(X).astype(np.float64))
     expected = run_sums(X.astype(np.float64))
-    sizes = Geometry(1, len(X), 0, 1, RUN)
+    sizes = Geometry(1, RUN)
     wrong = np.asarray(got, np.float32)
     return diagnose_scan(Outcome((X,), expected, wrong, tolerance, sizes, POISON, "y", "x"))
 
@@ -336,16 +336,6 @@ SOURCES = {
 """,
         ("copied",),
         "two[k] += two[k - d]",
-    ),
-    "a bound that is an index as well": (
-        """
-    start = cuda.blockIdx.x * 64
-    for j in range(start):
-        run += x[j]
-    y[start + t] = run
-""",
-        ("steps",),
-        "for j in range(start):",
     ),
 }
 

@@ -178,7 +178,7 @@ FAR_INDICES = {
 }
 NEAR_INDICES = {
     "C[0, 0] = A[0, A.shape[1]]": "reads A at index",
-    "C[0, 0] = A[0, here - here - A.shape[1]]": "uses the index -",
+    "C[0, 0] = A[0, here - here - A.shape[1]]": "C[0, 1] is as it was",
 }
 
 

@@ -15,8 +15,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "grid_stride": [
         ("cuda.gridsize(1)", "cuda.gridsize", "compile-error", "for i in"),
-        ("cuda.gridsize(1)", "64", "incomplete-output", "y[i] ="),
-        ("cuda.gridsize(1)", "32", "incomplete-output", "y[i] ="),
+        ("cuda.gridsize(1)", "64", "wrong-loop-bound", "for i"),
+        ("cuda.gridsize(1)", "32", "wrong-loop-bound", "for i"),
         (", cuda.gridsize(1)", "", "race-write-after-write", "y[i] ="),
         ("cuda.gridsize(1)", "cuda.blockDim.x", "race-write-after-write", "y[i] ="),
         ("cuda.grid(1),", "cuda.threadIdx.x,", "race-write-after-write", "y[i] ="),

@@ -18,7 +18,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (STRIDED, "range(i, y.shape[0], 64)", "wrong-loop-bound", "for k"),
         (STRIDED, "range(i, x.shape[0] - 1, 64)", "wrong-loop-bound", "for k"),
         (STRIDED, "range(i, 4 * 64, 64)", "wrong-loop-bound", "for k"),
-        ("cuda.grid(1)", "cuda.threadIdx.x", "race-write-after-write", "y[i] = total"),
+        ("cuda.grid(1)", "cuda.threadIdx.x", "wrong-index", "i = cuda"),
         ("total += x[k]", "total = x[k]", "accumulator-error", "total = x"),
         ("total += x[k]", "total += x[i]", "wrong-index", "total += x"),
         ("float32(0)", "0", "float64-arithmetic", "total = 0"),
@@ -70,7 +70,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("range(A.shape[0])", "range(1, A.shape[0])", "wrong-loop-bound", "for row"),
         ("cuda.grid(1)", "cuda.threadIdx.x", "wrong-index", "column = cuda"),
         ("cuda.grid(1)", "cuda.blockIdx.x", "wrong-index", "column = cuda"),
-        ("y[column] = total", "y[row] = total", "race-write-after-write", "y[row] ="),
+        ("y[column] = total", "y[row] = total", "wrong-index", "y[row] ="),
         ("float32(0)", "0", "float64-arithmetic", "total = 0"),
     ],
     "matmul_coalesced": [

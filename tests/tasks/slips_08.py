@@ -19,15 +19,15 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        b = B[k, x]\n        for i in range(4):\n            sums[i] += A[i, k] * b",
          "        for i in range(4):\n            sums[i] += A[i, k] * B[k, x]", "not-used",
          "sums[i] +="),
-        ("sums[i] += A[i, k] * b", "sums[i] = A[i, k] * b", "wrong-formula", "sums[i] = A"),
+        ("sums[i] += A[i, k] * b", "sums[i] = A[i, k] * b", "accumulator-error", "sums[i] = A"),
         ("A[i, k] * b", "A[k, i] * b", "wrong-index", "sums[i] +="),
         ("b = B[k, x]", "b = B[x, k]", "wrong-index", "b = B"),
         ("            sums[i] += A[i, k] * b", "            sums[0] += A[i, k] * b",
-         "wrong-formula", "C[i, x] ="),
+         "wrong-index", "sums[0"),
         ("        b = B[k, x]\n        for i in range(4):\n", "        b = B[k, x]\n"
          "        for i in range(3):\n", "wrong-loop-bound", "range(3)"),
         ("sums[i] += A[i, k] * b", "sums[i] += A[x, k] * b", "wrong-index", "sums[i] +="),
-        ("A[i, k] * b", "A[i, k] + b", "wrong-formula", "C[i, x] ="),
+        ("A[i, k] * b", "A[i, k] + b", "wrong-formula", "sums[i] +"),
         ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k in"),
     ],
     "two_by_two": [
@@ -38,13 +38,13 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        sums[0, 1] += a0 * b1\n", "", "accumulator-error", "C[y + i, x + j]"),
         ("b0, b1 = B[k, x], B[k, x + 1]", "b0, b1 = B[x, k], B[x + 1, k]",
          "wrong-index", "b0, b1 ="),
-        ("sums[1, 1] += a1 * b1", "sums[1, 1] = a1 * b1", "wrong-formula", "C[y + i, x + j]"),
+        ("sums[1, 1] += a1 * b1", "sums[1, 1] = a1 * b1", "accumulator-error", "sums[1"),
         ("        a0, a1 = A[y, k], A[y + 1, k]\n        b0, b1 = B[k, x], B[k, x + 1]\n"
          "        sums[0, 0] += a0 * b0\n        sums[0, 1] += a0 * b1\n"
          "        sums[1, 0] += a1 * b0\n        sums[1, 1] += a1 * b1\n",
          "        for i in range(2):\n            for j in range(2):\n"
          "                sums[i, j] += A[y + i, k] * B[k, x + j]\n", "not-used", "sums[i, j] +="),
-        ("A.shape[1]", "A.shape[0]", "wrong-formula", "C[y + i, x + j]"),
+        ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k"),
     ],
     "loads_per_multiply_add": [
         ("(rows + columns) / (rows * columns)", "rows + columns", "wrong-formula", "return"),
@@ -57,7 +57,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("(rows + columns) / (rows * columns)", "2", "wrong-formula", "return"),
     ],
     "eight_by_eight": [
-        ("sB[k, 8 * x + i]", "sB[8 * x + i, k]", "wrong-index", "sB[8 * x + i, k]"),
+        ("sB[k, 8 * x + i]", "sB[8 * x + i, k]", "out-of-bounds-read", "sB[8 * x + i, k]"),
         ("a[i] = sA[k, 8 * y + i]", "a[i] = sA[k, 8 * x + i]", "wrong-index", "a[i] = sA"),
         ("                b[i] = sB[k, 8 * x + i]\n            for i in range(8):\n"
          "                for j in range(8):\n                    sums[i, j] += a[i] * b[j]\n",
@@ -69,7 +69,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("for k in unroll(16)", "for k in unroll(8)", "wrong-formula", "C[top"),
         ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[i] * b[i]", "wrong-index",
          "sums[i, j] += a"),
-        ("sA[k, 8 * y + i]", "sA[k, y + i]", "wrong-formula", "C[top"),
+        ("sA[k, 8 * y + i]", "sA[k, y + i]", "wrong-index", "a[i] ="),
         ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[j] * b[i]", "wrong-formula", "C[top"),
     ],
     "filter_bank": [
@@ -79,14 +79,14 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "        for f in range(4):\n            sums[f, 0] += w[f, j] * x[i + 8 * j]\n"
          "            sums[f, 1] += w[f, j] * x[i + 64 + 8 * j]\n", "not-used", "sums[f, 0] +="),
         ("tap = w[f, j]", "tap = w[j, f]", "wrong-index", "tap = w[j, f]"),
-        ("x[i + 64 + 8 * j]", "x[i + 8 * j]", "wrong-formula", "y[f, i + 64] ="),
-        ("y[f, i + 64]", "y[f, i + 1]", "race-write-after-write", "y[f, i + 1]"),
-        ("x[i + 8 * j], x[i + 64 + 8 * j]", "x[i + j], x[i + 64 + j]", "wrong-formula",
+        ("x[i + 64 + 8 * j]", "x[i + 8 * j]", "wrong-index", "near,"),
+        ("y[f, i + 64]", "y[f, i + 1]", "wrong-index", "y[f, i + 1]"),
+        ("x[i + 8 * j], x[i + 64 + 8 * j]", "x[i + j], x[i + 64 + j]", "wrong-index",
          "near, far ="),
-        ("        y[f, i + 64] = sums[f, 1]\n", "", "incomplete-output", "y[f, i] ="),
-        ("for j in range(5)", "for j in range(4)", "wrong-formula", "y[f, i + 64] ="),
-        ("w[f, j]", "w[f, 4 - j]", "wrong-formula", "tap ="),
-        ("sums[f, 1] += tap * far", "sums[f, 1] = tap * far", "wrong-formula",
-         "y[f, i + 64] ="),
+        ("        y[f, i + 64] = sums[f, 1]\n", "", "wrong-formula", "y[f, i] ="),
+        ("for j in range(5)", "for j in range(4)", "wrong-loop-bound", "for j"),
+        ("w[f, j]", "w[f, 4 - j]", "wrong-index", "tap ="),
+        ("sums[f, 1] += tap * far", "sums[f, 1] = tap * far", "accumulator-error",
+         "sums[f, 1] ="),
     ],
 }  # fmt: skip

@@ -30,7 +30,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "squared_lengths": [
         ("    cuda.syncthreads()\n", "", "race-read-after-write", "x, y, z ="),
-        ("384 * cuda.blockIdx.x", "128 * cuda.blockIdx.x", "wrong-formula", "f = 128"),
+        ("384 * cuda.blockIdx.x", "128 * cuda.blockIdx.x", "wrong-index", "f = 128"),
         ("p[f // 3, f % 3]", "p[f % 3, f // 3]", "wrong-index", "numbers[at] ="),
         ("        if f < 3 * out.shape[0]:\n            numbers", "        if True:\n"
          "            numbers", "out-of-bounds-read", "numbers[at] ="),

@@ -4,7 +4,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "row_sums": [
         ("(32, 33)", "(32, 32)", "bank-conflict", "total += tile[lane"),
         ("    cuda.syncthreads()\n", "", "race-read-after-write", "total += tile[lane"),
-        ("tile[lane, k]", "tile[k, lane]", "wrong-formula", "total += tile[k, l"),
+        ("tile[lane, k]", "tile[k, lane]", "wrong-index", "total += tile[k, l"),
         (
             (
                 "    tile = cuda.shared.array((32, 33), float32)\n"
@@ -32,7 +32,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "tile[lane, row] = ",
         ),
         ("(32, 33)", "(33, 32)", "bank-conflict", "total += tile[lane"),
-        ("total += tile[lane, k]", "total = tile[lane, k]", "wrong-formula", "y[lane] = total"),
+        ("total += tile[lane, k]", "total = tile[lane, k]", "accumulator-error", "total ="),
         (
             (
                 "    for row in range(32):\n"
@@ -71,7 +71,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "4 * cuda.grid(1)",
             "4 * cuda.threadIdx.x",
-            "race-write-after-write",
+            "wrong-formula",
             "store4(target, i, ",
         ),
         (
@@ -118,14 +118,14 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "sA[column + m, row] = four[m]",
             "sA[column, row + m] = four[m]",
-            "race-write-after-write",
+            "wrong-index",
             "sA[column, row + m",
         ),
         (
             "sA[column + m, row] = four[m]",
             "sA[column + m, row] = four[0]",
-            "wrong-formula",
-            "store4(T, 128 * k ",
+            "wrong-index",
+            "sA[column",
         ),
         (
             ("    for m in range(4):\n        sA[column + m, row] = four[m]\n"),
@@ -137,8 +137,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "sA[column + m, row] = four[m]",
             "sA[column + 3 - m, row] = four[m]",
-            "wrong-result",
-            "store4(T, 128 * k ",
+            "wrong-index",
+            "sA[column",
         ),
         (
             "sA[column + m, row] = four[m]",
@@ -166,7 +166,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
                 "    column = lane // 4 % 2 * 2 + lane % 2\n"
             ),
             "    row, column = lane % 8, lane // 8\n",
-            "wrong-formula",
+            "wrong-index",
             "return row, column",
         ),
         ("    return row, column\n", "    return row\n", "compile-error", "return row"),
@@ -176,7 +176,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
                 "    column = lane // 4 % 2 * 2 + lane % 2\n"
             ),
             "    row, column = lane // 4, lane % 4\n",
-            "wrong-formula",
+            "wrong-index",
             "return row, column",
         ),
         (
@@ -188,7 +188,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
                 "    row = lane // 8 * 2 + lane % 2\n"
                 "    column = lane // 4 % 2 * 2 + lane // 2 % 2\n"
             ),
-            "wrong-formula",
+            "wrong-index",
             "return row, column",
         ),
         (
@@ -209,10 +209,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "compile-error",
             "row = lane / 8 * 2",
         ),
-        ("return row, column", "return column, row", "wrong-index", "return column, row"),
+        ("return row, column", "return column, row", "out-of-bounds-write", "return column, row"),
     ],
     "warp_piece": [
-        ("t // 32 * 32 + 8 * column", "8 * column", "race-write-after-write", "store4(C, 128 * (y"),
+        ("t // 32 * 32 + 8 * column", "8 * column", "wrong-formula", "store4(C, 128 * (y"),
         (
             "y, x = 8 * row, t // 32 * 32 + 8 * column",
             "y, x = row, t // 32 * 32 + column",
@@ -229,14 +229,14 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "y, x = 8 * row, t // 32 * 32 + 8 * column",
             "y, x = 8 * column, t // 32 * 32 + 8 * row",
-            "race-write-after-write",
-            "store4(C, 128 * (y",
+            "out-of-bounds-read",
+            "y, x",
         ),
         (
             "y, x = 8 * row, t // 32 * 32 + 8 * column",
             "y, x = 4 * row, t // 32 * 32 + 4 * column",
-            "race-write-after-write",
-            "store4(C, 128 * (y",
+            "wrong-formula",
+            "y, x",
         ),
     ],
 }

@@ -5,8 +5,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "b0, b1 = B[k, x], B[k, x + 1]",
             "b0, b1 = B[k, x], B[k, x]",
-            "wrong-formula",
-            "sums[i, 0] += a * ",
+            "wrong-index",
+            "b0, b1",
         ),
         (
             (
@@ -38,7 +38,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "race-write-after-write",
             "C[y + i, x], C[y +",
         ),
-        ("sums[i, 1] += a * b1", "sums[i, 1] += a * b0", "wrong-index", "sums[i, 1] += a * "),
+        ("sums[i, 1] += a * b1", "sums[i, 1] += a * b0", "wrong-formula", "sums[i, 1] += a * "),
         ("range(A.shape[0])", "range(24)", "wrong-loop-bound", "for k in range(24)"),
         (
             "C[y + i, x], C[y + i, x + 1] = sums[i, 0], sums[i, 1]",

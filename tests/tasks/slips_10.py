@@ -13,8 +13,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("range(A.shape[1])", "range(B.shape[1])", "wrong-loop-bound", "for k in"),
         ("b[1]\n        c2 += a * b[2]\n        c3 += a * b[3]", "b[0]\n        c2 += a * b[0]\n"
          "        c3 += a * b[0]", "wrong-formula", "store4"),
-        ("c1 += a * b[1]", "c1 = a * b[1]", "wrong-formula", "store4"),
-        ("c3 += a * b[3]", "c3 += a * b[2]", "wrong-formula", "store4"),
+        ("c1 += a * b[1]", "c1 = a * b[1]", "accumulator-error", "c1 ="),
+        ("c3 += a * b[3]", "c3 += a * b[2]", "wrong-index", "c3 +"),
         ("k * B.shape[1] + x", "k * A.shape[1] + x", "wrong-formula", "b = load4"),
         ("y * C.shape[1] + x, (", "x, (", "race-write-after-write", "store4"),
         ("b = load4(B, k * B.shape[1] + x)", "b = B[k, x], B[k, x + 1], B[k, x + 2], B[k, x + 3]",
@@ -24,7 +24,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("A[g, 2 * t + 8], A[g, 2 * t + 9]", "A[g, 2 * t + 16], A[g, 2 * t + 17]",
          "out-of-bounds-read", "2 * t + 16"),
         ("A[g, 2 * t], A[g, 2 * t + 1]", "A[lane, 2 * t], A[lane, 2 * t + 1]",
-         "out-of-bounds-read", "A[lane"),
+         "wrong-index", "A[lane"),
         ("B[2 * t + 8, g], B[2 * t + 9, g]", "B[g, 2 * t + 8], B[g, 2 * t + 9]",
          "out-of-bounds-read", "b = pair"),
         ("        pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1]),\n"
@@ -88,8 +88,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("2 * k + lane // 16", "2 * k", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16", "lane % 16", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16", "8 * i + lane % 16", "wrong-formula", "a = ldmatrix_x4"),
-        ("b[j, 0], b[j, 1])", "b[i, 0], b[i, 1])", "wrong-formula", "add_product(sums"),
-        ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-index", "b[j, 0], b[j, 1], b[j"),
+        ("b[j, 0], b[j, 1])", "b[i, 0], b[i, 1])", "wrong-index", "add_product(sums"),
+        ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-formula", "add_"),
         ("2 * k + lane // 16", "2 * k + 1 - lane // 16", "wrong-index", "a = ldmatrix_x4"),
         ("j + lane // 16", "j + 1 - lane // 16", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
         ("16 * i + lane % 16", "16 * (1 - i) + lane % 16", "wrong-formula", "a = ldmatrix_x4"),
@@ -100,10 +100,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "piece_at(16 * i + lane % 16, 2 * k + lane // 16))\n                add_product(sums, i, "
          "j, a, b[j, 0], b[j, 1])", "not-used", "                a = ldmatrix_x4"),
         ("for j in range(8):\n                add_product", "for j in range(0, 8, 2):\n"
-         "                add_product", "accumulator-error", "add_product(sums"),
+         "                add_product", "wrong-formula", "add_product(sums"),
         ("piece_at(16 * k + lane % 16, j", "piece_at(k + lane % 16, j", "wrong-formula",
          "b[j, 0], b[j, 1], b[j"),
-        ("j + lane // 16", "j // 2 + lane // 16", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
+        ("j + lane // 16", "j // 2 + lane // 16", "wrong-formula", "sB, piece"),
     ],
     "two_stages": [
         ("start + 64 < K", "start + 64 <= K", "out-of-bounds-read", "start + 64)"),

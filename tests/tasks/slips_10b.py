@@ -15,13 +15,13 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "fetch_and_add": [
         ("        cuda.syncthreads()\n", "", "race-read-after-write", "total +="),
         ("rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "race-read-after-write", "total +="),
-        ("range(x.shape[0] + 1)", "range(x.shape[0])", "wrong-formula", "y[lane] ="),
+        ("range(x.shape[0] + 1)", "range(x.shape[0])", "wrong-loop-bound", "for s"),
         ("warp == 0 and s < x.shape[0]", "warp == 0", "wrong-loop-bound", "for s in"),
         ("        if warp == 1 and s > 0:\n", "        cuda.syncthreads()\n        if warp == 1 "
          "and s > 0:\n", "excess-barriers", "        cuda.syncthreads()"),
         ("if warp == 1:\n        y[lane]", "if warp == 0:\n        y[lane]", "wrong-bounds-check",
          "if warp == 0:"),
-        ("total += rows", "total = rows", "wrong-formula", "y[lane] ="),
+        ("total += rows", "total = rows", "accumulator-error", "total ="),
         ("            total += rows[(s - 1) % 2, lane]\n        cuda.syncthreads()\n",
          "            total += rows[(s - 1) % 2, lane]\n            cuda.syncthreads()\n",
          "barrier-divergence", "if warp == 1 and s"),
@@ -58,18 +58,18 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "banded": [
         ("which * band + inside % band, inside // band", "inside % band, inside // band",
-         "wrong-formula", "return"),
-        ("which * band + inside % band", "which + inside % band", "wrong-formula", "return"),
+         "wrong-index", "return"),
+        ("which * band + inside % band", "which + inside % band", "wrong-index", "return"),
         ("inside // band", "inside // columns", "wrong-index", "return"),
-        ("number % (band * columns)", "number % columns", "race-write-after-write", "return"),
+        ("number % (band * columns)", "number % columns", "wrong-index", "return"),
         ("which * band + inside % band, inside // band", "which * band + inside // columns, inside "
-         "% columns", "wrong-formula", "return"),
+         "% columns", "wrong-index", "return"),
         ("which * band + inside % band, inside // band", "inside // band, which * band + inside % "
-         "band", "wrong-index", "return"),
+         "band", "out-of-bounds-write", "return"),
         ("number // (band * columns), number", "number // band * columns, number",
          "wrong-formula", "which, inside"),
         ("number % (band * columns)", "number % band * columns", "wrong-formula",
          "which, inside"),
-        ("which * band", "which", "wrong-formula", "return"),
+        ("which * band", "which", "wrong-index", "return"),
     ],
 }  # fmt: skip

@@ -14,17 +14,17 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (f"{FIRST}    return {SECOND}", "    one = cuda.shfl_xor_sync(0xFFFFFFFF, part, 1)\n"
          "    two = cuda.shfl_xor_sync(0xFFFFFFFF, part, 2)\n    return part + one + two",
          "wrong-formula", "return"),
-        (FIRST, FIRST.replace("+=", "="), "wrong-formula", "return"),
+        (FIRST, FIRST.replace("+=", "="), "accumulator-error", "part ="),
         (f"{FIRST}    return {SECOND}", f"{FIRST.replace('+=', '=')}    return "
          f"{SECOND.removeprefix('part + ')}", "wrong-formula", "return"),
         (f"{FIRST}    return {SECOND}", "    for mask in (16, 8, 4, 2, 1):\n        part += "
          "cuda.shfl_xor_sync(0xFFFFFFFF, part, mask)\n    return part", "wrong-formula", "return"),
         (f"{FIRST}    return {SECOND}", "    for step in (2, 1):\n        part += "
-         "cuda.shfl_down_sync(0xFFFFFFFF, part, step)\n    return part", "wrong-formula",
+         "cuda.shfl_down_sync(0xFFFFFFFF, part, step)\n    return part", "wrong-index",
          "return"),
     ],
     "causal_sums": [
-        ("key <= query", "key < query", "wrong-formula", "handed[y, x] ="),
+        ("key <= query", "key < query", "wrong-bounds-check", "handed[y, x] ="),
         ("key <= query", "key >= query", "wrong-bounds-check", "handed[y, x] ="),
         ("key <= query else float32(-math.inf)", "key <= query else float32(0)",
          "wrong-formula", "handed[y, x] ="),
@@ -33,7 +33,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "handed[y, x] ="),
         ("        cuda.syncwarp()\n    if x", "        cuda.syncthreads()\n    if x",
          "barrier-divergence", "if query >="),
-        ("range(0, query + 1, 32)", "range(0, query, 32)", "wrong-formula", "for first"),
+        ("range(0, query + 1, 32)", "range(0, query, 32)", "wrong-loop-bound", "for first"),
         ("range(0, query + 1, 32)", "range(0, keys, 32)", "wrong-loop-bound", "for first"),
         ("range(0, query + 1, 32)", "range(0, query + 32, 32)", "wrong-loop-bound", "for first"),
     ],

@@ -68,7 +68,7 @@ BODY = (
         ("i % 2 == 0", "i % 2 == 1", "wrong-bounds-check", 7),
         ("i < x.shape[0] and ", "", "out-of-bounds-read", 8),
         ("i % 2", "i % 4", "wrong-bounds-check", 7),
-        ("i < x", "i < 64 and i < x", "incomplete-output", 8),
+        ("i < x", "i < 64 and i < x", "wrong-bounds-check", 7),
     ],
 )
 def test_drawn_sizes_and_other_contents_before(

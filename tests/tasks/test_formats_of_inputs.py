@@ -7,9 +7,9 @@ import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
-from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.problems.inputs import as_held, make_inputs
 from course_lib.diagnosis.problems.problem import Case
+from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.real_gpu import bands_intact
 from course_lib.entries import BadEntry
 from course_lib.exercise import Task

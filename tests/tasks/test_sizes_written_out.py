@@ -116,4 +116,4 @@ def grid_stride(x, y):
             y[i] = 2 * x[i]
 """
     (error, *_) = examine_source("grid_stride", IMPORTS + turns).errors
-    assert (error.code, error.line) == ("incomplete-output", 5), error
+    assert (error.code, error.line) == ("wrong-loop-bound", 4), error

@@ -14,7 +14,7 @@ from course_lib.diagnosis.families.hypotheses import (
     first_explanation,
     first_that_fits,
 )
-from course_lib.diagnosis.launches.outcome import Outcome, Part, by_how_much, where, zero_place
+from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where, zero_place
 from course_lib.diagnosis.slip import Slip
 from course_lib.sentences import Sentence, say
 from course_lib.words import element, joined
@@ -36,41 +36,24 @@ def first_slip(tests: Sequence[Test], outcome: Outcome) -> Slip | None:
     return first_explanation(tests, outcome)
 
 
-def not_written(outcome: Outcome) -> Slip | None:
-    """Elements that no thread wrote, while those that were written are right."""
+def not_written(outcome: Outcome) -> Sentence | None:
+    """What is said of elements that no thread wrote, while those that were written are right."""
     untouched = outcome.untouched
     if not untouched.any() or not outcome.right[~untouched].all():
         return None
     if np.isnan(outcome.poison):
         return None  # a not-a-number may also have been computed; another poison tells
     if untouched.all():
-        message = say(
+        return say(
             "{array} was never written: every element still holds what was there before the "
             "launch.",
             array=outcome.output,
         )
-        return Slip(
-            "incomplete-output",
-            message,
-            "Does any thread get as far as the store?",
-            ("store", "missing"),
-        )
-    sizes, C = outcome.sizes, outcome.output
-    zeros = zero_place(outcome, untouched)
-    place = zeros or where(untouched, sizes)
-    message = say(
+    return say(
         "What was written is right, but a part of {array} was never written: {place}.",
-        array=C,
-        place=place,
+        array=outcome.output,
+        place=zero_place(outcome, untouched) or where(untouched, outcome.sizes),
     )
-    nouns = [
-        noun
-        for axis, noun in enumerate(("row", "column")[: untouched.ndim])
-        if untouched.all(axis=tuple({*range(untouched.ndim)} - {axis})).any()
-    ]
-    edge = ("edge", *nouns) if isinstance(place, Part) and place.at_end else ()
-    hint = "Which thread should write there, and what keeps it away?"
-    return Slip("incomplete-output", message, hint, ("store", "missing", *edge))
 
 
 def at_zeros(outcome: Outcome) -> Slip | None:
@@ -149,6 +132,8 @@ def zero(outcome: Outcome) -> Slip | None:
 
 def diagnose(answer: Answer, outcome: Outcome) -> Slip | None:
     """What numbers equal, whatever is computed, where that says what is wrong."""
+    if outcome.known.any() and outcome.right[outcome.known].all():
+        return None
     cut = partial(cut_numbers, answer)
     return first_explanation((at_zeros, cut, whole_numbers), outcome)
 
@@ -169,6 +154,8 @@ def _cut(answer: Answer, outcome: Outcome) -> Iterator[Hypothesis]:
             if any(not np.array_equal(one, two) for one, two in zip(some, inputs, strict=True)):
                 variants.append((f"in {names}", answer(*some)[0]))
         for text, values in variants:
+            if np.array_equal(values, outcome.expected):
+                continue  # they had no fractions
             message = say(
                 "{array} equals the right formula with the fractions {verb} {text}.",
                 array=outcome.output,
@@ -181,7 +168,8 @@ def _cut(answer: Answer, outcome: Outcome) -> Iterator[Hypothesis]:
 def whole_numbers(outcome: Outcome) -> Slip | None:
     """Nothing but whole numbers, where others belong."""
     got, expected = (each[outcome.known] for each in (outcome.values, outcome.expected))
-    if not got.any() or (got != np.rint(got)).any() or (expected == np.rint(expected)).all():
+    several = len(np.unique(got)) > 1
+    if not several or (got != np.rint(got)).any() or (expected == np.rint(expected)).all():
         return None
     message = say("{array} holds whole numbers only.", array=outcome.output)
     return Slip("integer-arithmetic", message, WHOLE, ("integer",))
@@ -194,34 +182,10 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
         return None
     extra = float(np.median((outcome.values - outcome.expected)[known]))
     factor = float(np.median((outcome.values / outcome.expected)[known]))
-    start = _start_value(outcome)
-    if start:
-        message: str = say(
-            "Every sum is too large by {start}: it starts there instead of at zero.", start=start
-        )
-        return Slip(
-            "accumulator-error", message, "What is the sum before the first step?", ("start",)
-        )
     if abs(extra) > 1e-3 and outcome.matches(outcome.expected + extra):
-        sizes = outcome.sizes
-        padding = sizes.tiles * sizes.step_tile - sizes.steps if sizes.tile_steps else 0
-        if padding:  # where no cell is padded, nothing was wrong
-            message = say(
-                "Every number is off by the same amount: the {padding} steps past the end of K "
-                "add to it, and should add nothing.",
-                padding=padding,
-            )
-            values = f"Each of them adds {extra / padding:.4g}, together {extra:.4g}."
-            hint = "What does a thread put into the tile when it stands outside of A or B?"
-            return Slip("missing-mask", message, hint, ("padding",), values=values)
-        values = f"It is {extra:.4g}."
-        if outcome.sizes.steps == 0:
-            message = "Every number is off by the same amount."
-            hint = "Which constant is added?"
-            return Slip("wrong-formula", message, hint, ("store",), values=values)
-        message = "Every number is off by the same amount: the sum does not start at zero."
-        hint = "What is the sum before the first step?"
-        return Slip("accumulator-error", message, hint, ("start",), values=values)
+        message: str = "Every number is off by the same amount."
+        hint = "Which constant is added?"
+        return Slip("wrong-formula", message, hint, ("store",), values=f"It is {extra:.4g}.")
     if abs(factor - 1) > 1e-3 and outcome.matches(outcome.expected * factor):
         if 1.5 < factor < MOST_TIMES and abs(factor - round(factor)) < 1e-4:
             times = round(factor)
@@ -235,15 +199,3 @@ def shifted_or_scaled(outcome: Outcome) -> Slip | None:
         hint = say("Compare the line that stores {array} with the formula.", array=outcome.output)
         return Slip("wrong-formula", said, hint, ("scale",), values=values)
     return None
-
-
-def _start_value(outcome: Outcome) -> str:
-    """An element of A or B that every sum starts with, if that is so."""
-    if outcome.sizes.steps == 0:
-        return ""
-    for k in (0, outcome.sizes.steps - 1):
-        if outcome.matches(outcome.expected + outcome.A[:, k : k + 1]):
-            return f"A[row, {k}]"
-        if outcome.matches(outcome.expected + outcome.B[k]):
-            return f"B[{k}, column]"
-    return ""

@@ -8,8 +8,6 @@ from course_lib.diagnosis.families.access_lines import (
     call_place,
     guard_place,
     load_place,
-    padding_place,
-    shared_place,
     store_place,
 )
 from course_lib.diagnosis.families.attention.lines import attention_place, exponential_place
@@ -41,10 +39,8 @@ FINDERS: dict[str, Callable[[Evidence, list[str]], SlipLocation]] = {
     "scale": scale_place,
     "sum": sum_place,
     "start": start_place,
-    "shared": shared_place,
     "guard": guard_place,
     "integer": integer_place,
-    "padding": padding_place,
     "stride": stride_place,
     "adds": adds_place,
     "tree": tree_place,

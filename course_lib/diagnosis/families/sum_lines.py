@@ -21,12 +21,6 @@ def sum_place(at: Evidence, details: list[str]) -> SlipLocation:
         return SlipLocation(None)
     if "nothing" in details and not any(each.lineno in at.trail.lines for each in additions):
         return never_reached(at.source, additions[0], at.trail)
-    changed = changing_line(at.source) if "between" in details else None
-    if changed:
-        return SlipLocation(changed)
-    chosen = choosing_test(at.source) if "chosen" in details else None
-    if chosen:
-        return SlipLocation(chosen.lineno)
     for statement in additions:  # each product replaces the sum, or the sum is set anew before it
         if isinstance(statement, ast.AugAssign) and "replaced" in details:
             name = root_name(statement.target)
@@ -40,36 +34,13 @@ def sum_place(at: Evidence, details: list[str]) -> SlipLocation:
 
 
 def start_place(at: Evidence, details: list[str]) -> SlipLocation:
-    """Where the sum is set to its first value ("anew": in each turn), or ("again") replaced by the
-    sum of one tile."""
-    again = "again" in details
-    sums = at.source.sums()
-    if again:
-        for statement in at.source.walk():
-            copies = isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name)
-            if copies and statement.value.id in sums and at.source.loops_around(statement):  # type: ignore[attr-defined]
-                return SlipLocation(statement.lineno)  # type: ignore[attr-defined]
-    replaced = _replaced_line(at.source, at.names) if again else None
-    if replaced:
-        return SlipLocation(replaced)
-    for name in sums:
+    """Where the sum is set to its first value ("anew": in each turn)."""
+    for name in at.source.sums():
         starts = at.source.starts(name)
         if starts:
             deepest = max(starts, key=lambda node: len(at.source.loops_around(node)))
-            return SlipLocation((deepest if again or "anew" in details else starts[0]).lineno)
+            return SlipLocation((deepest if "anew" in details else starts[0]).lineno)
     return SlipLocation(None)
-
-
-def _replaced_line(source: Source, names: Sequence[str]) -> int | None:
-    """Where, in a loop, what is stored in the end is set to what a device function returns."""
-    for store in source.accesses(names[-1], store=True):
-        statement = source.statement(store)
-        for name in sorted(names_in(statement.value)) if isinstance(statement, ast.Assign) else ():
-            for each in source.assignments(name):
-                calls = isinstance(each.value, ast.Call) and name not in names_in(each.value)
-                if calls and source.loops_around(each) and isinstance(each, ast.Assign):
-                    return each.lineno
-    return None
 
 
 def scale_place(at: Evidence, details: list[str]) -> SlipLocation:
@@ -77,12 +48,10 @@ def scale_place(at: Evidence, details: list[str]) -> SlipLocation:
     for store in at.source.accesses(at.names[-1], store=True):
         statement = at.source.statement(store)
         if isinstance(statement, (ast.Assign, ast.AugAssign)) and _scales(statement.value):
-            hint = "What should be stored, and what is done to the sum in this line?"
-            return SlipLocation(statement.lineno, "wrong-formula", hint if "sum" in details else "")
+            return SlipLocation(statement.lineno, "wrong-formula")
     if not at.source.additions():
         return store_place(at, [])
-    place = sum_place(at, [])
-    return place if "sum" in details else replace(place, hint="What does the formula say here?")
+    return replace(sum_place(at, []), hint="What does the formula say here?")
 
 
 def _scales(value: ast.expr) -> bool:
@@ -146,27 +115,6 @@ def zero_place(at: Evidence, details: list[str]) -> SlipLocation:
         ):
             return SlipLocation(test.lineno)
     return sum_place(at, []) if at.source.additions() else store_place(at, [])
-
-
-def changing_line(source: Source) -> int | None:
-    """Where a sum is changed in a loop by anything but the products that are added to it."""
-    adding = source.additions()
-    for name in source.sums():
-        for each in source.assignments(name):
-            from_itself = isinstance(each, ast.AugAssign) or name in names_in(each.value or each)
-            if each not in adding and from_itself and source.loops_around(each):
-                return each.lineno
-    return None
-
-
-def choosing_test(source: Source) -> ast.expr | None:
-    """A test, and none of a size, that decides within the loop whether a product is added."""
-    for statement in source.additions():
-        loops = source.loops_around(statement)
-        for test, _ in source.conditions(statement) if loops else ():
-            if not source.tests_a_size(test) and any(test in ast.walk(loop) for loop in loops):
-                return test
-    return None
 
 
 def never_reached(source: Source, statement: ast.stmt, trail: Trail) -> SlipLocation:

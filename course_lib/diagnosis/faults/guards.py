@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal, cast
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
 from course_lib.diagnosis.source.in_a_thread import Threads, Value, value_in
 from course_lib.diagnosis.source.nodes import indices_of, part_of
 from course_lib.diagnosis.source.source import Source
-from course_lib.emulator.observers.thread_names import Place, ThreadNames
 from course_lib.findings import Finding
 from course_lib.sentences import Sentence, facts_of, one_after_another, say
-from course_lib.words import element
 
 _JOINTS = {ast.And: "and", ast.Or: "or", ast.BitAnd: "&", ast.BitOr: "|"}
 
@@ -99,54 +97,6 @@ def _joined_by(sign: type[ast.operator], node: ast.expr) -> Iterator[ast.expr]:
         yield from _joined_by(sign, node.right)
     else:
         yield node
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A thread that a test keeps from storing an element of the output.
-
-    Attributes:
-        name: the thread's.
-        element: the one that it would store.
-        clauses: of the test, worked out for it.
-    """
-
-    name: str
-    element: str
-    clauses: Sentence
-
-
-def kept_away(
-    source: Source, output: str, cell: Sequence[int], line: int | None, launch: Threads
-) -> Kept | Literal["nobody"] | None:
-    """The thread that a test on a line keeps from storing an element that nobody has stored.
-
-    "nobody" if no thread of the launch would store it without that test; None if that cannot be
-    told.
-    """
-    threads, found = every_thread(launch), None
-    for store in source.accesses(output, store=True):
-        indices = [value_in(source, each, threads) for each in indices_of(store)]
-        if len(indices) != len(cell) or any(each is None for each in indices):
-            return None
-        hits = np.ones(np.shape(threads.thread[0]), bool)
-        for index, wanted in zip(indices, cell, strict=True):
-            hits = hits & (index == wanted)
-        tests = [test for test, at in source.guards(store) if at == line]
-        for test in tests if found is None and hits.any() else ():
-            lane = int(np.argmax(hits))
-            one = replace(
-                threads,
-                thread=tuple(int(axis[lane]) for axis in threads.thread),
-                block=tuple(int(axis[lane]) for axis in threads.block),
-            )
-            told, holds = worked_out(source, test, one), value_in(source, test, one)
-            if told is None or bool(holds) == is_let_through(source, test, store):
-                return None
-            names = ThreadNames(cast(Place, one.grid), cast(Place, one.block_size))
-            name = names.full(cast(Place, one.block), cast(Place, one.thread))
-            found = Kept(name, element(output, cell), told)
-    return found or "nobody"
 
 
 Tests = Sequence[tuple[ast.expr, bool]]  # each with what it has to be

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.observers.meter import mark
 from course_lib.emulator.state.memory import Access
 
 if TYPE_CHECKING:
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
     from course_lib.emulator.state.memory import ArrayView
 
 
-Index = tuple[int, int]
-FEW_CELLS = 512  # of an output whose every element is followed to its line
-FAR = 1 << 40
 MOST_LANES = 1 << 20  # that store; more of them say nothing new
 
 
@@ -30,16 +26,11 @@ class Trail:
 
     Attributes:
         load_lines, store_lines: array -> lines on which it is read, or written.
-        loaded: array -> which of its elements were read (a mask).
-        corners: (block x, block y) -> the smallest row and column of the output that it wrote.
-        ends: the same for the largest row and column.
+        blocks: (block x, block y) of those that wrote in the output.
         writes: how often each element of the output was written.
         lines: those of the statements that ran.
-        apart: line -> elements of the two inputs, as indices, that one statement there reads
-            although the column of the first is not the row of the second.
         distances: where the output has one axis: line -> how far before a thread's own number in
             its block the cells of shared arrays lie that are accessed there.
-        cells: where the output has few elements: line -> those that are written there.
         hands_over: whether a thread read a shared cell that another one had written.
         most_elements: how many elements of the output are there of which one thread was the last
             to write them, at most.
@@ -47,14 +38,10 @@ class Trail:
 
     load_lines: dict[str, tuple[int, ...]]
     store_lines: dict[str, tuple[int, ...]]
-    loaded: dict[str, np.ndarray]
-    corners: dict[tuple[int, int], tuple[int, ...]]
-    ends: dict[tuple[int, int], tuple[int, ...]]
+    blocks: frozenset[tuple[int, int]]
     writes: np.ndarray
     lines: frozenset[int] = frozenset()
-    apart: Mapping[int, tuple[Index, Index]] = field(default_factory=dict)
     distances: Mapping[int, set[int]] = field(default_factory=dict)
-    cells: Mapping[int, set[int]] = field(default_factory=dict)
     hands_over: bool = False
     most_elements: int = 0
 
@@ -77,47 +64,22 @@ class TrailMaker(Observer):
         order: Literal["C", "F"] = "C",
     ) -> None:
         self.shapes = shapes
-        self.order = order
         self.output = output
         self.loads: dict[str, set[int]] = {name: set() for name in shapes}
         self.stores: dict[str, set[int]] = {name: set() for name in shapes}
-        self.loaded = {name: np.zeros(shape, bool, order) for name, shape in shapes.items()}
         self.writes = np.zeros(shapes[output], int, order)
         self.owners = np.full(self.writes.size, -1)
         wide, high = (*grid, 1)[:2]
-        axes = len(shapes[output][:2])
-        self.low = np.full((high, wide, axes), FAR)
-        self.high = np.full((high, wide, axes), -1)
+        self.wrote = np.zeros((high, wide), bool)  # which blocks wrote in the output
         self.lanes_of_stores = 0
         self.lines: set[int] = set()
-        self.reads: list[Access] = []  # of the statement that is running
-        self.apart: dict[int, tuple[Index, Index]] = {}
         self.distances: dict[int, set[int]] = {}
-        self.cells: dict[int, set[int]] = {}
         self.hands_over = False
         self.writers: dict[int, np.ndarray] = {}  # of each shared array: who wrote a cell last
 
     def statement(self, line: int, mask: Mask, frame: Frame) -> None:
-        """Take note of a statement that runs, and of what the one before has read together."""
-        self.end()
+        """Take note of a statement that runs."""
         self.lines.add(line)
-
-    def end(self) -> None:
-        """The last statement has ended: do the steps that it has read of both inputs agree?"""
-        reads, self.reads = self.reads, []
-        if len(reads) != 2 or reads[0].line in self.apart:
-            return
-        first, second = sorted(reads, key=lambda read: list(self.shapes).index(read.array))
-        shapes = self.shapes[first.array], self.shapes[second.array]
-        if first.array == second.array or first.line != second.line or shapes[0][1] != shapes[1][0]:
-            return
-        one, other = (np.broadcast_to(each.cell, each.mask.space.shape) for each in (first, second))
-        places = [self.places(*each) for each in zip((one, other), shapes, strict=True)]
-        differ = (places[0][1] != places[1][0]) & first.mask.full_array
-        if differ.any():
-            at = tuple(np.argwhere(differ)[0])
-            one_at, other_at = ((int(rows[at]), int(columns[at])) for rows, columns in places)
-            self.apart[first.line] = (one_at, other_at)
 
     def access(self, access: Access) -> None:
         """Take note of an access to global memory, and of numbers that threads hand over."""
@@ -127,14 +89,11 @@ class TrailMaker(Observer):
             return
         if access.kind == "load":
             self.loads[access.array].add(access.line)
-            if len(self.shapes) == 3 and len(self.shapes[access.array]) == 2:
-                self.reads.append(access)
-            mark(self.loaded[access.array].reshape(-1, order="A"), access)
             return
         space = access.mask.space
         cells = np.broadcast_to(access.cell, space.shape)
         bx, by = (np.broadcast_to(space.block_index[axis], space.shape) for axis in (2, 1))
-        wide = self.low.shape[1]
+        wide = self.wrote.shape[1]
         active = slice(None) if access.mask.array is None else access.mask.full_array
         blocks = np.stack([bx[active].reshape(-1), by[active].reshape(-1)], axis=1)
         touched, of_blocks = access.each_cell(cells[active].reshape(-1), np.arange(len(blocks)))
@@ -175,34 +134,17 @@ class TrailMaker(Observer):
         if array != self.output or self.lanes_of_stores > MOST_LANES:
             return
         np.add.at(self.writes.reshape(-1, order="A"), cells, 1)
-        if self.writes.size <= FEW_CELLS:
-            self.cells.setdefault(line, set()).update(cells.tolist())
-        places = np.stack(self.places(cells, self.shapes[array]), axis=1)[:, :2]
-        where = blocks[:, 1], blocks[:, 0]
-        np.minimum.at(self.low, where, places)
-        np.maximum.at(self.high, where, places)
-
-    def places(self, cells: np.ndarray, shape: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-        """The indices along each axis of cells that are counted as they lie in memory."""
-        return np.unravel_index(cells, shape, self.order)
+        self.wrote[blocks[:, 1], blocks[:, 0]] = True
 
     def trail(self) -> Trail:
         """All that was heard."""
-        corners, ends = {}, {}
-        for by, bx in np.argwhere(self.high[:, :, 0] >= 0).tolist():
-            corners[bx, by] = tuple(self.low[by, bx].tolist())
-            ends[bx, by] = tuple(self.high[by, bx].tolist())
         return Trail(
             _sorted(self.loads),
             _sorted(self.stores),
-            self.loaded,
-            corners,
-            ends,
+            frozenset((bx, by) for by, bx in np.argwhere(self.wrote).tolist()),
             self.writes,
             frozenset(self.lines),
-            self.apart,
             self.distances,
-            self.cells,
             self.hands_over,
             int(np.bincount(self.owners[self.owners >= 0], minlength=1).max()),
         )

@@ -85,8 +85,8 @@ class Attention(Problem):
         queries, keys = (int(size) for size in rng.integers((2, 2), (40, 90)))
         return (queries, keys, 1)
 
-    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
-        return Geometry(shape[0], WIDTH, 0, ROWS, WIDTH)
+    def geometry(self, tile: Sequence[int]) -> Geometry:
+        return Geometry(ROWS, WIDTH)
 
     def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
         return (ROWS, WIDTH), (step, WIDTH), (step, WIDTH), (ROWS, WIDTH)

@@ -11,7 +11,6 @@ import numpy as np
 
 from course_lib import entries
 from course_lib.curriculum import Exercise, Launch, Task
-from course_lib.diagnosis.launches.outcome import Geometry
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import (
     EPSILON,
@@ -163,13 +162,6 @@ class DescribedProblem(Problem):
     def random_shape(self, rng: np.random.Generator) -> Shape:
         return with_fixed(self.sizes, [int(k) for k in rng.integers(2, 60, len(self.sizes))])
 
-    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
-        covered = self.covered(shape)
-        width, height = (*tile, 1)[:2]
-        if len(covered) == 1:
-            return Geometry(1, covered[0], 0, 1, width)
-        return Geometry(covered[0], covered[1], 0, height, width)
-
     def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
         along = self._tile_along(tile)
         return tuple(
@@ -206,6 +198,9 @@ class TaskProblem(DescribedProblem):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         object.__setattr__(self, "rises", bool(task.rises))
+
+    def before(self, case: Case) -> float:
+        return self.exercise.before
 
     def cases(self, first: Shape, seed: int) -> list[Case]:
         """Where no size is free, the one problem in every order of the warps."""

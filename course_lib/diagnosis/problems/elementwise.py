@@ -47,10 +47,9 @@ class Transpose(Problem):
     def label(self, shape: Shape) -> str:
         return f"A of {shape[0]} x {shape[1]}"
 
-    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
-        M, N, _ = shape
+    def geometry(self, tile: Sequence[int]) -> Geometry:
         width, height = (*tile, 1)[:2]
-        return Geometry(N, M, 0, width, height)
+        return Geometry(width, height)
 
     def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
         wide, high = tile

@@ -174,6 +174,10 @@ class Problem:
         """Where all sizes are fixed: launches with others, for an answer that is right."""
         return ()
 
+    def before(self, case: Case) -> float:
+        """What every element of the output holds before a launch."""
+        return case.poison
+
     def gpu_cases(self) -> list[Case]:
         """What a real GPU is tried on as well."""
         return [Case(shape, draw=100 + number) for number, shape in enumerate(self.gpu_shapes)]
@@ -236,11 +240,10 @@ class Problem:
         M, N, _ = (int(size) for size in rng.integers(2, 60, 3))
         return (M, N, 0)
 
-    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
-        """The sizes of the output and of its tiles; `tile` as the launch has it, x first."""
-        M, N, K = shape
+    def geometry(self, tile: Sequence[int]) -> Geometry:
+        """The tiles of the output; `tile` as the launch has it, x first."""
         width, height = (*tile, 1)[:2]
-        return Geometry(M, N, K, height, width, step_tile)
+        return Geometry(height, width)
 
     def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
         """The tile of each array, the output last; `step` along k."""

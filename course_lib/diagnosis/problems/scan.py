@@ -47,8 +47,8 @@ class Scan(Problem):
     def random_shape(self, rng: np.random.Generator) -> Shape:
         return (int(rng.integers(2, 250)),)
 
-    def geometry(self, shape: Shape, tile: Sequence[int], step_tile: int | None) -> Geometry:
-        return Geometry(1, shape[0], 0, 1, RUN)
+    def geometry(self, tile: Sequence[int]) -> Geometry:
+        return Geometry(1, RUN)
 
     def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
         return (RUN,), (RUN,)

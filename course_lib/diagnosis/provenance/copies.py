@@ -7,7 +7,6 @@ and has its own arrays; in some, one place of the text loads or stores 0, or one
 from __future__ import annotations
 
 import ast
-from collections import ChainMap, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -15,20 +14,20 @@ from typing import Any, Literal
 
 import numpy as np
 
+from course_lib.diagnosis.repair.edit import Edit, Function
+from course_lib.diagnosis.repair.schemata import schemata
+from course_lib.diagnosis.repairs.change import walk
 from course_lib.diagnosis.source.nodes import flat, root_name
 from course_lib.emulator import Budget, Kernel
-from course_lib.emulator.functions.choice import CHOOSE
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.names import Reference
 from course_lib.emulator.options import EmulationOptions, LaunchShape
 from course_lib.emulator.run import LANES_AT_ONCE
 from course_lib.emulator.unwatched import run_unwatched, typing_for
 
 Array = np.ndarray
 MOST_LANES = 200_000  # of one launch; more copies than that are launched one after the other
-_CHOOSE, _BLOCK = "<choose>", "<blockIdx>"  # names that no text can have
-Chosen = dict[ast.AST, list[tuple[int, bool | int]]]  # at which nodes which copies have what
+Kind = Literal["load", "store", "test"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +36,8 @@ class Site:
     an array or stored in it, True or False for a test."""
 
     node: ast.expr
-    kind: Literal["load", "store", "test"]
+    kind: Kind
+    edit: Edit
     array: str = ""
     instead: bool | None = None
 
@@ -64,20 +64,19 @@ class Copies:
     def results(self, arguments: Sequence[Sequence[Any]]) -> Array:
         """What each copy leaves in the output; a copy is a row of arguments, the output last."""
         size = max(1, MOST_LANES // self.lanes)
-        kernel = with_own_arrays(self.kernel, ())
+        kernel = schemata(self.kernel, (), self.kernel.parameters)
         parts = [arguments[n : n + size] for n in range(0, len(arguments), size)]
         return np.concatenate([self._launched(kernel, part) for part in parts])
 
     def changed(self, arguments: Sequence[Sequence[Any]], sites: Sequence[Sequence[Site]]) -> Array:
         """The same, where copy n has something else at all of sites[n]."""
         size = max(1, MOST_LANES // self.lanes)
-        parts = [slice(n, n + size) for n in range(0, len(sites), size)]
-        return np.concatenate(
-            [
-                self._launched(with_own_arrays(self.kernel, sites[part]), arguments[part])
-                for part in parts
-            ]
-        )
+        left = []
+        for start in range(0, len(sites), size):
+            variants = [[site.edit for site in some] for some in sites[start : start + size]]
+            kernel = schemata(self.kernel, variants, self.kernel.parameters)
+            left.append(self._launched(kernel, arguments[start : start + size]))
+        return np.concatenate(left)
 
     def _launched(self, kernel: Kernel, arguments: Sequence[Sequence[Any]]) -> Array:
         stacked = [np.stack(each) for each in zip(*arguments, strict=True)]
@@ -112,80 +111,23 @@ def _with_callees(typing: Typing) -> list[Typing]:
     return found
 
 
-def _in_function(tree: ast.AST) -> Iterator[Site]:
+def _in_function(tree: Function) -> Iterator[Site]:
+    paths = dict(walk(tree))
+
+    def site(node: ast.expr, kind: Kind, array: str = "", instead: bool | None = None) -> Site:
+        new = ast.Constant(0 if instead is None else instead)
+        edit = Edit(kind, node.lineno, 0, tree, {paths[node]: new})
+        return Site(node, kind, edit, array, instead)
+
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-            yield Site(node, "load", root_name(node) or "")
+            yield site(node, "load", root_name(node) or "")
         if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Tuple):
-            for target in (each for whole in node.targets for each in flat(whole)):
+            for target in (part for whole in node.targets for part in flat(whole)):
                 if isinstance(target, ast.Subscript):
-                    yield Site(node.value, "store", root_name(target) or "")
+                    yield site(node.value, "store", root_name(target) or "")
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
-            yield Site(node.value, "store", root_name(node.target) or "")
+            yield site(node.value, "store", root_name(node.target) or "")
         if isinstance(node, ast.If | ast.IfExp):
             for instead in (True, False):
-                yield Site(node.test, "test", instead=instead)
-
-
-# --- the text of the copies -------------------------------------------------------------------
-
-
-def with_own_arrays(kernel: Kernel, sites: Sequence[Sequence[Site]]) -> Kernel:
-    """A kernel whose blocks of z = n have copy n of every array, and changes at sites[n]."""
-    numbers: Chosen = defaultdict(list)
-    for number, of_copy in enumerate(sites):
-        for site in of_copy:
-            numbers[site.node].append((number, 0 if site.instead is None else site.instead))
-    changed = _rewritten(kernel, numbers, {})
-    tree = changed.tree
-    assert isinstance(tree, ast.FunctionDef)
-    parameters = tuple(f"<all {name}>" for name in kernel.parameters)
-    for name, whole in zip(reversed(kernel.parameters), reversed(parameters), strict=True):
-        index = ast.Attribute(ast.Name(_BLOCK, ast.Load()), "z", ast.Load())
-        own = ast.Subscript(ast.Name(whole, ast.Load()), index, ast.Load())
-        tree.body.insert(0, ast.Assign([ast.Name(name, ast.Store())], own))
-    for argument, whole in zip(tree.args.args, parameters, strict=True):
-        argument.arg = whole
-    _place(tree, kernel.tree)
-    return replace(changed, parameters=parameters, declared=None, jit_call=None)
-
-
-def _rewritten(kernel: Kernel, numbers: Chosen, done: dict[Kernel, Kernel]) -> Kernel:
-    """A kernel that chooses at these nodes, and calls device functions that do."""
-    if kernel not in done:
-        names: dict[str, Any] = {
-            _CHOOSE: Reference(CHOOSE),
-            _BLOCK: Reference("numba.cuda.blockIdx"),
-        }
-        tree = _copied(kernel.tree, numbers)
-        done[kernel] = replace(kernel, tree=tree, namespace=ChainMap(names, kernel.namespace))  # type: ignore[arg-type]
-        for node in ast.walk(kernel.tree):
-            called = kernel.namespace.get(node.id) if isinstance(node, ast.Name) else None
-            if isinstance(called, Kernel) and numbers:
-                names[node.id] = _rewritten(called, numbers, done)  # type: ignore[attr-defined]
-    return done[kernel]
-
-
-def _copied(node: Any, numbers: Chosen) -> Any:
-    new = type(node)()
-    for name, value in vars(node).items():
-        if isinstance(value, list):
-            value = [_copied(e, numbers) if isinstance(e, ast.AST) else e for e in value]
-        elif isinstance(value, ast.AST):
-            value = _copied(value, numbers)
-        setattr(new, name, value)
-    if not numbers.get(node):
-        return new
-    arguments: list[ast.expr] = [new]
-    for number, other in numbers[node]:
-        arguments += [ast.Constant(number), ast.Constant(other)]
-    call = ast.Call(ast.Name(_CHOOSE, ast.Load()), arguments, [])
-    _place(call, node)
-    return call
-
-
-def _place(tree: ast.AST, where: ast.AST) -> None:
-    """Give the new nodes of a tree the line of an old one."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.expr | ast.stmt) and not hasattr(node, "lineno"):
-            ast.copy_location(node, where)
+                yield site(node.test, "test", instead=instead)

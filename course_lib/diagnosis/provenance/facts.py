@@ -269,7 +269,8 @@ def _times(fact: Fact, got: Array, right: Array) -> _Seen | None:
     if not off.any():
         return None
     first = float(ratio[off][0])
-    if (np.abs(ratio[off] - first) <= PRECISION * max(1.0, abs(first))).all():
+    often = (first > 1 and abs(first - round(first)) <= PRECISION) or abs(first + 1) <= PRECISION
+    if often and (np.abs(ratio[off] - first) <= PRECISION * max(1.0, abs(first))).all():
         terms = _terms(np.flatnonzero(off), len(off))
         return _Seen(replace(fact, kind=TIMES, factor=first, terms=terms))
     return _Seen(replace(fact, kind=WEIGHTED))

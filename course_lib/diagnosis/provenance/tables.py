@@ -322,7 +322,7 @@ def _begun(launcher: Launcher, case: Case, steps: int) -> Experiment:
     )
     expected, room = expected_of(problem, case, inputs)
     rng = np.random.default_rng((launcher.seed, DRAW))
-    held = np.full(expected.shape, case.poison)
+    held = np.full(expected.shape, problem.before(case))
     if problem.starts_blank:
         held = rng.uniform(1, 2, expected.shape)
     before = np.asarray(held, np.float32, order=problem.order)

@@ -37,7 +37,7 @@ from course_lib.words import element, joined
 TOLD: dict[str, tuple[str, str, str]] = {
     UNWRITTEN: (
         "incomplete-output",
-        "{element} is never written.",
+        "{element} is as it was before the launch.",
         "Which thread should write {element}, and what does it do instead?",
     ),
     NOT_FINITE: (
@@ -78,7 +78,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     ONLY: (
         "accumulator-error",
-        "Of all the terms of {element}, {terms} left.",
+        "Of the sum in {element}, {terms} all that is left.",
         "What happens to the sum from one step to the next?",
     ),
     SURPLUS: (
@@ -157,20 +157,15 @@ def said_of(fact: Fact, letters: Mapping[str, str], output: str) -> tuple[Senten
 
 
 def _terms_in_words(terms: Terms | None) -> str:
+    """The subject of a sentence about them, with its verb."""
     if terms is None:
         return "some of the terms are"
     numbers = terms.numbers
-    match terms.kind:
-        case _ if terms.kind == FIRST:
-            return "the first one is"
-        case _ if terms.kind == LAST:
-            return "the last one is"
-        case _ if terms.kind == FROM:
-            return f"all terms from number {numbers[0]} on are"
-        case _ if terms.kind == UP_TO:
-            return f"the first {numbers[0]} terms are"
-        case _ if terms.kind == EVERY:
-            return f"terms {numbers[0]}, {numbers[0] + numbers[1]}, … are"
-        case _ if terms.kind == STRETCH:
-            return f"terms {numbers[0]} to {numbers[1] - 1} are"
-    return "some of the terms are"
+    return {
+        FIRST: "the first term is",
+        LAST: "the last term is",
+        FROM: f"all terms from number {numbers[0] if numbers else 0} on are",
+        UP_TO: f"the first {numbers[0] if numbers else 0} terms are",
+        EVERY: f"terms {numbers[0]}, {numbers[0] + numbers[-1]}, … are" if numbers else "",
+        STRETCH: f"terms {numbers[0]} to {numbers[-1] - 1} are" if numbers else "",
+    }.get(terms.kind, "some of the terms are")

@@ -3,152 +3,161 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from course_lib.diagnosis.repair.edits import Edit, bound_in
-from course_lib.diagnosis.repairs.change import Path, node_at
+from course_lib.diagnosis.repair.edit import Edit, Function
+from course_lib.diagnosis.repairs.change import node_at
+from course_lib.diagnosis.source.nodes import names_bound, variables_in
 
-TEST = "wrong-bounds-check"
+INDEX, TEST, LOOP = "wrong-index", "wrong-bounds-check", "wrong-loop-bound"
+SUM, MASK, FORMULA = "accumulator-error", "missing-mask", "wrong-formula"
 # Where the code follows from the kind of the change alone.
 OF_KIND = {
     "and/or": TEST,
     "clause left out": TEST,
     "clause missing": TEST,
     "guard left out": TEST,
-    "step missing": "wrong-loop-bound",
-    "= for +=": "accumulator-error",
-    "+= for =": "accumulator-error",
-    "zero": "accumulator-error",
-    "indices": "wrong-index",
-    "targets": "wrong-index",
-    "block": "wrong-index",
-    "array": "wrong-formula",
-    "else missing": "missing-mask",
     "condition left out": TEST,
     "condition turned": TEST,
+    "step missing": LOOP,
+    "= for +=": SUM,
+    "+= for =": SUM,
+    "zero": SUM,
+    "indices": INDEX,
+    "targets": INDEX,
+    "block": INDEX,
+    "array": FORMULA,
+    "larger or smaller": FORMULA,
+    "else missing": MASK,
 }
 MOVES = ("in the loop", "behind the loop", "before the loop", "left out")
+MOST_STEPS = 3  # from a variable to those that are worked out from it, and on to others
 
 
 def code_of(edit: Edit, seen: str) -> str:
     """The code of what a change repairs; `seen` where the change does not tell."""
-    code = _by_place(edit, seen)
-    if code == TEST and not _orders(edit):
-        return seen if seen == "incomplete-output" else TEST
+    if edit.kind == "else missing" and seen == "uninitialised-read":
+        return seen
+    code = OF_KIND.get(edit.kind) or _of_value(edit) or _of_move(edit) or seen
+    if code == TEST and seen == "incomplete-output" and not _orders(edit):
+        return seen
     return code
 
 
 def _orders(edit: Edit) -> bool:
     """Does a test that is changed ask which of two numbers is larger? Equality checks no bounds."""
-    for path in (*edit.values, *edit.statements):
-        for length in range(len(path) + 1):
-            test = getattr(node_at(edit.tree, path[:length]), "test", None)
-            compared = [
-                part for part in ast.walk(test or ast.Pass()) if isinstance(part, ast.Compare)
-            ]
-            if any(not isinstance(op, ast.Eq | ast.NotEq) for each in compared for op in each.ops):
-                return True
-    return False
+    around = (
+        node_at(edit.tree, path[:length]) for path in edit.paths for length in range(len(path) + 1)
+    )
+    tests = [node.test for node in around if hasattr(node, "test")]
+    return any(
+        not isinstance(operator, ast.Eq | ast.NotEq)
+        for test in tests
+        for part in ast.walk(test)
+        if isinstance(part, ast.Compare)
+        for operator in part.ops
+    )
 
 
-def _by_place(edit: Edit, seen: str) -> str:
-    if edit.kind == "else missing" and seen == "uninitialised-read":
-        return seen
-    if edit.kind in OF_KIND:
-        return OF_KIND[edit.kind]
-    if edit.values:
-        return _of_value(edit, next(iter(edit.values)), seen)
+def _of_move(edit: Edit) -> str | None:
     moved = [node_at(edit.tree, path) for path in edit.statements]
-    if edit.kind in MOVES and any(map(_is_of_a_sum, moved)):
-        return "accumulator-error"
-    return seen
+    return SUM if edit.kind in MOVES and any(map(_is_of_a_sum, moved)) else None
 
 
 def _is_of_a_sum(node: ast.AST) -> bool:
-    """Does it add to a variable, or give it a number to begin with?"""
-    if isinstance(node, ast.Assign):
-        value = node.value
-        if isinstance(value, ast.Call) and len(value.args) == 1:  # float32(0)
-            value = value.args[0]
-        return isinstance(value, ast.Constant)
-    return isinstance(node, ast.AugAssign)
+    """Does it add to a variable, or give it a number to begin with, as 0 or float32(0)?"""
+    match node:
+        case ast.AugAssign() | ast.Assign(value=ast.Constant() | ast.Call(args=[ast.Constant()])):
+            return True
+    return False
 
 
-def _counts(statement: ast.Assign) -> bool:
-    """Is a variable set to a whole number, as what counts the turns of a loop is?"""
-    value = statement.value
-    return isinstance(value, ast.Constant) and isinstance(statement.targets[0], ast.Name)
-
-
-def _of_value(edit: Edit, path: Path, seen: str) -> str:
-    parents = [node_at(edit.tree, path[:length]) for length in range(len(path))]
-    steps = [name for name, _ in path]
+def _of_value(edit: Edit) -> str | None:
+    """By what the first expression that is changed is a part of, from the inside to the outside."""
+    if not edit.values:
+        return None
+    path = next(iter(edit.values))
     changed = node_at(edit.tree, path)
-    for parent, step in reversed(list(zip(parents, steps, strict=True))):
-        if isinstance(parent, ast.Subscript) and step == "slice":
-            return "wrong-index"
-        if isinstance(parent, ast.For) and step == "iter":
-            return "wrong-loop-bound"
-        if isinstance(parent, ast.While) and step == "test":
-            return "wrong-loop-bound"
-        if isinstance(parent, ast.If | ast.IfExp) and step == "test":
-            ends = isinstance(parent, ast.If) and isinstance(parent.body[-1], ast.Break)
-            return "wrong-loop-bound" if ends else TEST
-        if isinstance(parent, ast.IfExp | ast.If) and isinstance(changed, ast.Constant):
-            return "missing-mask"  # what stands in a cell where there is no element
-        if isinstance(parent, ast.Assign | ast.AugAssign) and step == "value":
-            inside = any(isinstance(each, ast.If) for each in parents)
-            if (
-                inside
-                and isinstance(changed, ast.Constant)
-                and not isinstance(
-                    parent.targets[0] if isinstance(parent, ast.Assign) else parent.target, ast.Name
-                )
-            ):
-                return "missing-mask"
-            return _of_variable(edit, parent, seen)
-    return seen
+    for length in reversed(range(len(path))):
+        parent, part = node_at(edit.tree, path[:length]), path[length][0]
+        code = _of_part(parent, part, changed)
+        if code:
+            return code
+        if isinstance(parent, ast.Assign | ast.AugAssign) and part == "value":
+            around = [node_at(edit.tree, path[:n]) for n in range(length)]
+            guarded = any(isinstance(node, ast.If) for node in around)
+            if guarded and isinstance(changed, ast.Constant) and not _sets_a_name(parent):
+                return MASK
+            return _of_assigned(edit, parent, changed)
+    return None
 
 
-def _of_variable(edit: Edit, statement: ast.Assign | ast.AugAssign, seen: str) -> str:
-    """By what a variable is for: an index, the bound of a loop or of a test, or a number."""
-    if _is_of_a_sum(statement) and isinstance(statement, ast.Assign) and not _counts(statement):
-        return "accumulator-error"
-    names, of = bound_in(statement), edit.tree
-    uses = {"wrong-index": 0, "wrong-loop-bound": 0, TEST: 0}
-    # A variable that others are worked out from is for what they are for.
-    for _ in range(3):
-        names |= frozenset().union(
-            *(
-                bound_in(node)
-                for node in ast.walk(of)
-                if isinstance(node, ast.Assign) and _whole_names(node.value) & names
-            )
-        )
-    for node in ast.walk(of):
-        match node:
-            case ast.Subscript(slice=part):
-                uses["wrong-index"] += bool(_whole_names(part) & names)
-            case ast.For(iter=part) | ast.While(test=part):
-                uses["wrong-loop-bound"] += bool(_whole_names(part) & names)
-            case ast.If(test=part) | ast.IfExp(test=part):
-                uses[TEST] += bool(_whole_names(part) & names)
-    in_while = any(
-        isinstance(node, ast.While) and _whole_names(node.test) & bound_in(statement)
-        for node in ast.walk(of)
+def _of_part(parent: ast.AST, part: str, changed: ast.expr) -> str | None:
+    match parent, part, changed:
+        case ast.Subscript(), "slice", _:
+            return INDEX
+        case (ast.For(), "iter", _) | (ast.While(), "test", _):
+            return LOOP
+        case ast.If(body=[*_, ast.Break()]), "test", _:
+            return LOOP
+        case ast.IfExp(body=one, orelse=other), "test", _ if not _is_number(one, other):
+            return FORMULA  # neither of the values is what stands where there is no element
+        case ((ast.If() | ast.IfExp()), "test", _):
+            return TEST
+        case ((ast.If() | ast.IfExp()), _, ast.Constant()):
+            return MASK  # what stands in a cell where there is no element
+    return None
+
+
+def _is_number(*values: ast.expr) -> bool:
+    """Is one of them a number, as 0 or float32(0)?"""
+    plain = (
+        value.args[0] if isinstance(value, ast.Call) and value.args else value for value in values
     )
-    if in_while:
-        return "wrong-loop-bound"
-    used_as = next((code for code, count in uses.items() if count), None)
-    if used_as:
-        return used_as
-    if edit.kind == "call left out" and "int" in ast.unparse(
-        node_at(edit.tree, next(iter(edit.values)))
-    ):
+    return any(isinstance(value, ast.Constant) for value in plain)
+
+
+def _sets_a_name(statement: ast.Assign | ast.AugAssign) -> bool:
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+    return isinstance(target, ast.Name)
+
+
+def _of_assigned(edit: Edit, statement: ast.Assign | ast.AugAssign, changed: ast.expr) -> str:
+    """By what a variable is for: an index, the bound of a loop or of a test, or a number."""
+    begins = isinstance(statement, ast.Assign) and _is_of_a_sum(statement)
+    counts = isinstance(statement.value, ast.Constant) and _sets_a_name(statement)
+    if begins and not counts:
+        return SUM
+    own = names_bound(statement)
+    if any(isinstance(n, ast.While) and variables_in(n.test) & own for n in ast.walk(edit.tree)):
+        return LOOP
+    names = _worked_out_from(edit.tree, own)
+    used_as = {code for code, part in _uses(edit.tree) if variables_in(part) & names}
+    for code in (INDEX, LOOP, TEST):
+        if code in used_as:
+            return code
+    if edit.kind == "call left out" and "int" in ast.unparse(changed):
         return "integer-arithmetic"
-    if isinstance(statement.value, ast.Constant):
-        return "accumulator-error"
-    return "wrong-formula"
+    return SUM if isinstance(statement.value, ast.Constant) else FORMULA
 
 
-def _whole_names(node: ast.AST) -> frozenset[str]:
-    return frozenset(each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+def _worked_out_from(tree: Function, names: frozenset[str]) -> frozenset[str]:
+    """Some variables, and those that are worked out from them: they are for the same."""
+    made = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    for _ in range(MOST_STEPS):
+        names |= frozenset().union(
+            *(names_bound(node) for node in made if variables_in(node.value) & names)
+        )
+    return names
+
+
+def _uses(tree: Function) -> Iterator[tuple[str, ast.expr]]:
+    """The indices, bounds of loops and tests of a function, each with its code."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(slice=index):
+                yield INDEX, index
+            case ast.For(iter=bound) | ast.While(test=bound):
+                yield LOOP, bound
+            case ast.If(test=test) | ast.IfExp(test=test):
+                yield TEST, test

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from course_lib.diagnosis.repair.edits import Edit, StatementEdit
+from course_lib.diagnosis.repair.edit import Edit, Function, StatementEdit
 from course_lib.diagnosis.repairs.change import Path, copy_of
+from course_lib.diagnosis.source.nodes import names_read
 from course_lib.emulator import Kernel
 from course_lib.emulator.functions.choice import CHOOSE
 from course_lib.emulator.language.names import Reference
@@ -23,44 +24,57 @@ MOST_AT_ONCE = 31  # a call has at most 64 arguments
 _CHOOSE, _BLOCK, _TURNS = "<choose>", "<blockIdx>", "<turns>"
 
 
-def schemata(kernel: Kernel, edits: Sequence[Edit], most_turns: int) -> Kernel:
-    """A kernel whose blocks of z = n run with the change edits[n], on copy n of the output."""
-    changed = _rewritten(kernel, edits, most_turns, {})
+def schemata(
+    kernel: Kernel,
+    variants: Sequence[Sequence[Edit]],
+    own: Sequence[str],
+    most_turns: int | None = None,
+) -> Kernel:
+    """A kernel whose blocks of z = n run with the changes variants[n], on copy n of the arrays
+    that it calls `own`, and leave all loops together after so many turns."""
+    changed = _rewritten(kernel, variants, most_turns, {})
     tree = changed.tree
     assert isinstance(tree, ast.FunctionDef)
-    output = kernel.parameters[-1]
-    all_outputs = f"<all {output}>"
-    index = ast.Attribute(ast.Name(_BLOCK, ast.Load()), "z", ast.Load())
-    own = ast.Subscript(ast.Name(all_outputs, ast.Load()), index, ast.Load())
-    tree.body.insert(0, ast.Assign([ast.Name(output, ast.Store())], own))
-    tree.args.args[-1].arg = all_outputs
+    stacked = {name: f"<all {name}>" for name in own}
+    block = ast.Attribute(ast.Name(_BLOCK, ast.Load()), "z", ast.Load())
+    tree.body[:0] = [
+        ast.Assign(
+            [ast.Name(name, ast.Store())],
+            ast.Subscript(ast.Name(whole, ast.Load()), block, ast.Load()),
+        )
+        for name, whole in stacked.items()
+    ]
+    for argument in tree.args.args:
+        argument.arg = stacked.get(argument.arg, argument.arg)
     _place(tree)
-    parameters = (*kernel.parameters[:-1], all_outputs)
+    parameters = tuple(stacked.get(name, name) for name in kernel.parameters)
     return replace(changed, parameters=parameters, declared=None, jit_call=None)
 
 
 def _rewritten(
-    kernel: Kernel, edits: Sequence[Edit], most_turns: int, done: dict[ast.AST, Kernel]
+    kernel: Kernel,
+    variants: Sequence[Sequence[Edit]],
+    most_turns: int | None,
+    done: dict[ast.AST, Kernel],
 ) -> Kernel:
     """A function that chooses wherever a change touches it, and calls others that do."""
-    if kernel.tree in done or not isinstance(kernel.tree, ast.FunctionDef):
-        return done.get(kernel.tree, kernel)
-    builder = _Builder(kernel.tree, edits, most_turns)
-    tree = copy_of(kernel.tree)
-    begin = ast.Assign([ast.Name(_TURNS, ast.Store())], ast.Constant(0))
-    tree.body = [begin, *builder.block(kernel.tree.body, (), "body")]
+    if kernel.tree in done:
+        return done[kernel.tree]
+    tree = _Builder(kernel.tree, variants, most_turns).node(kernel.tree, ())
+    if isinstance(tree, ast.FunctionDef) and most_turns is not None:
+        tree.body.insert(0, ast.Assign([ast.Name(_TURNS, ast.Store())], ast.Constant(0)))
     _place(tree)
     names: dict[str, Any] = {_CHOOSE: Reference(CHOOSE), _BLOCK: Reference("numba.cuda.blockIdx")}
     around: Any = ChainMap(names, kernel.namespace)  # type: ignore[arg-type]
     done[kernel.tree] = replace(kernel, tree=tree, namespace=around)
-    for node in ast.walk(kernel.tree):
-        called = kernel.namespace.get(node.id) if isinstance(node, ast.Name) else None
+    for name in names_read(kernel.tree) if any(variants) else ():
+        called = kernel.namespace.get(name)
         if isinstance(called, Kernel):
-            names[node.id] = _rewritten(called, edits, most_turns, done)  # type: ignore[union-attr]
+            names[name] = _rewritten(called, variants, most_turns, done)
     return done[kernel.tree]
 
 
-def _place(tree: ast.FunctionDef) -> None:
+def _place(tree: Function) -> None:
     """Give the new nodes the line of the function."""
     for node in ast.walk(tree):
         if isinstance(node, ast.expr | ast.stmt) and not hasattr(node, "lineno"):
@@ -69,16 +83,21 @@ def _place(tree: ast.FunctionDef) -> None:
 
 
 class _Builder:
-    def __init__(self, tree: ast.FunctionDef, edits: Sequence[Edit], most_turns: int) -> None:
+    """Builds the text of a function with all changes in it."""
+
+    def __init__(
+        self, tree: Function, variants: Sequence[Sequence[Edit]], most_turns: int | None
+    ) -> None:
         self.most_turns = most_turns
         self.values: dict[Path, list[tuple[int, ast.expr]]] = defaultdict(list)
         self.statements: dict[Path, list[tuple[int, StatementEdit]]] = defaultdict(list)
-        for number, edit in enumerate(edits):
-            for change in (part for part in edit.parts if part.tree is tree):
-                for path, value in change.values.items():
-                    self.values[path].append((number, value))
-                for path, statement in change.statements.items():
-                    self.statements[path].append((number, statement))
+        for number, edits in enumerate(variants):
+            for edit in edits:
+                if edit.tree is tree:
+                    for path, value in edit.values.items():
+                        self.values[path].append((number, value))
+                    for path, statement in edit.statements.items():
+                        self.statements[path].append((number, statement))
 
     def block(self, body: Sequence[ast.stmt], path: Path, name: str) -> list[ast.stmt]:
         made: list[ast.stmt] = []
@@ -88,28 +107,25 @@ class _Builder:
 
     def statement(self, statement: ast.stmt, path: Path) -> list[ast.stmt]:
         changes = self.statements.get(path, [])
-        made = [_only(number, change.before) for number, change in changes if change.before]
         usual = self.node(statement, path)
-        loop = [self._bounded(usual) if isinstance(usual, ast.For | ast.While) else usual]
+        if isinstance(usual, ast.For | ast.While) and self.most_turns is not None:
+            self._bound(usual, self.most_turns)
         left_out = [number for number, change in changes if change.instead is not None]
         if left_out:
             pairs = [(number, ast.Constant(False)) for number in left_out]
-            loop = [ast.If(_choose(ast.Constant(True), pairs), loop, [])]
-        made += loop
+            usual = ast.If(_choose(ast.Constant(True), pairs), [usual], [])
+        made = [_only(number, change.before) for number, change in changes if change.before]
+        made.append(usual)
         for number, change in changes:
-            if change.instead:
-                made.append(_only(number, change.instead))
-            if change.after:
-                made.append(_only(number, change.after))
-        return [ast.copy_location(each, statement) for each in made]
+            made += [_only(number, new) for new in (change.instead, change.after) if new]
+        return [ast.copy_location(new, statement) for new in made]
 
-    def _bounded(self, loop: ast.For | ast.While) -> ast.stmt:
-        """A loop that a change may have made endless ends after so many turns of all loops."""
+    def _bound(self, loop: ast.For | ast.While, most_turns: int) -> None:
+        """End a loop that a change may have made endless after so many turns of all loops."""
         count = ast.AugAssign(ast.Name(_TURNS, ast.Store()), ast.Add(), ast.Constant(1))
-        most = ast.Constant(self.most_turns)
+        most = ast.Constant(most_turns)
         test = ast.Compare(ast.Name(_TURNS, ast.Load()), [ast.Gt()], [most])
         loop.body = [count, ast.If(test, [ast.Break()], []), *loop.body]
-        return loop
 
     def node(self, node: Any, path: Path) -> Any:
         """A copy of a node in which every changed place chooses."""
@@ -119,8 +135,8 @@ class _Builder:
                 value = self.block(value, path, name)
             elif isinstance(value, list):
                 value = [
-                    self.node(each, (*path, (name, number))) if isinstance(each, ast.AST) else each
-                    for number, each in enumerate(value)
+                    self.node(part, (*path, (name, number))) if isinstance(part, ast.AST) else part
+                    for number, part in enumerate(value)
                 ]
             elif isinstance(value, ast.AST):
                 value = self.node(value, (*path, (name, None)))
@@ -143,7 +159,7 @@ def _choose(usual: ast.expr, pairs: Sequence[tuple[int, ast.expr]]) -> ast.expr:
     return chosen
 
 
-def _only(number: int, body: Sequence[ast.stmt]) -> ast.If:
+def _only(number: int, body: Sequence[ast.stmt]) -> ast.stmt:
     """Statements that one variant alone runs."""
     test = _choose(ast.Constant(False), [(number, ast.Constant(True))])
-    return ast.If(test, [copy_of(each) for each in body], [])
+    return ast.If(test, [copy_of(statement) for statement in body], [])

@@ -21,7 +21,8 @@ from course_lib.curriculum import Task
 from course_lib.diagnosis.launcher import BUDGET, Launcher
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.problems.inputs import as_held
-from course_lib.diagnosis.repair.edits import Edit, Edits
+from course_lib.diagnosis.repair.edit import Edit
+from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.repair.schemata import schemata
 from course_lib.diagnosis.trial import Trial, leaves_arrays
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
@@ -35,12 +36,12 @@ MOST_CHANGES = 400  # in one launch
 MOST_LOADS = 40  # of changes that load something, for which all lanes are gone through
 FEWEST_AT_ONCE = 200  # changes that are tried together: typing them costs most
 SIFTED = 4  # launches in which changes are tried together
-MOST_WATCHED = 8  # changes that are tried by themselves
-AWAY = 3  # at most, what it counts that a change lies far from where the numbers point
-FARTHEST = 6  # from what was written and suspected, that a change may be
+MOST_WATCHED = 4  # changes that are tried by themselves
+AWAY = 4  # at most, what it counts that a change lies far from where the numbers point
+FARTHEST = 7  # from what was written and suspected, that a change may be
 STEPS_OF_TYPING = 17  # what it costs to type one change, in steps of the machine
-MOST_STEPS = 100_000  # of all launches of changes together
-MOST_AT_ONCE = 30_000  # of them in one launch
+MOST_STEPS = 110_000  # of all launches of changes together
+MOST_AT_ONCE = 45_000  # of them in one launch
 MORE_TURNS = 64  # of all loops together, than without a change
 KEPT = 1 / 4  # of them, for the launches in which right changes must be right as well
 MOST_BYTES = 1 << 30
@@ -97,7 +98,7 @@ class Search:
         Where none is, two places are changed at once: of those changes that make more right.
         """
         order = sorted(self.trials, key=lambda trial: (_is_fine(trial), _size(trial)))
-        first = min(order, key=lambda trial: (_is_fine(trial), trial.profile.steps))
+        first = min(order, key=lambda trial: (trial.right, _is_fine(trial), trial.profile.steps))
         in_step = [trial for trial in order if trial.case.schedule == "lockstep"]
         if all(trial.right and not leaves_arrays(trial) for trial in in_step):
             return []  # what threads do to each other shows in no number
@@ -113,13 +114,16 @@ class Search:
             if found:
                 return found
         wide = next((trial for trial in order if _is_wide(trial) and not trial.right), first)
-        found = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
-        return self.verified(self.pairs(found, wide), order)
+        singly = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
+        return self.verified(self.pairs(singly, wide), order)
 
     def right_alone(self, edits: Sequence[Edit], trial: Trial) -> list[Edit]:
         """The changes with which what one block writes is right, of which nothing was."""
         wide, high, *_ = (*trial.profile.grid, 1)
-        for block in dict.fromkeys([(wide - 1, high - 1), (0, 0), (wide // 2, high // 2)]):
+        blocks = dict.fromkeys([(wide - 1, high - 1), (0, 0), (wide // 2, high // 2)])
+        if "atomic" in self.kernel.source:  # blocks make an element together
+            blocks = {}
+        for block in blocks:
             usual = self.launched([Edit("", 0, 0, self.kernel.tree)], trial, block)
             if usual and not usual[0].right_as_far_as_written:
                 tried = self.tried(edits, trial, block)
@@ -201,7 +205,7 @@ class Search:
                 for name, value in kernel.namespace.items()
                 if type(value) is int and name in written
             ]
-            found += Edits(typing, constants, self.given).all()
+            found += edits_of(typing, constants, self.given)
         return sorted(found, key=lambda edit: edit.cost)
 
     def own_functions(self, typing: Typing) -> Iterator[Typing]:
@@ -227,7 +231,7 @@ class Search:
         """What a launch is given; with so many copies of the output."""
         outcome = trial.outcome
         shape = (copies, *outcome.expected.shape) if copies else outcome.expected.shape
-        output = np.full(shape, trial.case.poison, np.float32)
+        output = np.full(shape, outcome.poison, np.float32)
         return (*as_held(self.launcher.problem, outcome.inputs), output)
 
     def parts(
@@ -251,7 +255,8 @@ class Search:
         case, outcome = trial.case, trial.outcome
         launch = self.launcher.launch(case)
         arguments = self.arguments(trial, len(edits))
-        grid, block = ((*sizes, 1, 1)[:3] for sizes in (launch.grid, launch.block))
+        wide, high, *_ = (*launch.grid, 1)
+        x, y, z, *_ = (*launch.block, 1, 1)
         options = EmulationOptions(
             schedule=case.schedule,
             seed=self.launcher.seed,
@@ -259,11 +264,13 @@ class Search:
             races=False,
             budget=Budget(min(self.steps, MOST_AT_ONCE), MOST_BYTES, printed_lines=0),
         )
-        changed = schemata(self.kernel, edits, trial.profile.steps // 2 + MORE_TURNS)
+        variants = [edit.parts for edit in edits]
+        most_turns = trial.profile.steps // 2 + MORE_TURNS
+        changed = schemata(self.kernel, variants, self.kernel.parameters[-1:], most_turns)
         self.steps -= STEPS_OF_TYPING * len(edits)
         try:
             typing = typing_for(changed, arguments)
-            shape = LaunchShape((grid[0], grid[1], len(edits)), block, 0)
+            shape = LaunchShape((wide, high, len(edits)), (x, y, z), 0)
             notes = OutsideNotes(len(edits))
             self.steps -= run_unwatched(typing, arguments, shape, options, (notes,), only)
         except BudgetExceeded:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 
-from course_lib.diagnosis.repair.edits import Edit
+from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repairs.change import Path, node_at
 from course_lib.sentences import Sentence, say
 
@@ -23,6 +23,7 @@ SAYS = {
         "Which of them is the thread's place, and which one a number of threads?",
     ),
     "comparison": ("another comparison than {text}", "What if both sides are equal?"),
+    "larger or smaller": ("another comparison than {text}", "Which of the two is to be taken?"),
     "and/or": ("the parts of {text} joined otherwise", "When are threads to be let through?"),
     "clause left out": ("fewer conditions in {text}", "Which of these tests is needed?"),
     "clause missing": ("one more condition beside {text}", "Which index is not tested here?"),
@@ -51,7 +52,7 @@ SAYS = {
     "zero": ("another start than {text}", "What is the sum of nothing?"),
     "guard left out": ("no test around this", "Which threads have to get here?"),
     "else missing": (
-        "something in the cells of the threads that do not pass",
+        "a value in the cells of the threads that do not pass this test",
         "What do the cells hold where the test fails?",
     ),
     "guard missing": ("a test before {text}", "Does every thread have an element here?"),
@@ -71,11 +72,15 @@ def said_of(edit: Edit) -> tuple[Sentence, Sentence]:
     path = next(iter((*edit.values, *edit.statements)))
     if edit.kind == "exchange":
         path = _around(edit)
-    text = ast.unparse(node_at(edit.tree, path)).split("\n")[0]
+    node = node_at(edit.tree, path)
+    text = ast.unparse(node).split("\n")[0]
+    if isinstance(node, ast.FunctionDef):
+        text = "this line and others"
     if len(text) > LONGEST:
         text = text[: LONGEST - 1] + "…"
     says, hint = SAYS[edit.kind]
-    return say(says, text=f"`{text}`"), say(hint, text=f"`{text}`")
+    quoted = text if isinstance(node, ast.FunctionDef) else f"`{text}`"
+    return say(says, text=quoted), say(hint, text=quoted)
 
 
 def _around(edit: Edit) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -81,22 +81,17 @@ AnyEditSite = EditSite[Any]
 class Original:
     """A function as it was written, and the places where it can be changed.
 
-    `given` are the lines that are not the student's own; `numbers` are tried in place of a
-    number. With `is_kernel`, a name is only replaced by one of its sort: an index by an index.
+    `numbers` are tried in place of a number.
     """
 
-    def __init__(
-        self,
-        tree: ast.FunctionDef,
-        given: Collection[int] = (),
-        numbers: Sequence[int] = (),
-        is_kernel: bool = False,
-    ) -> None:
+    def __init__(self, tree: ast.FunctionDef, numbers: Sequence[int] = ()) -> None:
         self.tree = tree
-        self.given = given
         self.numbers = tuple(dict.fromkeys(numbers))
-        self.is_kernel = is_kernel
-        self.places = [each for each in _places(tree) if not self.is_given(each.node)]
+        self.places = [
+            EditSite(node, path)
+            for node, path in walk(tree)
+            if all(name != "decorator_list" for name, _ in path)
+        ]
         self.own_names = {each.arg for each in tree.args.args} | {
             node.id
             for node in ast.walk(tree)
@@ -159,11 +154,7 @@ class Original:
 
     def is_called(self, place: AnyEditSite) -> bool:
         """Is it the name of a function that is called, or of a module?"""
-        last, _ = place.path[-1]
-        return last == "func" or (last == "value" and not self.is_kernel)
-
-    def is_given(self, node: ast.AST) -> bool:
-        return getattr(node, "lineno", 0) in self.given
+        return place.path[-1][0] in ("func", "value")
 
 
 def code_of_place(function: Original, place: AnyEditSite) -> str:
@@ -177,11 +168,6 @@ def code_of_place(function: Original, place: AnyEditSite) -> str:
         if isinstance(node, LOOPS):
             return "wrong-loop-bound" if field in ("iter", "test") else "wrong-formula"
     return "wrong-formula"
-
-
-def lies_in(place: AnyEditSite, other: AnyEditSite) -> bool:
-    """Does a node lie within another one?"""
-    return len(other.path) < len(place.path) and place.path[: len(other.path)] == other.path
 
 
 def symbol(operator: ast.operator) -> str:
@@ -214,15 +200,13 @@ def replace_node(tree: ast.AST, path: Path, new: ast.expr) -> None:
         getattr(owner, name)[number] = new
 
 
-def _places(node: ast.AST, path: Path = ()) -> Iterator[AnyEditSite]:
+def walk(node: ast.AST, path: Path = ()) -> Iterator[tuple[ast.AST, Path]]:
     """All nodes of a function with the ways to them, in the order of the text."""
-    yield EditSite(node, path)
+    yield node, path
     for name, value in ast.iter_fields(node):
-        if name == "decorator_list":
-            continue
         if isinstance(value, list):
-            for number, each in enumerate(value):
-                if isinstance(each, ast.AST):
-                    yield from _places(each, (*path, (name, number)))
+            for number, child in enumerate(value):
+                if isinstance(child, ast.AST):
+                    yield from walk(child, (*path, (name, number)))
         elif isinstance(value, ast.AST):
-            yield from _places(value, (*path, (name, None)))
+            yield from walk(value, (*path, (name, None)))

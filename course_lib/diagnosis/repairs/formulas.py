@@ -9,7 +9,6 @@ from course_lib.diagnosis.repairs.change import (
     Change,
     EditSite,
     Original,
-    code_of_place,
     node_at,
     quoted,
     replace_node,
@@ -193,10 +192,10 @@ def calls(function: Original) -> Iterator[Change]:
 
 
 def operators(function: Original) -> Iterator[Change]:
-    """`a + b` for `a * b`, of a plain function; of a kernel too, `-(-a // b)` for `a // b`."""
+    """`a + b` for `a * b`, and `-(-a // b)` for `a // b`."""
     for each in function.all(ast.BinOp):
         node = each.node
-        for operator in ARITHMETIC if not function.is_kernel else ():
+        for operator in ARITHMETIC:
             if not isinstance(node.op, operator):
                 other = ast.BinOp(node.left, operator(), node.right)
                 says, hint = _about_operator(node, operator)
@@ -227,8 +226,6 @@ def surplus(function: Original) -> Iterator[Change]:
     alike: dict[str, list[tuple[EditSite[ast.BinOp], ast.expr]]] = {}
     for each in function.all(ast.BinOp):
         node = each.node
-        if function.is_kernel and isinstance(node.op, ast.BitXor):
-            continue  # it is there for the banks: without it the numbers are right, too
         sign = symbol(node.op)
         pairs = [(node.left, f"`{sign} {ast.unparse(node.right)}`")]
         if isinstance(node.op, (ast.Add, ast.Mult)):
@@ -239,9 +236,8 @@ def surplus(function: Original) -> Iterator[Change]:
             hint: str = say("What is {gone} there for?", gone=gone)
             other = node.right if kept is node.left else node.left
             if isinstance(node.op, PRODUCTS) and isinstance(other, ast.Constant):
-                hint = UNITS if not function.is_kernel else hint
-            code = code_of_place(function, each) if function.is_kernel else "wrong-formula"
-            yield function.with_node(each, kept, code, says, hint, "surplus")
+                hint = UNITS
+            yield function.with_node(each, kept, "wrong-formula", says, hint, "surplus")
     for gone, several in alike.items():
         if len(several) > 1:
 
@@ -259,18 +255,15 @@ def surplus(function: Original) -> Iterator[Change]:
 
 
 def factors(function: Original) -> Iterator[Change]:
-    """`4 * a` for `a`; in a kernel, `a + 4`."""
+    """`4 * a` for `a`."""
     names = (each for each in function.all(ast.Name) if _is_number(function, each))
     places: list[EditSite[ast.BinOp] | EditSite[ast.Name]] = [*function.all(ast.BinOp), *names]
     for each in places:
         for number in function.numbers:
-            operator = ast.Add() if function.is_kernel else ast.Mult()
-            more = ast.BinOp(each.node, operator, ast.Constant(number))
+            more = ast.BinOp(each.node, ast.Mult(), ast.Constant(number))
             text = quoted(each.node)
             says = say("{text} is {n} times too small", text=text, n=number)
             hint = say("What does {text} count, and what should it count?", text=text)
-            if function.is_kernel:
-                says, hint = function.about(each)
             yield function.with_node(each, more, "wrong-formula", says, hint, "factor")
 
 

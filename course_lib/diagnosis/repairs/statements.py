@@ -22,7 +22,7 @@ def moved_into_a_loop(function: Original) -> Iterator[Change]:
     """The statement after a loop as the loop's last one."""
     for each, body in _blocks(function):
         for number, (loop, after) in enumerate(pairwise(body)):
-            if function.is_given(after) or isinstance(after, ast.Return):
+            if isinstance(after, ast.Return):
                 continue
             if isinstance(loop, LOOPS):
 
@@ -45,7 +45,7 @@ def moved_out_of_a_loop(function: Original) -> Iterator[Change]:
             if not isinstance(loop, LOOPS) or len(loop.body) < 2:
                 continue
             last = loop.body[-1]
-            if isinstance(last, ast.Return) and not function.is_given(last):
+            if isinstance(last, ast.Return):
 
                 def move(
                     tree: ast.FunctionDef, each: AnyEditSite = each, number: int = number

@@ -6,7 +6,6 @@ each, one small launch just beyond tells: the numbers go wrong, or the suspicion
 
 from __future__ import annotations
 
-import ast
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -58,16 +57,6 @@ class Limits:
             and len(site.seen) > 1
         ]
         return min(sites, key=lambda site: TELLING.index(site.kind), default=None)
-
-    def loops_of(self, turns: int) -> list[Site]:
-        """The loops that made so many turns in each of several launches, and were never left."""
-        return [
-            site
-            for site in self.notes.sites
-            if site.kind == "loop" and site.number == turns and len(site.seen) > 1
-            if site.node is not None
-            and not any(isinstance(each, (ast.Break, ast.Return)) for each in ast.walk(site.node))
-        ]
 
     def suspicions(self) -> Iterator[Suspicion]:
         """Every limit that some size, grown, comes closer to; each once for each such size."""

@@ -12,7 +12,6 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from course_lib.diagnosis.launches.outcome import Part
 from course_lib.diagnosis.problems.problem import OtherSize
 from course_lib.diagnosis.source.source import Source
 from course_lib.emulator import Kernel
@@ -21,7 +20,7 @@ from course_lib.sentences import say
 
 
 def size_finding(
-    kernel: Kernel, source: Source, size: OtherSize, part: Part, is_right: Callable[[Kernel], bool]
+    kernel: Kernel, source: Source, size: OtherSize, part: str, is_right: Callable[[Kernel], bool]
 ) -> Finding:
     """The finding for an answer that is right for the usual size alone.
 

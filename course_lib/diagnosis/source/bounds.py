@@ -159,21 +159,6 @@ class Bounds(Variables):
                         return _size_named(part.comparators[0], letters)
         return ""
 
-    def index_behind_a_right_test(
-        self, output: str, letters: Mapping[str, Sequence[str]]
-    ) -> ast.expr | ast.stmt | None:
-        """Where the output's index is worked out, if the test before its store is as it should be.
-
-        The store itself if it changes what stands there instead of writing it anew.
-        """
-        stores = self.accesses(output, store=True)
-        if not stores or not self._all_axes_fit(stores[-1], output, letters):
-            return None
-        changes = isinstance(self.parents.get(stores[-1]), ast.AugAssign)
-        index = indices_of(stores[-1])[0]
-        sets = self.assignments(index.id) if isinstance(index, ast.Name) else []
-        return stores[-1] if changes or not sets else sets[0]
-
     def stands_on_another_axis(
         self, access: ast.Subscript, array: str, axis: int, letters: Mapping[str, Sequence[str]]
     ) -> bool:

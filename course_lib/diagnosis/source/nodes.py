@@ -33,6 +33,24 @@ def names_in(node: ast.AST) -> set[str]:
     return names | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
 
 
+def names_bound(node: ast.AST) -> frozenset[str]:
+    """The variables that a piece of the tree gives values to."""
+    return _names_with(node, ast.Store)
+
+
+def names_read(node: ast.AST) -> frozenset[str]:
+    """The variables whose values it takes."""
+    return _names_with(node, ast.Load)
+
+
+def _names_with(node: ast.AST, context: type[ast.expr_context]) -> frozenset[str]:
+    return frozenset(
+        part.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, context)
+    )
+
+
 def root_name(target: ast.AST) -> str | None:
     """The variable behind `C[y, x]` or `acc`."""
     while isinstance(target, (ast.Subscript, ast.Attribute)):

@@ -14,9 +14,7 @@ from course_lib.diagnosis.source.nodes import (
     multiplies,
     names_in,
     outside,
-    part_of,
     root_name,
-    variables_in,
 )
 
 
@@ -119,8 +117,8 @@ def _is_an_index(source: Source, name: str) -> bool:
     )
 
 
-def loop_start_line(source: Source, loop: ast.For | ast.While, after: int = 0) -> int:
-    """Where a loop gets its first number: of a `while`, the last line before it, behind `after`."""
+def loop_start_line(source: Source, loop: ast.For | ast.While) -> int:
+    """Where a loop gets its first number: of a `while`, the last line before it."""
     if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and len(loop.iter.args) > 1:
         return _worked_out_at(source, loop.iter.args[:1]) or loop.lineno
     if isinstance(loop, ast.While):
@@ -128,20 +126,8 @@ def loop_start_line(source: Source, loop: ast.For | ast.While, after: int = 0) -
             statement.lineno
             for name in sorted(source.loop_variables(loop.body[0]))
             for statement in source.assignments(name)
-            if after < statement.lineno < loop.lineno
+            if statement.lineno < loop.lineno
         ]
         if starts:
             return max(starts)
     return bound_line(source, loop)
-
-
-def depends_on(source: Source, value: ast.expr, numbers: set[str], depth: int = 4) -> bool:
-    """Do thread or block numbers take part in a value, perhaps by way of variables?"""
-    if names_in(value) & numbers:
-        return True
-    parts = [
-        part_of(assigned[0], name)
-        for name in variables_in(value)
-        if len(assigned := source.assignments(name)) == 1
-    ]
-    return depth > 0 and any(depends_on(source, part, numbers, depth - 1) for part in parts if part)

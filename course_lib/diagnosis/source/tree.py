@@ -136,10 +136,6 @@ class AnswerTree:
         names = names_in(statement.value.func)
         return "array" in names and bool(names & {"shared", "local"})
 
-    def parameters_and_tiles(self) -> list[str]:
-        """The names of all arrays that are passed in or shared."""
-        return [*self.parameters, *sorted(self.shared_names())]
-
     def staged(self, operand: str) -> set[str]:
         """The shared arrays that elements of `operand` are put into."""
         found = set()

@@ -76,17 +76,6 @@ class Variables(AnswerTree):
                     names |= self.origins(value, depth - 1)
         return names
 
-    def origins_there(self, expression: ast.AST, depth: int = 4) -> set[str]:
-        """The same through the last values that the variables got before, as lines go; a variable
-        may have served something else further up."""
-        names = names_in(expression)
-        for name in (part for part in ast.walk(expression) if isinstance(part, ast.Name) and depth):
-            before = self.last_assignment(name)
-            value = part_of(before, name.id) if before is not None else None
-            if value is not None:
-                names |= self.origins_there(value, depth - 1)
-        return names
-
     def everything_behind(self, expression: ast.AST) -> set[str]:
         """Every name that an expression may depend on, through all that sets its variables."""
         found: set[str] = set()
@@ -154,13 +143,4 @@ class Variables(AnswerTree):
             part is node or (isinstance(part, ast.Name) and part.id in given)
             for head in heads
             for part in ast.walk(head)
-        )
-
-    def joins_bits(self, line: int | None) -> bool:
-        """Does a comparison on this line have a `&` in it, which is worked out first?"""
-        return any(
-            isinstance(each, ast.BinOp) and isinstance(each.op, ast.BitAnd)
-            for part in ast.walk(self.kernel)
-            if isinstance(part, ast.Compare) and part.lineno == line
-            for each in ast.walk(part)
         )

@@ -134,7 +134,7 @@ def _running(active: Mask, count: int) -> np.ndarray:
     """In which z of the blocks a lane is active."""
     if active.array is None:
         return np.ones(count, bool)
-    rows: np.ndarray = active.array.any(axis=(1, 2, 3, 4, 5))
+    rows = np.asarray(active.array.any(axis=(1, 2, 3, 4, 5)))
     return np.broadcast_to(rows, count)
 
 

@@ -41,7 +41,7 @@ from course_lib.diagnosis.families.attention.step_lines import (
 )
 from course_lib.diagnosis.families.sum_lines import sum_place
 from course_lib.diagnosis.slip import Evidence, SlipLocation
-from course_lib.diagnosis.source.nodes import indices_of, loop_names
+from course_lib.diagnosis.source.nodes import indices_of, loop_names, names_bound
 from course_lib.diagnosis.source.source import Source
 
 # The steps of attention, as slips and entries name them.
@@ -98,24 +98,20 @@ def _load_that_stays(source: Source, array: str) -> int | None:
     """A load within the loop over tiles whose row is the same in every round of that loop."""
     for access in source.accesses(array, store=False):
         loops = source.loops_around(access)
-        if loops and not source.origins(indices_of(access)[0]) & _changing(source, loops[0]):
+        if loops and not source.origins(indices_of(access)[0]) & _changing(loops[0]):
             return access.lineno
     return None
 
 
-def _changing(source: Source, loop: ast.For | ast.While) -> set[str]:
+def _changing(loop: ast.For | ast.While) -> set[str]:
     """The variables that a loop sets or changes, its own among them."""
-    names = set(loop_names(loop))
-    for node in ast.walk(loop):
-        if isinstance(node, (ast.Name)) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
     inner = {
         name
         for node in ast.walk(loop)
         if isinstance(node, ast.For) and node is not loop
         for name in loop_names(node)
     }
-    return names - inner
+    return {*loop_names(loop), *names_bound(loop)} - inner
 
 
 def exponential_place(at: Evidence, details: list[str]) -> SlipLocation:

@@ -219,15 +219,15 @@ def equal_weights_line(source: Source, names: Sequence[str]) -> int | None:
 
 def first_total_line(source: Source, names: Sequence[str]) -> int | None:
     """Where the sum of the weights is set anew within the loop over the tiles."""
-    return _restart_line(source, total_line(source, names), names)
+    return _restart_line(source, total_line(source, names))
 
 
 def first_out_line(source: Source, names: Sequence[str]) -> int | None:
     """Where the output is set anew within the loop over the tiles."""
-    return _restart_line(source, weighing_line(source, names), names)
+    return _restart_line(source, weighing_line(source, names))
 
 
-def _restart_line(source: Source, growing: int | None, names: Sequence[str]) -> int | None:
+def _restart_line(source: Source, growing: int | None) -> int | None:
     """Where what grows on a line is set to something else; else that line."""
     grows = source.at_line(growing or 0)
     if not isinstance(grows, (ast.Assign, ast.AugAssign)):

@@ -1,0 +1,181 @@
+"""A small change to a function: which parts of the text it puts others in place of."""
+
+from __future__ import annotations
+
+import ast
+from collections import ChainMap
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from itertools import chain
+from typing import Any
+
+from course_lib.diagnosis.repairs.change import Path, copy_of, node_at
+from course_lib.diagnosis.source.nodes import names_bound, names_read
+from course_lib.emulator import Kernel
+
+Function = ast.FunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True, eq=False)
+class StatementEdit:
+    """What happens around one statement; with `instead`, it is left out."""
+
+    before: tuple[ast.stmt, ...] = ()
+    instead: tuple[ast.stmt, ...] | None = None
+    after: tuple[ast.stmt, ...] = ()
+
+    @property
+    def put_in(self) -> tuple[ast.stmt, ...]:
+        return (*self.before, *(self.instead or ()), *self.after)
+
+
+@dataclass(frozen=True, eq=False)
+class Edit:
+    """One small change to one function, perhaps in several places at once.
+
+    Attributes:
+        kind: a word for what is changed.
+        line: where it is told.
+        cost: how far it is from what was written; smaller ones are likelier.
+        tree: the function.
+        values: the expressions that stand in place of others, by the paths of these.
+        statements: what happens around statements, by their paths.
+        more: another change that is made as well.
+    """
+
+    kind: str
+    line: int
+    cost: int
+    tree: Function
+    values: dict[Path, ast.expr] = field(default_factory=dict)
+    statements: dict[Path, StatementEdit] = field(default_factory=dict)
+    more: Edit | None = None
+
+    @property
+    def paths(self) -> list[Path]:
+        """Where the text is changed."""
+        return [*self.values, *self.statements]
+
+    @property
+    def parts(self) -> list[Edit]:
+        return [self, *(self.more.parts if self.more else ())]
+
+    @cached_property
+    def is_of_a_loop(self) -> bool:
+        """May it make a loop longer?"""
+        return any(_is_of_a_loop(part.tree, path) for part in self.parts for path in part.paths)
+
+    @cached_property
+    def loads(self) -> bool:
+        """Does what it puts in load an element of an array?"""
+        return any(
+            isinstance(node, ast.Subscript) and not isinstance(node.value, ast.Attribute)
+            for part in self.parts
+            for new in (
+                *part.values.values(),
+                *chain(*(change.put_in for change in part.statements.values())),
+            )
+            for node in ast.walk(new)
+        )
+
+    def apart(self, other: Edit) -> bool:
+        """Do two changes touch parts of the text of which none lies in another?"""
+        return self.tree is not other.tree or not any(
+            one[: len(two)] == two or two[: len(one)] == one
+            for one in self.paths
+            for two in other.paths
+        )
+
+    def and_also(self, other: Edit) -> Edit:
+        """Both changes as one, told at the first."""
+        one, two = (self, other) if self.line <= other.line else (other, self)
+        cost = one.cost + two.cost + (one.kind != two.kind)
+        return replace(one, cost=cost, more=two)
+
+    def applied(self, kernel: Kernel) -> Kernel:
+        """A kernel with the change made, in itself or in a function that it calls."""
+        of_tree: dict[Function, Edit] = {}
+        for part in self.parts:
+            known = of_tree.get(part.tree, replace(part, values={}, statements={}, more=None))
+            of_tree[part.tree] = replace(
+                known,
+                values=known.values | part.values,
+                statements=known.statements | part.statements,
+            )
+        for tree, whole in of_tree.items():
+            kernel = whole._in_one(kernel, tree)
+        return kernel
+
+    def _in_one(self, kernel: Kernel, tree: Function) -> Kernel:
+        if kernel.tree is tree:
+            return replace(kernel, tree=self.changed())
+        names = {
+            name: self._in_one(called, tree)
+            for node in ast.walk(kernel.tree)
+            if isinstance(node, ast.Name)
+            and isinstance(called := kernel.namespace.get(name := node.id), Kernel)
+        }
+        around: Any = ChainMap(names, kernel.namespace)  # type: ignore[arg-type]
+        return replace(kernel, namespace=around) if names else kernel
+
+    def changed(self) -> Function:
+        """A copy of the function with the change made."""
+        new = copy_of(self.tree)
+        for path, value in self.values.items():
+            owner, (name, number) = node_at(new, path[:-1]), path[-1]
+            placed = ast.copy_location(copy_of(value), node_at(self.tree, path))
+            if number is None:
+                setattr(owner, name, placed)
+            else:
+                getattr(owner, name)[number] = placed
+        # Later statements first, so that the places of earlier ones stay.
+        for path in sorted(self.statements, reverse=True):
+            _change_statement(new, path, self.statements[path])
+        for node in ast.walk(new):
+            if hasattr(node, "body") and isinstance(node.body, list) and not node.body:
+                node.body.append(ast.Pass())
+        return ast.fix_missing_locations(new)
+
+
+def _change_statement(tree: Function, path: Path, change: StatementEdit) -> None:
+    name, number = path[-1]
+    assert number is not None
+    block = getattr(node_at(tree, path[:-1]), name)
+    kept = [block[number]] if change.instead is None else list(map(copy_of, change.instead))
+    block[number : number + 1] = [
+        *map(copy_of, change.before),
+        *kept,
+        *map(copy_of, change.after),
+    ]
+
+
+def _is_of_a_loop(tree: Function, path: Path) -> bool:
+    """Does what stands there decide when a loop ends?"""
+    for length, (name, _) in enumerate(path):
+        match node_at(tree, path[:length]), name:
+            case (ast.For(), "iter") | (ast.While(), "test"):
+                return True
+        match node_at(tree, path[: length + 1]):
+            case ast.Assign() | ast.AugAssign() as assignment:
+                return not _loop_variables(tree).isdisjoint(names_bound(assignment))
+            case ast.Break() | ast.Return():
+                return True
+    return False
+
+
+@lru_cache(maxsize=8)
+def _loop_variables(tree: Function) -> frozenset[str]:
+    """The variables by which loops end, and those that these are worked out from."""
+    found: frozenset[str] = frozenset()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.For):
+            found |= names_read(node.iter)
+        if isinstance(node, ast.While):
+            found |= names_read(node.test)
+    before: frozenset[str] = frozenset()
+    while found != before:
+        before = found
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Assign | ast.AugAssign) and names_bound(node) & found:
+                found |= names_read(node.value)
+    return found

@@ -1,0 +1,216 @@
+"""The changes of one expression: another name, number, operator, comparison, index."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import singledispatch
+
+from course_lib.diagnosis.repair.edit import Edit
+from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
+from course_lib.diagnosis.repairs.change import Path, copy_of
+from course_lib.emulator.language import types as T
+
+COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
+OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod)
+
+
+def of_expressions(function: Ingredients) -> Iterator[Edit]:
+    """All changes of one expression of a function, in the order of its text."""
+    for node, path in function.nodes:
+        if path and isinstance(node, ast.expr) and function.is_read(node, path):
+            yield from _of_node(node, function, path)
+            if function.is_whole(node) and _is_of_an_index(node, function, path):
+                yield from _terms(node, function, path)
+            if function.kind_of(node) == T.BOOL and path[-1][0] == "test":
+                yield from _clauses(node, function, path)
+
+
+# --- by the kind of the node: what may stand there instead ----------------------------------------
+
+
+@singledispatch
+def _of_node(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
+    yield from ()
+
+
+@_of_node.register
+def _of_name(node: ast.Name, function: Ingredients, path: Path) -> Iterator[Edit]:
+    if function.is_whole(node):
+        for other in function.whole_at(path):
+            if other != node.id:
+                alike = (other in function.bounds) == (node.id in function.bounds)
+                yield function.value("name", 1 if alike else 3, path, named(other))
+    elif node.id in function.real:
+        for other in function.real:
+            if other != node.id and other in function.known_at(path):
+                yield function.value("name", 1, path, named(other))
+
+
+@_of_node.register
+def _of_number(node: ast.Constant, function: Ingredients, path: Path) -> Iterator[Edit]:
+    number = node.value
+    if not (type(number) is int or type(number) is float):
+        return
+    if path[-1][0] == "shape" or _is_axis(function, path):
+        return
+    for other in {0, 1, 2, number + 1, number - 1} - {number}:
+        yield function.value("number", 1, path, ast.Constant(type(number)(other)))
+    if type(number) is int:
+        for other in {*function.numbers} - {0, 1, 2, number - 1, number, number + 1}:
+            yield function.value("number", 2, path, ast.Constant(other))
+        for name in function.whole_at(path):
+            yield function.value("number", 2, path, named(name))
+
+
+def _is_axis(function: Ingredients, path: Path) -> bool:
+    """Is it the number in `A.shape[0]` or `cuda.grid(2)`?"""
+    parent = function.at[path[:-1]]
+    if isinstance(parent, ast.Subscript):
+        return isinstance(parent.value, ast.Attribute)
+    if not isinstance(parent, ast.Call):
+        return False
+    if ast.unparse(parent.func).endswith(("grid", "gridsize")):
+        return True
+    kind = function.kind_of(parent)
+    return not T.is_scalar(kind) and not isinstance(kind, T.RangeType)
+
+
+@_of_node.register
+def _of_element(node: ast.Subscript, function: Ingredients, path: Path) -> Iterator[Edit]:
+    match node.value:
+        case ast.Attribute(attr="shape") if function.is_whole(node):
+            for size in function.sizes:
+                if size != ast.unparse(node):
+                    yield function.value("size", 1, path, expression(size))
+        case ast.Name(id=name) if name in function.arrays:
+            for other, axes in function.arrays.items():
+                if other != name and axes == function.arrays[name]:
+                    new = ast.Subscript(named(other), node.slice, ast.Load())
+                    yield function.value("array", 2, path, new)
+
+
+@_of_node.register
+def _of_register(node: ast.Attribute, function: Ingredients, path: Path) -> Iterator[Edit]:
+    owner, axis = node.value, node.attr
+    if not isinstance(owner, ast.Attribute) or owner.attr not in REGISTERS:
+        return
+    for other in "xy":
+        if other != axis:
+            turned = ast.Attribute(copy_of(owner), other, ast.Load())
+            yield function.value("axis", 1, path, turned)
+    for side in (f"{function.cuda}.blockDim.{axis}", *function.sides):
+        yield function.value("factor", 3, path, expression(f"{ast.unparse(node)} * {side}"))
+    for side in function.sides if owner.attr.endswith("Dim") else ():
+        yield function.value("register", 2, path, expression(side))
+    for other in REGISTERS:
+        if other != owner.attr:
+            base = ast.Attribute(copy_of(owner.value), other, ast.Load())
+            yield function.value("register", 2, path, ast.Attribute(base, axis, ast.Load()))
+
+
+@_of_node.register
+def _of_comparison(node: ast.Compare, function: Ingredients, path: Path) -> Iterator[Edit]:
+    if len(node.ops) > 1:
+        return
+    written = type(node.ops[0])
+    kind = "larger or smaller" if T.is_float(function.kind_of(node.left)) else "comparison"
+    for other in COMPARISONS:
+        if other is not written:
+            alike = written.__name__[:2] == other.__name__[:2]
+            new = ast.Compare(node.left, [other()], node.comparators)
+            yield function.value(kind, 1 if alike else 2, path, new)
+
+
+@_of_node.register
+def _of_conditions(node: ast.BoolOp, function: Ingredients, path: Path) -> Iterator[Edit]:
+    turned = ast.And() if isinstance(node.op, ast.Or) else ast.Or()
+    yield function.value("and/or", 1, path, ast.BoolOp(turned, node.values))
+    for number in range(len(node.values)):
+        rest = node.values[:number] + node.values[number + 1 :]
+        new = rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
+        yield function.value("clause left out", 2, path, new)
+
+
+@_of_node.register
+def _of_choice(node: ast.IfExp, function: Ingredients, path: Path) -> Iterator[Edit]:
+    yield function.value("condition left out", 2, path, node.body)
+    turned = ast.IfExp(node.test, node.orelse, node.body)
+    yield function.value("condition turned", 2, path, turned)
+
+
+@_of_node.register
+def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit]:
+    if len(node.args) == 1 and path[-1][0] != "func":
+        if all(T.is_scalar(function.kind_of(each)) for each in (node, node.args[0])):
+            yield function.value("call left out", 2, path, node.args[0])
+
+
+@_of_node.register
+def _of_operator(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator[Edit]:
+    left, op, right = node.left, node.op, node.right
+    for other in OPERATORS:
+        if not isinstance(op, other):
+            yield function.value("operator", 2, path, ast.BinOp(left, other(), right))
+    yield function.value("surplus", 2, path, left)
+    yield function.value("surplus", 2, path, right)
+    if isinstance(op, ast.Sub | ast.FloorDiv | ast.Mod | ast.Div):
+        yield function.value("turned", 1, path, ast.BinOp(right, op, left))
+    if isinstance(left, ast.BinOp):
+        later = ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
+        yield function.value("brackets", 1, path, later)
+    if isinstance(right, ast.BinOp):
+        earlier = ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
+        yield function.value("brackets", 1, path, earlier)
+    if isinstance(op, ast.FloorDiv) and function.is_whole(node):
+        up = expression(f"-(-({ast.unparse(left)}) // ({ast.unparse(right)}))")
+        yield function.value("rounding", 1, path, up)
+
+
+# --- what an index or a test lacks ----------------------------------------------------------------
+
+
+def _is_of_an_index(node: ast.expr, function: Ingredients, path: Path) -> bool:
+    """Is it an index, a bound, a side of a comparison, or the value of a variable?"""
+    parent, place = function.at[path[:-1]], path[-1][0]
+    if isinstance(node, ast.Constant) and place != "args":
+        return False
+    if place in ("slice", "comparators", "value", "elts"):
+        return True
+    if place == "left" and isinstance(parent, ast.Compare):
+        return True
+    return isinstance(function.kind_of(parent), T.RangeType)
+
+
+def _terms(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
+    """A term or factor more, or a size in its place."""
+    text, sides = ast.unparse(node), function.sides
+    for sign in "+-":
+        yield function.value("off by one", 2, path, expression(f"({text}) {sign} 1"))
+    for name in function.places_at(path):
+        yield function.value("term", 3, path, expression(f"({text}) + {name}"))
+        yield function.value("term", 3, path, expression(f"({text}) - {name}"))
+        for side in sides:
+            yield function.value("term", 4, path, expression(f"({text}) + {name} * {side}"))
+    for side in sides:
+        yield function.value("term", 3, path, expression(f"({text}) + {side}"))
+    for side in sorted({*sides, *function.bounds_at(path)} - {text}):
+        yield function.value("factor", 3, path, expression(f"({text}) * {side}"))
+    for axis in "xy" if function.cuda else "":
+        for side in (f"{function.cuda}.blockDim.{axis}", *sides):
+            new = expression(f"({text}) + {function.cuda}.blockIdx.{axis} * {side}")
+            yield function.value("block", 3, path, new)
+    for size in function.sizes:
+        if size != text:
+            yield function.value("size", 2, path, expression(size))
+
+
+def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
+    """One condition more in a test."""
+    likely = function.tests_of_indices(function.at[path[:-1]])
+    bounds = (*sorted(function.bounds_at(path)), *function.sizes)
+    others = [f"{name} < {bound}" for name in function.places_at(path) for bound in bounds]
+    for cost, clauses in ((2, likely), (3, others)):
+        for clause in clauses:
+            new = ast.BoolOp(ast.And(), [node, expression(clause)])
+            yield function.value("clause missing", cost, path, new)

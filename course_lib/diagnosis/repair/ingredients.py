@@ -1,0 +1,238 @@
+"""What a change can be made of: the names, numbers and sizes that a function has at a place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from functools import cached_property
+from math import prod
+
+from course_lib.diagnosis.repair.edit import Edit, StatementEdit
+from course_lib.diagnosis.repairs.change import Path, walk
+from course_lib.diagnosis.source.nodes import indices_of, names_bound, names_read
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language import types as T
+
+REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
+
+
+class Ingredients:
+    """One function whose types are known, and what its text offers for changes of itself.
+
+    Args:
+        typing: of the function.
+        constants: the whole numbers around the function that it names.
+
+    Attributes:
+        nodes: of the function, each with the way to it, in the order of the text.
+        arrays: the names of arrays, and how many axes they have.
+        whole: the names of whole numbers.
+        real: the names of other numbers.
+        bounds: those of `whole` that say how many, and not where.
+        sides: the constants and numbers that may be the side of a block or tile.
+        sizes: the lengths of the parameters' axes, as texts.
+        cuda: what the text calls the module `cuda`; "" if it does not name it.
+    """
+
+    def __init__(self, typing: Typing, constants: Sequence[str]) -> None:
+        tree, parameters = typing.kernel.tree, typing.kernel.parameters
+        assert isinstance(tree, ast.FunctionDef)
+        self.tree, self.typing = tree, typing
+        self.constants = frozenset(constants)
+        self.nodes = list(walk(tree))
+        self.at = {path: node for node, path in self.nodes}
+        kinds = {
+            node.id: typing.types[node]
+            for node, _ in self.nodes
+            if isinstance(node, ast.Name) and node in typing.types
+        }
+        self.arrays = {name: k.ndim for name, k in kinds.items() if isinstance(k, T.ArrayType)}
+        self.whole = sorted(name for name, kind in kinds.items() if T.is_integer(kind))
+        self.whole += sorted(constants)
+        self.real = sorted(name for name, kind in kinds.items() if T.is_float(kind))
+        self.variables = names_bound(tree)
+        self.bounds = self.constants | (_made_of_sizes(tree) & {*self.whole})
+        self.sizes = [
+            f"{name}.shape[{axis}]"
+            for name in parameters
+            for axis in range(self.arrays.get(name, 0))
+        ]
+        self._known: dict[Path, frozenset[str]] = {}
+        _note_known(self._known, tree.body, (("body", None),), frozenset(parameters))
+
+    @cached_property
+    def sides(self) -> list[str]:
+        numbers = {
+            str(node.value)
+            for node, _ in self.nodes
+            if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 2
+        }
+        return [*sorted(self.constants), *sorted(numbers)]
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """The numbers of the text, the sides of its own arrays, and how many cells those have."""
+        shapes = self.typing.layouts.values()
+        lengths = {length for shape in shapes for length in (*shape, prod(shape))}
+        return sorted({int(side) for side in self.sides if side.isdigit()} | lengths)
+
+    @cached_property
+    def cuda(self) -> str:
+        for node, _ in self.nodes:
+            match node:
+                case ast.Attribute(value=ast.Attribute(value=module, attr=name)):
+                    if name in REGISTERS:
+                        return ast.unparse(module)
+        return "cuda" if "cuda" in self.typing.kernel.namespace else ""
+
+    # --- what has a value at a place ------------------------------------------------------------
+
+    def known_at(self, path: Path) -> frozenset[str]:
+        """The names that have a value where a node stands."""
+        while path not in self._known:
+            if not path:
+                return frozenset()
+            path = path[:-1]
+        return self._known[path] | self.constants
+
+    def whole_at(self, path: Path) -> list[str]:
+        known = self.known_at(path)
+        return [name for name in self.whole if name in known]
+
+    def places_at(self, path: Path) -> list[str]:
+        """The whole variables with a value there that say where, and not how many."""
+        return [name for name in self.whole_at(path) if name not in self.bounds]
+
+    def bounds_at(self, path: Path) -> frozenset[str]:
+        return self.bounds & {*self.whole_at(path)}
+
+    # --- what stands at a place -----------------------------------------------------------------
+
+    def kind_of(self, node: ast.AST) -> T.Type:
+        """The type of an expression; one that has none is like the value of a statement."""
+        return self.typing.types.get(node, T.Static(None))
+
+    def is_whole(self, node: ast.AST) -> bool:
+        return T.is_integer(self.kind_of(node))
+
+    def is_read(self, node: ast.AST, path: Path) -> bool:
+        """Is it a value that is computed when the kernel runs, and may be another one?"""
+        if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+            return False
+        if node in self.typing.waiting:  # every thread has to reach a barrier
+            return False
+        for length in range(len(path)):
+            name = path[length][0]
+            parent = self.at[path[:length]]
+            if name in ("decorator_list", "func", "args") and isinstance(parent, ast.FunctionDef):
+                return False
+            if isinstance(parent, ast.Call) and parent in self.typing.layouts:
+                return False
+        return True
+
+    def makes_an_array(self, statement: ast.stmt) -> bool:
+        return any(node in self.typing.layouts for node in ast.walk(statement))
+
+    def tests_of_indices(self, node: ast.AST) -> list[str]:
+        """That each index in a part of the text lies inside its array, as texts."""
+        found = {
+            f"{ast.unparse(index)} < {ast.unparse(part.value)}.shape[{axis}]"
+            for part in ast.walk(node)
+            if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)
+            for axis, index in enumerate(indices_of(part))
+            if part.value.id in self.arrays
+        }
+        return sorted(found)
+
+    # --- changes --------------------------------------------------------------------------------
+
+    def line(self, path: Path) -> int:
+        """Of the expression or statement at a place."""
+        node = self.at[path]
+        assert isinstance(node, ast.expr | ast.stmt)
+        return node.lineno
+
+    def value(self, kind: str, cost: int, path: Path, new: ast.expr) -> Edit:
+        """The change that puts another expression in place of one."""
+        return self.values(kind, cost, {path: new}, self.line(path))
+
+    def values(self, kind: str, cost: int, new: dict[Path, ast.expr], line: int) -> Edit:
+        """The change that puts others in place of several expressions, told at a line."""
+        return Edit(kind, line, cost, self.tree, new)
+
+    def statement(self, kind: str, cost: int, path: Path, change: StatementEdit) -> Edit:
+        """The change of what happens around one statement."""
+        return self.statements(kind, cost, {path: change}, self.line(path))
+
+    def statements(
+        self, kind: str, cost: int, changes: dict[Path, StatementEdit], line: int
+    ) -> Edit:
+        """The change of what happens around several statements, told at a line."""
+        return Edit(kind, line, cost, self.tree, {}, changes)
+
+
+def expression(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
+def named(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _made_of_sizes(tree: ast.FunctionDef) -> frozenset[str]:
+    """The variables that are worked out from shapes and constants alone, and never changed."""
+    assigned = [node for node in ast.walk(tree) if isinstance(node, ast.Assign | ast.AugAssign)]
+    variables = names_bound(tree)
+    changed = frozenset().union(
+        *(names_bound(node) for node in assigned if isinstance(node, ast.AugAssign)),
+        *(names_bound(node.target) for node in ast.walk(tree) if isinstance(node, ast.For)),
+    )
+    found: frozenset[str] = frozenset()
+    for node in assigned:
+        plain = not isinstance(node.value, ast.Constant) and not any(
+            map(_is_of_a_thread, ast.walk(node.value))
+        )
+        if plain and names_read(node.value) & variables <= found:
+            found |= names_bound(node)
+    return found - changed
+
+
+def _is_of_a_thread(node: ast.AST) -> bool:
+    """May it be another number in another thread: a call, a register, an element?"""
+    match node:
+        case ast.Call():
+            return True
+        case ast.Attribute(attr=name):
+            return name in REGISTERS
+        case ast.Subscript(value=value):
+            return not isinstance(value, ast.Attribute)
+    return False
+
+
+def _note_known(
+    known_at: dict[Path, frozenset[str]],
+    block: Sequence[ast.stmt],
+    path: Path,
+    known: frozenset[str],
+) -> frozenset[str]:
+    """Note for each statement which names have a value there; returns those behind the last.
+
+    The last part of `path` names the block.
+    """
+    *above, (name, _) = path
+    for number, statement in enumerate(block):
+        here: Path = (*above, (name, number))
+        known_at[here] = known
+        inside: Path = (*here, ("body", None))
+        match statement:
+            case ast.If():
+                one = _note_known(known_at, statement.body, inside, known)
+                two = _note_known(known_at, statement.orelse, (*here, ("orelse", None)), known)
+                known = one & two
+            case ast.For():
+                _note_known(known_at, statement.body, inside, known | names_bound(statement.target))
+            case ast.While():
+                _note_known(known_at, statement.body, inside, known)
+            case _:
+                known |= names_bound(statement)
+    return known

@@ -1,0 +1,104 @@
+"""The same change in several places: on both axes, in all comparisons, in all loads of an array."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+
+from course_lib.diagnosis.repair.edit import Edit
+from course_lib.diagnosis.repair.expressions import COMPARISONS
+from course_lib.diagnosis.repair.ingredients import Ingredients, expression
+from course_lib.diagnosis.repairs.change import Path
+from course_lib.emulator.language import types as T
+
+
+def on_both_axes(function: Ingredients) -> Iterator[Edit]:
+    """What two neighbours lack that are worked out one after the other, as a row and a column:
+    the place of the block, or a factor."""
+    values = [
+        (node, path)
+        for node, path in function.nodes
+        if path and isinstance(node, ast.expr) and _is_a_whole_value(function, node, path)
+    ]
+    lacking = list(_lacking_on_both_axes(function))
+    for (one, here), (two, there) in pairwise(values):
+        if here[:-2] != there[:-2] and len(here) != len(there):
+            continue
+        for kind, first, second in lacking:
+            new = {
+                here: expression(first.format(ast.unparse(one))),
+                there: expression(second.format(ast.unparse(two))),
+            }
+            yield function.values(kind, 3, new, function.line(here))
+
+
+def both_indices_off(function: Ingredients) -> Iterator[Edit]:
+    """Both indices of an element one further or one less far, as by the width of a halo."""
+    for node, path in function.nodes:
+        if isinstance(node, ast.Tuple) and len(node.elts) == 2 and path[-1][0] == "slice":
+            for sign in "+-":
+                new: dict[Path, ast.expr] = {
+                    (*path, ("elts", number)): expression(f"({ast.unparse(index)}) {sign} 1")
+                    for number, index in enumerate(node.elts)
+                }
+                yield function.values("off by one", 2, new, function.line(path))
+
+
+def _lacking_on_both_axes(function: Ingredients) -> Iterator[tuple[str, str, str]]:
+    """The kind of a change, and what it makes of two expressions, with `{}` in their place."""
+    cuda, sides = function.cuda, function.sides
+    for side in sides:
+        yield "factor", f"({{}}) * {side}", f"({{}}) * {side}"
+    for given in ("", *sides) if cuda else ():
+        for axes in ("xy", "yx"):
+            first, second = (
+                f"({{}}) + {cuda}.blockIdx.{axis} * {given or f'{cuda}.blockDim.{axis}'}"
+                for axis in axes
+            )
+            yield "block", first, second
+
+
+def _is_a_whole_value(function: Ingredients, node: ast.expr, path: Path) -> bool:
+    """Is it what a whole variable is set to, alone or as one of several?"""
+    if path[-1][0] == "elts":
+        path = path[:-1]
+    is_set = path[-1][0] == "value" and isinstance(function.at[path[:-1]], ast.Assign)
+    return is_set and function.is_whole(node)
+
+
+def alike_comparisons(function: Ingredients) -> Iterator[Edit]:
+    """All comparisons with the same sign."""
+    groups: dict[type[ast.cmpop], dict[Path, ast.Compare]] = defaultdict(dict)
+    for node, path in function.nodes:
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            groups[type(node.ops[0])][path] = node
+    for usual, written in groups.items():
+        for other in COMPARISONS if len(written) > 1 else ():
+            if other is not usual:
+                new: dict[Path, ast.expr] = {
+                    path: ast.Compare(node.left, [other()], node.comparators)
+                    for path, node in written.items()
+                }
+                yield function.values("comparison", 2, new, function.line(next(iter(new))))
+
+
+def guarded_loads(function: Ingredients) -> Iterator[Edit]:
+    """`A[i, j]` only where there is one, else 0: each by itself, all, and all of one array."""
+    groups: dict[str, dict[Path, ast.expr]] = defaultdict(dict)
+    for node, path in function.nodes:
+        match node:
+            case ast.Subscript(value=ast.Name(id=array), ctx=ast.Load()):
+                pass
+            case _:
+                continue
+        tests = function.tests_of_indices(node)
+        is_assigned = isinstance(function.at[path[:-1]], ast.Assign)
+        if tests and is_assigned and T.is_float(function.kind_of(node)):
+            guarded = ast.IfExp(expression(" and ".join(tests)), node, ast.Constant(0.0))
+            groups["all"][path] = groups[array][path] = guarded
+            yield function.value("guard missing", 2, path, guarded)
+    for new in groups.values():
+        if len(new) > 1:
+            yield function.values("guard missing", 3, new, function.line(next(iter(new))))
