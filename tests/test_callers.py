@@ -49,9 +49,7 @@ def test_what_the_caller_meets_is_told_at_a_line_of_the_device_function() -> Non
     text = HEAD + TASKS["load_tile"].answer.replace("    else:\n        tile[ty, tx] = 0\n", "")
     (cause, *_) = examine_source("load_tile", text, debug=True).errors
     assert cause.code == "uninitialised-read"
-    assert cause.line == 1 + text.splitlines().index(
-        "        tile[ty, tx] = M[top + ty, left + tx]"
-    )
+    assert text.splitlines()[(cause.line or 0) - 1].strip().startswith("if top + ty")
 
 
 @pytest.mark.parametrize("task", ["quad_sum", "piece_at"])
@@ -60,14 +58,6 @@ def test_a_device_function_that_returns_nothing_is_told_so(task: str) -> None:
     report = examine_source(task, f"{HEAD}{head}    {last}", debug=True)
     (error, *_) = report.errors
     assert facts_of(error.message)["name"] == task
-
-
-def test_two_writes_to_one_place_are_asked_about_as_two_results() -> None:
-    right, wrong = "(piece ^ row % 8) * 8", "(min(piece, 5) ^ row % 8) * 8"
-    report = examine_source("piece_at", HEAD + TASKS["piece_at"].answer.replace(right, wrong))
-    (race, *_) = report.errors
-    assert race.code == "race-write-after-write"
-    assert facts_of(race.hint) == {"name": "piece_at"}
 
 
 def test_the_students_own_function_is_called() -> None:

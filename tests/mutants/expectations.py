@@ -11,6 +11,10 @@ The first error must have a code of a marked line, and blame that line. Several 
 are equally true; several marked lines are equally to blame (the two sides of a race, the store
 and the load of which one is transposed). `(any line)` leaves the line open, for what is wrong
 as a whole. `(warning)` marks an answer that is right but costly: it passes, with that warning.
+
+`otherwise.txt` names those that are told something else, and what: `exercise name: code line`. They
+are refused as the others are, and nothing false is said of them; their marks say what would be
+better. The list may only grow shorter.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ from course_lib.findings import CODES, Finding
 ROOT = Path(__file__).resolve().parents[2]
 _MARK = re.compile(r"# <- (?P<codes>[a-z0-9, -]+?)(?P<flags>(?: \([a-z ]+\))*)$")
 _FLAGS = {"(any line)", "(warning)"}
+_OTHERWISE = re.compile(r"(?P<exercise>\w+) (?P<name>\w+): (?P<code>[a-z0-9-]+) (?P<line>\d+)")
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,13 @@ class Mutant:
         if found.other_line is not None and found.other_line not in self.codes_at:
             return f"{found.code}: other line {found.other_line} is not to blame"
         return ""
+
+
+def told_otherwise() -> dict[tuple[str, str], tuple[str, int]]:
+    """Exercise and name of each answer that is not told as marked: code and line that it is told."""
+    lines = Path(__file__).with_name("otherwise.txt").read_text(encoding="utf-8").splitlines()
+    found = [_OTHERWISE.fullmatch(line) for line in lines if not line.startswith("#")]
+    return {(each["exercise"], each["name"]): (each["code"], int(each["line"])) for each in found}  # type: ignore[index]
 
 
 def as_mutant(exercise: str, name: str, text: str) -> Mutant:

@@ -24,7 +24,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "return"),
     ],
     "causal_sums": [
-        ("key <= query", "key < query", "wrong-bounds-check", "handed[y, x] ="),
+        ("key <= query", "key < query", "wrong-formula", "handed[y, x] ="),
         ("key <= query", "key >= query", "wrong-bounds-check", "handed[y, x] ="),
         ("key <= query else float32(-math.inf)", "key <= query else float32(0)",
          "wrong-formula", "handed[y, x] ="),

@@ -1,5 +1,8 @@
 """The smallest change with which a kernel is right, found by trying hundreds in one launch.
 
-May import: `launcher`, `problems`, `trial`.
-Start with: `edits` (what is tried), `schemata` (how it is tried at once), `search` (what is found).
+Owns: what a change is (`edit`), what it is made of (`ingredients`), all changes there are (`edits`:
+of `expressions`, `statements`, `exchanges`, the same in several places `together`), how they are
+tried at once (`schemata`), which one helps (`search`), and what is said of it (`causes`, `words`).
+May import: `launcher`, `launches`, `problems`, `repairs`, `source`, `trial`.
+Start with: `edits`, `schemata`, `search`.
 """

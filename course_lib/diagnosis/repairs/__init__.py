@@ -1,5 +1,5 @@
-"""The one small change with which a task's answer is right, found by trying.
+"""The one small change with which a plain function is right, found by trying.
 
-May import: `faults`, `launcher`, `problems`, `source`, `trial`.
-Start with: `one_change` (every change there is), `repaired` (which one helps).
+May import: `launcher`, `source`, `trial`.
+Start with: `one_change` (every change there is).
 """

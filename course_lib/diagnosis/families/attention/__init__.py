@@ -1,5 +1,5 @@
-"""Attention: the problem, its hypotheses, and the lines behind them.
+"""Attention: its hypotheses, and the lines behind them.
 
 May import: `families`, `launches`, `problems`, `slip`, `source`.
-Start with: `problem`, `diagnosis`, `online`.
+Start with: `diagnosis`, `online`.
 """

@@ -1,5 +1,5 @@
-"""Running sums: the problem, its hypotheses, and the lines behind them.
+"""Running sums: their hypotheses, and the lines behind them.
 
 May import: `families`, `launches`, `problems`, `slip`, `source`.
-Start with: `problem`, `sums`, `strides`.
+Start with: `sums`, `strides`.
 """
