@@ -26,7 +26,7 @@ from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.trial import Trial, exact_of, runs_out
-from course_lib.diagnosis.wrong_numbers import placed
+from course_lib.diagnosis.wrong_numbers import OF_FAMILY, placed
 from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.exercise import WrongIdea
@@ -36,7 +36,7 @@ from course_lib.sentences import Line, Sentence, say
 # What these say is true and shows late; what the numbers are made of says more.
 SYMPTOMS = (
     *("wrong-result", "uninitialised-read", "out-of-bounds-read", "out-of-bounds-write"),
-    *("race-write-after-write", "wrong-bounds-check", "incomplete-output"),
+    *("race-write-after-write", "wrong-bounds-check", "incomplete-output", "wrong-index"),
 )
 NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 AGREES = 4  # lines that the numbers point to first: a change at one of them is the cause
@@ -45,7 +45,12 @@ AGREES = 4  # lines that the numbers point to first: a change at one of them is 
 def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial]) -> list[Finding]:
     """The findings, with the first error explained where it is but a symptom."""
     first = next((each for each in found if each.severity == "error"), None)
-    if first is None or (first.code not in SYMPTOMS and first.line is not None):
+    if first is None:
+        return found
+    is_cause = first.code not in SYMPTOMS or (
+        first.code == "wrong-index" and launcher.exercise.family in OF_FAMILY
+    )
+    if is_cause and first.line is not None:
         return found
     better = explanation(launcher, first, trials)
     return [better if each is first else each for each in found]
@@ -70,10 +75,14 @@ def explanation(launcher: Launcher, seen: Finding, trials: Sequence[Trial]) -> F
     telling = next((f for f in facts if f.lines and f.kind != NOT_FINITE), None)
     if told:
         return _at_fact(launcher, told, telling)
-    if seen.code in NUMBERS and telling:
+    if seen.code in NUMBERS and telling and not telling.is_vague:
         return _of_fact(launcher, telling, exact)
     if seen.code == "wrong-result":
-        said = say("{seen} Nothing that was tried explains the numbers.", seen=seen.message)
+        fact = _sentence_of(launcher, telling)[0] if telling else ""
+        template = "{seen} {fact} Nothing that was tried explains the numbers."
+        said = say(
+            template if fact else template.replace("{fact} ", ""), seen=seen.message, fact=fact
+        )
         return replace(seen, message=said)
     return seen
 

@@ -19,7 +19,7 @@ from course_lib.diagnosis.repair.edits import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import SAYS, said_of
 from course_lib.diagnosis.trial import Trial
-from course_lib.emulator import KernelRejected, emulate, load_program
+from course_lib.emulator import Budget, KernelRejected, emulate, load_program
 
 HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n\n\n"
 NAIVE = (
@@ -135,7 +135,9 @@ def test_where_the_numbers_point_is_tried_first() -> None:
 def _alone(launcher: Launcher, trial: Trial, edit: Edit) -> np.ndarray | None:
     launch = launcher.launch(trial.case)
     arguments = Search(launcher, [trial]).arguments(trial)
-    emulation = emulate(edit.applied(launcher.answer.kernel), counters=False, races=False)
+    budget = Budget(20_000, 1 << 30, printed_lines=0)  # a change may make a loop without end
+    kernel = edit.applied(launcher.answer.kernel)
+    emulation = emulate(kernel, counters=False, races=False, budget=budget)
     try:
         profile = emulation[launch.grid, launch.block](*arguments)
     except KernelRejected:

@@ -69,6 +69,12 @@ class Fact:
     apart: int = 0
     lines: tuple[int, ...] = ()
 
+    @property
+    def is_vague(self) -> bool:
+        """Are terms missing in no order? Then no loop is to blame."""
+        unordered = self.terms is None or self.terms.kind == SCATTERED
+        return self.kind in (MISSING, ONLY) and unordered
+
 
 def facts_of(found: Experiment) -> list[Fact]:
     """What is wrong, the plainest first."""
@@ -208,6 +214,8 @@ def _of_element(table: Table, column: int, element: Place) -> _Seen | None:
     if not depends.any():
         return _Seen(replace(fact, kind=INDEPENDENT))
     if not missing.any() and surplus.any():
+        if not table.should.any():
+            return None  # in this launch nothing depends on it, whatever is done with it
         return _Seen(replace(fact, kind=SURPLUS))
     if surplus.any():
         return _Seen(replace(fact, kind=READS_OTHER), _paired(table, column))

@@ -43,6 +43,10 @@ def names_exchanged(function: Ingredients) -> Iterator[Edit]:
             reads = _reads_of_whole(function, path)
             yield from _exchanged(function, reads, 2 if path else 3)
             yield from _renamed(function, reads)
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            value: Path = (*path, ("value", None))
+            yield from _exchanged(function, _reads_of_whole(function, value), 2)
+            yield from _arrays_exchanged(function, value)
 
 
 def _reads_of_whole(function: Ingredients, path: Path) -> dict[str, list[Path]]:
@@ -62,6 +66,20 @@ def _exchanged(function: Ingredients, reads: Places, cost: int) -> Iterator[Edit
         new: dict[Path, ast.expr] = {path: named(two) for path in reads[one]}
         new |= {path: named(one) for path in reads[two]}
         yield function.values("exchange", cost, new, min(map(function.line, new)))
+
+
+def _arrays_exchanged(function: Ingredients, path: Path) -> Iterator[Edit]:
+    """Two arrays with as many axes, of one value: `a[i] * b[j]` for `b[i] * a[j]`."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for node, below in function.nodes:
+        if below[: len(path)] == path and isinstance(node, ast.Name) and below[-1][0] == "value":
+            if node.id in function.arrays and isinstance(function.at[below[:-1]], ast.Subscript):
+                found[node.id].append(below)
+    for one, two in combinations(sorted(found), 2):
+        if function.arrays[one] == function.arrays[two]:
+            new: dict[Path, ast.expr] = {below: named(two) for below in found[one]}
+            new |= {below: named(one) for below in found[two]}
+            yield function.values("exchange", 2, new, min(map(function.line, new)))
 
 
 def _renamed(function: Ingredients, reads: Places) -> Iterator[Edit]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 
 from course_lib.diagnosis.repair.edit import Edit
-from course_lib.diagnosis.repairs.change import Path, node_at
+from course_lib.diagnosis.repairs.change import node_at
 from course_lib.sentences import Sentence, say
+from course_lib.words import shortened
 
 LONGEST = 60  # characters of the student's text that are quoted
 # What is changed, by the kind of change: of the text that stands there, and a question about it.
@@ -69,24 +70,25 @@ SAYS = {
 
 def said_of(edit: Edit) -> tuple[Sentence, Sentence]:
     """The change as a phrase, and a question that leads to it."""
-    path = next(iter((*edit.values, *edit.statements)))
-    if edit.kind == "exchange":
-        path = _around(edit)
-    node = node_at(edit.tree, path)
-    text = ast.unparse(node).split("\n")[0]
-    if isinstance(node, ast.FunctionDef):
-        text = "this line and others"
-    if len(text) > LONGEST:
-        text = text[: LONGEST - 1] + "…"
-    says, hint = SAYS[edit.kind]
-    quoted = text if isinstance(node, ast.FunctionDef) else f"`{text}`"
-    return say(says, text=quoted), say(hint, text=quoted)
+    says, question = SAYS[edit.kind]
+    text = _text_of(edit)
+    quoted = f"`{shortened(text, LONGEST)}`" if text else "this line and others"
+    return say(says, text=quoted), say(question, text=quoted)
 
 
-def _around(edit: Edit) -> Path:
-    """The way to the innermost node around all that a change touches."""
-    first, *others = edit.values
+def _text_of(edit: Edit) -> str:
+    """What the student has written there; "" where it is more than one statement."""
+    first, *others = edit.paths
     length = len(first)
     while any(path[:length] != first[:length] for path in others):
         length -= 1
-    return first[:length]
+    around = node_at(edit.tree, first[:length])
+    if isinstance(around, ast.Tuple) and first[length - 1][0] == "slice":
+        around = node_at(edit.tree, first[: length - 1])
+    if isinstance(around, ast.FunctionDef | ast.For | ast.While | ast.If) and others:
+        return "" if edit.kind == "exchange" else _first_line(node_at(edit.tree, first))
+    return _first_line(around)
+
+
+def _first_line(node: ast.AST) -> str:
+    return ast.unparse(node).split("\n")[0]
