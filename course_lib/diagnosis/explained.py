@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from course_lib.diagnosis.families.common import not_written
+from course_lib.diagnosis.codes import OUTSIDE
+from course_lib.diagnosis.families.common import not_finite, not_written
 from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.provenance import words as facts_in_words
-from course_lib.diagnosis.provenance.facts import (
-    ALIAS,
-    BEFORE,
-    MOVED,
-    NOT_FINITE,
-    READS_OTHER,
-    UNWRITTEN,
-    Fact,
-)
+from course_lib.diagnosis.provenance.facts import BEFORE, NOT_FINITE, UNWRITTEN, Fact
 from course_lib.diagnosis.provenance.suspects import explained
 from course_lib.diagnosis.provenance.tables import experiment
 from course_lib.diagnosis.repair.causes import code_of
@@ -29,16 +23,12 @@ from course_lib.diagnosis.trial import Trial, exact_of, runs_out
 from course_lib.diagnosis.wrong_numbers import OF_FAMILY, placed
 from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
-from course_lib.exercise import WrongIdea
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, Sentence, say
 
-# What these say is true and shows late; what the numbers are made of says more.
-SYMPTOMS = (
-    *("wrong-result", "uninitialised-read", "out-of-bounds-read", "out-of-bounds-write"),
-    *("race-write-after-write", "wrong-bounds-check", "incomplete-output", "wrong-index"),
-)
 NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
+# What these say is true and shows late; what the numbers are made of says more.
+SYMPTOMS = (*NUMBERS, *OUTSIDE, "uninitialised-read", "wrong-bounds-check", "wrong-index")
 AGREES = 4  # lines that the numbers point to first: a change at one of them is the cause
 
 
@@ -47,96 +37,125 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
     first = next((each for each in found if each.severity == "error"), None)
     if first is None:
         return found
-    is_cause = first.code not in SYMPTOMS or (
-        first.code == "wrong-index" and launcher.exercise.family in OF_FAMILY
-    )
-    if is_cause and first.line is not None:
+    by_formula = first.code == "wrong-index" and launcher.exercise.family in OF_FAMILY
+    if first.line is not None and (by_formula or first.code not in SYMPTOMS):
         return found
-    better = explanation(launcher, first, trials)
+    better = Explanation(launcher, first, trials).told()
     return [better if each is first else each for each in found]
 
 
-def explanation(launcher: Launcher, seen: Finding, trials: Sequence[Trial]) -> Finding:
-    """What was seen, explained; as it is where nothing explains it."""
-    in_order = [trial for trial in trials if trial.case.is_counted]
-    facts = _facts(launcher, [trial for trial in in_order if not runs_out(trial)])
-    ranks: dict[int, int] = {}
-    for fact in facts:
-        for line in fact.lines:
-            ranks.setdefault(line, len(ranks))
-    if seen.code not in SYMPTOMS:  # it is known what is wrong, but not where
-        return replace(seen, line=next(iter(ranks), None))
-    repairs = Search(launcher, in_order, ranks).repairs()
-    exact = exact_of(trials)
-    idea = idea_behind(launcher.exercise, exact.outcome) if exact else None
-    told = _idea_told(launcher, idea, exact) if idea and exact else None
-    if repairs:
-        return _repaired(launcher, seen, repairs[0], facts, told)
-    telling = next((f for f in facts if f.lines and f.kind != NOT_FINITE), None)
-    if told:
-        return _at_fact(launcher, told, telling)
-    if seen.code in NUMBERS and telling and not telling.is_vague:
-        return _of_fact(launcher, telling, exact)
-    if seen.code == "wrong-result":
-        fact = _sentence_of(launcher, telling)[0] if telling else ""
-        template = "{seen} {fact} Nothing that was tried explains the numbers."
-        said = say(
-            template if fact else template.replace("{fact} ", ""), seen=seen.message, fact=fact
+@dataclass
+class Explanation:
+    """What explains one finding.
+
+    Args:
+        launcher: launches the answer.
+        seen: the finding.
+        trials: what the launches showed.
+    """
+
+    launcher: Launcher
+    seen: Finding
+    trials: Sequence[Trial]
+
+    def told(self) -> Finding:
+        """The finding, explained; as it is where nothing explains it."""
+        if self.seen.code not in SYMPTOMS:  # it is known what is wrong, but not where
+            return replace(self.seen, line=next(iter(self.ranks), None))
+        counted = [trial for trial in self.trials if trial.case.is_counted]
+        repairs = Search(self.launcher, counted, self.ranks).repairs()
+        if repairs:
+            return self.by_a_change(repairs[0])
+        if self.idea:
+            return self.idea
+        if self.seen.code in NUMBERS and self.telling and not self.telling.is_vague:
+            return self.by_a_fact(self.telling)
+        return self.unexplained() if self.seen.code == "wrong-result" else self.seen
+
+    @cached_property
+    def facts(self) -> list[Fact]:
+        """What is wrong with the numbers of a launch."""
+        ending = [each for each in self.trials if each.case.is_counted and not runs_out(each)]
+        try:
+            made = experiment(self.launcher, ending)
+            return explained(made) if made else []
+        except (BudgetExceeded, KernelRejected):  # with other numbers it takes another way
+            return []
+
+    @cached_property
+    def ranks(self) -> dict[int, int]:
+        """The lines to which the numbers point, each with its rank from 0 on."""
+        lines = dict.fromkeys(line for fact in self.facts for line in fact.lines)
+        return {line: rank for rank, line in enumerate(lines)}
+
+    @cached_property
+    def telling(self) -> Fact | None:
+        return next((fact for fact in self.facts if fact.lines and fact.kind != NOT_FINITE), None)
+
+    @cached_property
+    def exact(self) -> Trial | None:
+        return exact_of(self.trials)
+
+    @cached_property
+    def idea(self) -> Finding | None:
+        """What the entry itself says that these numbers are."""
+        exact, exercise = self.exact, self.launcher.exercise
+        if exact is None or self.seen.code.startswith("race-"):
+            return None
+        idea = idea_behind(exercise, exact.outcome)
+        if idea is None:
+            return None
+        message = say(
+            "{output} holds other numbers: {says}.", output=exercise.output, says=idea.says
         )
-        return replace(seen, message=said)
-    return seen
+        return placed(self.launcher, Slip("wrong-formula", message, idea.hint, idea.place), exact)
 
+    def by_a_change(self, edit: Edit) -> Finding:
+        """Where one change makes the answer right, with the idea or the fact that points there."""
+        says, hint = said_of(edit)
+        seen, message = self.seen, self.seen.message
+        agreeing = next((fact for fact in self.facts if edit.line in fact.lines[:AGREES]), None)
+        plain = seen.code in OUTSIDE and agreeing is not None and agreeing.kind == UNWRITTEN
+        if self.idea:
+            message, hint = self.idea.message, self.idea.hint  # type: ignore[assignment]
+        elif agreeing and agreeing.kind != NOT_FINITE and not plain:
+            message = self.sentence_of(agreeing)[0]
+        elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
+            message = say("{seen} That shows at {line}.", line=Line(seen.line), seen=message)
+        told = say(
+            "{message} With one change here it would be right: {says}.", message=message, says=says
+        )
+        before = agreeing is not None and agreeing.kind == BEFORE
+        code = "uninitialised-read" if before else code_of(edit, seen.code)
+        return self.with_launch(finding(code, told, edit.line, hint, "error"))
 
-def _at_fact(launcher: Launcher, told: Finding, fact: Fact | None) -> Finding:
-    """An idea, where the numbers point to what is read or stored in another place."""
-    if fact is None or fact.kind not in (MOVED, READS_OTHER, ALIAS):
-        return told
-    return replace(told, code=facts_in_words.code_of(fact, launcher.source), line=fact.lines[0])
+    def by_a_fact(self, fact: Fact) -> Finding:
+        """What the numbers are made of, at the line to which they point first."""
+        code = facts_in_words.code_of(fact, self.launcher.source)
+        message, hint = self.sentence_of(fact)
+        if fact.kind == UNWRITTEN and self.exact and self.launcher.problem.starts_blank:
+            message = not_written(self.exact.outcome) or message
+        return self.with_launch(finding(code, message, fact.lines[0], hint, "error"))
 
+    def unexplained(self) -> Finding:
+        """Wrong numbers of which only a part is known."""
+        lost = not_finite(self.exact.outcome) if self.exact else None
+        if lost:
+            line = next(iter(self.ranks), self.seen.line)
+            return self.with_launch(finding(lost.code, lost.message, line, lost.hint, "error"))
+        parts = [self.seen.message, *([self.sentence_of(self.telling)[0]] if self.telling else [])]
+        template = " ".join(["{seen}", "{fact}"][: len(parts)])
+        said = say(
+            template + " Nothing that was tried explains the numbers.",
+            seen=parts[0],
+            fact=parts[-1],
+        )
+        return replace(self.seen, message=said)
 
-def _facts(launcher: Launcher, trials: Sequence[Trial]) -> list[Fact]:
-    try:
-        made = experiment(launcher, trials)
-        return explained(made) if made else []
-    except (BudgetExceeded, KernelRejected):  # with other numbers it takes another way
-        return []
+    def sentence_of(self, fact: Fact) -> tuple[Sentence, Sentence]:
+        letters = dict(zip(self.launcher.names, self.launcher.exercise.parameters, strict=True))
+        return facts_in_words.said_of(fact, letters, letters[self.launcher.names[-1]])
 
-
-def _idea_told(launcher: Launcher, idea: WrongIdea, trial: Trial) -> Finding:
-    message = say(
-        "{output} holds other numbers: {says}.", output=launcher.exercise.output, says=idea.says
-    )
-    slip = Slip("wrong-formula", message, idea.hint, idea.place)
-    return placed(launcher, slip, trial)
-
-
-def _repaired(
-    launcher: Launcher, seen: Finding, edit: Edit, facts: Sequence[Fact], idea: Finding | None
-) -> Finding:
-    """Where one change makes the answer right, with the idea or the fact that points there."""
-    told: str = seen.message
-    hint: str
-    says, hint = said_of(edit)
-    agreeing = next((f for f in facts if edit.line in f.lines[:AGREES]), None)
-    if idea:
-        told, hint = idea.message, idea.hint
-    elif agreeing and agreeing.kind != NOT_FINITE:
-        told = _sentence_of(launcher, agreeing)[0]
-    elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
-        told = say("{seen} That shows at {line}.", line=Line(seen.line), seen=seen.message)
-    message = say("{told} With one change here it would be right: {says}.", told=told, says=says)
-    code = "uninitialised-read" if agreeing and agreeing.kind == BEFORE else None
-    return finding(code or code_of(edit, seen.code), message, edit.line, hint, "error")
-
-
-def _of_fact(launcher: Launcher, fact: Fact, exact: Trial | None) -> Finding:
-    code = facts_in_words.code_of(fact, launcher.source)
-    message, hint = _sentence_of(launcher, fact)
-    blank = launcher.problem.starts_blank and fact.kind == UNWRITTEN
-    unwritten = not_written(exact.outcome) if exact and blank else None
-    return finding(code, unwritten or message, fact.lines[0], hint, "error")
-
-
-def _sentence_of(launcher: Launcher, fact: Fact) -> tuple[Sentence, Sentence]:
-    letters = dict(zip(launcher.names, launcher.exercise.parameters, strict=True))
-    return facts_in_words.said_of(fact, letters, letters[launcher.names[-1]])
+    def with_launch(self, found: Finding) -> Finding:
+        """With the launch that shows it, for whoever grades."""
+        return self.launcher.seen_in(self.exact, found, is_told=False) if self.exact else found

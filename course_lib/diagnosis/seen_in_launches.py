@@ -62,7 +62,7 @@ def independent_of_input(launcher: Launcher, trials: Sequence[Trial]) -> Finding
         if twin is trial or trial.right or twin.right:
             continue
         first, second = twin.outcome, trial.outcome
-        if equal_in_both(first, second):
+        if first.known.any() and equal_in_both(first, second):
             trail = launcher.trail(trial.case)
             lines = trail.store_lines[launcher.names[-1]]
             value = first.got[first.known][0]

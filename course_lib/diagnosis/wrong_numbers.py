@@ -70,6 +70,8 @@ def _of_the_numbers(launcher: Launcher, exact: Trial, wrong: Sequence[Trial]) ->
         if slip is None or (trial is exact and gaps and slip.code == "numerical-overflow"):
             continue
         found = placed(launcher, slip, trial)
+        if slip.code == "integer-arithmetic" and found.line is None:
+            continue  # nothing in the text makes whole numbers
         return found if trial is exact or not gaps or found.code in kept.LEAVES_ARRAYS else None
     return None
 

@@ -147,7 +147,8 @@ def _cut(answer: Answer, outcome: Outcome) -> Iterator[Hypothesis]:
     inputs = outcome.inputs
     for cut, verb in CUTS:
         variants = [("in the result", cut(outcome.expected))]
-        chosen = [{*range(len(inputs))}, *({n} for n in range(len(inputs)) if len(inputs) > 1)]
+        arrays = [n for n, each in enumerate(inputs) if np.ndim(each)]
+        chosen = [{*arrays}, *({n} for n in arrays if len(arrays) > 1)] if arrays else []
         for numbers in chosen:
             names = joined([outcome.letters[n] for n in sorted(numbers)])
             some = [cut(each) if n in numbers else each for n, each in enumerate(inputs)]

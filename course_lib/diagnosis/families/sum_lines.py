@@ -79,7 +79,7 @@ def integer_place(at: Evidence, details: list[str]) -> SlipLocation:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv):
             if any(_is_element(part, at.names) for part in ast.walk(node)):
                 return SlipLocation(node.lineno)
-    return start_place(at, details)
+    return SlipLocation(None)
 
 
 def _is_element(node: ast.AST, names: Sequence[str]) -> bool:

@@ -122,6 +122,7 @@ class NarrowProduct(Product):
         free = tuple(place for place, size in enumerate(sizes) if entries.is_free(size))
         for name, value in (("always", tuple(sizes)), ("directions", free)):
             object.__setattr__(self, name, value)  # the base class is frozen
+        object.__setattr__(self, "short", self._narrowed(self.short))
 
     def exact(self, side: int) -> Shape:
         return self._narrowed(super().exact(side))

@@ -153,6 +153,8 @@ def _from_before(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
 
 def _starts(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
     """Elements that are a number too large where nothing is added up."""
+    if not found.inputs:
+        return
     follows = np.abs(found.got_other - found.got) > found.noise
     with np.errstate(invalid="ignore"):
         by = found.got_zero - found.zero

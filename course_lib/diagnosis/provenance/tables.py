@@ -223,12 +223,12 @@ class Experiment:
         return got - self.got, np.array(right) - self.expected
 
     def _other_than(self, number: int) -> Callable[[Array], Array]:
-        """What a changed cell of an input holds: the opposite, or half as much again where a
-        formula takes no such numbers."""
+        """What a changed cell of an input holds: half of it with the other sign, or half as much
+        again where a formula takes no such numbers. Neither a square nor a size hides that."""
         inputs = list(self.inputs)
-        inputs[number] = -inputs[number]
+        inputs[number] = inputs[number] * np.float32(-0.5)
         if self.launcher.problem.has_answer(*inputs):
-            return lambda values: np.where(values == 0, np.float32(1), -values)
+            return lambda values: np.where(values == 0, np.float32(1), values * np.float32(-0.5))
         name = (*self.launcher.problem.formats, "float32")[number]
         return lambda values: rounded(np.asarray(values * 1.5, np.float32), name)
 

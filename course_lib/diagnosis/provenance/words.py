@@ -63,7 +63,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     ALIAS: (
         "wrong-index",
-        "{other} is never read: where it belongs, {array} is.",
+        "Where {other} belongs, {array} stands.",
         "Which array does each name stand for at this line?",
     ),
     INDEPENDENT: (
@@ -103,8 +103,8 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     START: (
         "accumulator-error",
-        "{element} is not 0 where all inputs are 0: the sum does not start there.",
-        "What is the sum before the first step?",
+        "{element} is off by {factor} where all inputs are 0, too.",
+        "What reaches {element} whatever the inputs are?",
     ),
 }
 INDEX, BOUND, TEST, SUM = (

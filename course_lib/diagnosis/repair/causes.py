@@ -17,6 +17,7 @@ OF_KIND = {
     "clause left out": TEST,
     "clause missing": TEST,
     "guard left out": TEST,
+    "guard missing": TEST,
     "condition left out": TEST,
     "condition turned": TEST,
     "step missing": LOOP,
@@ -39,6 +40,7 @@ def code_of(edit: Edit, seen: str) -> str:
     if edit.kind == "else missing" and seen == "uninitialised-read":
         return seen
     code = OF_KIND.get(edit.kind) or _of_value(edit) or _of_move(edit) or seen
+    code = FORMULA if code == "wrong-result" else code
     if code == TEST and seen == "incomplete-output" and not _orders(edit):
         return seen
     return code

@@ -130,7 +130,8 @@ class _Builder:
     def node(self, node: Any, path: Path) -> Any:
         """A copy of a node in which every changed place chooses."""
         new = type(node)()
-        for name, value in vars(node).items():
+        for name in (*node._fields, *node._attributes):
+            value = getattr(node, name, None)
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
                 value = self.block(value, path, name)
             elif isinstance(value, list):

@@ -50,7 +50,7 @@ def flat_cells(
         outside = (index < 0) | (index + elements > length)
         if allocation.alignment >= width:
             # What begins inside and ends outside is not too far along, but in a wrong place.
-            outside &= ~misaligned | (index < 0) | (index >= length)
+            outside = outside & (~misaligned | (index < 0) | (index >= length))
         mask = reject("outside", outside)
         index = np.where(outside, np.int64(0), index)
     cell = view.offset + index
