@@ -16,6 +16,7 @@ from course_lib.diagnosis.repair.ingredients import Ingredients
 from course_lib.diagnosis.repair.statements import of_statements
 from course_lib.diagnosis.repair.together import (
     alike_comparisons,
+    alike_numbers,
     both_indices_off,
     guarded_loads,
     on_both_axes,
@@ -34,6 +35,7 @@ def edits_of(typing: Typing, constants: Sequence[str], given: Collection[str]) -
         *on_both_axes(function),
         *both_indices_off(function),
         *alike_comparisons(function),
+        *alike_numbers(function),
         *indices_exchanged(function),
         *names_exchanged(function),
         *targets_exchanged(function),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 from functools import singledispatch
 
@@ -142,8 +143,12 @@ def _of_choice(node: ast.IfExp, function: Ingredients, path: Path) -> Iterator[E
 @_of_node.register
 def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit]:
     if len(node.args) == 1 and path[-1][0] != "func":
-        if all(T.is_scalar(function.kind_of(each)) for each in (node, node.args[0])):
-            yield function.value("call left out", 2, path, node.args[0])
+        only = node.args[0]
+        if all(T.is_scalar(function.kind_of(each)) for each in (node, only)):
+            yield function.value("call left out", 2, path, only)
+        if isinstance(only, ast.Constant) and T.is_float(function.kind_of(node)):
+            for extreme in (-math.inf, math.inf):  # what a maximum or a minimum begins with
+                yield function.value("zero", 2, path, ast.Constant(extreme))
 
 
 @_of_node.register

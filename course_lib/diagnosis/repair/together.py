@@ -84,6 +84,22 @@ def alike_comparisons(function: Ingredients) -> Iterator[Edit]:
                 yield function.values("comparison", 2, new, function.line(next(iter(new))))
 
 
+def alike_numbers(function: Ingredients) -> Iterator[Edit]:
+    """A number one more or one less wherever it stands in a test and what hangs on it."""
+    for node, path in function.nodes:
+        if not isinstance(node, ast.If):
+            continue
+        groups: dict[int, list[Path]] = defaultdict(list)
+        for inner, below in function.nodes:
+            if below[: len(path)] == path and isinstance(inner, ast.Constant):
+                if type(inner.value) is int and function.is_read(inner, below):
+                    groups[inner.value].append(below)
+        for number, places in groups.items():
+            for other in (number - 1, number + 1) if len(places) > 1 else ():
+                new: dict[Path, ast.expr] = {place: ast.Constant(other) for place in places}
+                yield function.values("number", 2, new, function.line(places[0]))
+
+
 def guarded_loads(function: Ingredients) -> Iterator[Edit]:
     """`A[i, j]` only where there is one, else 0: each by itself, all, and all of one array."""
     groups: dict[str, dict[Path, ast.expr]] = defaultdict(dict)
