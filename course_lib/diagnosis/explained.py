@@ -40,7 +40,10 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
     by_formula = first.code == "wrong-index" and launcher.exercise.family in OF_FAMILY
     if first.line is not None and (by_formula or first.code not in SYMPTOMS):
         return found
-    better = Explanation(launcher, first, trials).told()
+    explanation = Explanation(launcher, first, trials)
+    better = explanation.told()
+    if explanation.repair:  # with it no launch shows an error: all of them follow from one cause
+        return [better, *(each for each in found if each.severity != "error")]
     return [better if each is first else each for each in found]
 
 
@@ -62,15 +65,21 @@ class Explanation:
         """The finding, explained; as it is where nothing explains it."""
         if self.seen.code not in SYMPTOMS:  # it is known what is wrong, but not where
             return replace(self.seen, line=next(iter(self.ranks), None))
-        counted = [trial for trial in self.trials if trial.case.is_counted]
-        repairs = Search(self.launcher, counted, self.ranks).repairs()
-        if repairs:
-            return self.by_a_change(repairs[0])
+        if self.repair:
+            return self.by_a_change(self.repair)
         if self.idea:
             return self.idea
         if self.seen.code in NUMBERS and self.telling and not self.telling.is_vague:
             return self.by_a_fact(self.telling)
         return self.unexplained() if self.seen.code == "wrong-result" else self.seen
+
+    @cached_property
+    def repair(self) -> Edit | None:
+        """The smallest change with which all launches are right and clean."""
+        if self.seen.code not in SYMPTOMS:
+            return None
+        counted = [trial for trial in self.trials if trial.case.is_counted]
+        return next(iter(Search(self.launcher, counted, self.ranks).repairs()), None)
 
     @cached_property
     def facts(self) -> list[Fact]:

@@ -1,0 +1,20 @@
+# exercise: histogram
+# marked: wrong; cause: The conversion to int cuts off towards zero where it should go down, so negative numbers fall into the bin above; code: wrong-index|wrong-formula|integer-arithmetic|wrong-result; lines: [13]
+from numba import cuda, float32, int32
+
+
+@cuda.jit
+def histogram(x, out):
+    hist = cuda.shared.array(16, int32)
+    tid = cuda.threadIdx.x
+    if tid < 16:
+        hist[tid] = 0
+    cuda.syncthreads()
+    for idx in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        val = x[idx] * float32(8)
+        slot = int(val) + 8
+        slot = max(0, min(15, slot))
+        cuda.atomic.add(hist, slot, 1)
+    cuda.syncthreads()
+    if tid < 16:
+        cuda.atomic.add(out, tid, float32(hist[tid]))

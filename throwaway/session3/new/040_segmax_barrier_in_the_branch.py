@@ -1,0 +1,23 @@
+# exercise: segmented_max
+# marked: wrong; cause: The barrier between reading and writing stands in the branch of the threads that have a partner; code: barrier-divergence|race-write-after-read|race-read-after-write; lines: [16]
+import math
+from numba import cuda, float32
+
+
+@cuda.jit
+def segmented_max(x, y):
+    best = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    best[t] = x[i] if i < x.shape[0] else float32(-math.inf)
+    cuda.syncthreads()
+    step = 1
+    while step < 64:
+        if t >= step:
+            other = max(best[t], best[t - step])
+            cuda.syncthreads()
+            best[t] = other
+        cuda.syncthreads()
+        step *= 2
+    if i < y.shape[0]:
+        y[i] = best[t]

@@ -1,0 +1,27 @@
+# exercise: histogram
+# marked: right
+import math
+from numba import cuda, float32
+
+BINS = 16
+
+
+@cuda.jit
+def histogram(x, out):
+    c = cuda.shared.array(BINS, float32)
+    t = cuda.threadIdx.x
+    if t < BINS:
+        c[t] = float32(0)
+    cuda.syncthreads()
+    i = cuda.grid(1)
+    while i < x.shape[0]:
+        b = int(math.floor(x[i] * float32(8))) + BINS // 2
+        if b < 0:
+            b = 0
+        elif b >= BINS:
+            b = BINS - 1
+        cuda.atomic.add(c, b, float32(1))
+        i += cuda.gridsize(1)
+    cuda.syncthreads()
+    if t < BINS:
+        cuda.atomic.add(out, t, c[t])

@@ -1,0 +1,27 @@
+# exercise: segmented_max
+# marked: right
+import math
+from numba import cuda, float32
+
+SEGMENT = 64
+
+
+@cuda.jit
+def segmented_max(x, y):
+    a = cuda.shared.array(SEGMENT, float32)
+    j = cuda.threadIdx.x
+    where = cuda.blockIdx.x * SEGMENT + j
+    own = float32(-math.inf)
+    if where < len(x):
+        own = x[where]
+    a[j] = own
+    gap = 1
+    while gap <= SEGMENT // 2:
+        cuda.syncthreads()
+        if j >= gap:
+            own = max(own, a[j - gap])
+        cuda.syncthreads()
+        a[j] = own
+        gap = gap + gap
+    if where < len(y):
+        y[where] = own
