@@ -10,6 +10,7 @@ from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.families.common import not_finite, not_written
 from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launcher import Launcher
+from course_lib.diagnosis.launches.outcome import by_how_much
 from course_lib.diagnosis.provenance import words as facts_in_words
 from course_lib.diagnosis.provenance.facts import BEFORE, NOT_FINITE, UNWRITTEN, Fact
 from course_lib.diagnosis.provenance.suspects import explained
@@ -24,7 +25,7 @@ from course_lib.diagnosis.wrong_numbers import OF_FAMILY, placed
 from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.findings import Finding, finding
-from course_lib.sentences import Line, Sentence, say
+from course_lib.sentences import Line, Sentence, say, with_values
 
 NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 # What these say is true and shows late; what the numbers are made of says more.
@@ -40,7 +41,7 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
     by_formula = first.code == "wrong-index" and launcher.exercise.family in OF_FAMILY
     if first.line is not None and (by_formula or first.code not in SYMPTOMS):
         return found
-    explanation = Explanation(launcher, first, trials)
+    explanation = CauseSearch(launcher, first, trials)
     better = explanation.told()
     if explanation.repair:  # with it no launch shows an error: all of them follow from one cause
         return [better, *(each for each in found if each.severity != "error")]
@@ -48,7 +49,7 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
 
 
 @dataclass
-class Explanation:
+class CauseSearch:
     """What explains one finding.
 
     Args:
@@ -166,5 +167,12 @@ class Explanation:
         return facts_in_words.said_of(fact, letters, letters[self.launcher.names[-1]])
 
     def with_launch(self, found: Finding) -> Finding:
-        """With the launch that shows it, for whoever grades."""
-        return self.launcher.seen_in(self.exact, found, is_told=False) if self.exact else found
+        """With the launch that shows it, for whoever grades, and one element that is wrong."""
+        if self.exact is None:
+            return found
+        told = self.launcher.seen_in(self.exact, found, is_told=False)
+        if self.seen.code != "wrong-result" or self.exact.right:
+            return told
+        return replace(
+            told, message=with_values(told.message, f"{by_how_much(self.exact.outcome)}.")
+        )

@@ -8,7 +8,7 @@ from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.answer import Answer
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.provenance import facts
-from course_lib.diagnosis.provenance.facts import Fact, Terms
+from course_lib.diagnosis.provenance.facts import Fact, SumTerms
 from course_lib.diagnosis.provenance.forms import AxisForm
 from course_lib.diagnosis.provenance.suspects import explained
 from course_lib.diagnosis.provenance.tables import Experiment, experiment
@@ -201,5 +201,5 @@ def test_terms(
     exercise: str, old: str, new: str, kind: str, terms: tuple[str, tuple[int, ...]]
 ) -> None:
     fact, lines = told(exercise, old, new)
-    assert (fact.kind, fact.arrays, fact.terms) == (kind, ("A", "B"), Terms(*terms, 31))
+    assert (fact.kind, fact.arrays, fact.terms) == (kind, ("A", "B"), SumTerms(*terms, 31))
     assert lines[0].startswith(("for", "acc"))

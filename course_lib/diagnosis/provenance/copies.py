@@ -1,4 +1,4 @@
-"""Copies of one launch that differ in one number each, run as the blocks of one launch.
+"""LaunchCopies of one launch that differ in one number each, run as the blocks of one launch.
 
 A launch costs NumPy about the same for one lane or for thousands. So each copy is a z of the grid,
 and has its own arrays; in some, one place of the text loads or stores 0, or one test is decided.
@@ -31,7 +31,7 @@ Kind = Literal["load", "store", "test"]
 
 
 @dataclass(frozen=True, eq=False)
-class Site:
+class TextSite:
     """A place in the text, and what stands there in one copy: 0 for a number that is loaded from
     an array or stored in it, True or False for a test."""
 
@@ -47,7 +47,7 @@ class Site:
 
 
 @dataclass
-class Copies:
+class LaunchCopies:
     """Launches copies of a kernel's launch; `budget` is what all of one launch may use."""
 
     kernel: Kernel
@@ -68,7 +68,9 @@ class Copies:
         parts = [arguments[n : n + size] for n in range(0, len(arguments), size)]
         return np.concatenate([self._launched(kernel, part) for part in parts])
 
-    def changed(self, arguments: Sequence[Sequence[Any]], sites: Sequence[Sequence[Site]]) -> Array:
+    def changed(
+        self, arguments: Sequence[Sequence[Any]], sites: Sequence[Sequence[TextSite]]
+    ) -> Array:
         """The same, where copy n has something else at all of sites[n]."""
         size = max(1, MOST_LANES // self.lanes)
         left = []
@@ -91,9 +93,9 @@ class Copies:
         return stacked[-1]
 
 
-def sites_of(typing: Typing) -> list[Site]:
+def sites_of(typing: Typing) -> list[TextSite]:
     """Where a kernel and its device functions load and store numbers, and what they test."""
-    found: dict[tuple[ast.AST, str, bool | None], Site] = {}
+    found: dict[tuple[ast.AST, str, bool | None], TextSite] = {}
     for each in _with_callees(typing):
         for site in _in_function(each.kernel.tree):
             if site.node in each.waiting:  # every thread has to reach a barrier
@@ -111,13 +113,13 @@ def _with_callees(typing: Typing) -> list[Typing]:
     return found
 
 
-def _in_function(tree: Function) -> Iterator[Site]:
+def _in_function(tree: Function) -> Iterator[TextSite]:
     paths = dict(walk(tree))
 
-    def site(node: ast.expr, kind: Kind, array: str = "", instead: bool | None = None) -> Site:
+    def site(node: ast.expr, kind: Kind, array: str = "", instead: bool | None = None) -> TextSite:
         new = ast.Constant(0 if instead is None else instead)
         edit = Edit(kind, node.lineno, 0, tree, {paths[node]: new})
-        return Site(node, kind, edit, array, instead)
+        return TextSite(node, kind, edit, array, instead)
 
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):

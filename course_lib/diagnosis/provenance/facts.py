@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from course_lib.diagnosis.provenance.forms import AxisForm, forms_of
-from course_lib.diagnosis.provenance.tables import Experiment, Table
+from course_lib.diagnosis.provenance.tables import DependenceTable, Experiment
 
 Array = np.ndarray
 Place = tuple[int, ...]
@@ -27,7 +27,7 @@ PRECISION = 1e-3  # to which a factor is known
 
 
 @dataclass(frozen=True)
-class Terms:
+class SumTerms:
     """Which terms of a sum, counted from 0 to `of` - 1: FIRST, LAST, FROM numbers[0] on, UP_TO
     numbers[0] (without it), EVERY numbers[1]-th from numbers[0] on, a STRETCH from numbers[0] up to
     numbers[1] (without it), or SCATTERED."""
@@ -64,7 +64,7 @@ class Fact:
     read: Place = ()
     right: Place = ()
     forms: tuple[AxisForm, ...] | None = None
-    terms: Terms | None = None
+    terms: SumTerms | None = None
     factor: float = 0.0
     apart: int = 0
     lines: tuple[int, ...] = ()
@@ -175,7 +175,7 @@ class _Seen:
     pairs: tuple[Array, Array] | None = None  # right and used cells, row by row
 
 
-def _of_array(found: Experiment, table: Table) -> list[Fact]:
+def _of_array(found: Experiment, table: DependenceTable) -> list[Fact]:
     """What the watched elements show, the most frequent kind first; one fact of each kind."""
     by_kind: dict[str, list[_Seen]] = {}
     for column, flat in enumerate(found.watched):
@@ -189,7 +189,9 @@ def _of_array(found: Experiment, table: Table) -> list[Fact]:
     ]
 
 
-def _together(found: Experiment, table: Table, seen: Sequence[_Seen], share: float) -> Fact:
+def _together(
+    found: Experiment, table: DependenceTable, seen: Sequence[_Seen], share: float
+) -> Fact:
     """One fact for several elements that show the same kind."""
     first = seen[0].fact
     pairs = [each.pairs for each in seen if each.pairs]
@@ -204,7 +206,7 @@ def _together(found: Experiment, table: Table, seen: Sequence[_Seen], share: flo
     return replace(first, share=share, terms=agreed, factor=factor)
 
 
-def _of_element(table: Table, column: int, element: Place) -> _Seen | None:
+def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | None:
     """How the cells that one element depends on differ from those that it should depend on."""
     depends, should = table.depends[:, column], table.should[:, column]
     fact = Fact("", (table.array,), 0.0, element)
@@ -286,7 +288,7 @@ def _times(fact: Fact, got: Array, right: Array) -> _Seen | None:
     return _Seen(replace(fact, kind=WEIGHTED))
 
 
-def _paired(table: Table, column: int) -> tuple[Array, Array] | None:
+def _paired(table: DependenceTable, column: int) -> tuple[Array, Array] | None:
     """Which cell stands in place of which: by the same factor, or else by their order."""
     used, right = (np.flatnonzero(each[:, column]) for each in (table.depends, table.should))
     factors, wanted = table.got[used, column], table.right[right, column]
@@ -301,22 +303,28 @@ def _paired(table: Table, column: int) -> tuple[Array, Array] | None:
     return table.places(right), table.places(used)
 
 
-def _first(table: Table, mask: Array) -> Place:
+def _first(table: DependenceTable, mask: Array) -> Place:
     return tuple(map(int, table.places(np.flatnonzero(mask)[:1])[0])) if mask.any() else ()
 
 
-def _terms(ranks: Array, of: int) -> Terms:
+def _terms(ranks: Array, of: int) -> SumTerms:
     first, last, count = int(ranks[0]), int(ranks[-1]), len(ranks)
     if count == 1 and of > 1 and first in (0, of - 1):
-        return Terms(LAST if first else FIRST, (), of)
+        return SumTerms(LAST if first else FIRST, (), of)
     if last - first == count - 1:
         if first == 0:
-            return Terms(UP_TO, (last + 1,), of)
+            return SumTerms(UP_TO, (last + 1,), of)
         return (
-            Terms(FROM, (first,), of) if last == of - 1 else Terms(STRETCH, (first, last + 1), of)
+            SumTerms(FROM, (first,), of)
+            if last == of - 1
+            else SumTerms(STRETCH, (first, last + 1), of)
         )
     steps = np.unique(np.diff(ranks))
-    return Terms(EVERY, (first, int(steps[0])), of) if len(steps) == 1 else Terms(SCATTERED, (), of)
+    return (
+        SumTerms(EVERY, (first, int(steps[0])), of)
+        if len(steps) == 1
+        else SumTerms(SCATTERED, (), of)
+    )
 
 
 def _aliases(found: Experiment, facts: Sequence[Fact]) -> list[Fact]:
@@ -335,7 +343,7 @@ def _aliases(found: Experiment, facts: Sequence[Fact]) -> list[Fact]:
     return left
 
 
-def _stands_in(other: Table, table: Table) -> bool:
+def _stands_in(other: DependenceTable, table: DependenceTable) -> bool:
     """Do most elements depend more on cells of one array, where they should on the same cells of
     another?"""
     if len(other.shape) != len(table.shape):

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from course_lib.diagnosis.provenance.copies import Site
+from course_lib.diagnosis.provenance.copies import TextSite
 from course_lib.diagnosis.provenance.facts import (
     EVERY,
     FIRST,
@@ -102,7 +102,7 @@ class Suspects:
 
     # --- what the copies of the launch say ---------------------------------------------------
 
-    def _sites(self, kind: str) -> list[Site]:
+    def _sites(self, kind: str) -> list[TextSite]:
         return [each for each in self.found.without if each.kind == kind]
 
     def _helpful_tests(self) -> list[int]:
@@ -111,7 +111,7 @@ class Suspects:
         return [line for count, line in sorted(helped, key=lambda each: -each[0]) if count]
 
     @cached_property
-    def _feeding(self) -> list[Site]:
+    def _feeding(self) -> list[TextSite]:
         """The loads that feed wrong elements, those that feed no others first."""
         shares = {each: self.found.feeds(each) for each in self._sites("load")}
         return sorted((each for each in shares if shares[each]), key=lambda each: -shares[each])

@@ -17,7 +17,7 @@ import numpy as np
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.diagnosis.problems.problem import EPSILON, Case
-from course_lib.diagnosis.provenance.copies import Copies, Site, sites_of
+from course_lib.diagnosis.provenance.copies import LaunchCopies, TextSite, sites_of
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Budget, KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
@@ -38,7 +38,7 @@ BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
-class Table:
+class DependenceTable:
     """How the elements of an output depend on some cells of one array.
 
     Attributes:
@@ -79,7 +79,7 @@ class Experiment:
 
     launcher: Launcher
     case: Case
-    copies: Copies
+    copies: LaunchCopies
     steps: int
     inputs: tuple[Array, ...]
     before: Array
@@ -133,7 +133,7 @@ class Experiment:
         return MOST_WORK // (self.copies.lanes * self.steps)
 
     @cached_property
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[DependenceTable]:
         """One for each input, with the watched elements only.
 
         Where not every cell can have a copy, as many elements are watched as can have all theirs.
@@ -153,14 +153,14 @@ class Experiment:
         return [self._table(number, each) for number, each in enumerate(cells)]
 
     @cached_property
-    def sites(self) -> list[Site]:
+    def sites(self) -> list[TextSite]:
         """The loads, stores and tests in the text."""
         return sites_of(typing_for(self.copies.kernel, self._arguments(self.inputs)))
 
     @cached_property
-    def without(self) -> dict[Site, Array]:
+    def without(self) -> dict[TextSite, Array]:
         """What is left in the output if a load or store is 0, or a test is decided."""
-        found: dict[Site, Array] = {}
+        found: dict[TextSite, Array] = {}
         for is_test in (False, True):  # a test may end a loop; then the others still count
             some = [each for each in self.sites if (each.kind == "test") is is_test]
             with suppress(BudgetExceeded):
@@ -168,7 +168,7 @@ class Experiment:
         return found
 
     @cached_property
-    def unfinished(self) -> list[Site]:
+    def unfinished(self) -> list[TextSite]:
         """The loads from which elements get what is not finite.
 
         Without one that does it alone, elements are finite. Of several such on one way the first
@@ -183,13 +183,13 @@ class Experiment:
         alone = [each for each, is_bad in zip(rest, still[1:], strict=True) if is_bad]
         return passed if still[0] else [*alone, *passed]
 
-    def _left(self, sites: Sequence[Sequence[Site]]) -> Array:
+    def _left(self, sites: Sequence[Sequence[TextSite]]) -> Array:
         if not sites:
             return np.zeros((0, self.got.size))
         left = self.copies.changed([self._arguments(self.inputs)] * len(sites), sites)
         return left.reshape(len(sites), -1).astype(np.float64)
 
-    def helped(self, site: Site, only_finite: bool = False) -> int:
+    def helped(self, site: TextSite, only_finite: bool = False) -> int:
         """How many wrong elements are right, written or finite once a site is changed."""
         left = self.without.get(site, self.got)
         is_written = left != self.before.reshape(-1)
@@ -200,7 +200,7 @@ class Experiment:
             better |= self.unwritten & is_written
         return int((better & self.wrong).sum())
 
-    def feeds(self, site: Site) -> float:
+    def feeds(self, site: TextSite) -> float:
         """Of the elements that are others without a site, the share that is wrong."""
         with np.errstate(invalid="ignore"):
             moved = ~(np.abs(self.without.get(site, self.got) - self.got) <= self.noise)
@@ -232,7 +232,7 @@ class Experiment:
         name = (*self.launcher.problem.formats, "float32")[number]
         return lambda values: rounded(np.asarray(values * 1.5, np.float32), name)
 
-    def _table(self, number: int, cells: Array) -> Table:
+    def _table(self, number: int, cells: Array) -> DependenceTable:
         at = self.watched
         values = self.inputs[number]
         if not len(cells) or not len(at):
@@ -245,7 +245,7 @@ class Experiment:
             depends, should = (~(np.abs(each) <= self.noise[at]) for each in (got, right))
         name = self.launcher.names[number]
         scaled = (got / by[:, None], right / by[:, None])
-        return Table(name, np.shape(values), cells, *scaled, depends, should)
+        return DependenceTable(name, np.shape(values), cells, *scaled, depends, should)
 
     def _cells_of_slabs(self, number: int) -> list[Array]:
         """For each watched element, the cells that it depends on or should, as far as whole slabs
@@ -331,7 +331,7 @@ def _begun(launcher: Launcher, case: Case, steps: int) -> Experiment:
     with np.errstate(all="ignore"):
         zero = expected_of(problem, case, nothing)[0]
     budget = Budget(LONGER * steps + LEAST_STEPS, BYTES, 0)
-    copies = Copies(launcher.answer.kernel, launch.grid, launch.block, case.schedule, budget)
+    copies = LaunchCopies(launcher.answer.kernel, launch.grid, launch.block, case.schedule, budget)
     rows = [
         [*as_held(problem, each), held.copy(order="K")]
         for each, held in ((inputs, before), (inputs, other), (nothing, before))

@@ -27,7 +27,7 @@ from course_lib.diagnosis.provenance.facts import (
     UP_TO,
     WEIGHTED,
     Fact,
-    Terms,
+    SumTerms,
 )
 from course_lib.diagnosis.source.source import Source
 from course_lib.sentences import Sentence, say
@@ -88,7 +88,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     TIMES: (
         "accumulator-error",
-        "Terms of {element} count {factor} times.",
+        "SumTerms of {element} count {factor} times.",
         "How often does each term reach {element}, and with which factor?",
     ),
     WEIGHTED: (
@@ -156,7 +156,7 @@ def said_of(fact: Fact, letters: Mapping[str, str], output: str) -> tuple[Senten
     return say(sentence, **facts), say(question, **facts)
 
 
-def _terms_in_words(terms: Terms | None) -> str:
+def _terms_in_words(terms: SumTerms | None) -> str:
     """The subject of a sentence about them, with its verb."""
     if terms is None:
         return "some of the terms are"

@@ -19,7 +19,7 @@ BLOCKS = (ast.For, ast.While, ast.If)
 
 
 @dataclass(frozen=True)
-class Place:
+class StatementPlace:
     """Where a statement stands: its number in a block, which is a field of the node at `owner`."""
 
     block: Sequence[ast.stmt]
@@ -36,11 +36,11 @@ class Place:
         return (*self.owner, (self.name, self.number))
 
     @property
-    def previous(self) -> Place | None:
+    def previous(self) -> StatementPlace | None:
         return replace(self, number=self.number - 1) if self.number else None
 
     @property
-    def following(self) -> Place | None:
+    def following(self) -> StatementPlace | None:
         is_last = self.number + 1 == len(self.block)
         return None if is_last else replace(self, number=self.number + 1)
 
@@ -64,12 +64,14 @@ def of_statements(function: Ingredients) -> Iterator[Edit]:
         yield from _in_other_order(function, place)
 
 
-def _places(function: Ingredients) -> Iterator[Place]:
+def _places(function: Ingredients) -> Iterator[StatementPlace]:
     for node, path in function.nodes:
         for name in ("body", "orelse"):
             block = getattr(node, name, None)
             if isinstance(block, list):  # and not what an expression with `if` chooses
-                yield from (Place(block, path, name, number) for number in range(len(block)))
+                yield from (
+                    StatementPlace(block, path, name, number) for number in range(len(block))
+                )
 
 
 # --- by the kind of the statement -----------------------------------------------------------------
@@ -168,7 +170,7 @@ def _moved_out(
 
 
 def _moved_in(
-    function: Ingredients, block: ast.For | ast.While | ast.If, place: Place
+    function: Ingredients, block: ast.For | ast.While | ast.If, place: StatementPlace
 ) -> Iterator[Edit]:
     """The statement behind a block at its end, or the one before it at its beginning."""
     last: Path = (*place.path, ("body", len(block.body) - 1))
@@ -182,14 +184,14 @@ def _moved_in(
 
 
 def _moved(
-    function: Ingredients, kind: str, place: Place, to: Path, change: StatementEdit
+    function: Ingredients, kind: str, place: StatementPlace, to: Path, change: StatementEdit
 ) -> Iterator[Edit]:
     if not function.makes_an_array(place.statement):
         changes = {to: change, place.path: GONE}
         yield function.statements(kind, 1, changes, place.statement.lineno)
 
 
-def _in_other_order(function: Ingredients, place: Place) -> Iterator[Edit]:
+def _in_other_order(function: Ingredients, place: StatementPlace) -> Iterator[Edit]:
     """A statement and the next one, exchanged."""
     other = place.following
     if other is None or isinstance(other.statement, ast.For | ast.While):

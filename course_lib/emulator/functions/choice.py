@@ -24,7 +24,7 @@ from course_lib.emulator.language import types as T
 CHOOSE = "course_lib.emulator.choose"  # what its name stands for in a kernel's namespace
 
 
-class Choice(Intrinsic):
+class Alternatives(Intrinsic):
     """The one function whose arguments are not all worked out: each in its own blocks alone."""
 
 
@@ -37,4 +37,4 @@ def _run(machine: Runner, node: ast.Call, values: list[Any]) -> Any:
     raise NotImplementedError
 
 
-INTRINSICS[CHOOSE] = Choice(_typing, _run)
+INTRINSICS[CHOOSE] = Alternatives(_typing, _run)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.choice import Choice
+from course_lib.emulator.functions.choice import Alternatives
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
@@ -164,7 +164,7 @@ def _call(typing: Typing, node: ast.Call) -> Prepared | None:
     target = typing.calls[node]
     if node in typing.slots:  # some of the arguments stand in a tuple behind a `*`
         return None
-    if isinstance(target, Choice):
+    if isinstance(target, Alternatives):
         return chooser(typing, node, prepared)
     arguments = [prepared(typing, argument) for argument in typing.arguments_of(node)]
     if isinstance(target, Intrinsic):
