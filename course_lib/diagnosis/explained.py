@@ -95,7 +95,8 @@ class CauseSearch:
     @cached_property
     def ranks(self) -> dict[int, int]:
         """The lines to which the numbers point, each with its rank from 0 on."""
-        lines = dict.fromkeys(line for fact in self.facts for line in fact.lines)
+        of_facts = (line for fact in self.facts for line in fact.lines)
+        lines = dict.fromkeys([*self.launcher.limits.lossy_casts(), *of_facts])
         return {line: rank for rank, line in enumerate(lines)}
 
     @cached_property

@@ -30,6 +30,7 @@ OF_KIND = {
     "array": FORMULA,
     "larger or smaller": FORMULA,
     "else missing": MASK,
+    "narrow type": "index-overflow",
 }
 MOVES = ("in the loop", "behind the loop", "before the loop", "left out")
 MOST_STEPS = 3  # from a variable to those that are worked out from it, and on to others

@@ -10,6 +10,7 @@ from itertools import combinations
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
 from course_lib.diagnosis.repairs.change import Path, copy_of
+from course_lib.emulator.language import types as T
 
 Places = Mapping[str, Sequence[Path]]
 
@@ -70,15 +71,19 @@ def _exchanged(function: Ingredients, reads: Places, cost: int) -> Iterator[Edit
 
 def _arrays_exchanged(function: Ingredients, path: Path) -> Iterator[Edit]:
     """Two arrays with as many axes, of one value: `a[i] * b[j]` for `b[i] * a[j]`."""
-    found: dict[str, list[Path]] = defaultdict(list)
+    found: dict[str, dict[Path, ast.expr]] = defaultdict(dict)
     for node, below in function.nodes:
-        if below[: len(path)] == path and isinstance(node, ast.Name) and below[-1][0] == "value":
-            if node.id in function.arrays and isinstance(function.at[below[:-1]], ast.Subscript):
-                found[node.id].append(below)
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), slice=index) if name in function.arrays:
+                if below[: len(path)] == path and T.is_scalar(function.kind_of(node)):
+                    found[name][below] = index
     for one, two in combinations(sorted(found), 2):
         if function.arrays[one] == function.arrays[two]:
-            new: dict[Path, ast.expr] = {below: named(two) for below in found[one]}
-            new |= {below: named(one) for below in found[two]}
+            new: dict[Path, ast.expr] = {
+                below: ast.Subscript(named(other), index, ast.Load())
+                for name, other in ((one, two), (two, one))
+                for below, index in found[name].items()
+            }
             yield function.values("exchange", 2, new, min(map(function.line, new)))
 
 

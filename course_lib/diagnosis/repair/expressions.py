@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator
 from functools import singledispatch
 
+import numpy as np
+
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
 from course_lib.diagnosis.repairs.change import Path, copy_of
@@ -144,8 +146,12 @@ def _of_choice(node: ast.IfExp, function: Ingredients, path: Path) -> Iterator[E
 def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit]:
     if len(node.args) == 1 and path[-1][0] != "func":
         only = node.args[0]
-        if all(T.is_scalar(function.kind_of(each)) for each in (node, only)):
-            yield function.value("call left out", 2, path, only)
+        kind, given = function.kind_of(node), function.kind_of(only)
+        if isinstance(kind, np.dtype) and isinstance(given, np.dtype):
+            narrows = kind.kind == given.kind == "i" and kind.itemsize < given.itemsize
+            yield function.value(
+                *("narrow type", 1) if narrows else ("call left out", 2), path, only
+            )
         if isinstance(only, ast.Constant) and T.is_float(function.kind_of(node)):
             for extreme in (-math.inf, math.inf):  # what a maximum or a minimum begins with
                 yield function.value("zero", 2, path, ast.Constant(extreme))

@@ -39,6 +39,10 @@ SAYS = {
     "brackets": ("other brackets in {text}", "In which order is {text} worked out?"),
     "rounding": ("{text} rounded the other way", "What if it does not divide?"),
     "call left out": ("{text} without its call", "What does this call do to its argument?"),
+    "narrow type": (
+        "a type that holds larger numbers in place of that of {text}",
+        "Which is the largest number that comes here, and which one can this type hold?",
+    ),
     "array": ("another array in {text}", "Which array holds what is needed here?"),
     "off by one": ("one more or one less than {text}", "What are the first and the last value?"),
     "term": ("something added to {text}", "From where does {text} count?"),

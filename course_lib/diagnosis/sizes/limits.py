@@ -58,6 +58,11 @@ class Limits:
         ]
         return min(sites, key=lambda site: TELLING.index(site.kind), default=None)
 
+    def lossy_casts(self) -> list[int]:
+        """The lines of casts to 8 or 16 bits that some number did not fit into."""
+        sites = self.notes.sites
+        return [site.line for site in sites if site.kind == "cast" and site.met_in is not None]
+
     def suspicions(self) -> Iterator[Suspicion]:
         """Every limit that some size, grown, comes closer to; each once for each such size."""
         long = [case for case in self.cases if case.along is not None]

@@ -8,6 +8,7 @@ for how it runs.
 from __future__ import annotations
 
 import ast
+from functools import reduce
 from typing import Any
 
 from course_lib.emulator.functions.intrinsics import (
@@ -29,8 +30,10 @@ class Alternatives(Intrinsic):
 
 
 def _typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    need(all(T.is_scalar(each.type) for each in arguments), "chooses between numbers")
-    return Typed(arguments[0].type)
+    kinds = [each.type for each in arguments]
+    need(all(map(T.is_scalar, kinds)), "chooses between numbers")
+    whole = reduce(T.unify, (kind for kind in kinds if T.is_integer(kind)), kinds[0])
+    return Typed(whole if T.is_integer(whole) else kinds[0])
 
 
 def _run(machine: Runner, node: ast.Call, values: list[Any]) -> Any:
