@@ -39,9 +39,9 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
     if first is None:
         return found
     by_formula = first.code == "wrong-index" and launcher.exercise.family in OF_FAMILY
-    if first.line is not None and (by_formula or first.code not in SYMPTOMS):
-        return found
     explanation = CauseSearch(launcher, first, trials)
+    if first.line is not None and (by_formula or not explanation.is_needed):
+        return found
     better = explanation.told()
     if explanation.repair:  # with it no launch shows an error: all of them follow from one cause
         return [better, *(each for each in found if each.severity != "error")]
@@ -62,9 +62,15 @@ class CauseSearch:
     seen: Finding
     trials: Sequence[Trial]
 
+    @property
+    def is_needed(self) -> bool:
+        """Is it but a symptom? So is a race where launches without one are wrong as well."""
+        clean = any(not trial.right and not trial.errors for trial in self.trials)
+        return self.seen.code in SYMPTOMS or (clean and self.seen.code.startswith("race-"))
+
     def told(self) -> Finding:
         """The finding, explained; as it is where nothing explains it."""
-        if self.seen.code not in SYMPTOMS:  # it is known what is wrong, but not where
+        if not self.is_needed:  # it is known what is wrong, but not where
             return replace(self.seen, line=next(iter(self.ranks), None))
         if self.repair:
             return self.by_a_change(self.repair)
@@ -77,7 +83,7 @@ class CauseSearch:
     @cached_property
     def repair(self) -> Edit | None:
         """The smallest change with which all launches are right and clean."""
-        if self.seen.code not in SYMPTOMS:
+        if not self.is_needed:
             return None
         counted = [trial for trial in self.trials if trial.case.is_counted]
         return next(iter(Search(self.launcher, counted, self.ranks).repairs()), None)
@@ -95,8 +101,9 @@ class CauseSearch:
     @cached_property
     def ranks(self) -> dict[int, int]:
         """The lines to which the numbers point, each with its rank from 0 on."""
+        of_idea = [self.idea.line] if self.idea and self.idea.line else []
         of_facts = (line for fact in self.facts for line in fact.lines)
-        lines = dict.fromkeys([*self.launcher.limits.lossy_casts(), *of_facts])
+        lines = dict.fromkeys([*self.launcher.limits.lossy_casts(), *of_idea, *of_facts])
         return {line: rank for rank, line in enumerate(lines)}
 
     @cached_property
@@ -111,7 +118,9 @@ class CauseSearch:
     def idea(self) -> Finding | None:
         """What the entry itself says that these numbers are."""
         exact, exercise = self.exact, self.launcher.exercise
-        if exact is None or self.seen.code.startswith("race-"):
+        # Whose number stays is chance; not so where a kernel that is given does the storing.
+        is_chance = self.seen.code.startswith("race-") and not self.launcher.reads_for_a_caller
+        if exact is None or is_chance:
             return None
         idea = idea_behind(exercise, exact.outcome)
         if idea is None:
@@ -126,18 +135,24 @@ class CauseSearch:
         says, hint = said_of(edit)
         seen, message = self.seen, self.seen.message
         agreeing = next((fact for fact in self.facts if edit.line in fact.lines[:AGREES]), None)
+        lost = not_finite(self.exact.outcome) if self.exact and seen.code == "wrong-result" else None
         plain = seen.code in OUTSIDE and agreeing is not None and agreeing.kind == UNWRITTEN
         if self.idea:
             message, hint = self.idea.message, self.idea.hint  # type: ignore[assignment]
         elif agreeing and agreeing.kind != NOT_FINITE and not plain:
             message = self.sentence_of(agreeing)[0]
+        elif lost:
+            message, hint = lost.message, say("{hint}", hint=lost.hint)
         elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
             message = say("{seen} That shows at {line}.", line=Line(seen.line), seen=message)
         told = say(
             "{message} With one change here it would be right: {says}.", message=message, says=says
         )
-        before = agreeing is not None and agreeing.kind == BEFORE
-        code = "uninitialised-read" if before else code_of(edit, seen.code)
+        kind = agreeing.kind if agreeing else ""
+        is_missing = seen.code == "wrong-result" and kind == UNWRITTEN
+        code = code_of(edit, "incomplete-output" if is_missing else seen.code)
+        code = "uninitialised-read" if kind == BEFORE else code
+        code = lost.code if lost and code == "wrong-formula" else code
         return self.with_launch(finding(code, told, edit.line, hint, "error"))
 
     def by_a_fact(self, fact: Fact) -> Finding:

@@ -17,7 +17,7 @@ Place = tuple[int, ...]
 NOT_FINITE, UNWRITTEN, BEFORE, START = "not finite", "unwritten", "before", "start"
 MOVED, READS_OTHER, MISSING, ONLY = "moved", "reads other", "missing", "only"
 SURPLUS, TIMES, INDEPENDENT, WEIGHTED = "surplus", "times", "independent", "weighted"
-PAIRED, ALIAS = "paired", "alias"
+PAIRED, ALIAS, NOT_MEANT = "paired", "alias", "not meant"
 # Which terms of a sum.
 FIRST, LAST, FROM, UP_TO, EVERY, STRETCH, SCATTERED = (
     *("first", "last", "from", "up to", "every", "stretch", "scattered"),
@@ -102,7 +102,11 @@ def _share(found: Experiment, mask: Array) -> float:
 
 def _of_whole_elements(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
     unfinished = found.wrong & ~np.isfinite(found.got)
-    for kind, mask in ((UNWRITTEN, found.unwritten), (NOT_FINITE, unfinished)):
+    stays = found.wrong & ~found.unwritten & (found.expected == found.before.reshape(-1))
+    if found.launcher.problem.starts_blank:
+        stays[:] = False
+    kinds = ((UNWRITTEN, found.unwritten), (NOT_FINITE, unfinished), (NOT_MEANT, stays))
+    for kind, mask in kinds:
         if mask.any():
             yield Fact(kind, output, _share(found, mask), _element(found, int(np.argmax(mask))))
 

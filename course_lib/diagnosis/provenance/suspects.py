@@ -55,6 +55,10 @@ class Suspects:
                 yield from _lines(stores)
                 yield from self._loops(stores)
                 yield from self._tests(stores)
+            case "not meant":
+                yield from _lines(stores)
+                yield from self._tests(stores)
+                yield from self._definitions(stores)
             case "not finite":
                 healing = [each.node for each in self.found.unfinished]
                 yield from self._helpful_tests()

@@ -16,6 +16,7 @@ from course_lib.diagnosis.provenance.facts import (
     MISSING,
     MOVED,
     NOT_FINITE,
+    NOT_MEANT,
     ONLY,
     PAIRED,
     READS_OTHER,
@@ -39,6 +40,11 @@ TOLD: dict[str, tuple[str, str, str]] = {
         "incomplete-output",
         "{element} is as it was before the launch.",
         "Which thread should write {element}, and what does it do instead?",
+    ),
+    NOT_MEANT: (
+        "wrong-index",
+        "{element} is written, and should stay as it was before the launch.",
+        "Which thread writes {element}, and what should keep it from that?",
     ),
     NOT_FINITE: (
         "numerical-overflow",
@@ -88,7 +94,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     TIMES: (
         "accumulator-error",
-        "SumTerms of {element} count {factor} times.",
+        "Terms of {element} count {factor} times.",
         "How often does each term reach {element}, and with which factor?",
     ),
     WEIGHTED: (

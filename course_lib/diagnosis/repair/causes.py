@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from course_lib.diagnosis.repair.edit import Edit, Function
 from course_lib.diagnosis.repairs.change import node_at
-from course_lib.diagnosis.source.nodes import names_bound, variables_in
+from course_lib.diagnosis.source.nodes import names_bound, names_read, root_name, variables_in
 
 INDEX, TEST, LOOP = "wrong-index", "wrong-bounds-check", "wrong-loop-bound"
 SUM, MASK, FORMULA = "accumulator-error", "missing-mask", "wrong-formula"
@@ -20,7 +20,6 @@ OF_KIND = {
     "guard missing": TEST,
     "condition left out": TEST,
     "condition turned": TEST,
-    "step missing": LOOP,
     "= for +=": SUM,
     "+= for =": SUM,
     "zero": SUM,
@@ -28,6 +27,7 @@ OF_KIND = {
     "targets": INDEX,
     "block": INDEX,
     "array": FORMULA,
+    "variable": FORMULA,
     "larger or smaller": FORMULA,
     "else missing": MASK,
     "narrow type": "index-overflow",
@@ -121,8 +121,7 @@ def _is_number(*values: ast.expr) -> bool:
 
 
 def _sets_a_name(statement: ast.Assign | ast.AugAssign) -> bool:
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-    return isinstance(target, ast.Name)
+    return _target(statement) in names_bound(statement)
 
 
 def _of_assigned(edit: Edit, statement: ast.Assign | ast.AugAssign, changed: ast.expr) -> str:
@@ -130,7 +129,7 @@ def _of_assigned(edit: Edit, statement: ast.Assign | ast.AugAssign, changed: ast
     begins = isinstance(statement, ast.Assign) and _is_of_a_sum(statement)
     counts = isinstance(statement.value, ast.Constant) and _sets_a_name(statement)
     if begins and not counts:
-        return SUM
+        return SUM if _is_added_to(edit.tree, _target(statement)) else FORMULA
     own = names_bound(statement)
     if any(isinstance(n, ast.While) and variables_in(n.test) & own for n in ast.walk(edit.tree)):
         return LOOP
@@ -142,6 +141,21 @@ def _of_assigned(edit: Edit, statement: ast.Assign | ast.AugAssign, changed: ast
     if edit.kind == "call left out" and "int" in ast.unparse(changed):
         return "integer-arithmetic"
     return SUM if isinstance(statement.value, ast.Constant) else FORMULA
+
+
+def _target(statement: ast.Assign | ast.AugAssign) -> str | None:
+    """The variable or array that is set."""
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+    return root_name(target)
+
+
+def _is_added_to(tree: Function, name: str | None) -> bool:
+    """Does a statement take what this variable or array holds, and store there again?"""
+    return any(
+        isinstance(node, ast.AugAssign) or name in names_read(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AugAssign) and _target(node) == name
+    )
 
 
 def _worked_out_from(tree: Function, names: frozenset[str]) -> frozenset[str]:

@@ -26,7 +26,8 @@ from course_lib.emulator.inference.typings import Typing
 
 
 def edits_of(typing: Typing, constants: Sequence[str], given: Collection[str]) -> list[Edit]:
-    """Every small change to one function, but for lines that every student is given."""
+    """Every small change to one function, but for lines that stand where every student is given
+    them."""
     function = Ingredients(typing, constants)
     found = [
         *of_expressions(function),
@@ -42,7 +43,7 @@ def edits_of(typing: Typing, constants: Sequence[str], given: Collection[str]) -
         *guarded_loads(function),
     ]
     lines = enumerate(typing.kernel.source.splitlines(), typing.kernel.first_line)
-    kept = {number for number, line in lines if line.strip() in given}
+    kept = {number for number, line in lines if line.rstrip() in given}
     return [edit for edit in found if edit.line not in kept and _has_all_values(edit, function)]
 
 

@@ -91,6 +91,9 @@ def _of_element(node: ast.Subscript, function: Ingredients, path: Path) -> Itera
                 if other != name and axes == function.arrays[name]:
                     new = ast.Subscript(named(other), node.slice, ast.Load())
                     yield function.value("array", 2, path, new)
+            for variable in function.real if T.is_float(function.kind_of(node)) else ():
+                if variable in function.known_at(path):
+                    yield function.value("variable", 2, path, named(variable))
 
 
 @_of_node.register

@@ -156,17 +156,18 @@ class Search:
 
     def cheapest_first(self, found: list[Edit], order: Sequence[Trial]) -> list[Edit]:
         """Of changes that lie equally near, those first with which less memory traffic is asked
-        for: nobody means to walk down a column."""
+        for: nobody means to walk down a column, or to have work done twice."""
         nearest = [edit for edit in found if self.distance(edit) == self.distance(found[0])]
         if len(nearest) > 1:
             widest = max(order, key=_size)
-            nearest.sort(key=lambda edit: self.sectors(widest, edit))
+            nearest.sort(key=lambda edit: self.traffic(widest, edit))
         return nearest + found[len(nearest) :]
 
-    def sectors(self, trial: Trial, edit: Edit) -> int:
-        """Sectors that a launch asks for with a change."""
+    def traffic(self, trial: Trial, edit: Edit) -> tuple[int, int]:
+        """What a launch asks for with a change: sectors, and wavefronts of shared memory."""
         profile = self.watched(trial, edit.applied(self.kernel), counters=True)[0]
-        return profile.global_load_sectors + profile.global_store_sectors
+        sectors = profile.global_load_sectors + profile.global_store_sectors
+        return sectors, profile.shared_load_wavefronts + profile.shared_store_wavefronts
 
     def pairs(self, found: Sequence[Variant], trial: Trial) -> list[Edit]:
         """Two changes of one kind at once, as of both axes: of those that make more right."""
@@ -222,10 +223,11 @@ class Search:
 
     @cached_property
     def given(self) -> frozenset[str]:
-        """The lines of text that every student is given."""
+        """The lines of text that every student is given, and may leave where they are."""
         task = self.launcher.exercise
-        text = task.given if isinstance(task, Task) else ""
-        return frozenset(line.strip() for line in text.splitlines() if line.strip())
+        texts = (task.given, task.answer) if isinstance(task, Task) else ("", "")
+        given, answer = ({line.rstrip() for line in text.splitlines()} for text in texts)
+        return frozenset(given & answer)
 
     def arguments(self, trial: Trial, copies: int = 0) -> tuple[object, ...]:
         """What a launch is given; with so many copies of the output."""

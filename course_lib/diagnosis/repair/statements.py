@@ -11,7 +11,7 @@ from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.exchanges import registers_exchanged
 from course_lib.diagnosis.repair.ingredients import Ingredients, expression
 from course_lib.diagnosis.repairs.change import Path, copy_of
-from course_lib.diagnosis.source.nodes import indices_of, names_read
+from course_lib.diagnosis.source.nodes import indices_of
 from course_lib.emulator.language import types as T
 
 GONE = StatementEdit(instead=())
@@ -117,15 +117,6 @@ def _of_addition(statement: ast.AugAssign, function: Ingredients, path: Path) ->
 
 
 @_of_statement.register
-def _of_while(statement: ast.While, function: Ingredients, path: Path) -> Iterator[Edit]:
-    last: Path = (*path, ("body", len(statement.body) - 1))
-    tested = names_read(statement.test) & function.variables
-    for name in sorted(tested & {*function.whole_at(path)}):
-        step = StatementEdit(after=tuple(ast.parse(f"{name} += 1").body))
-        yield function.statements("step missing", 2, {last: step}, statement.lineno)
-
-
-@_of_statement.register
 def _of_if(statement: ast.If, function: Ingredients, path: Path) -> Iterator[Edit]:
     body, first = statement.body, statement.body[0]
     yield function.statement("guard left out", 2, path, StatementEdit(instead=tuple(body)))
@@ -166,7 +157,7 @@ def _moved_out(
     }
     yield function.statements("in the loop", 1, out, last.lineno)
     out = {(*path, ("body", 0)): GONE, path: StatementEdit(before=(first,))}
-    yield function.statements("in the loop", 2, out, first.lineno)
+    yield function.statements("in the loop", 1, out, first.lineno)
 
 
 def _moved_in(

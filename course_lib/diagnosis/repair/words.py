@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from course_lib.diagnosis.repair.edit import Edit
-from course_lib.diagnosis.repairs.change import node_at
+from course_lib.diagnosis.repairs.change import Path, node_at
 from course_lib.sentences import Sentence, say
 from course_lib.words import shortened
 
@@ -16,6 +16,7 @@ LONGEST = 60  # characters of the student's text that are quoted
 # What is changed, by the kind of change: of the text that stands there, and a question about it.
 SAYS = {
     "name": ("another name in place of {text}", "What does {text} stand for in this line?"),
+    "variable": ("a variable in place of {text}", "Which line uses what was worked out before?"),
     "number": ("another number in place of {text}", "Where does the number {text} come from?"),
     "size": ("another size in place of {text}", "Which axis of which array is meant here?"),
     "axis": ("the other axis in place of {text}", "Which axis does x count, and which one y?"),
@@ -65,7 +66,6 @@ SAYS = {
     "behind the loop": ("{text} inside the loop", "How often is this to happen?"),
     "before the loop": ("{text} inside the loop", "How often is this to happen?"),
     "order": ("{text} and the next statement in the other order", "Who needs what first?"),
-    "step missing": ("a step in this loop", "Which variable of the test changes in the loop?"),
     "exchange": ("two names exchanged in {text}", "Which of the two is meant at each place?"),
     "indices": ("the two indices of {text} exchanged", "Which index is the row?"),
     "targets": ("the two names in {text} exchanged", "Which of the two comes first?"),
@@ -82,7 +82,7 @@ def said_of(edit: Edit) -> tuple[Sentence, Sentence]:
 
 def _text_of(edit: Edit) -> str:
     """What the student has written there; "" where it is more than one statement."""
-    first, *others = edit.paths
+    first, *others = sorted(edit.paths, key=lambda path: not _is_left_out(edit, path))
     length = len(first)
     while any(path[:length] != first[:length] for path in others):
         length -= 1
@@ -92,6 +92,11 @@ def _text_of(edit: Edit) -> str:
     if isinstance(around, ast.FunctionDef | ast.For | ast.While | ast.If) and others:
         return "" if edit.kind == "exchange" else _first_line(node_at(edit.tree, first))
     return _first_line(around)
+
+
+def _is_left_out(edit: Edit, path: Path) -> bool:
+    """Is it a statement that stands elsewhere with the change, or nowhere?"""
+    return path in edit.statements and edit.statements[path].instead == ()
 
 
 def _first_line(node: ast.AST) -> str:
