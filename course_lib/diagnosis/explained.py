@@ -135,7 +135,9 @@ class CauseSearch:
         says, hint = said_of(edit)
         seen, message = self.seen, self.seen.message
         agreeing = next((fact for fact in self.facts if edit.line in fact.lines[:AGREES]), None)
-        lost = not_finite(self.exact.outcome) if self.exact and seen.code == "wrong-result" else None
+        lost = (
+            not_finite(self.exact.outcome) if self.exact and seen.code == "wrong-result" else None
+        )
         plain = seen.code in OUTSIDE and agreeing is not None and agreeing.kind == UNWRITTEN
         if self.idea:
             message, hint = self.idea.message, self.idea.hint  # type: ignore[assignment]

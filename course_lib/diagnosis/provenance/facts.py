@@ -17,7 +17,7 @@ Place = tuple[int, ...]
 NOT_FINITE, UNWRITTEN, BEFORE, START = "not finite", "unwritten", "before", "start"
 MOVED, READS_OTHER, MISSING, ONLY = "moved", "reads other", "missing", "only"
 SURPLUS, TIMES, INDEPENDENT, WEIGHTED = "surplus", "times", "independent", "weighted"
-PAIRED, ALIAS, NOT_MEANT = "paired", "alias", "not meant"
+PAIRED, ALIAS, NOT_MEANT, FOREIGN = "paired", "alias", "not meant", "foreign"
 # Which terms of a sum.
 FIRST, LAST, FROM, UP_TO, EVERY, STRETCH, SCATTERED = (
     *("first", "last", "from", "up to", "every", "stretch", "scattered"),
@@ -35,6 +35,12 @@ class SumTerms:
     kind: str
     numbers: tuple[int, ...]
     of: int
+
+    @property
+    def is_a_part(self) -> bool:
+        """Are they neighbours, and not all?"""
+        whole = self.kind == UP_TO and self.numbers[0] == self.of
+        return self.kind in (FROM, UP_TO, STRETCH) and not whole
 
 
 @dataclass(frozen=True)
@@ -224,7 +230,9 @@ def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | 
     if not missing.any() and surplus.any():
         if not table.should.any():
             return None  # in this launch nothing depends on it, whatever is done with it
-        return _Seen(replace(fact, kind=SURPLUS))
+        return _Seen(
+            replace(fact, kind=FOREIGN if _is_foreign(table, should, surplus) else SURPLUS)
+        )
     if surplus.any():
         return _Seen(replace(fact, kind=READS_OTHER), _paired(table, column))
     if missing.any():
@@ -241,6 +249,15 @@ def _of_element(table: DependenceTable, column: int, element: Place) -> _Seen | 
     if pairs and not np.array_equal(*pairs):
         return _Seen(replace(fact, kind=PAIRED), pairs)
     return times
+
+
+def _is_foreign(table: DependenceTable, should: Array, surplus: Array) -> bool:
+    """Do cells that take part too belong to another element's sum, as those of another row?"""
+    own, other = (table.places(np.flatnonzero(each)) for each in (should, surplus))
+    if len(own) < 2:
+        return False
+    same = (own == own[0]).all(axis=0)
+    return bool((other[:, same] != own[0, same]).any())
 
 
 def _gathered(got: Array, right: Array, used: Array) -> Array | None:

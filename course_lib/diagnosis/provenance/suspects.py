@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -28,7 +28,7 @@ from course_lib.diagnosis.provenance.facts import (
 )
 from course_lib.diagnosis.provenance.forms import OTHER, SAME
 from course_lib.diagnosis.provenance.tables import Experiment
-from course_lib.diagnosis.source.nodes import flat, indices_of, variables_in
+from course_lib.diagnosis.source.nodes import BLOCK, flat, indices_of, root_name, variables_in
 from course_lib.diagnosis.source.source import Source
 
 Statement = ast.Assign | ast.AugAssign | ast.AnnAssign
@@ -50,8 +50,7 @@ class Suspects:
         match fact.kind:
             case "unwritten":
                 yield from self._helpful_tests()
-                indices = self._by_axis(stores, self._unwritten_axes())
-                yield from self._by_numbering(self._definitions(indices))
+                yield from self._of_unwritten(stores)
                 yield from _lines(stores)
                 yield from self._loops(stores)
                 yield from self._tests(stores)
@@ -67,10 +66,15 @@ class Suspects:
                 yield from self._definitions(healing)
                 yield from self._tests(healing)
                 yield from self._fillings()
-            case "moved" | "reads other" | "paired" | "alias":
-                if self.found.unwritten.any() and fact.kind == MOVED:
+            case "moved":
+                if self.found.unwritten.any():
                     yield from self._of_stores_alone(stores, loads)
                     yield from self._definitions(self._by_axis(stores, _axes(fact)))
+                yield from _lines([*loads, *stores, *self._sums])
+                yield from self._definitions(loads)
+                yield from self._fillings()
+                yield from self._definitions(stores)
+            case "reads other" | "paired" | "alias":
                 yield from _lines(loads)
                 yield from self._definitions(loads)
                 yield from self._fillings()
@@ -88,19 +92,28 @@ class Suspects:
                     yield from self._tests([*loads, *self._sums])
                 if fact.kind != MISSING or (fact.terms and fact.terms.kind in (UP_TO, FIRST)):
                     yield from _lines(self._resets())
-                yield from self._loops(self._sums, outermost=self._is_by_tiles(fact))
                 yield from self._exits()
+                if fact.is_vague and self.found.wrong.all():
+                    yield from _lines([*self._resets(), *self._sums])
+                yield from self._loops_of_sums(fact)
                 yield from _lines([*self._sums, *self._resets()])
                 yield from self._tests([*self._sums, *loads])
                 yield from _lines(loads)
                 yield from self._definitions(loads)
                 yield from _lines(self.source.loops())
+            case "foreign":
+                yield from _lines([*self._sums, *self._resets()])
+                yield from self._loops_of_sums(fact)
             case "times":
                 if fact.terms and fact.terms.kind in (FIRST, LAST):
                     yield from self._fillings()
+                elif fact.terms and fact.terms.is_a_part:
+                    yield from self._loops_of_sums(fact)
                 yield from _lines([*self._sums, *self._resets()])
-                yield from self._loops(self._sums, outermost=self._is_by_tiles(fact))
+                yield from self._loops_of_sums(fact)
                 yield from _lines([*stores, *loads])
+            case "weighted":
+                yield from _lines([*self._sums, *loads, *stores])
             case _:
                 yield from _lines([*loads, *self._sums, *stores])
 
@@ -132,7 +145,7 @@ class Suspects:
         """Of the arrays of a fact, and of those that they are staged in: the last on the way
         first, but the first where whole tiles are mixed up."""
         inputs = self.source.parameters[:-1]
-        wanted = set(fact.arrays) if fact.kind != MOVED else set(inputs)
+        wanted = set(fact.arrays) if fact.kind != MOVED else self._told_apart_by(fact)
         staged = set().union(*(self.source.staged(each) for each in wanted))
         loads = [each for each in self._feeding if each.array in wanted | staged] or self._feeding
         at_inputs = [each.array in inputs for each in loads]
@@ -145,6 +158,28 @@ class Suspects:
         if fact.kind in (READS_OTHER, MOVED) and fact.forms and fact.arrays[0] in inputs:
             return self._by_axis(nodes, _axes(fact), fact.arrays[0])
         return nodes
+
+    def _told_apart_by(self, fact: Fact) -> set[str]:
+        """The inputs of which an element needs other cells than the one whose number it holds."""
+        inputs = self.source.parameters[:-1]
+        found = {
+            name
+            for number, name in enumerate(inputs)
+            if self.found.differs(number, fact.element, fact.read)
+        }
+        return found or set(inputs)
+
+    def _of_unwritten(self, stores: Sequence[ast.expr]) -> Iterator[int]:
+        """What leaves elements out: an index that lacks the block, the loops and the numbers behind
+        it; of the axis along which whole slabs are unwritten first."""
+        indices = self._by_axis(stores, self._unwritten_axes())
+        behind = [self.source.everything_behind(index) for index in indices[:1]]
+        if self._are_whole_tiles and behind and not behind[0] & BLOCK:
+            yield from _lines(stores)
+        for loop in (loop for store in stores for loop in self._around(store)):
+            if behind and isinstance(loop, ast.For) and behind[0] & variables_in(loop.target):
+                yield loop.lineno
+        yield from self._by_numbering(self._definitions(indices))
 
     def _is_by_tiles(self, fact: Fact) -> bool:
         step = self.found.launcher.step_tile
@@ -175,11 +210,9 @@ class Suspects:
 
     def _by_numbering(self, lines: Iterable[int]) -> list[int]:
         """Lines that number blocks first where whole tiles are unwritten, else those of threads."""
-        gaps = np.argwhere(self.found.unwritten.reshape(self.found.shape))
-        first = gaps[0] if len(gaps) else ()
-        tile = (*reversed(self.found.launcher.tile), 1, 1)[-len(first) :] if len(first) else ()
-        whole = all(int(at) % side == 0 for at, side in zip(first, tile, strict=False))
-        wanted, other = ("blockIdx", "threadIdx") if whole else ("threadIdx", "blockIdx")
+        wanted, other = (
+            ("blockIdx", "threadIdx") if self._are_whole_tiles else ("threadIdx", "blockIdx")
+        )
         text = {
             node.lineno: ast.unparse(node)
             for node in self.source.walk()
@@ -189,6 +222,14 @@ class Suspects:
             lines,
             key=lambda line: (other in text.get(line, "")) - (wanted in text.get(line, "")),
         )
+
+    @cached_property
+    def _are_whole_tiles(self) -> bool:
+        """Does what is unwritten begin where a tile does?"""
+        gaps = np.argwhere(self.found.unwritten.reshape(self.found.shape))
+        first = gaps[0] if len(gaps) else ()
+        tile = (*reversed(self.found.launcher.tile), 1, 1)[-len(first) :] if len(first) else ()
+        return all(int(at) % side == 0 for at, side in zip(first, tile, strict=False))
 
     def _unwritten_axes(self) -> list[int]:
         """The axes along which whole slabs are unwritten come first."""
@@ -234,10 +275,8 @@ class Suspects:
             if not isinstance(statement, ast.Assign) or not self._is_a_number(statement):
                 continue
             loops = self.source.loops_around(statement)
-            names = {
-                each.id for t in statement.targets for each in flat(t) if isinstance(each, ast.Name)
-            }
-            if not names or names & variables_in(statement.value):
+            names = _set_by(statement)
+            if names & variables_in(statement.value) or self.source.makes_array(statement):
                 continue
             within = set(map(id, ast.walk(loops[-1]))) if loops else set()
             after = any(
@@ -250,9 +289,7 @@ class Suspects:
 
     def _is_a_number(self, statement: ast.Assign) -> bool:
         """Does it set what is added up, or hand it on?"""
-        names = {
-            each.id for t in statement.targets for each in flat(t) if isinstance(each, ast.Name)
-        }
+        names = _set_by(statement) - self.source.shared_names()
         changed = {name for each in self.source.additions() for name in variables_in(_target(each))}
         kept = set(self.source.sums()) | changed
         for store in self._stores():
@@ -274,19 +311,42 @@ class Suspects:
 
     def _fillings(self) -> Iterator[int]:
         """Where shared arrays are filled, and the indices there."""
-        own = self.source.own_arrays()
-        stores = [node for name in sorted(own) for node in self.source.accesses(name, store=True)]
+        shared = self.source.shared_names()
+        stores = [
+            node for name in sorted(shared) for node in self.source.accesses(name, store=True)
+        ]
         yield from sorted(_lines(stores))
         yield from self._definitions(stores)
 
-    def _loops(self, nodes: Iterable[ast.AST], outermost: bool = False) -> Iterator[int]:
+    def _loops(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
         """The loops around, also around calls, and where their bounds are set."""
         for node in nodes:
-            loops = self._around(node)
-            for loop in loops[::-1] if outermost else loops:
-                yield loop.lineno
-                head = loop.iter if isinstance(loop, ast.For) else loop.test
-                yield from self._definitions([head])
+            yield from self._heads(self._around(node))
+
+    def _heads(self, loops: Iterable[ast.For | ast.While]) -> Iterator[int]:
+        for loop in loops:
+            yield loop.lineno
+            yield from self._definitions([loop.iter if isinstance(loop, ast.For) else loop.test])
+
+    def _loops_of_sums(self, fact: Fact) -> Iterator[int]:
+        """Those along the sum first; where whole sums are missing, those along the elements."""
+        vague = fact.is_vague and not self.found.wrong.all()
+        places = [indices_of(each) for each in self._stores() if isinstance(each, ast.Subscript)]
+        counted = set().union(*(variables_in(index) for indices in places for index in indices))
+        for statement in self._sums:
+            target = _target(statement) if isinstance(statement, Statement) else statement
+            own = counted | (
+                variables_in(target.slice) if isinstance(target, ast.Subscript) else set()
+            )
+            loops = self._around(statement)
+            loops = loops[::-1] if self._is_by_tiles(fact) else loops
+            of_elements = [
+                loop
+                for loop in loops
+                if isinstance(loop, ast.For) and variables_in(loop.target) & own
+            ]
+            along = [loop for loop in loops if loop not in of_elements]
+            yield from self._heads([*of_elements, *along] if vague else [*along, *of_elements])
 
     def _around(self, node: ast.AST, depth: int = 3) -> list[ast.For | ast.While]:
         """From the inside out."""
@@ -356,7 +416,13 @@ def _exchanged(fact: Fact) -> bool:
     return bool(fact.forms) and all(form.kind == OTHER for form in fact.forms or ())
 
 
-def _target(statement: ast.Assign | ast.AugAssign) -> ast.AST:
+def _set_by(statement: ast.Assign) -> set[str]:
+    """The variables, and the arrays of which elements are set."""
+    roots = (root_name(each) for target in statement.targets for each in flat(target))
+    return {name for name in roots if name}
+
+
+def _target(statement: ast.Assign | ast.AugAssign | ast.AnnAssign) -> ast.AST:
     return statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
 
 

@@ -212,15 +212,20 @@ class Experiment:
 
     def _changed(self, number: int, groups: Sequence[Array]) -> tuple[Array, Array]:
         """How the outcome moves, and should, if these groups of cells of an input change sign."""
-        rows, right = [], []
-        for cells in groups:
-            changed = self.inputs[number].copy(order="K")
-            changed.flat[cells] = self._other_than(number)(changed.flat[cells])
-            inputs = (*self.inputs[:number], changed, *self.inputs[number + 1 :])
-            rows.append(self._arguments(inputs))
-            right.append(expected_of(self.launcher.problem, self.case, inputs)[0].reshape(-1))
+        rows = [self._arguments(self._with_others(number, cells)) for cells in groups]
+        right = [self._expected_of_changed(number, cells) for cells in groups]
         got = self.copies.results(rows).reshape(len(rows), -1).astype(np.float64)
         return got - self.got, np.array(right) - self.expected
+
+    def _with_others(self, number: int, cells: Array) -> tuple[Array, ...]:
+        """The inputs, with some cells of one changed."""
+        changed = self.inputs[number].copy(order="K")
+        changed.flat[cells] = self._other_than(number)(changed.flat[cells])
+        return (*self.inputs[:number], changed, *self.inputs[number + 1 :])
+
+    def _expected_of_changed(self, number: int, cells: Array) -> Array:
+        inputs = self._with_others(number, cells)
+        return expected_of(self.launcher.problem, self.case, inputs)[0].reshape(-1)
 
     def _other_than(self, number: int) -> Callable[[Array], Array]:
         """What a changed cell of an input holds: half of it with the other sign, or half as much
@@ -247,16 +252,32 @@ class Experiment:
         scaled = (got / by[:, None], right / by[:, None])
         return DependenceTable(name, np.shape(values), cells, *scaled, depends, should)
 
+    def differs(self, number: int, one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+        """Should two elements depend on other cells of an input, as far as whole slabs tell?"""
+        places = [int(np.ravel_multi_index(each, self.shape)) for each in (one, other)]
+        for cells in self._slabs(number):
+            expected = self._expected_of_changed(number, cells)
+            moved = np.abs(expected - self.expected)[places] > self.room[places]
+            if moved[0] != moved[1]:
+                return True
+        return False
+
+    def _slabs(self, number: int) -> list[Array]:
+        """The cells of an input, row by row, column by column, and so on."""
+        shape = np.shape(self.inputs[number])
+        flat = np.arange(prod(shape)).reshape(shape)
+        return [
+            np.take(flat, index, axis).reshape(-1)
+            for axis, length in enumerate(shape)
+            for index in range(length)
+        ]
+
     def _cells_of_slabs(self, number: int) -> list[Array]:
         """For each watched element, the cells that it depends on or should, as far as whole slabs
         tell."""
         shape = np.shape(self.inputs[number])
         flat = np.arange(prod(shape)).reshape(shape)
-        slabs = [
-            np.take(flat, index, axis).reshape(-1)
-            for axis, length in enumerate(shape)
-            for index in range(length)
-        ]
+        slabs = self._slabs(number)
         if not slabs or not len(self.watched):
             return [flat.reshape(-1)] * len(self.watched)
         noise = self.noise[self.watched]

@@ -10,6 +10,7 @@ from course_lib.diagnosis.provenance.facts import (
     BEFORE,
     EVERY,
     FIRST,
+    FOREIGN,
     FROM,
     INDEPENDENT,
     LAST,
@@ -92,9 +93,14 @@ TOLD: dict[str, tuple[str, str, str]] = {
         "{read} takes part in {element}, and should not.",
         "Which step adds {read} to {element}?",
     ),
+    FOREIGN: (
+        "accumulator-error",
+        "{read} takes part in {element}, and belongs to another sum.",
+        "In which variable is the sum of {element} collected, and for how long?",
+    ),
     TIMES: (
         "accumulator-error",
-        "Terms of {element} count {factor} times.",
+        "In {element}, {terms} counted {factor} times.",
         "How often does each term reach {element}, and with which factor?",
     ),
     WEIGHTED: (
@@ -113,12 +119,11 @@ TOLD: dict[str, tuple[str, str, str]] = {
         "What reaches {element} whatever the inputs are?",
     ),
 }
-INDEX, BOUND, TEST, SUM = (
-    *("wrong-index", "wrong-loop-bound", "wrong-bounds-check", "accumulator-error"),
-)
+INDEX, BOUND, TEST = "wrong-index", "wrong-loop-bound", "wrong-bounds-check"
+SUM, MASK = "accumulator-error", "missing-mask"
 # What the statement at the suspected line makes of it.
 BY_STATEMENT: dict[tuple[str, type[ast.stmt]], str] = {
-    **{(kind, loop): BOUND for kind in (UNWRITTEN, ONLY, TIMES) for loop in (ast.For, ast.While)},
+    **{(kind, loop): BOUND for kind in (UNWRITTEN, ONLY, TIMES, MISSING) for loop in (ast.For, ast.While)},
     (MISSING, ast.Assign): INDEX,
     **{(kind, ast.If): TEST for kind in (UNWRITTEN, MISSING, SURPLUS, READS_OTHER)},
     (UNWRITTEN, ast.Assign): INDEX,
@@ -130,6 +135,8 @@ def code_of(fact: Fact, source: Source) -> str:
     """The code of a fact at the line that is suspected first."""
     usual = TOLD[fact.kind][0]
     statement = _statement_at(source, fact.lines[0]) if fact.lines else None
+    if fact.kind == TIMES and fact.terms and fact.terms.kind == LAST:  # beyond the end once more
+        return MASK if isinstance(statement, ast.Assign) else usual
     return BY_STATEMENT.get((fact.kind, type(statement)), usual)  # type: ignore[arg-type]
 
 
@@ -167,6 +174,8 @@ def _terms_in_words(terms: SumTerms | None) -> str:
     if terms is None:
         return "some of the terms are"
     numbers = terms.numbers
+    if terms.kind == UP_TO and numbers[0] == terms.of:
+        return "all terms are"
     return {
         FIRST: "the first term is",
         LAST: "the last term is",
