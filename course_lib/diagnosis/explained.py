@@ -29,7 +29,10 @@ from course_lib.sentences import Line, Sentence, say, with_values
 
 NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 # What these say is true and shows late; what the numbers are made of says more.
-SYMPTOMS = (*NUMBERS, *OUTSIDE, "uninitialised-read", "wrong-bounds-check", "wrong-index")
+SYMPTOMS = (
+    *(*NUMBERS, *OUTSIDE, "uninitialised-read", "stale-shared-read"),
+    *("wrong-bounds-check", "wrong-index"),
+)
 AGREES = 4  # lines that the numbers point to first: a change at one of them is the cause
 
 
@@ -94,16 +97,18 @@ class CauseSearch:
         ending = [each for each in self.trials if each.case.is_counted and not runs_out(each)]
         try:
             made = experiment(self.launcher, ending)
-            return explained(made) if made else []
+            meet = self.seen.code == "race-write-after-write"
+            return explained(made, meet) if made else []
         except (BudgetExceeded, KernelRejected):  # with other numbers it takes another way
             return []
 
     @cached_property
     def ranks(self) -> dict[int, int]:
         """The lines to which the numbers point, each with its rank from 0 on."""
-        of_idea = [self.idea.line] if self.idea and self.idea.line else []
+        seen = self.idea or (None if self.seen.code in NUMBERS else self.seen)
+        known = [seen.line] if seen and seen.line else []
         of_facts = (line for fact in self.facts for line in fact.lines)
-        lines = dict.fromkeys([*self.launcher.limits.lossy_casts(), *of_idea, *of_facts])
+        lines = dict.fromkeys([*self.launcher.limits.lossy_casts(), *known, *of_facts])
         return {line: rank for rank, line in enumerate(lines)}
 
     @cached_property
@@ -150,16 +155,19 @@ class CauseSearch:
         told = say(
             "{message} With one change here it would be right: {says}.", message=message, says=says
         )
-        kind = agreeing.kind if agreeing else ""
-        is_missing = seen.code == "wrong-result" and kind == UNWRITTEN
-        code = code_of(edit, "incomplete-output" if is_missing else seen.code)
+        kind, shown = agreeing.kind if agreeing else "", seen.code
+        if shown == "wrong-result" and kind == UNWRITTEN:
+            shown = "incomplete-output"
+        elif shown == "wrong-result" and agreeing and kind != NOT_FINITE:
+            shown = facts_in_words.code_of(agreeing, self.launcher.source, edit.line)
+        code = code_of(edit, shown)
         code = "uninitialised-read" if kind == BEFORE else code
         code = lost.code if lost and code == "wrong-formula" else code
         return self.with_launch(finding(code, told, edit.line, hint, "error"))
 
     def by_a_fact(self, fact: Fact) -> Finding:
         """What the numbers are made of, at the line to which they point first."""
-        code = facts_in_words.code_of(fact, self.launcher.source)
+        code = facts_in_words.code_of(fact, self.launcher.source, fact.lines[0])
         message, hint = self.sentence_of(fact)
         if fact.kind == UNWRITTEN and self.exact and self.launcher.problem.starts_blank:
             message = not_written(self.exact.outcome) or message

@@ -76,6 +76,11 @@ class Fact:
     lines: tuple[int, ...] = ()
 
     @property
+    def is_of_nothing(self) -> bool:
+        """Does nothing of several arrays take part?"""
+        return self.kind == INDEPENDENT and len(self.arrays) > 1
+
+    @property
     def is_vague(self) -> bool:
         """Are terms missing in no order? Then no loop is to blame."""
         unordered = self.terms is None or self.terms.kind == SCATTERED
@@ -92,7 +97,7 @@ def facts_of(found: Experiment) -> list[Fact]:
     else:
         facts += [*_from_before(found, output), *_starts(found, output)]
         of_arrays = [fact for table in found.tables for fact in _of_array(found, table)]
-        facts += _without_terms(_joined(_aliases(found, of_arrays)), len(found.tables))
+        facts += _joined(_aliases(found, of_arrays))
     first = [each for each in facts if each.kind == MOVED and each.forms]
     rest = [each for each in facts if each not in first]
     return first + sorted(rest, key=lambda each: (-each.share, each.kind == WEIGHTED))
@@ -395,13 +400,3 @@ def _joined(facts: Sequence[Fact]) -> list[Fact]:
         else:
             joined[key] = fact
     return list(joined.values())
-
-
-def _without_terms(facts: Sequence[Fact], arrays: int) -> list[Fact]:
-    """Elements that depend on no input at all lack all terms; after other facts, if there are."""
-    return [
-        replace(each, kind=MISSING, terms=None, right=())
-        if each.kind == INDEPENDENT and len(each.arrays) == arrays > 1
-        else each
-        for each in facts
-    ]

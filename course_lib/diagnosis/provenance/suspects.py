@@ -28,7 +28,16 @@ from course_lib.diagnosis.provenance.facts import (
 )
 from course_lib.diagnosis.provenance.forms import OTHER, SAME
 from course_lib.diagnosis.provenance.tables import Experiment
-from course_lib.diagnosis.source.nodes import BLOCK, flat, indices_of, root_name, variables_in
+from course_lib.diagnosis.source.nodes import (
+    BLOCK,
+    THREAD,
+    flat,
+    indices_of,
+    is_constant,
+    names_in,
+    root_name,
+    variables_in,
+)
 from course_lib.diagnosis.source.source import Source
 
 Statement = ast.Assign | ast.AugAssign | ast.AnnAssign
@@ -36,10 +45,11 @@ Statement = ast.Assign | ast.AugAssign | ast.AnnAssign
 
 @dataclass
 class Suspects:
-    """Where in a text the cause of a fact may stand."""
+    """Where in a text the cause of a fact may stand; `meet`: two threads write one element."""
 
     found: Experiment
     source: Source
+    meet: bool = False
 
     def lines(self, fact: Fact) -> tuple[int, ...]:
         """Each line once, the likeliest first."""
@@ -70,7 +80,9 @@ class Suspects:
                 if self.found.unwritten.any():
                     yield from self._of_stores_alone(stores, loads)
                     yield from self._definitions(self._by_axis(stores, _axes(fact)))
-                yield from _lines([*loads, *stores, *self._sums])
+                if self._told_apart_by(fact) == {*self.source.parameters[:-1]}:
+                    yield from _lines([*self._sums, *stores])  # a load concerns one operand
+                yield from _lines([*loads[:1], *self._sums, *loads[1:], *stores])
                 yield from self._definitions(loads)
                 yield from self._fillings()
                 yield from self._definitions(stores)
@@ -88,19 +100,23 @@ class Suspects:
                 yield from _lines([*stores, *self._sums])
             case "missing" | "only" | "surplus":
                 yield from self._helpful_tests()
+                yield from self._exits()
                 if fact.kind == MISSING and self._is_beside_tiles(fact):
                     yield from self._tests([*loads, *self._sums])
                 if fact.kind != MISSING or (fact.terms and fact.terms.kind in (UP_TO, FIRST)):
                     yield from _lines(self._resets())
-                yield from self._exits()
-                if fact.is_vague and self.found.wrong.all():
-                    yield from _lines([*self._resets(), *self._sums])
                 yield from self._loops_of_sums(fact)
                 yield from _lines([*self._sums, *self._resets()])
                 yield from self._tests([*self._sums, *loads])
                 yield from _lines(loads)
                 yield from self._definitions(loads)
                 yield from _lines(self.source.loops())
+            case "independent" if fact.is_of_nothing:
+                yield from self._helpful_tests()
+                if self.found.wrong.all():
+                    yield from _lines([*self._resets(), *self._sums])
+                yield from self._loops_of_sums(fact)
+                yield from _lines([*self._sums, *self._resets(), *stores])
             case "foreign":
                 yield from _lines([*self._sums, *self._resets()])
                 yield from self._loops_of_sums(fact)
@@ -176,6 +192,8 @@ class Suspects:
         behind = [self.source.everything_behind(index) for index in indices[:1]]
         if self._are_whole_tiles and behind and not behind[0] & BLOCK:
             yield from _lines(stores)
+        if self.meet:  # as many are written as should be, and not the right ones
+            yield from self._by_numbering(self._definitions(indices))
         for loop in (loop for store in stores for loop in self._around(store)):
             if behind and isinstance(loop, ast.For) and behind[0] & variables_in(loop.target):
                 yield loop.lineno
@@ -279,6 +297,7 @@ class Suspects:
             if names & variables_in(statement.value) or self.source.makes_array(statement):
                 continue
             within = set(map(id, ast.walk(loops[-1]))) if loops else set()
+            loops = [loop for loop in loops if {*ast.walk(loop)} & {*self._sums}]
             after = any(
                 isinstance(each, ast.Name) and each.id in names and isinstance(each.ctx, ast.Load)
                 for each in self.source.walk()
@@ -289,6 +308,8 @@ class Suspects:
 
     def _is_a_number(self, statement: ast.Assign) -> bool:
         """Does it set what is added up, or hand it on?"""
+        if names_in(statement.value) & (THREAD | BLOCK):
+            return False
         names = _set_by(statement) - self.source.shared_names()
         changed = {name for each in self.source.additions() for name in variables_in(_target(each))}
         kept = set(self.source.sums()) | changed
@@ -303,10 +324,10 @@ class Suspects:
         """Where a number, and no element of an array, is given to a sum or put into an array."""
         found: list[ast.AST] = [each for each in self._resets() if not _subscripts(each)]
         for node in self.source.walk():
-            if isinstance(node, ast.IfExp) and any(map(_is_constant, (node.body, node.orelse))):
+            if isinstance(node, ast.IfExp) and any(map(is_constant, (node.body, node.orelse))):
                 found.append(node)
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-                found += [node] if _is_constant(node.value) else []
+                found += [node] if is_constant(node.value) else []
         return found
 
     def _fillings(self) -> Iterator[int]:
@@ -330,7 +351,7 @@ class Suspects:
 
     def _loops_of_sums(self, fact: Fact) -> Iterator[int]:
         """Those along the sum first; where whole sums are missing, those along the elements."""
-        vague = fact.is_vague and not self.found.wrong.all()
+        some = fact.is_of_nothing and not self.found.wrong.all()
         places = [indices_of(each) for each in self._stores() if isinstance(each, ast.Subscript)]
         counted = set().union(*(variables_in(index) for indices in places for index in indices))
         for statement in self._sums:
@@ -346,7 +367,7 @@ class Suspects:
                 if isinstance(loop, ast.For) and variables_in(loop.target) & own
             ]
             along = [loop for loop in loops if loop not in of_elements]
-            yield from self._heads([*of_elements, *along] if vague else [*along, *of_elements])
+            yield from self._heads([*of_elements, *along] if some else [*along, *of_elements])
 
     def _around(self, node: ast.AST, depth: int = 3) -> list[ast.For | ast.While]:
         """From the inside out."""
@@ -434,14 +455,10 @@ def _subscripts(node: ast.AST) -> bool:
     return any(isinstance(each, ast.Subscript) for each in ast.walk(node))
 
 
-def _is_constant(node: ast.expr) -> bool:
-    """A number, perhaps in a type: `0`, `float32(1)`."""
-    if isinstance(node, ast.Call) and len(node.args) == 1:
-        node = node.args[0]
-    return isinstance(node, ast.Constant | ast.UnaryOp)
+def explained(found: Experiment, meet: bool = False) -> list[Fact]:
+    """What is wrong with the numbers of a launch, each fact with the lines to suspect.
 
-
-def explained(found: Experiment) -> list[Fact]:
-    """What is wrong with the numbers of a launch, each fact with the lines to suspect."""
-    suspects = Suspects(found, found.launcher.source)
+    `meet`: whether two threads write one element.
+    """
+    suspects = Suspects(found, found.launcher.source, meet)
     return [replace(fact, lines=suspects.lines(fact)) for fact in facts_of(found)]

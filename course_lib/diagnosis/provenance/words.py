@@ -31,6 +31,7 @@ from course_lib.diagnosis.provenance.facts import (
     Fact,
     SumTerms,
 )
+from course_lib.diagnosis.source.nodes import is_constant
 from course_lib.diagnosis.source.source import Source
 from course_lib.sentences import Sentence, say
 from course_lib.words import element, joined
@@ -123,7 +124,11 @@ INDEX, BOUND, TEST = "wrong-index", "wrong-loop-bound", "wrong-bounds-check"
 SUM, MASK = "accumulator-error", "missing-mask"
 # What the statement at the suspected line makes of it.
 BY_STATEMENT: dict[tuple[str, type[ast.stmt]], str] = {
-    **{(kind, loop): BOUND for kind in (UNWRITTEN, ONLY, TIMES, MISSING) for loop in (ast.For, ast.While)},
+    **{
+        (kind, loop): BOUND
+        for kind in (UNWRITTEN, ONLY, TIMES, MISSING)
+        for loop in (ast.For, ast.While)
+    },
     (MISSING, ast.Assign): INDEX,
     **{(kind, ast.If): TEST for kind in (UNWRITTEN, MISSING, SURPLUS, READS_OTHER)},
     (UNWRITTEN, ast.Assign): INDEX,
@@ -131,12 +136,16 @@ BY_STATEMENT: dict[tuple[str, type[ast.stmt]], str] = {
 }
 
 
-def code_of(fact: Fact, source: Source) -> str:
-    """The code of a fact at the line that is suspected first."""
+def code_of(fact: Fact, source: Source, line: int) -> str:
+    """The code of a fact that is told at a line."""
     usual = TOLD[fact.kind][0]
-    statement = _statement_at(source, fact.lines[0]) if fact.lines else None
+    statement = _statement_at(source, line)
     if fact.kind == TIMES and fact.terms and fact.terms.kind == LAST:  # beyond the end once more
         return MASK if isinstance(statement, ast.Assign) else usual
+    if fact.is_of_nothing:
+        return BOUND if isinstance(statement, ast.For | ast.While) else SUM
+    if fact.kind == MISSING and isinstance(statement, ast.Assign) and is_constant(statement.value):
+        return SUM  # it is set to a number again
     return BY_STATEMENT.get((fact.kind, type(statement)), usual)  # type: ignore[arg-type]
 
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.repair.edit import Edit, Function
 from course_lib.diagnosis.repairs.change import node_at
-from course_lib.diagnosis.source.nodes import names_bound, names_read, root_name, variables_in
+from course_lib.diagnosis.source.nodes import (
+    names_bound,
+    names_in,
+    names_read,
+    root_name,
+    variables_in,
+)
 
 INDEX, TEST, LOOP = "wrong-index", "wrong-bounds-check", "wrong-loop-bound"
 SUM, MASK, FORMULA = "accumulator-error", "missing-mask", "wrong-formula"
@@ -20,6 +27,7 @@ OF_KIND = {
     "guard missing": TEST,
     "condition left out": TEST,
     "condition turned": TEST,
+    "later start": LOOP,
     "= for +=": SUM,
     "+= for =": SUM,
     "zero": SUM,
@@ -40,26 +48,44 @@ def code_of(edit: Edit, seen: str) -> str:
     """The code of what a change repairs; `seen` where the change does not tell."""
     if edit.kind == "else missing" and seen == "uninitialised-read":
         return seen
+    if edit.kind == "guard missing" and seen in OUTSIDE:  # there is no test that is wrong
+        return seen
     code = OF_KIND.get(edit.kind) or _of_value(edit) or _of_move(edit) or seen
     code = FORMULA if code == "wrong-result" else code
-    if code == TEST and seen == "incomplete-output" and not _orders(edit):
+    if code == TEST and seen == "incomplete-output" and not _checks_bounds(edit):
         return seen
     return code
 
 
-def _orders(edit: Edit) -> bool:
-    """Does a test that is changed ask which of two numbers is larger? Equality checks no bounds."""
-    around = (
-        node_at(edit.tree, path[:length]) for path in edit.paths for length in range(len(path) + 1)
-    )
-    tests = [node.test for node in around if hasattr(node, "test")]
+def _checks_bounds(edit: Edit) -> bool:
+    """Does a test that is changed ask whether a place lies inside an array?"""
+    sizes = {
+        name
+        for node in ast.walk(edit.tree)
+        if isinstance(node, ast.Assign) and "shape" in names_in(node.value)
+        for name in names_bound(node)
+    }
     return any(
         not isinstance(operator, ast.Eq | ast.NotEq)
-        for test in tests
-        for part in ast.walk(test)
-        if isinstance(part, ast.Compare)
+        and ("shape" in names_in(part) or variables_in(part) & sizes)
+        for part in _comparisons_changed(edit)
         for operator in part.ops
     )
+
+
+def _comparisons_changed(edit: Edit) -> Iterator[ast.Compare]:
+    """The comparisons that a change touches, or leaves out of several conditions."""
+    for path in edit.paths:
+        around = [node_at(edit.tree, path[:length]) for length in range(len(path) + 1)]
+        innermost = [node for node in around if isinstance(node, ast.Compare)][-1:]
+        if innermost:
+            yield from innermost
+            continue
+        kept = {ast.dump(each) for each in ast.walk(edit.values.get(path, ast.Pass()))}
+        whole = around[-1].test if isinstance(around[-1], ast.If) else around[-1]
+        for part in ast.walk(whole):
+            if isinstance(part, ast.Compare) and ast.dump(part) not in kept:
+                yield part
 
 
 def _of_move(edit: Edit) -> str | None:
@@ -89,7 +115,8 @@ def _of_value(edit: Edit) -> str | None:
         if isinstance(parent, ast.Assign | ast.AugAssign) and part == "value":
             around = [node_at(edit.tree, path[:n]) for n in range(length)]
             guarded = any(isinstance(node, ast.If) for node in around)
-            if guarded and isinstance(changed, ast.Constant) and not _sets_a_name(parent):
+            whole = isinstance(changed, ast.Constant) and _is_of_a_sum(parent)
+            if guarded and whole and not _sets_a_name(parent):
                 return MASK
             return _of_assigned(edit, parent, changed)
     return None
@@ -124,7 +151,9 @@ def _sets_a_name(statement: ast.Assign | ast.AugAssign) -> bool:
     return _target(statement) in names_bound(statement)
 
 
-def _of_assigned(edit: Edit, statement: ast.Assign | ast.AugAssign, changed: ast.expr) -> str:
+def _of_assigned(
+    edit: Edit, statement: ast.Assign | ast.AugAssign, changed: ast.expr
+) -> str | None:
     """By what a variable is for: an index, the bound of a loop or of a test, or a number."""
     begins = isinstance(statement, ast.Assign) and _is_of_a_sum(statement)
     counts = isinstance(statement.value, ast.Constant) and _sets_a_name(statement)
@@ -140,7 +169,7 @@ def _of_assigned(edit: Edit, statement: ast.Assign | ast.AugAssign, changed: ast
             return code
     if edit.kind == "call left out" and "int" in ast.unparse(changed):
         return "integer-arithmetic"
-    return SUM if isinstance(statement.value, ast.Constant) else FORMULA
+    return SUM if isinstance(statement.value, ast.Constant) else None
 
 
 def _target(statement: ast.Assign | ast.AugAssign) -> str | None:

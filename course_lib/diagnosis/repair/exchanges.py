@@ -42,7 +42,7 @@ def names_exchanged(function: Ingredients) -> Iterator[Edit]:
     for node, path in function.nodes:
         if isinstance(node, ast.stmt):
             reads = _reads_of_whole(function, path)
-            yield from _exchanged(function, reads, 2 if path else 3)
+            yield from _exchanged(function, reads, 2 if path else 4)
             yield from _renamed(function, reads)
         if isinstance(node, ast.Assign | ast.AugAssign):
             value: Path = (*path, ("value", None))

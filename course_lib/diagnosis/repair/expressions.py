@@ -12,6 +12,7 @@ import numpy as np
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
 from course_lib.diagnosis.repairs.change import Path, copy_of
+from course_lib.diagnosis.source.nodes import names_bound, names_read
 from course_lib.emulator.language import types as T
 
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)
@@ -25,7 +26,7 @@ def of_expressions(function: Ingredients) -> Iterator[Edit]:
             yield from _of_node(node, function, path)
             if function.is_whole(node) and _is_of_an_index(node, function, path):
                 yield from _terms(node, function, path)
-            if function.kind_of(node) == T.BOOL and path[-1][0] == "test":
+            if function.kind_of(node) == T.BOOL and path[-1][0] in ("test", "value"):
                 yield from _clauses(node, function, path)
 
 
@@ -220,8 +221,16 @@ def _terms(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
 
 
 def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
-    """One condition more in a test."""
-    likely = function.tests_of_indices(function.at[path[:-1]])
+    """One condition more in a test, or in what is tested later."""
+    tested = [function.at[path[:-1]]]
+    if path[-1][0] == "value":
+        own = names_bound(tested[0])
+        tested = [
+            each
+            for each, _ in function.nodes
+            if isinstance(each, ast.If | ast.IfExp) and names_read(each.test) & own
+        ]
+    likely = sorted({test for each in tested for test in function.tests_of_indices(each)})
     bounds = (*sorted(function.bounds_at(path)), *function.sizes)
     others = [f"{name} < {bound}" for name in function.places_at(path) for bound in bounds]
     for cost, clauses in ((2, likely), (3, others)):

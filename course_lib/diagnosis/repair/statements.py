@@ -117,9 +117,22 @@ def _of_addition(statement: ast.AugAssign, function: Ingredients, path: Path) ->
 
 
 @_of_statement.register
+def _of_for(statement: ast.For, function: Ingredients, path: Path) -> Iterator[Edit]:
+    """Another start, as of a remainder, which begins where whole tiles end."""
+    if not isinstance(statement.target, ast.Name):
+        return
+    number, first = statement.target.id, (*path, ("body", 0))
+    for name in function.whole_at(path):
+        for cost, start in ((2, name), *((3, f"{name} * {side}") for side in function.sides)):
+            if name != number:
+                change = StatementEdit(before=tuple(ast.parse(f"{number} += {start}").body))
+                yield function.statements("later start", cost, {first: change}, statement.lineno)
+
+
+@_of_statement.register
 def _of_if(statement: ast.If, function: Ingredients, path: Path) -> Iterator[Edit]:
     body, first = statement.body, statement.body[0]
-    yield function.statement("guard left out", 2, path, StatementEdit(instead=tuple(body)))
+    yield function.statement("guard left out", 1, path, StatementEdit(instead=tuple(body)))
     if not statement.orelse and isinstance(first, ast.Assign):
         target = copy_of(first.targets[0])
         zero = ast.Assign([target], ast.Constant(0), lineno=first.lineno)

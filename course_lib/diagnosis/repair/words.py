@@ -65,6 +65,7 @@ SAYS = {
     "in the loop": ("{text} outside the loop", "How often is this to happen?"),
     "behind the loop": ("{text} inside the loop", "How often is this to happen?"),
     "before the loop": ("{text} inside the loop", "How often is this to happen?"),
+    "later start": ("a later start of {text}", "Which of these steps have been taken before?"),
     "order": ("{text} and the next statement in the other order", "Who needs what first?"),
     "exchange": ("two names exchanged in {text}", "Which of the two is meant at each place?"),
     "indices": ("the two indices of {text} exchanged", "Which index is the row?"),

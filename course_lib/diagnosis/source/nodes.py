@@ -88,6 +88,13 @@ def is_number(value: ast.expr) -> bool:
     return isinstance(value, ast.Attribute)
 
 
+def is_constant(node: ast.expr) -> bool:
+    """A number, perhaps in a type: `0`, `float32(1)`."""
+    if isinstance(node, ast.Call) and len(node.args) == 1:
+        node = node.args[0]
+    return isinstance(node, ast.Constant | ast.UnaryOp)
+
+
 def multiplies(node: ast.AST) -> bool:
     """Is it a product of numbers, and not one of thread and block numbers?"""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
