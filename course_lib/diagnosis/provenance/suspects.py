@@ -34,7 +34,9 @@ from course_lib.diagnosis.source.nodes import (
     flat,
     indices_of,
     is_constant,
+    names_bound,
     names_in,
+    part_of,
     root_name,
     variables_in,
 )
@@ -82,11 +84,13 @@ class Suspects:
                     yield from self._definitions(self._by_axis(stores, _axes(fact)))
                 if self._told_apart_by(fact) == {*self.source.parameters[:-1]}:
                     yield from _lines([*self._sums, *stores])  # a load concerns one operand
+                yield from self._careless_fillings(fact)
                 yield from _lines([*loads[:1], *self._sums, *loads[1:], *stores])
                 yield from self._definitions(loads)
                 yield from self._fillings()
                 yield from self._definitions(stores)
             case "reads other" | "paired" | "alias":
+                yield from self._careless_fillings(fact)
                 yield from _lines(loads)
                 yield from self._definitions(loads)
                 yield from self._fillings()
@@ -339,6 +343,46 @@ class Suspects:
         yield from sorted(_lines(stores))
         yield from self._definitions(stores)
 
+    def _careless_fillings(self, fact: Fact) -> Iterator[int]:
+        """Where one cell of an input is put into several cells of a tile, or in every step."""
+        wanted = self._told_apart_by(fact) if fact.kind == MOVED else {*fact.arrays}
+        for name in sorted(set().union(*(self.source.staged(each) for each in wanted))):
+            for store in self.source.accesses(name, store=True):
+                statement = self.source.statement(store)
+                if not isinstance(statement, ast.Assign):
+                    continue
+                around = [loop for loop in self.source.loops_around(store) if self._sums_in(loop)]
+                steps = {name for loop in around for name in self._steps_of(loop)}
+                reads = [each for each in ast.walk(statement.value) if _reads(each, wanted)]
+                if reads and (self._moves_with([store]) | steps) - self._moves_with(reads):
+                    yield statement.lineno
+
+    def _sums_in(self, loop: ast.For | ast.While) -> bool:
+        return bool({*ast.walk(loop)} & {*self._sums})
+
+    def _steps_of(self, loop: ast.For | ast.While) -> set[str]:
+        """The variables that tell one turn of a loop from the next."""
+        if isinstance(loop, ast.For):
+            return variables_in(loop.target)
+        return variables_in(loop.test) & set().union(*map(names_bound, loop.body))
+
+    def _moves_with(self, expressions: Sequence[ast.AST]) -> set[str]:
+        """What indices are worked out from: threadIdx.x, threadIdx.y, and variables of loops."""
+        counted = {name for loop in self.source.loops() for name in self._steps_of(loop)}
+        found: set[str] = set()
+        seen: set[str] = set()
+        waiting = [*expressions]
+        for part in (part for node in waiting for part in ast.walk(node)):
+            match part:
+                case ast.Attribute(value=ast.Attribute(attr="threadIdx"), attr=axis):
+                    found.add(f"threadIdx.{axis}")
+                case ast.Name(id=name) if name in counted:
+                    found.add(name)
+                case ast.Name(id=name) if name not in seen:
+                    seen.add(name)
+                    waiting += [_given(each, name) for each in self.source.assignments(name)]
+        return found
+
     def _loops(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
         """The loops around, also around calls, and where their bounds are set."""
         for node in nodes:
@@ -435,6 +479,23 @@ def _axes(fact: Fact) -> list[int]:
 
 def _exchanged(fact: Fact) -> bool:
     return bool(fact.forms) and all(form.kind == OTHER for form in fact.forms or ())
+
+
+def _reads(node: ast.AST, arrays: set[str]) -> bool:
+    """Is it an element of one of these arrays, or a call that is given one?"""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.value, ast.Name) and node.value.id in arrays
+    return isinstance(node, ast.Call) and bool(arrays & set().union(*map(variables_in, node.args)))
+
+
+def _given(statement: ast.stmt, name: str) -> ast.AST:
+    """What a statement gives a variable; of `x, y = cuda.grid(2)`, the thread along that axis."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Call(func=function)):
+            if "grid" in names_in(function):
+                axis = next(n for n, each in enumerate(targets) if name in variables_in(each))
+                return ast.parse(f"cuda.threadIdx.{'xyz'[axis]}")
+    return part_of(statement, name) or statement
 
 
 def _set_by(statement: ast.Assign) -> set[str]:

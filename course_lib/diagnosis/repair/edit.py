@@ -157,10 +157,15 @@ def _is_of_a_loop(tree: Function, path: Path) -> bool:
                 return True
         match node_at(tree, path[: length + 1]):
             case ast.Assign() | ast.AugAssign() as assignment:
-                return not _loop_variables(tree).isdisjoint(names_bound(assignment))
+                return _moves_a_loop(tree, assignment)
             case ast.Break() | ast.Return():
                 return True
     return False
+
+
+@lru_cache(maxsize=256)
+def _moves_a_loop(tree: Function, assignment: ast.Assign | ast.AugAssign) -> bool:
+    return not _loop_variables(tree).isdisjoint(names_bound(assignment))
 
 
 @lru_cache(maxsize=8)

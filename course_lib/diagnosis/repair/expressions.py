@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 from functools import singledispatch
+from itertools import product
 
 import numpy as np
 
@@ -171,6 +172,12 @@ def _of_operator(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator
     yield function.value("surplus", 2, path, right)
     if isinstance(op, ast.Sub | ast.FloorDiv | ast.Mod | ast.Div):
         yield function.value("turned", 1, path, ast.BinOp(right, op, left))
+    if isinstance(op, ast.Add | ast.Sub) and function.is_whole(node):
+        for name, side in product((left, right), function.sides):
+            scaled = ast.BinOp(name, ast.Mult(), expression(side))
+            pair = (scaled, right) if name is left else (left, scaled)
+            if isinstance(name, ast.Name):
+                yield function.value("factor", 2, path, ast.BinOp(pair[0], op, pair[1]))
     if isinstance(left, ast.BinOp):
         later = ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
         yield function.value("brackets", 1, path, later)

@@ -149,6 +149,7 @@ class Search:
 
     def verified(self, edits: list[Edit], order: Sequence[Trial]) -> list[Edit]:
         """Those of the changes with which all launches are right."""
+        edits = sorted(edits, key=self.distance)
         for trial in order[:SIFTED]:
             edits = [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
         found = [edit for edit in edits[:MOST_WATCHED] if self.is_right(edit, order)]
