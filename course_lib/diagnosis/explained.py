@@ -140,14 +140,15 @@ class CauseSearch:
         says, hint = said_of(edit)
         seen, message = self.seen, self.seen.message
         agreeing = next((fact for fact in self.facts if edit.line in fact.lines[:AGREES]), None)
+        fact = agreeing or (self.telling if seen.code == "wrong-result" else None)
         lost = (
             not_finite(self.exact.outcome) if self.exact and seen.code == "wrong-result" else None
         )
-        plain = seen.code in OUTSIDE and agreeing is not None and agreeing.kind == UNWRITTEN
+        plain = seen.code in OUTSIDE and fact is not None and fact.kind == UNWRITTEN
         if self.idea:
             message, hint = self.idea.message, self.idea.hint  # type: ignore[assignment]
-        elif agreeing and agreeing.kind != NOT_FINITE and not plain:
-            message = self.sentence_of(agreeing)[0]
+        elif fact and fact.kind != NOT_FINITE and not plain:
+            message = self.sentence_of(fact)[0]
         elif lost:
             message, hint = lost.message, say("{hint}", hint=lost.hint)
         elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
@@ -155,15 +156,19 @@ class CauseSearch:
         told = say(
             "{message} With one change here it would be right: {says}.", message=message, says=says
         )
-        kind, shown = agreeing.kind if agreeing else "", seen.code
-        if shown == "wrong-result" and kind == UNWRITTEN:
-            shown = "incomplete-output"
-        elif shown == "wrong-result" and agreeing and kind != NOT_FINITE:
-            shown = facts_in_words.code_of(agreeing, self.launcher.source, edit.line)
-        code = code_of(edit, shown)
-        code = "uninitialised-read" if kind == BEFORE else code
+        code = code_of(edit, self.shown_by(fact, edit))
+        if agreeing and agreeing.kind == BEFORE:
+            code = "uninitialised-read"
         code = lost.code if lost and code == "wrong-formula" else code
         return self.with_launch(finding(code, told, edit.line, hint, "error"))
+
+    def shown_by(self, fact: Fact | None, edit: Edit) -> str:
+        """The code where a change does not tell: of what was seen, or what the numbers are."""
+        if self.seen.code != "wrong-result" or fact is None or fact.kind == NOT_FINITE:
+            return self.seen.code
+        if fact.kind == UNWRITTEN or edit.line not in fact.lines[:AGREES]:
+            return facts_in_words.TOLD[fact.kind][0]
+        return facts_in_words.code_of(fact, self.launcher.source, edit.line)
 
     def by_a_fact(self, fact: Fact) -> Finding:
         """What the numbers are made of, at the line to which they point first."""

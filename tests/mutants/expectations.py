@@ -64,7 +64,7 @@ class Mutant:
 
 
 def told_otherwise() -> dict[tuple[str, str], tuple[str, int]]:
-    """Exercise and name of each answer that is not told as marked: code and line that it is told."""
+    """Exercise and name of each answer that is not told as marked: the code and line told."""
     lines = Path(__file__).with_name("otherwise.txt").read_text(encoding="utf-8").splitlines()
     found = [_OTHERWISE.fullmatch(line) for line in lines if not line.startswith("#")]
     return {(each["exercise"], each["name"]): (each["code"], int(each["line"])) for each in found}  # type: ignore[index]

@@ -195,6 +195,9 @@ class Suspects:
         indices = self._by_axis(stores, self._unwritten_axes())
         behind = [self.source.everything_behind(index) for index in indices[:1]]
         if self._are_whole_tiles and behind and not behind[0] & BLOCK:
+            used = variables_in(indices[0])
+            made = (each for name in sorted(used) for each in self.source.assignments(name))
+            yield from _lines(each for each in made if each.value and is_constant(each.value))
             yield from _lines(stores)
         if self.meet:  # as many are written as should be, and not the right ones
             yield from self._by_numbering(self._definitions(indices))

@@ -18,13 +18,14 @@ import numpy as np
 
 from course_lib.callers import CALLER
 from course_lib.curriculum import Task
+from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.launcher import BUDGET, Launcher
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.problems.inputs import as_held
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.repair.schemata import schemata
-from course_lib.diagnosis.trial import Trial, leaves_arrays
+from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.inference.typings import Typing
@@ -148,21 +149,38 @@ class Search:
         return edit.cost + min(self.suspects.get(edit.line, AWAY), AWAY)
 
     def verified(self, edits: list[Edit], order: Sequence[Trial]) -> list[Edit]:
-        """Those of the changes with which all launches are right."""
-        edits = sorted(edits, key=self.distance)
+        """Those of the changes with which all launches are right, and no cost is new."""
         for trial in order[:SIFTED]:
             edits = [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
-        found = [edit for edit in edits[:MOST_WATCHED] if self.is_right(edit, order)]
+        nearest = sorted(edits, key=self.distance)[:MOST_WATCHED]
+        found = [edit for edit in nearest if self.is_right(edit, order)]
         return self.cheapest_first(found, order)
 
     def cheapest_first(self, found: list[Edit], order: Sequence[Trial]) -> list[Edit]:
         """Of changes that lie equally near, those first with which less memory traffic is asked
         for: nobody means to walk down a column, or to have work done twice."""
+        exact = exact_of(order)
+        if exact is not None:
+            found = [edit for edit in found if self.costs_no_more(edit, exact)]
         nearest = [edit for edit in found if self.distance(edit) == self.distance(found[0])]
         if len(nearest) > 1:
             widest = max(order, key=_size)
             nearest.sort(key=lambda edit: self.traffic(widest, edit))
         return nearest + found[len(nearest) :]
+
+    def costs_no_more(self, edit: Edit, exact: Trial) -> bool:
+        """Is a change no cheap way out, which the exercise's requirements would refuse?"""
+        launcher = self.launcher
+        answer = replace(launcher.answer, kernel=edit.applied(self.kernel))
+        changed = Launcher(
+            launcher.exercise, answer, launcher.block, launcher.seed, launcher.choice
+        )
+        changed.constants = launcher.constants
+        new, old = changed.measured(changed.run(exact.case)), launcher.measured(exact)
+        refused, before = (requirements.judge(launcher.exercise, each) for each in (new, old))
+        return {each.code for each in refused if each.severity == "error"} <= {
+            each.code for each in before
+        }
 
     def traffic(self, trial: Trial, edit: Edit) -> tuple[int, int]:
         """What a launch asks for with a change: sectors, and wavefronts of shared memory."""
