@@ -31,7 +31,7 @@ NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 # What these say is true and shows late; what the numbers are made of says more.
 SYMPTOMS = (
     *(*NUMBERS, *OUTSIDE, "uninitialised-read", "stale-shared-read"),
-    *("wrong-bounds-check", "wrong-index"),
+    *("wrong-bounds-check", "wrong-loop-bound", "wrong-index", "hardcoded-answer"),
 )
 AGREES = 4  # lines that the numbers point to first: a change at one of them is the cause
 
@@ -133,7 +133,9 @@ class CauseSearch:
         message = say(
             "{output} holds other numbers: {says}.", output=exercise.output, says=idea.says
         )
-        return placed(self.launcher, Slip("wrong-formula", message, idea.hint, idea.place), exact)
+        found = placed(self.launcher, Slip("wrong-formula", message, idea.hint, idea.place), exact)
+        is_open = idea.place == ("store",) and self.telling and not self.telling.is_vague
+        return replace(found, line=self.telling.lines[0]) if is_open and self.telling else found
 
     def by_a_change(self, edit: Edit) -> Finding:
         """Where one change makes the answer right, with the idea or the fact that points there."""
@@ -141,9 +143,9 @@ class CauseSearch:
         seen, message = self.seen, self.seen.message
         agreeing = next((fact for fact in self.facts if edit.line in fact.lines[:AGREES]), None)
         fact = agreeing or (self.telling if seen.code == "wrong-result" else None)
-        lost = (
-            not_finite(self.exact.outcome) if self.exact and seen.code == "wrong-result" else None
-        )
+        lost = None
+        if self.exact and not self.idea and seen.code == "wrong-result":
+            lost = not_finite(self.exact.outcome)
         plain = seen.code in OUTSIDE and fact is not None and fact.kind == UNWRITTEN
         if self.idea:
             message, hint = self.idea.message, self.idea.hint  # type: ignore[assignment]

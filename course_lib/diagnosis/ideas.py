@@ -33,7 +33,7 @@ def _explains(outcome: Outcome, values: Array) -> bool:
     """
     lost = ~np.isfinite(outcome.got) & ~outcome.untouched
     stored = np.broadcast_to(values != outcome.poison, outcome.got.shape)
-    if 2 * np.count_nonzero(stored & outcome.untouched) > np.count_nonzero(stored):
+    if 2 * np.count_nonzero(stored & outcome.untouched) >= np.count_nonzero(stored) > 0:
         return False
     if np.isfinite(np.broadcast_to(values, lost.shape)[lost]).any():
         return False

@@ -29,7 +29,7 @@ TOO_WIDE = {
     "or for and": ("row < M or col < N", "row < M is false (33 < 33), col < N is true", "`or`"),
     "| for &": ("(row < M) | (col < N)", "row < M is false (33 < 33), col < N is true", "`|`"),
     "one too far": ("row <= M and col < N", "row <= M is true (33 <= 33), col < N is true", ""),
-    "axes exchanged": ("row < N and col < M", "two names exchanged in `row < N and col < M`", ""),
+    "axes exchanged": ("row < N and col < M", "two parts of `row < N and col < M` exchanged", ""),
     "a constant": ("row < 32 and col < 32", "col < 32 is true (19 < 32)", "`and`"),
     "flattened": ("row * N + col < M * N", "row * N + col < M * N is true (19 < 627)", ""),
     "not": ("not (row >= M and col >= N)", "row >= M is true (33 >= 33)", "`not (… and …)`"),
@@ -52,7 +52,7 @@ def test_each_slip_of_a_test_reads_differently(name: str) -> None:
 RETURNS = {
     "both needed": ("y >= C.shape[0] and x >= C.shape[1]", "C.shape[1] is false (0 >= 19)"),
     "larger than": ("y > C.shape[0] or x > C.shape[1]", "y > C.shape[0] is false (33 > 33)"),
-    "exchanged": ("y >= C.shape[1] or x >= C.shape[0]", "two names exchanged in `y >= C.shape[1]"),
+    "exchanged": ("y >= C.shape[1] or x >= C.shape[0]", "two parts of `y >= C.shape[1]"),
     "lengths": ("y > len(A) or x > len(A[0])", "y > len(A) is false (33 > 33)"),
 }  # fmt: skip
 

@@ -381,6 +381,7 @@ def _stands_in(other: DependenceTable, table: DependenceTable) -> bool:
         wanted = table.places(np.flatnonzero(table.should[:, column]))
         rows = [row_of[place] for each in wanted if (place := tuple(map(int, each))) in row_of]
         more = np.abs(other.got[rows, column] - other.right[rows, column]) > PRECISION
+        more &= other.depends[rows, column]
         stands.append(bool(rows) and bool(more.all()))
     return float(np.mean(stands)) >= MOST_OF
 

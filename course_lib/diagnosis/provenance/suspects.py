@@ -43,6 +43,7 @@ from course_lib.diagnosis.source.nodes import (
 from course_lib.diagnosis.source.source import Source
 
 Statement = ast.Assign | ast.AugAssign | ast.AnnAssign
+LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
 @dataclass
@@ -82,7 +83,8 @@ class Suspects:
                 if self.found.unwritten.any():
                     yield from self._of_stores_alone(stores, loads)
                     yield from self._definitions(self._by_axis(stores, _axes(fact)))
-                if self._told_apart_by(fact) == {*self.source.parameters[:-1]}:
+                inputs = {*self.source.parameters[:-1]}
+                if len(inputs) > 1 and self._told_apart_by(fact) == inputs:
                     yield from _lines([*self._sums, *stores])  # a load concerns one operand
                 yield from self._careless_fillings(fact)
                 yield from _lines([*loads[:1], *self._sums, *loads[1:], *stores])
@@ -107,10 +109,10 @@ class Suspects:
                 yield from self._exits()
                 if fact.kind == MISSING and self._is_beside_tiles(fact):
                     yield from self._tests([*loads, *self._sums])
-                if fact.kind != MISSING or (fact.terms and fact.terms.kind in (UP_TO, FIRST)):
-                    yield from _lines(self._resets())
+                if fact.kind == ONLY or (fact.terms and fact.terms.kind in (UP_TO, FIRST)):
+                    yield from _lines(self._resets(in_loops=fact.kind == MISSING))
                 yield from self._loops_of_sums(fact)
-                yield from _lines([*self._sums, *self._resets()])
+                yield from _lines([*self._sums, *self._resets(in_loops=True)])
                 yield from self._tests([*self._sums, *loads])
                 yield from _lines(loads)
                 yield from self._definitions(loads)
@@ -118,9 +120,11 @@ class Suspects:
             case "independent" if fact.is_of_nothing:
                 yield from self._helpful_tests()
                 if self.found.wrong.all():
-                    yield from _lines([*self._resets(), *self._sums])
+                    yield from _lines([*self._resets(in_loops=True), *self._sums])
                 yield from self._loops_of_sums(fact)
-                yield from _lines([*self._sums, *self._resets(), *stores])
+                yield from _lines(loads)
+                yield from self._definitions(loads)
+                yield from _lines([*self._sums, *stores])
             case "foreign":
                 yield from _lines([*self._sums, *self._resets()])
                 yield from self._loops_of_sums(fact)
@@ -293,7 +297,7 @@ class Suspects:
             ),
         )
 
-    def _resets(self) -> list[ast.stmt]:
+    def _resets(self, in_loops: bool = False) -> list[ast.stmt]:
         """Variables that are set anew in a loop, or to begin with: those used after it first."""
         found: list[tuple[int, ast.stmt]] = []
         for statement in self.source.walk():
@@ -310,7 +314,8 @@ class Suspects:
                 for each in self.source.walk()
                 if id(each) not in within
             )
-            found.append((0 if loops and after else 2 if loops else 1, statement))
+            if loops or not in_loops:
+                found.append((0 if loops and after else 2 if loops else 1, statement))
         return [each for _, each in sorted(found, key=lambda each: each[0])]
 
     def _is_a_number(self, statement: ast.Assign) -> bool:
@@ -414,7 +419,7 @@ class Suspects:
                 if isinstance(loop, ast.For) and variables_in(loop.target) & own
             ]
             along = [loop for loop in loops if loop not in of_elements]
-            yield from self._heads([*of_elements, *along] if some else [*along, *of_elements])
+            yield from self._heads(of_elements if some else [*along, *of_elements])
 
     def _around(self, node: ast.AST, depth: int = 3) -> list[ast.For | ast.While]:
         """From the inside out."""
@@ -427,7 +432,7 @@ class Suspects:
 
     def _exits(self) -> Iterator[int]:
         for node in self.source.walk():
-            if isinstance(node, ast.Return | ast.Break | ast.Continue) and self._around(node):
+            if isinstance(node, LEAVES) and self.source.loops_around(node):
                 yield node.lineno
 
     def _tests(self, nodes: Iterable[ast.AST]) -> Iterator[int]:

@@ -77,7 +77,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
     INDEPENDENT: (
         "wrong-formula",
         "No element of {array} takes part in {element}.",
-        "On which way does {array} get into {element}?",
+        "Which line carries {array} into {element}?",
     ),
     MISSING: (
         "wrong-loop-bound",

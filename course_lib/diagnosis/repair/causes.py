@@ -40,6 +40,7 @@ OF_KIND = {
     "else missing": MASK,
     "narrow type": "index-overflow",
 }
+OF_A_FORMULA = ("operator", "surplus", "turned", "brackets")
 MOVES = ("in the loop", "behind the loop", "before the loop", "left out")
 MOST_STEPS = 3  # from a variable to those that are worked out from it, and on to others
 
@@ -50,7 +51,8 @@ def code_of(edit: Edit, seen: str) -> str:
         return seen
     if edit.kind == "guard missing" and seen in OUTSIDE:  # there is no test that is wrong
         return seen
-    code = OF_KIND.get(edit.kind) or _of_value(edit) or _of_move(edit) or seen
+    code = OF_KIND.get(edit.kind) or _of_value(edit) or _of_move(edit)
+    code = code or (FORMULA if edit.kind in OF_A_FORMULA else seen)
     code = FORMULA if code == "wrong-result" else code
     if code == TEST and seen == "incomplete-output" and not _checks_bounds(edit):
         return seen
@@ -66,9 +68,10 @@ def _checks_bounds(edit: Edit) -> bool:
         for name in names_bound(node)
     }
     return any(
-        not isinstance(operator, ast.Eq | ast.NotEq)
-        and ("shape" in names_in(part) or variables_in(part) & sizes)
+        isinstance(operator, ast.Lt | ast.LtE)
+        or (isinstance(operator, ast.Gt | ast.GtE) and ("shape" in names_in(part) or own & sizes))
         for part in _comparisons_changed(edit)
+        for own in [variables_in(part)]
         for operator in part.ops
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.exchanges import (
+    arguments_exchanged,
     indices_exchanged,
     names_exchanged,
     registers_exchanged,
@@ -40,6 +41,7 @@ def edits_of(typing: Typing, constants: Sequence[str], given: Collection[str]) -
         *indices_exchanged(function),
         *names_exchanged(function),
         *targets_exchanged(function),
+        *arguments_exchanged(function),
         *guarded_loads(function),
     ]
     lines = enumerate(typing.kernel.source.splitlines(), typing.kernel.first_line)

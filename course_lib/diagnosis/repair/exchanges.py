@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
@@ -16,12 +16,14 @@ Places = Mapping[str, Sequence[Path]]
 
 
 def registers_exchanged(function: Ingredients, paths: Sequence[Path], cost: int) -> Iterator[Edit]:
-    """Two of threadIdx.x, blockIdx.y, … in each other's place: below some nodes."""
+    """Two of threadIdx.x, blockIdx.y, A.shape[0], … in each other's place: below some nodes."""
     found: dict[str, list[Path]] = defaultdict(list)
     for node, below in function.nodes:
         if any(below[: len(path)] == path for path in paths):
             match node:
                 case ast.Attribute(value=ast.Attribute(attr=register)) if register in REGISTERS:
+                    found[ast.unparse(node)].append(below)
+                case ast.Subscript(value=ast.Attribute(attr="shape")) if function.is_whole(node):
                     found[ast.unparse(node)].append(below)
     for one, two in combinations(sorted(found), 2):
         new = {path: expression(two) for path in found[one]}
@@ -98,6 +100,21 @@ def _renamed(function: Ingredients, reads: Places) -> Iterator[Edit]:
 
 def _is_known(function: Ingredients, name: str, paths: Sequence[Path]) -> bool:
     return all(name in function.known_at(path) for path in paths)
+
+
+def arguments_exchanged(function: Ingredients) -> Iterator[Edit]:
+    """Two arguments of a call, one after the other: `add(i, j)` for `add(j, i)`."""
+    for node, path in function.nodes:
+        for number, (one, two) in enumerate(
+            pairwise(node.args if isinstance(node, ast.Call) else ())
+        ):
+            kinds = [function.kind_of(each) for each in (one, two)]
+            if kinds[0] == kinds[1] and all(map(T.is_scalar, kinds)):
+                new: dict[Path, ast.expr] = {
+                    (*path, ("args", number)): two,
+                    (*path, ("args", number + 1)): one,
+                }
+                yield function.values("exchange", 2, new, function.line(path))
 
 
 def targets_exchanged(function: Ingredients) -> Iterator[Edit]:

@@ -67,7 +67,7 @@ SAYS = {
     "before the loop": ("{text} inside the loop", "How often is this to happen?"),
     "later start": ("a later start of {text}", "Which of these steps have been taken before?"),
     "order": ("{text} and the next statement in the other order", "Who needs what first?"),
-    "exchange": ("two names exchanged in {text}", "Which of the two is meant at each place?"),
+    "exchange": ("two parts of {text} exchanged", "Which of the two is meant at each place?"),
     "indices": ("the two indices of {text} exchanged", "Which index is the row?"),
     "targets": ("the two names in {text} exchanged", "Which of the two comes first?"),
 }
@@ -83,6 +83,8 @@ def said_of(edit: Edit) -> tuple[Sentence, Sentence]:
 
 def _text_of(edit: Edit) -> str:
     """What the student has written there; "" where it is more than one statement."""
+    if edit.kind == "later start":
+        return _first_line(node_at(edit.tree, next(iter(edit.statements))[:-1]))
     first, *others = sorted(edit.paths, key=lambda path: not _is_left_out(edit, path))
     length = len(first)
     while any(path[:length] != first[:length] for path in others):
