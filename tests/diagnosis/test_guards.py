@@ -81,7 +81,7 @@ def test_a_test_that_keeps_threads_away_is_told_with_the_first_of_their_elements
 
 
 INNOCENT = {
-    "back by one too many": ("mirror_rows", "A[row, N - column]", "N - column goes 1 too"),
+    "back by one too many": ("mirror_rows", "A[row, N - column]", "one less than `N - column`"),
     "the next column": ("mirror_rows", "A[row, column + 1]", "column + 1 goes 1 too"),
     "back along the other axis": ("mirror_rows", "A[M - row, column]", "M - row goes 1 too"),
     "doubled": ("mirror_rows", "A[row, 2 * column]", "2 * column goes 1 too"),

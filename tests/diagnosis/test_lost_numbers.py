@@ -77,7 +77,7 @@ def test_a_type_that_does_not_hold_the_numbers_of_all_threads(name: str) -> None
         assert report.passed
         return
     first = report.errors[0]
-    assert first.code == "index-overflow" and f"{kind} " in first.message
+    assert first.code == "index-overflow" and f"{kind}(" in first.message
     assert f"{kind}(" in lines[(first.line or 0) - 1]
 
 

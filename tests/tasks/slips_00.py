@@ -8,7 +8,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("out[2] = 7", "out[1] = 7", "wrong-index", "out[1] = 7"),
         ("out[2] = 7", "out[3] = 7", "wrong-index", "out[3] = 7"),
         ("out[2] = 7", "out[2] = 8", "wrong-formula", "out[2] = 8"),
-        ("out[2] = 7", "out[4] = 7", "out-of-bounds-write", "out[4] = 7"),
+        ("out[2] = 7", "out[4] = 7", "wrong-index", "out[4] = 7"),
         ("out[2] = 7", "out[:] = 7", "wrong-index", "out[:] = 7"),
         ("out[2] = 7", "out[0] = 1\n    out[2] = 7", "wrong-index", "out[0] = 1"),
         ("out[2] = 7", "for i in range(4):\n        out[i] = 7", "wrong-index", "out[i] = 7"),

@@ -24,7 +24,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("float32(0)", "0", "float64-arithmetic", "total = 0"),
         (f"    total = float32(0)\n    for k in {STRIDED}:\n        total += x[k]\n"
          "    y[i] = total", "    if i < x.shape[0]:\n        y[i] = x[i]",
-         "wrong-formula", "y[i] = x[i]"),
+         "accumulator-error", "if i < x.shape[0]:"),  # where it shows
     ],
     "sectors": [
         ("offset + lane * stride", "lane * stride", "wrong-formula", "return"),
@@ -49,7 +49,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-formula", "return"),
     ],
     "repair_copy": [
-        (ROW, "blockIdx.y * 16 + cuda.threadIdx.x", "race-write-after-write", "B[row, column] ="),
+        (ROW, "blockIdx.y * 16 + cuda.threadIdx.x", "wrong-index", "row = "),
         (BOTH, "    row, column = cuda.grid(2)", "wrong-index", "row, column ="),
         (BOTH, "    row = cuda.blockIdx.x * 16 + cuda.threadIdx.y\n"
          "    column = cuda.blockIdx.y * 16 + cuda.threadIdx.x", "wrong-index", "row = cuda"),

@@ -22,7 +22,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "running_totals": [
         (TOTAL, "    for start in range(0, x.shape[0], 4):\n        total = float32(0)\n",
          "wrong-formula", "total = float32(0)"),
-        ("range(start, start + 4)", "range(4)", "wrong-index", "total +="),
+        ("range(start, start + 4)", "range(4)", "wrong-loop-bound", "for k in range(4):"),
         ("range(start, start + 4)", "range(start, 4)", "wrong-loop-bound", "for k"),
         ("range(start, start + 4)", "range(start, start + 3)", "wrong-loop-bound", "for k"),
         ("range(start, start + 4)", "range(start + 4)", "wrong-formula", "total +="),

@@ -116,7 +116,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-formula", "load_tile(sA"),
         ("sA[ty, k] * sB[k, tx]", "sA[tx, k] * sB[k, ty]", "wrong-index", "total +="),
         (LOADS, "    load_tile(sA, A, column - tx, 0)\n    load_tile(sB, B, 0, row - ty)\n",
-         "wrong-index", "load_tile(sA"),
+         "accumulator-error", "total += sA[ty, k] * sB[k, tx]"),  # where it shows
         ("sA[ty, k]", "sA[row, k]", "wrong-index", "total +="),
         ("    load_tile(sB", "    sB = load_tile(sB", "compile-error", "total +="),
         ("load_tile(sB, B,", "load_tile(sB, A,", "wrong-index", "load_tile(sB"),
@@ -131,7 +131,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "convolve": [
         ("    " + BARRIER, "", "race-read-after-write", "total +="),
-        ("tile[ty + i, tx + j]", "tile[ty, tx]", "wrong-index", "total +"),
+        ("tile[ty + i, tx + j]", "tile[ty, tx]", "wrong-formula", "total +"),
         ("W[i, j]", "W[4 - i, 4 - j]", "wrong-index", "total +"),
         ("ty + n // 20 - 2, column - tx + n % 20 - 2", "ty + n // 20, column - tx + n % 20",
          "wrong-formula", "tile[n //"),

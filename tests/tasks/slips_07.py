@@ -87,7 +87,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (BARRIER, "", "race-read-after-write", "B[y, x] ="),
     ],
     "swizzle_strip": [
-        ("tile[y, (left + x) ^ y]", "tile[y, left + x]", "wrong-index", "B[top + y, x]"),
+        ("tile[y, (left + x) ^ y]", "tile[y, left + x]", "wrong-formula", "B[top + y, x]"),
         ("tile[x, (top + y) ^ x]", "tile[x, top + y]", "wrong-index", "tile[y"),
         ("tile[x, (top + y) ^ x]", "tile[x, (top + y) ^ y]", "wrong-index", "B[top + y, x]"),
         ("(32, 384)", "(32, 385)", "invalid-launch", "tile = cuda"),
@@ -104,9 +104,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "tree_sum": [
         ("        cuda.syncthreads()\n", "", "race-read-after-write", "sums[t] +="),
-        ("half = 512", "half = 1024", "out-of-bounds-read", "sums[t] +="),
+        ("half = 512", "half = 1024", "wrong-bounds-check", "if t < half:"),
         ("half > 0", "half > 1", "wrong-formula", "y[0] ="),
-        ("half = 512", "half = 256", "wrong-formula", "y[0] ="),
+        ("half = 512", "half = 256", "wrong-loop-bound", "half = 256"),
         ("half //= 2", "half /= 2", "compile-error", "sums[t] +="),
         ("        half //= 2\n", "", "timeout", "while half"),
         (LOOP, "        if t < half:\n            cuda.syncthreads()\n"
@@ -134,6 +134,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-index", "before = sums[t - 2]"),
         ("sums[t] += before\n    y", "sums[t] = before\n    y", "accumulator-error", "sums[t] ="),
         ("t - 2]", "t - 1]", "wrong-index", "before ="),
-        ("    y[t] = sums[t]", "    y[t] = sums[t] + before", "accumulator-error", "sums[t] +="),
+        ("    y[t] = sums[t]", "    y[t] = sums[t] + before", "wrong-formula", "y[t] = "),
     ],
 }  # fmt: skip

@@ -69,7 +69,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("for k in unroll(16)", "for k in unroll(8)", "wrong-formula", "C[top"),
         ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[i] * b[i]", "wrong-index",
          "sums[i, j] += a"),
-        ("sA[k, 8 * y + i]", "sA[k, y + i]", "wrong-index", "a[i] ="),
+        ("sA[k, 8 * y + i]", "sA[k, y + i]", "wrong-formula", "a[i] ="),
         ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[j] * b[i]", "wrong-formula", "C[top"),
     ],
     "filter_bank": [
@@ -81,7 +81,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("tap = w[f, j]", "tap = w[j, f]", "wrong-index", "tap = w[j, f]"),
         ("x[i + 64 + 8 * j]", "x[i + 8 * j]", "wrong-index", "near,"),
         ("y[f, i + 64]", "y[f, i + 1]", "wrong-index", "y[f, i + 1]"),
-        ("x[i + 8 * j], x[i + 64 + 8 * j]", "x[i + j], x[i + 64 + j]", "wrong-index",
+        ("x[i + 8 * j], x[i + 64 + 8 * j]", "x[i + j], x[i + 64 + j]", "wrong-formula",
          "near, far ="),
         ("        y[f, i + 64] = sums[f, 1]\n", "", "wrong-formula", "y[f, i] ="),
         ("for j in range(5)", "for j in range(4)", "wrong-loop-bound", "for j"),

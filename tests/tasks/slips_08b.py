@@ -37,7 +37,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("numbers[3 * t], numbers[3 * t + 1], numbers[3 * t + 2]",
          "numbers[t], numbers[t + 128], numbers[t + 256]", "wrong-formula", "out[i] ="),
         ("numbers[3 * t], numbers[3 * t + 1], numbers[3 * t + 2]",
-         "numbers[3 * t], numbers[3 * t], numbers[3 * t]", "wrong-formula", "out[i] ="),
+         "numbers[3 * t], numbers[3 * t], numbers[3 * t]", "wrong-formula", "x, y, z = "),
         ("x * x + y * y + z * z", "x * x + y * y", "wrong-formula", "out[i] ="),
     ],
 }  # fmt: skip

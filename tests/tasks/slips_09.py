@@ -71,7 +71,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "4 * cuda.grid(1)",
             "4 * cuda.threadIdx.x",
-            "wrong-formula",
+            "race-write-after-write",
             "store4(target, i, ",
         ),
         (
@@ -96,7 +96,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "store4(target, i, load4(source, i))",
             "store4(target, 4 * i, load4(source, 4 * i))",
             "out-of-bounds-read",
-            "store4(target, 4 *",
+            "i = 4 * cuda.grid(1)",
         ),
         (
             "    i = 4 * cuda.grid(1)\n    store4(target, i, load4(source, i))\n",
@@ -167,7 +167,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             ),
             "    row, column = lane % 8, lane // 8\n",
             "wrong-index",
-            "return row, column",
+            "row, column = lane % 8, lane // 8",
         ),
         ("    return row, column\n", "    return row\n", "compile-error", "return row"),
         (
@@ -176,8 +176,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
                 "    column = lane // 4 % 2 * 2 + lane % 2\n"
             ),
             "    row, column = lane // 4, lane % 4\n",
-            "wrong-index",
-            "return row, column",
+            "wrong-formula",
+            "row, column = lane // 4, lane % 4",
         ),
         (
             (
@@ -212,14 +212,14 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("return row, column", "return column, row", "out-of-bounds-write", "return column, row"),
     ],
     "warp_piece": [
-        ("t // 32 * 32 + 8 * column", "8 * column", "wrong-formula", "store4(C, 128 * (y"),
+        ("t // 32 * 32 + 8 * column", "8 * column", "race-write-after-write", "store4(C, 128 * (y"),
         (
             "y, x = 8 * row, t // 32 * 32 + 8 * column",
             "y, x = row, t // 32 * 32 + column",
             "wrong-index",
             "y, x = row, t // 3",
         ),
-        ("lane_place(t % 32)", "lane_place(t)", "out-of-bounds-read", "y, x = 8 * row"),
+        ("lane_place(t % 32)", "lane_place(t)", "out-of-bounds-write", "y, x = 8 * row"),
         (
             "row, column = lane_place(t % 32)",
             "row, column = t % 32 // 4, t % 4",
@@ -229,8 +229,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "y, x = 8 * row, t // 32 * 32 + 8 * column",
             "y, x = 8 * column, t // 32 * 32 + 8 * row",
-            "out-of-bounds-read",
-            "y, x",
+            "wrong-index",
+            "row, column = lane_place(t % 32)",
         ),
         (
             "y, x = 8 * row, t // 32 * 32 + 8 * column",

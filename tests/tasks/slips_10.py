@@ -15,7 +15,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "        c3 += a * b[0]", "wrong-formula", "store4"),
         ("c1 += a * b[1]", "c1 = a * b[1]", "accumulator-error", "c1 ="),
         ("c3 += a * b[3]", "c3 += a * b[2]", "wrong-index", "c3 +"),
-        ("k * B.shape[1] + x", "k * A.shape[1] + x", "wrong-formula", "b = load4"),
+        ("k * B.shape[1] + x", "k * A.shape[1] + x", "wrong-index", "b = load4"),
         ("y * C.shape[1] + x, (", "x, (", "race-write-after-write", "store4"),
         ("b = load4(B, k * B.shape[1] + x)", "b = B[k, x], B[k, x + 1], B[k, x + 2], B[k, x + 3]",
          "not-used", "b = B"),
@@ -56,7 +56,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("A[g, 2 * t + 8], A[g, 2 * t + 9]", "A[g, 2 * t + 8], A[g, 2 * t + 1]", "wrong-index",
          "A[g, 2 * t + 8], A[g, 2 * t + 1]"),
         ("B[2 * t + 8, g], B[2 * t + 9, g]", "B[2 * t + 4, g], B[2 * t + 5, g]", "wrong-index",
-         "b = pair"),
+         "C[g, 2 * t], C[g, 2 * t + 1] = sums[0], sums[1]"),  # where it shows
     ],
     "one_ldmatrix": [
         ("(sA, lane % 16 * 16 + lane // 16 * 8)",
@@ -87,23 +87,23 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("2 * k + lane // 16", "k + lane // 16", "wrong-formula", "a = ldmatrix_x4"),
         ("2 * k + lane // 16", "2 * k", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16", "lane % 16", "wrong-formula", "a = ldmatrix_x4"),
-        ("16 * i + lane % 16", "8 * i + lane % 16", "wrong-formula", "a = ldmatrix_x4"),
+        ("16 * i + lane % 16", "8 * i + lane % 16", "wrong-index", "a = ldmatrix_x4"),
         ("b[j, 0], b[j, 1])", "b[i, 0], b[i, 1])", "wrong-index", "add_product(sums"),
-        ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-formula", "add_"),
+        ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
         ("2 * k + lane // 16", "2 * k + 1 - lane // 16", "wrong-index", "a = ldmatrix_x4"),
         ("j + lane // 16", "j + 1 - lane // 16", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
         ("16 * i + lane % 16", "16 * (1 - i) + lane % 16", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16, 2 * k + lane // 16", "16 * i + lane // 16, 2 * k + lane % 16",
-         "wrong-index", "a = ldmatrix_x4"),
+         "wrong-index", "four = sums["),  # where it shows
         ("            for j in range(8):\n                add_product(sums, i, j, a, b[j, 0], "
          "b[j, 1])", "            for j in range(8):\n                a = ldmatrix_x4(sA, "
          "piece_at(16 * i + lane % 16, 2 * k + lane // 16))\n                add_product(sums, i, "
          "j, a, b[j, 0], b[j, 1])", "not-used", "                a = ldmatrix_x4"),
         ("for j in range(8):\n                add_product", "for j in range(0, 8, 2):\n"
-         "                add_product", "wrong-formula", "add_product(sums"),
+         "                add_product", "wrong-loop-bound", "for j in range(0, 8, 2):"),
         ("piece_at(16 * k + lane % 16, j", "piece_at(k + lane % 16, j", "wrong-formula",
          "b[j, 0], b[j, 1], b[j"),
-        ("j + lane // 16", "j // 2 + lane // 16", "wrong-formula", "sB, piece"),
+        ("j + lane // 16", "j // 2 + lane // 16", "wrong-index", "sB, piece"),
     ],
     "two_stages": [
         ("start + 64 < K", "start + 64 <= K", "out-of-bounds-read", "start + 64)"),

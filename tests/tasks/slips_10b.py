@@ -20,7 +20,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        if warp == 1 and s > 0:\n", "        cuda.syncthreads()\n        if warp == 1 "
          "and s > 0:\n", "excess-barriers", "        cuda.syncthreads()"),
         ("if warp == 1:\n        y[lane]", "if warp == 0:\n        y[lane]", "wrong-bounds-check",
-         "if warp == 0:"),
+         "if warp == 1 and s > 0:"),
         ("total += rows", "total = rows", "accumulator-error", "total ="),
         ("            total += rows[(s - 1) % 2, lane]\n        cuda.syncthreads()\n",
          "            total += rows[(s - 1) % 2, lane]\n            cuda.syncthreads()\n",
@@ -58,18 +58,18 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "banded": [
         ("which * band + inside % band, inside // band", "inside % band, inside // band",
-         "wrong-index", "return"),
+         "race-write-after-write", "return"),
         ("which * band + inside % band", "which + inside % band", "wrong-index", "return"),
-        ("inside // band", "inside // columns", "wrong-index", "return"),
+        ("inside // band", "inside // columns", "race-write-after-write", "return"),
         ("number % (band * columns)", "number % columns", "wrong-index", "return"),
         ("which * band + inside % band, inside // band", "which * band + inside // columns, inside "
-         "% columns", "wrong-index", "return"),
+         "% columns", "wrong-formula", "return"),
         ("which * band + inside % band, inside // band", "inside // band, which * band + inside % "
          "band", "out-of-bounds-write", "return"),
         ("number // (band * columns), number", "number // band * columns, number",
          "wrong-formula", "which, inside"),
         ("number % (band * columns)", "number % band * columns", "wrong-formula",
          "which, inside"),
-        ("which * band", "which", "wrong-index", "return"),
+        ("which * band", "which", "wrong-formula", "return"),
     ],
 }  # fmt: skip

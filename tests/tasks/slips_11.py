@@ -32,7 +32,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (PASS, "math.exp(score - new)", "wrong-formula", "total = math"),
         (PASS, "(total + math.exp(score - new)) * math.exp(top - new)", "wrong-formula",
          "(total + math"),
-        ("        top = new\n", "", "wrong-formula", "kept[i, 0]"),
+        ("        top = new\n", "", "wrong-formula", "total = total"),
         ("new = max(top, score)", "new = score", "wrong-formula", "kept[i, 0]"),
         (f"        score = s[i]\n        new = max(top, score)\n        total = {PASS}\n"
          "        top = new\n", "        top, total = max(top, s[i]), float32(0)\n"
@@ -55,7 +55,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "wrong-formula",
          "top, mixed ="),
         ("        new = top\n", "        new = float32(-math.inf)\n", "wrong-formula",
-         "out[first // 8, x] ="),
+         "new = float32(-math.inf)"),
     ],
     "own_tiles": [
         (WAIT, BLOCK, "barrier-divergence", "for first"),

@@ -27,7 +27,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("key <= query", "key < query", "wrong-formula", "handed[y, x] ="),
         ("key <= query", "key >= query", "wrong-bounds-check", "handed[y, x] ="),
         ("key <= query else float32(-math.inf)", "key <= query else float32(0)",
-         "wrong-formula", "handed[y, x] ="),
+         "accumulator-error", "handed[y, x] ="),
         ("if key <= query", "if key < keys", "wrong-formula", "handed[y, x] ="),
         ("    if query >= S.shape[0]:\n        return\n", "", "wrong-bounds-check",
          "handed[y, x] ="),

@@ -41,6 +41,7 @@ from course_lib.diagnosis.source.nodes import (
     variables_in,
 )
 from course_lib.diagnosis.source.source import Source
+from course_lib.sentences import Line
 
 Statement = ast.Assign | ast.AugAssign | ast.AnnAssign
 LEAVES = (ast.Return, ast.Break, ast.Continue)
@@ -55,8 +56,9 @@ class Suspects:
     meet: bool = False
 
     def lines(self, fact: Fact) -> tuple[int, ...]:
-        """Each line once, the likeliest first."""
-        return tuple(dict.fromkeys(self._in_order(fact)))
+        """Each line of the answer once, the likeliest first."""
+        lines = dict.fromkeys(self._in_order(fact))
+        return tuple(line for line in lines if line < Line.FIRST_AROUND)
 
     def _in_order(self, fact: Fact) -> Iterator[int]:
         loads, stores = self._loads(fact), self._stores()
