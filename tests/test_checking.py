@@ -350,7 +350,7 @@ def test_a_code_is_produced(code: str, old: str, new: str) -> None:
 
 
 def test_a_wrong_result_says_where_and_by_how_much() -> None:
-    text = broken("acc += A", "acc = acc * acc + A", NAIVE)
+    text = broken("acc += A", "acc += float32(0.1) * abs(acc) + A", NAIVE)
     message = judged(text, "matmul_naive").findings[0].message
     assert message.startswith("Wrong on (48 x 48) @ (48 x 48), in every element. C[0, 0] is")
     assert "C[0, 0] is" not in told(message, "graded student")

@@ -12,7 +12,15 @@ from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import by_how_much
 from course_lib.diagnosis.provenance import words as facts_in_words
-from course_lib.diagnosis.provenance.facts import BEFORE, NOT_FINITE, UNWRITTEN, Fact
+from course_lib.diagnosis.provenance.facts import (
+    BEFORE,
+    MOVED,
+    NOT_FINITE,
+    PAIRED,
+    READS_OTHER,
+    UNWRITTEN,
+    Fact,
+)
 from course_lib.diagnosis.provenance.suspects import explained
 from course_lib.diagnosis.provenance.tables import experiment
 from course_lib.diagnosis.repair.causes import code_of
@@ -120,6 +128,12 @@ class CauseSearch:
         return exact_of(self.trials)
 
     @cached_property
+    def lost(self) -> Slip | None:
+        """What is said of numbers that are none, in the first launch that has some."""
+        found = (not_finite(trial.outcome) for trial in self.trials if trial.case.is_counted)
+        return next(filter(None, found), None)
+
+    @cached_property
     def idea(self) -> Finding | None:
         """What the entry itself says that these numbers are."""
         exact, exercise = self.exact, self.launcher.exercise
@@ -134,8 +148,10 @@ class CauseSearch:
             "{output} holds other numbers: {says}.", output=exercise.output, says=idea.says
         )
         found = placed(self.launcher, Slip("wrong-formula", message, idea.hint, idea.place), exact)
-        is_open = idea.place == ("store",) and self.telling and not self.telling.is_vague
-        return replace(found, line=self.telling.lines[0]) if is_open and self.telling else found
+        fact = self.telling  # which index is wrong, the entry does not always say
+        if idea.place == ("store",) and fact and fact.kind in (READS_OTHER, PAIRED, MOVED):
+            return replace(found, line=fact.lines[0])
+        return found
 
     def by_a_change(self, edit: Edit) -> Finding:
         """Where one change makes the answer right, with the idea or the fact that points there."""
@@ -143,9 +159,7 @@ class CauseSearch:
         seen, message = self.seen, self.seen.message
         agreeing = next((fact for fact in self.facts if edit.line in fact.lines[:AGREES]), None)
         fact = agreeing or (self.telling if seen.code == "wrong-result" else None)
-        lost = None
-        if self.exact and not self.idea and seen.code == "wrong-result":
-            lost = not_finite(self.exact.outcome)
+        lost = self.lost if not self.idea and seen.code == "wrong-result" else None
         plain = seen.code in OUTSIDE and fact is not None and fact.kind == UNWRITTEN
         if self.idea:
             message, hint = self.idea.message, self.idea.hint  # type: ignore[assignment]
@@ -182,9 +196,8 @@ class CauseSearch:
 
     def unexplained(self) -> Finding:
         """Wrong numbers of which only a part is known."""
-        lost = not_finite(self.exact.outcome) if self.exact else None
-        if lost:
-            line = next(iter(self.ranks), self.seen.line)
+        if self.lost:
+            lost, line = self.lost, next(iter(self.ranks), self.seen.line)
             return self.with_launch(finding(lost.code, lost.message, line, lost.hint, "error"))
         parts = [self.seen.message, *([self.sentence_of(self.telling)[0]] if self.telling else [])]
         template = " ".join(["{seen}", "{fact}"][: len(parts)])

@@ -24,7 +24,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("float32(0)", "0", "float64-arithmetic", "total = 0"),
         (f"    total = float32(0)\n    for k in {STRIDED}:\n        total += x[k]\n"
          "    y[i] = total", "    if i < x.shape[0]:\n        y[i] = x[i]",
-         "accumulator-error", "if i < x.shape[0]:"),  # where it shows
+         "accumulator-error", "if i < x.shape[0]:"),  # shows
     ],
     "sectors": [
         ("offset + lane * stride", "lane * stride", "wrong-formula", "return"),

@@ -21,11 +21,11 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "running_totals": [
         (TOTAL, "    for start in range(0, x.shape[0], 4):\n        total = float32(0)\n",
-         "wrong-formula", "total = float32(0)"),
+         "accumulator-error", "total = float32(0)"),
         ("range(start, start + 4)", "range(4)", "wrong-loop-bound", "for k in range(4):"),
         ("range(start, start + 4)", "range(start, 4)", "wrong-loop-bound", "for k"),
         ("range(start, start + 4)", "range(start, start + 3)", "wrong-loop-bound", "for k"),
-        ("range(start, start + 4)", "range(start + 4)", "wrong-formula", "total +="),
+        ("range(start, start + 4)", "range(start + 4)", "accumulator-error", "total = floa"),
         ("range(start, start + 4)", "range(x.shape[0])", "wrong-formula", "total +="),
         ("totals[start // 4]", "totals[start]", "wrong-index", "totals[start]"),
         ("totals[start // 4]", "totals[start / 4]", "compile-error", "totals[start"),
@@ -38,16 +38,16 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "stage_tile": [
         (ROW, "row, column = cuda.threadIdx.x, cuda.threadIdx.y", "uncoalesced-load", "tile["),
-        (ROW, "row, column = cuda.threadIdx.y, cuda.threadIdx.x", "wrong-index", "row, column ="),
+        (ROW, "row, column = cuda.threadIdx.y, cuda.threadIdx.x", "out-of-bounds-write", "tile[row"),  # shows
         (ROW, "row, column = number % 16, number // 16", "uncoalesced-load", "tile["),
-        (ROW, "row, column = number // 16, number % 16", "wrong-index", "row, column ="),
+        (ROW, "row, column = number // 16, number % 16", "out-of-bounds-write", "tile[row"),  # shows
         (ROW, "row, column = number % 8, number // 8", "wrong-index", "row, column ="),
         (COLUMN, "A[row, column]", "wrong-index", "tile["),
         (COLUMN, "A[8 + row, column]", "out-of-bounds-read", "tile["),
         (NUMBER, "cuda.threadIdx.y * 8 + cuda.threadIdx.x", "wrong-index",
          "number ="),
         (NUMBER, "cuda.threadIdx.x * 8 + cuda.threadIdx.y", "uncoalesced-load", "tile["),
-        (NUMBER, "cuda.threadIdx.x", "race-write-after-write", "tile["),
+        (NUMBER, "cuda.threadIdx.x", "wrong-index", "tile["),  # shows
         ("tile[row, column]", "tile[row, 8 + column]", "wrong-index", "tile["),
     ],
     "staged_bytes": [

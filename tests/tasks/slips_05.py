@@ -21,7 +21,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("A.shape[1] - 1 - column", "A.shape[1] - column", "wrong-index", "B[row"),
         ("A.shape[1] - 1 - column", "-1 - column", "wrong-index", "B[row"),
         ("A.shape[1] - 1 - column", "column", "wrong-index", "B[row"),
-        ("A[row, A.shape[1] - 1 - column]", "A[A.shape[0] - 1 - row, column]", "wrong-index",
+        ("A[row, A.shape[1] - 1 - column]", "A[A.shape[0] - 1 - row, column]", "wrong-formula",
          "B[row"),
         (" and column < A.shape[1]", "", "wrong-bounds-check", "if row"),
         ("A[row, A.shape[1] - 1", "A[row, A.shape[0] - 1", "wrong-index", "B[row"),
@@ -116,10 +116,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-formula", "load_tile(sA"),
         ("sA[ty, k] * sB[k, tx]", "sA[tx, k] * sB[k, ty]", "wrong-index", "total +="),
         (LOADS, "    load_tile(sA, A, column - tx, 0)\n    load_tile(sB, B, 0, row - ty)\n",
-         "accumulator-error", "total += sA[ty, k] * sB[k, tx]"),  # where it shows
+         "accumulator-error", "total += sA[ty, k] * sB[k, tx]"),  # shows
         ("sA[ty, k]", "sA[row, k]", "wrong-index", "total +="),
         ("    load_tile(sB", "    sB = load_tile(sB", "compile-error", "total +="),
-        ("load_tile(sB, B,", "load_tile(sB, A,", "wrong-index", "load_tile(sB"),
+        ("load_tile(sB, B,", "load_tile(sB, A,", "wrong-formula", "load_tile(sB"),
         ("sA[ty, k] * sB[k, tx]", "A[row, k] * B[k, column]", "out-of-bounds-read", "total +="),
         (STORE, "    if True:\n", "out-of-bounds-write", "C[row, column] ="),
         (LOADS, STORE.replace("row < C.shape[0] and column < C.shape[1]",
@@ -132,7 +132,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "convolve": [
         ("    " + BARRIER, "", "race-read-after-write", "total +="),
         ("tile[ty + i, tx + j]", "tile[ty, tx]", "wrong-formula", "total +"),
-        ("W[i, j]", "W[4 - i, 4 - j]", "wrong-index", "total +"),
+        ("W[i, j]", "W[4 - i, 4 - j]", "wrong-formula", "total +"),
         ("ty + n // 20 - 2, column - tx + n % 20 - 2", "ty + n // 20, column - tx + n % 20",
          "wrong-formula", "tile[n //"),
         ("16 * ty + tx, 400, 256", "16 * ty + tx, 256, 256", "uninitialised-read", "total +="),

@@ -10,9 +10,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("    cuda.syncthreads()\n", "", "race-read-after-write", "y[i] ="),
         ("cuda.syncthreads()", "cuda.syncwarp()", "race-read-after-write", "y[i] ="),
         ("(t + 1) % 64", "t + 1", "out-of-bounds-read", "y[i] ="),
-        ("(t + 1) % 64", "t - 1", "wrong-formula", "numbers[t] = x[i]"),  # where it shows
+        ("(t + 1) % 64", "t - 1", "wrong-formula", "numbers[t] = x[i]"),  # shows
         ("(t + 1) % 64", "(t - 1) % 64", "wrong-index", "y[i] ="),
-        ("(t + 1) % 64", "t", "wrong-formula", "numbers[t] = x[i]"),  # where it shows
+        ("(t + 1) % 64", "t", "wrong-formula", "numbers[t] = x[i]"),  # shows
         ("numbers[(t + 1) % 64]", "x[i - t + (t + 1) % 64]", "not-used", "numbers = cuda"),
         ("numbers[t] = x[i]", "numbers[t] = x[t]", "wrong-index", "numbers[t] ="),
         ("cuda.shared.array(64", "cuda.shared.array(32", "out-of-bounds-write", "numbers[t] ="),

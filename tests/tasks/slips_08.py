@@ -33,9 +33,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "two_by_two": [
         ("        sums[0, 1] += a0 * b1\n        sums[1, 0] += a1 * b0",
          "        sums[0, 1] += a1 * b0\n        sums[1, 0] += a0 * b1", "wrong-formula",
-         "C[y + i, x + j]"),
+         "sums[0, 1] +"),
         ("A[y + 1, k]", "A[y, k + 1]", "wrong-index", "a0, a1 ="),
-        ("        sums[0, 1] += a0 * b1\n", "", "accumulator-error", "C[y + i, x + j]"),
+        ("        sums[0, 1] += a0 * b1\n", "", "accumulator-error", "sums[0, 0] +"),
         ("b0, b1 = B[k, x], B[k, x + 1]", "b0, b1 = B[x, k], B[x + 1, k]",
          "wrong-index", "b0, b1 ="),
         ("sums[1, 1] += a1 * b1", "sums[1, 1] = a1 * b1", "accumulator-error", "sums[1"),
@@ -58,7 +58,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "eight_by_eight": [
         ("sB[k, 8 * x + i]", "sB[8 * x + i, k]", "out-of-bounds-read", "sB[8 * x + i, k]"),
-        ("a[i] = sA[k, 8 * y + i]", "a[i] = sA[k, 8 * x + i]", "wrong-index", "a[i] = sA"),
+        ("a[i] = sA[k, 8 * y + i]", "a[i] = sA[k, 8 * x + i]", "wrong-formula", "a[i] = sA"),
         ("                b[i] = sB[k, 8 * x + i]\n            for i in range(8):\n"
          "                for j in range(8):\n                    sums[i, j] += a[i] * b[j]\n",
          "            for i in range(8):\n                for j in range(8):\n"
@@ -67,10 +67,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("sums[i, j] += a[i] * b[j]", "sums[i, j] = a[i] * b[j]", "wrong-formula",
          "sums[i, j] = a"),
         ("for k in unroll(16)", "for k in unroll(8)", "wrong-formula", "C[top"),
-        ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[i] * b[i]", "wrong-index",
-         "sums[i, j] += a"),
+        ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[i] * b[i]", "wrong-formula",
+         "b[i] = sB[k,"),  # shows
         ("sA[k, 8 * y + i]", "sA[k, y + i]", "wrong-formula", "a[i] ="),
-        ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[j] * b[i]", "wrong-formula", "C[top"),
+        ("sums[i, j] += a[i] * b[j]", "sums[i, j] += a[j] * b[i]", "wrong-formula", "sums[i, j] +"),
     ],
     "filter_bank": [
         ("        near, far = x[i + 8 * j], x[i + 64 + 8 * j]\n        for f in range(4):\n"
@@ -83,7 +83,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("y[f, i + 64]", "y[f, i + 1]", "wrong-index", "y[f, i + 1]"),
         ("x[i + 8 * j], x[i + 64 + 8 * j]", "x[i + j], x[i + 64 + j]", "wrong-formula",
          "near, far ="),
-        ("        y[f, i + 64] = sums[f, 1]\n", "", "wrong-formula", "y[f, i] ="),
+        ("        y[f, i + 64] = sums[f, 1]\n", "", "wrong-index", "y[f, i] ="),
         ("for j in range(5)", "for j in range(4)", "wrong-loop-bound", "for j"),
         ("w[f, j]", "w[f, 4 - j]", "wrong-index", "tap ="),
         ("sums[f, 1] += tap * far", "sums[f, 1] = tap * far", "accumulator-error",

@@ -35,7 +35,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        if f < 3 * out.shape[0]:\n            numbers", "        if True:\n"
          "            numbers", "out-of-bounds-read", "numbers[at] ="),
         ("numbers[3 * t], numbers[3 * t + 1], numbers[3 * t + 2]",
-         "numbers[t], numbers[t + 128], numbers[t + 256]", "wrong-formula", "out[i] ="),
+         "numbers[t], numbers[t + 128], numbers[t + 256]", "wrong-formula", "x, y, z = nu"),
         ("numbers[3 * t], numbers[3 * t + 1], numbers[3 * t + 2]",
          "numbers[3 * t], numbers[3 * t], numbers[3 * t]", "wrong-formula", "x, y, z = "),
         ("x * x + y * y + z * z", "x * x + y * y", "wrong-formula", "out[i] ="),

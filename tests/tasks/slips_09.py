@@ -143,7 +143,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "sA[column + m, row] = four[m]",
             "sA[column + m, row] = four[column + m]",
-            "wrong-formula",
+            "wrong-index",
             "sA[column + m, row",
         ),
         (
@@ -188,9 +188,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
                 "    row = lane // 8 * 2 + lane % 2\n"
                 "    column = lane // 4 % 2 * 2 + lane // 2 % 2\n"
             ),
-            "wrong-index",
-            "return row, column",
-        ),
+            "wrong-formula",
+            "column = lan",
+        ),  # shows
         (
             "lane // 8 * 2 + lane // 2 % 2",
             "lane // 8 * 2 + lane // 2",
@@ -200,9 +200,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "lane // 8 * 2 + lane // 2 % 2",
             "lane // 8 + lane // 2 % 2",
-            "race-write-after-write",
-            "return row, column",
-        ),
+            "wrong-index",
+            "column = lan",
+        ),  # shows
         (
             "lane // 8 * 2 + lane // 2 % 2",
             "lane / 8 * 2 + lane / 2 % 2",
@@ -235,7 +235,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "y, x = 8 * row, t // 32 * 32 + 8 * column",
             "y, x = 4 * row, t // 32 * 32 + 4 * column",
-            "wrong-formula",
+            "race-write-after-write",
             "y, x",
         ),
     ],

@@ -35,7 +35,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "x, y = 2 * cuda.threadIdx.x, 4 * cuda.threadIdx.y",
             "x, y = cuda.threadIdx.x, cuda.threadIdx.y",
-            "race-write-after-write",
+            "wrong-index",
             "C[y + i, x], C[y +",
         ),
         ("sums[i, 1] += a * b1", "sums[i, 1] += a * b0", "wrong-index", "sums[i, 1] += a * "),
@@ -55,9 +55,19 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "wrong-index",
             "p, q = load4(sA, now + 32 * k + x), load4(sB, now + 32 * k + y)",
         ),
-        ("store4(sB, now + 4 * t, b)", "store4(sB, now + 4 * t, a)", "wrong-index", "store4(sB, n"),
+        (
+            "store4(sB, now + 4 * t, b)",
+            "store4(sB, now + 4 * t, a)",
+            "wrong-formula",
+            "sums[i, j] +",
+        ),  # shows
         ("p[i] * q[j]", "p[j] * q[i]", "wrong-index", "sums[i, j] += p[j]"),
-        ("sums[i, j] += p[i]", "sums[i, j] = p[i]", "wrong-formula", "sums[i, j] = p[i]"),
+        (
+            "sums[i, j] += p[i]",
+            "sums[i, j] = p[i]",
+            "accumulator-error",
+            "sums[i, j] = p[i]",
+        ),  # shows
         (
             ("            store4(sB, now + 4 * t, b)\n        cuda.syncthreads()\n"),
             "            store4(sB, now + 4 * t, b)\n",

@@ -12,11 +12,11 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("k * B.shape[1] + x", "k + x", "wrong-index", "b = load4"),
         ("range(A.shape[1])", "range(B.shape[1])", "wrong-loop-bound", "for k in"),
         ("b[1]\n        c2 += a * b[2]\n        c3 += a * b[3]", "b[0]\n        c2 += a * b[0]\n"
-         "        c3 += a * b[0]", "wrong-formula", "store4"),
+         "        c3 += a * b[0]", "wrong-formula", "c1 += a * b["),
         ("c1 += a * b[1]", "c1 = a * b[1]", "accumulator-error", "c1 ="),
         ("c3 += a * b[3]", "c3 += a * b[2]", "wrong-index", "c3 +"),
         ("k * B.shape[1] + x", "k * A.shape[1] + x", "wrong-index", "b = load4"),
-        ("y * C.shape[1] + x, (", "x, (", "race-write-after-write", "store4"),
+        ("y * C.shape[1] + x, (", "x, (", "wrong-index", "a = A[y, k]"),  # shows
         ("b = load4(B, k * B.shape[1] + x)", "b = B[k, x], B[k, x + 1], B[k, x + 2], B[k, x + 3]",
          "not-used", "b = B"),
     ],
@@ -42,7 +42,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[t, g], B[t + 1, g])", "wrong-formula",
          "b = pair"),
         ("pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[2 * t + 1, g], B[2 * t, g])",
-         "wrong-formula", "b = pair"),
+         "wrong-index", "b = pair"),
         ("        pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1]),\n"
          "        pair(A[g, 2 * t + 8], A[g, 2 * t + 9]),\n"
          "        pair(A[g + 8, 2 * t + 8], A[g + 8, 2 * t + 9]),\n",
@@ -56,7 +56,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("A[g, 2 * t + 8], A[g, 2 * t + 9]", "A[g, 2 * t + 8], A[g, 2 * t + 1]", "wrong-index",
          "A[g, 2 * t + 8], A[g, 2 * t + 1]"),
         ("B[2 * t + 8, g], B[2 * t + 9, g]", "B[2 * t + 4, g], B[2 * t + 5, g]", "wrong-index",
-         "C[g, 2 * t], C[g, 2 * t + 1] = sums[0], sums[1]"),  # where it shows
+         "C[g, 2 * t], C[g, 2 * t + 1] = sums[0], sums[1]"),  # shows
     ],
     "one_ldmatrix": [
         ("(sA, lane % 16 * 16 + lane // 16 * 8)",
@@ -88,21 +88,21 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("2 * k + lane // 16", "2 * k", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16", "lane % 16", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16", "8 * i + lane % 16", "wrong-index", "a = ldmatrix_x4"),
-        ("b[j, 0], b[j, 1])", "b[i, 0], b[i, 1])", "wrong-index", "add_product(sums"),
+        ("b[j, 0], b[j, 1])", "b[i, 0], b[i, 1])", "wrong-formula", "add_product(sums"),
         ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
-        ("2 * k + lane // 16", "2 * k + 1 - lane // 16", "wrong-index", "a = ldmatrix_x4"),
+        ("2 * k + lane // 16", "2 * k + 1 - lane // 16", "wrong-formula", "b[j, 0], b[j, 1],"),  # shows
         ("j + lane // 16", "j + 1 - lane // 16", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
         ("16 * i + lane % 16", "16 * (1 - i) + lane % 16", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16, 2 * k + lane // 16", "16 * i + lane // 16, 2 * k + lane % 16",
-         "wrong-index", "four = sums["),  # where it shows
+         "wrong-index", "four = sums["),  # shows
         ("            for j in range(8):\n                add_product(sums, i, j, a, b[j, 0], "
          "b[j, 1])", "            for j in range(8):\n                a = ldmatrix_x4(sA, "
          "piece_at(16 * i + lane % 16, 2 * k + lane // 16))\n                add_product(sums, i, "
          "j, a, b[j, 0], b[j, 1])", "not-used", "                a = ldmatrix_x4"),
         ("for j in range(8):\n                add_product", "for j in range(0, 8, 2):\n"
          "                add_product", "wrong-loop-bound", "for j in range(0, 8, 2):"),
-        ("piece_at(16 * k + lane % 16, j", "piece_at(k + lane % 16, j", "wrong-formula",
-         "b[j, 0], b[j, 1], b[j"),
+        ("piece_at(16 * k + lane % 16, j", "piece_at(k + lane % 16, j", "wrong-loop-bound",
+         "sB, piece_at"),
         ("j + lane // 16", "j // 2 + lane // 16", "wrong-index", "sB, piece"),
     ],
     "two_stages": [
@@ -118,7 +118,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("range(0, K, 64)", "range(0, 192, 64)", "wrong-loop-bound", "for start in"),
         ("range(0, K, 64)", "range(0, K + 64, 64)", "wrong-loop-bound", "for start in"),
         ("range(0, K, 64)", "range(64, K, 64)", "wrong-loop-bound", "for start in"),
-        ("sB[0], A, B, 0)", "sB[0], A, B, 64)", "wrong-index", "start_copy(sA[0]"),
+        ("sB[0], A, B, 0)", "sB[0], A, B, 64)", "wrong-loop-bound", "for start in"),  # shows
         (f"{NEXT}{PRODUCT}", f"{PRODUCT}{NEXT}", "serial-work", "start_copy(sA[1 - here]"),
         (NEXT, f"{NEXT}        cp_async_wait(0)\n", "serial-work", "start_copy(sA[1 - here]"),
         (NEXT, NEXT.splitlines()[1][4:] + "\n", "out-of-bounds-read", "start_copy(sA[1 - here]"),

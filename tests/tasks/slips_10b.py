@@ -25,9 +25,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("            total += rows[(s - 1) % 2, lane]\n        cuda.syncthreads()\n",
          "            total += rows[(s - 1) % 2, lane]\n            cuda.syncthreads()\n",
          "barrier-divergence", "if warp == 1 and s"),
-        (TURN, ADDS, "wrong-bounds-check", "if cuda.threadIdx.x > 32 and s"),
+        (TURN, ADDS, "wrong-index", "y[lane] = to"),  # shows
         (TURN, FETCHES, "wrong-bounds-check", "if cuda.threadIdx.x > 32 and s"),
-        ("if warp == 1:\n", "if cuda.threadIdx.x > 32:\n", "wrong-bounds-check",
+        ("if warp == 1:\n", "if cuda.threadIdx.x > 32:\n", "incomplete-output",
          "if cuda.threadIdx.x > 32:"),
     ],
     "descriptor": [
@@ -59,9 +59,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "banded": [
         ("which * band + inside % band, inside // band", "inside % band, inside // band",
          "race-write-after-write", "return"),
-        ("which * band + inside % band", "which + inside % band", "wrong-index", "return"),
+        ("which * band + inside % band", "which + inside % band", "wrong-formula", "return"),
         ("inside // band", "inside // columns", "race-write-after-write", "return"),
-        ("number % (band * columns)", "number % columns", "wrong-index", "return"),
+        ("number % (band * columns)", "number % columns", "race-write-after-write", "return"),
         ("which * band + inside % band, inside // band", "which * band + inside // columns, inside "
          "% columns", "wrong-formula", "return"),
         ("which * band + inside % band, inside // band", "inside // band, which * band + inside % "

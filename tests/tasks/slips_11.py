@@ -12,7 +12,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("    sK[y + 16, x] = K[first + y + 16, x]\n", "", "uninitialised-read", "score +="),
         ("sQ[y, k] * sK[x, k]", "sQ[y, k] * sK[k, x]", "wrong-index", "score +="),
         ("K[first + y, x]\n    sK[y + 16, x] = K[first + y + 16, x]", "K[first // 2 + y, x]\n"
-         "    sK[y + 16, x] = K[first // 2 + y + 16, x]", "wrong-index", "sK[y"),
+         "    sK[y + 16, x] = K[first // 2 + y + 16, x]", "wrong-formula", "sK[y, x] = K"),
         ("K[first + y, x]\n    sK[y + 16, x] = K[first + y + 16, x]",
          "K[y, x]\n    sK[y + 16, x] = K[y + 16, x]", "wrong-formula", "sK[y, x] ="),
         ("16 * cuda.blockIdx.y + y", "y", "wrong-index", "query, first ="),
@@ -33,12 +33,12 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (PASS, "(total + math.exp(score - new)) * math.exp(top - new)", "wrong-formula",
          "(total + math"),
         ("        top = new\n", "", "wrong-formula", "total = total"),
-        ("new = max(top, score)", "new = score", "wrong-formula", "kept[i, 0]"),
+        ("new = max(top, score)", "new = score", "wrong-formula", "score = s[i]"),  # shows
         (f"        score = s[i]\n        new = max(top, score)\n        total = {PASS}\n"
          "        top = new\n", "        top, total = max(top, s[i]), float32(0)\n"
          "        for j in range(i + 1):\n            total += math.exp(s[j] - top)\n",
          "excess-global-traffic", "total += math"),
-        ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "wrong-formula",
+        ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "accumulator-error",
          "top, total ="),
     ],
     "mix_tiles": [
@@ -53,7 +53,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "out[first // 8, x] ="),
         ("new = max(new, s[j])", "new = max(top, s[j])", "wrong-formula", "max(top, s[j])"),
         ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "wrong-formula",
-         "top, mixed ="),
+         "mixed += mat"),  # shows
         ("        new = top\n", "        new = float32(-math.inf)\n", "wrong-formula",
          "new = float32(-math.inf)"),
     ],

@@ -9,7 +9,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (FIRST, FIRST.replace("part += ", ""), "wrong-formula", FIRST[11:-1]),
         (SECOND, "part", "wrong-formula", "return"),
         (FIRST, "", "wrong-formula", "return"),
-        (SECOND, SECOND.replace("2)", "1)"), "wrong-formula", "return"),
+        (SECOND, SECOND.replace("2)", "1)"), "wrong-formula", "part += cuda"),
         (SECOND, SECOND.replace("2)", "4)"), "wrong-formula", "return"),
         (f"{FIRST}    return {SECOND}", "    one = cuda.shfl_xor_sync(0xFFFFFFFF, part, 1)\n"
          "    two = cuda.shfl_xor_sync(0xFFFFFFFF, part, 2)\n    return part + one + two",
@@ -20,12 +20,12 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (f"{FIRST}    return {SECOND}", "    for mask in (16, 8, 4, 2, 1):\n        part += "
          "cuda.shfl_xor_sync(0xFFFFFFFF, part, mask)\n    return part", "wrong-formula", "return"),
         (f"{FIRST}    return {SECOND}", "    for step in (2, 1):\n        part += "
-         "cuda.shfl_down_sync(0xFFFFFFFF, part, step)\n    return part", "wrong-index",
+         "cuda.shfl_down_sync(0xFFFFFFFF, part, step)\n    return part", "wrong-formula",
          "return"),
     ],
     "causal_sums": [
         ("key <= query", "key < query", "wrong-formula", "handed[y, x] ="),
-        ("key <= query", "key >= query", "wrong-bounds-check", "handed[y, x] ="),
+        ("key <= query", "key >= query", "wrong-formula", "handed[y, x] ="),
         ("key <= query else float32(-math.inf)", "key <= query else float32(0)",
          "accumulator-error", "handed[y, x] ="),
         ("if key <= query", "if key < keys", "wrong-formula", "handed[y, x] ="),
@@ -45,7 +45,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("    out[x] = mixed / total", "    out[x] = mixed", "wrong-formula", "out[x] ="),
         ("share = math.exp(L[i] - new)", "share = math.exp(new - L[i])", "wrong-formula",
          "share ="),
-        (SHRINK, "total += share", "wrong-formula", "total += share"),
+        (SHRINK, "total += share", "wrong-formula", "mixed = mixe"),  # shows
         ("mixed * math.exp(top - new) + share", "mixed + share", "wrong-formula",
          "mixed + share"),
         ("share * O[i, x]", "share * O[i, x] / L[i]", "wrong-formula",
@@ -56,6 +56,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("new = max(top, L[i])", "new = float32(0)", "numerical-overflow", "share ="),
         ("float32(-math.inf), float32(0), float32(0)", "float32(0), float32(0), float32(0)",
          "numerical-overflow", "share ="),
-        ("new = max(top, L[i])", "new = L[0]", "numerical-overflow", "share ="),
+        ("new = max(top, L[i])", "new = L[0]", "numerical-overflow", "new = L[0]"),
     ],
 }  # fmt: skip

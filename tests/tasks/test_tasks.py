@@ -18,6 +18,8 @@ HEAD = "from numba import cuda, float32\n\n\n"
 # By task: what is written instead of what (its last place in the answer), the code that it must be
 # told, and the line to blame. Each lesson has a file of them.
 FILES = sorted(Path(__file__).parent.glob("slips_*.py"))
+# What is changed in an answer and into what, the code that is told, and the line, by a part of it.
+# Where a comment says `shows`, that is not the cause, but where it shows.
 Slip = tuple[str, str, str, str]
 WRONG: dict[str, list[Slip]] = {
     name: slips

@@ -146,6 +146,8 @@ def code_of(fact: Fact, source: Source, line: int) -> str:
         return BOUND if isinstance(statement, ast.For | ast.While) else SUM
     if fact.kind == MISSING and isinstance(statement, ast.Assign) and is_constant(statement.value):
         return SUM  # it is set to a number again
+    if fact.kind == START and isinstance(statement, ast.Assign):
+        return usual if is_constant(statement.value) else "wrong-formula"
     return BY_STATEMENT.get((fact.kind, type(statement)), usual)  # type: ignore[arg-type]
 
 

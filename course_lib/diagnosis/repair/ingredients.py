@@ -140,7 +140,7 @@ class Ingredients:
             for part in ast.walk(node)
             if isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name)
             for axis, index in enumerate(indices_of(part))
-            if part.value.id in self.arrays and not isinstance(index, ast.Slice)
+            if part.value.id in self.arrays and self.is_whole(index)
         }
         return sorted(found)
 

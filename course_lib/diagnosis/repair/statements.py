@@ -146,6 +146,8 @@ def _guarded_store(function: Ingredients, statement: ast.stmt, path: Path) -> It
     for node in ast.walk(statement):
         match node:
             case ast.Subscript(value=ast.Name(id=array), ctx=ast.Store()):
+                if not all(map(function.is_whole, indices_of(node))):
+                    return
                 tests = [
                     f"{ast.unparse(index)} < {array}.shape[{axis}]"
                     for axis, index in enumerate(indices_of(node))
