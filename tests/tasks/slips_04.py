@@ -38,9 +38,11 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "stage_tile": [
         (ROW, "row, column = cuda.threadIdx.x, cuda.threadIdx.y", "uncoalesced-load", "tile["),
-        (ROW, "row, column = cuda.threadIdx.y, cuda.threadIdx.x", "out-of-bounds-write", "tile[row"),  # shows
+        # shows
+        (ROW, "row, column = cuda.threadIdx.y, cuda.threadIdx.x", "out-of-bounds-write", "tile[row"),
         (ROW, "row, column = number % 16, number // 16", "uncoalesced-load", "tile["),
-        (ROW, "row, column = number // 16, number % 16", "out-of-bounds-write", "tile[row"),  # shows
+        # shows
+        (ROW, "row, column = number // 16, number % 16", "out-of-bounds-write", "tile[row"),
         (ROW, "row, column = number % 8, number // 8", "wrong-index", "row, column ="),
         (COLUMN, "A[row, column]", "wrong-index", "tile["),
         (COLUMN, "A[8 + row, column]", "out-of-bounds-read", "tile["),
