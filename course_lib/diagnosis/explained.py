@@ -160,7 +160,7 @@ class CauseSearch:
         agreeing = next((fact for fact in self.facts if edit.line in fact.lines[:AGREES]), None)
         fact = agreeing or (self.telling if seen.code == "wrong-result" else None)
         lost = self.lost if not self.idea and seen.code == "wrong-result" else None
-        plain = seen.code in OUTSIDE and fact is not None and fact.kind == UNWRITTEN
+        plain = seen.code not in NUMBERS and fact is not None and fact.kind == UNWRITTEN
         if self.idea:
             message, hint = self.idea.message, self.idea.hint  # type: ignore[assignment]
         elif fact and fact.kind != NOT_FINITE and not plain:

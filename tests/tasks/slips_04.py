@@ -39,7 +39,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "stage_tile": [
         (ROW, "row, column = cuda.threadIdx.x, cuda.threadIdx.y", "uncoalesced-load", "tile["),
         # shows
-        (ROW, "row, column = cuda.threadIdx.y, cuda.threadIdx.x", "out-of-bounds-write", "tile[row"),
+        (ROW, "row, column = cuda.threadIdx.y, cuda.threadIdx.x", "out-of-bounds-write", "tile["),
         (ROW, "row, column = number % 16, number // 16", "uncoalesced-load", "tile["),
         # shows
         (ROW, "row, column = number // 16, number % 16", "out-of-bounds-write", "tile[row"),
