@@ -89,7 +89,9 @@ class CauseSearch:
             return self.idea
         if self.seen.code in NUMBERS and self.telling and not self.telling.is_vague:
             return self.by_a_fact(self.telling)
-        return self.unexplained() if self.seen.code == "wrong-result" else self.seen
+        if self.seen.code == "wrong-result":
+            return self.unexplained()
+        return replace(self.seen, line=self.seen.line or next(iter(self.ranks), None))
 
     @cached_property
     def repair(self) -> Edit | None:

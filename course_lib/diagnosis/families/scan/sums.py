@@ -68,14 +68,14 @@ def _other_extents(x: Array) -> Iterator[Hypothesis]:
             "wrong-loop-bound",
             "The sums run through all of x; they should start again with every run of 64.",
             border,
-            ("steps",),
+            ("loop",),
         ),
         (
             window,
             "wrong-loop-bound",
             say("{cell} sums the last 64 elements, also those of the run before.", cell="y[i]"),
             border,
-            ("steps",),
+            ("loop",),
         ),
         (
             backwards.reshape(-1)[: len(x)],
