@@ -38,7 +38,7 @@ from course_lib.sentences import Line, Sentence, say, with_values
 NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 # What these say is true and shows late; what the numbers are made of says more.
 SYMPTOMS = (
-    *(*NUMBERS, *OUTSIDE, "uninitialised-read", "stale-shared-read"),
+    *(*NUMBERS, *OUTSIDE, "uninitialised-read"),
     *("wrong-bounds-check", "wrong-loop-bound", "wrong-index", "hardcoded-answer"),
 )
 AGREES = 4  # lines that the numbers point to first: a change at one of them is the cause

@@ -88,11 +88,7 @@ def size_written_out(launcher: Launcher, trials: list[Trial]) -> Finding | None:
             return fault
 
         def is_right(kernel: Kernel, case: Case = case) -> bool:
-            answer = replace(launcher.answer, kernel=kernel)
-            again = Launcher(
-                launcher.exercise, answer, launcher.block, launcher.seed, launcher.choice
-            )
-            return again.run(case).right
+            return launcher.with_kernel(kernel).run(case).right
 
         part = where(~trial.outcome.right, trial.outcome.sizes)
         found = size_finding(launcher.answer.kernel, launcher.source, size, part, is_right)

@@ -30,7 +30,7 @@ from course_lib.diagnosis.sizes.limits import Limits
 from course_lib.diagnosis.source.in_a_thread import Threads
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial
-from course_lib.emulator import Budget, KernelRejected, emulate
+from course_lib.emulator import Budget, Kernel, KernelRejected, emulate
 from course_lib.emulator.launch import Typings
 from course_lib.emulator.machine.handed import HandedValues
 from course_lib.entries import axes
@@ -171,6 +171,13 @@ class Launcher:
             inputs, expected, output, tolerance, sizes, before, letter, tuple(operands)
         )
         return Trial(case, outcome, profile, kept)
+
+    def with_kernel(self, kernel: Kernel) -> Launcher:
+        """Another one, which launches the answer with a changed kernel."""
+        answer = replace(self.answer, kernel=kernel)
+        other = Launcher(self.exercise, answer, self.block, self.seed, self.choice)
+        other.constants = self.constants
+        return other
 
     def hands_on(self, case: Case, sparing: bool) -> bool:
         """Is the result made of what threads read of each other in shared memory?

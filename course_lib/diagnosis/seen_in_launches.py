@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_lib.diagnosis.answer import Answer
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.launches.trail import Trail
@@ -31,9 +30,7 @@ def ended(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
     silent = [trial for trial in wrong if trial.outcome.untouched.any()]
     if not raising or not silent:
         return None
-    kernel = replace(launcher.answer.kernel, is_debugged=True)
-    debugging = Launcher(launcher.exercise, Answer(kernel), launcher.block, launcher.seed)
-    debugging.constants = launcher.constants
+    debugging = launcher.with_kernel(replace(launcher.answer.kernel, is_debugged=True))
     found = debugging.run(silent[0].case).profile.findings
     seen = [each for each in found if each.code == "raised-exception"]
     lines = {each.lineno for each in raising}

@@ -204,13 +204,26 @@ class Suspects:
             used = variables_in(indices[0])
             made = (each for name in sorted(used) for each in self.source.assignments(name))
             yield from _lines(each for each in made if each.value and is_constant(each.value))
-            yield from _lines(stores)
+            if self._leaves_a_block_out(stores):
+                yield from _lines(stores)
         if self.meet:  # as many are written as should be, and not the right ones
             yield from self._by_numbering(self._definitions(indices))
         for loop in (loop for store in stores for loop in self._around(store)):
             if behind and isinstance(loop, ast.For) and behind[0] & variables_in(loop.target):
                 yield loop.lineno
         yield from self._by_numbering(self._definitions(indices))
+
+    def _leaves_a_block_out(self, stores: Iterable[ast.expr]) -> bool:
+        """Is there a variable made of a block's number that no index of a store uses?"""
+        behind = set().union(*map(self.source.everything_behind, stores))
+        made = {
+            name
+            for node in self.source.walk()
+            if isinstance(node, ast.Assign)
+            for name in _set_by(node)
+            if names_in(part_of(node, name) or node.value) & BLOCK
+        }
+        return bool(made - behind)
 
     def _is_by_tiles(self, fact: Fact) -> bool:
         step = self.found.launcher.step_tile

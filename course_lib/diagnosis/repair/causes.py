@@ -30,12 +30,10 @@ OF_KIND = {
     "later start": LOOP,
     "= for +=": SUM,
     "+= for =": SUM,
-    "zero": SUM,
     "indices": INDEX,
     "targets": INDEX,
     "block": INDEX,
     "array": FORMULA,
-    "variable": FORMULA,
     "larger or smaller": FORMULA,
     "else missing": MASK,
     "narrow type": "index-overflow",
@@ -47,7 +45,7 @@ MOST_STEPS = 3  # from a variable to those that are worked out from it, and on t
 
 def code_of(edit: Edit, seen: str) -> str:
     """The code of what a change repairs; `seen` where the change does not tell."""
-    if edit.kind == "else missing" and seen == "uninitialised-read":
+    if edit.kind in ("else missing", "+= for =") and seen == "uninitialised-read":
         return seen
     if edit.kind == "guard missing" and seen in OUTSIDE:  # there is no test that is wrong
         return seen
@@ -172,7 +170,8 @@ def _of_assigned(
             return code
     if edit.kind == "call left out" and "int" in ast.unparse(changed):
         return "integer-arithmetic"
-    return SUM if isinstance(statement.value, ast.Constant) else None
+    is_a_sum = isinstance(statement, ast.Assign) and _is_added_to(edit.tree, _target(statement))
+    return SUM if is_a_sum or isinstance(statement.value, ast.Constant) else None
 
 
 def _target(statement: ast.Assign | ast.AugAssign) -> str | None:

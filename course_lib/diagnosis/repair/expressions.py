@@ -210,6 +210,8 @@ def _terms(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
     text, sides = ast.unparse(node), function.sides
     for sign in "+-":
         yield function.value("off by one", 2, path, expression(f"({text}) {sign} 1"))
+    for sign in "+-" if function.names_two else "":
+        yield function.value("term", 3, path, expression(f"({text}) {sign} 2"))
     for name in function.places_at(path):
         yield function.value("term", 3, path, expression(f"({text}) + {name}"))
         yield function.value("term", 3, path, expression(f"({text}) - {name}"))
@@ -242,6 +244,7 @@ def _clauses(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit
     bounds = (*sorted(function.bounds_at(path)), *function.sizes)
     others = [f"{name} < {bound}" for name in function.places_at(path) for bound in bounds]
     for cost, clauses in ((2, likely), (3, others)):
-        for clause in clauses:
-            new = ast.BoolOp(ast.And(), [node, expression(clause)])
-            yield function.value("clause missing", cost, path, new)
+        for clause in map(expression, clauses):
+            if names_read(clause) & function.variables <= function.known_at(path):
+                new = ast.BoolOp(ast.And(), [node, clause])
+                yield function.value("clause missing", cost, path, new)

@@ -70,6 +70,11 @@ class Ingredients:
         return [*sorted(self.constants), *sorted(numbers)]
 
     @cached_property
+    def names_two(self) -> bool:
+        """Does a 2 stand in the text, as the width of a halo does?"""
+        return any(isinstance(node, ast.Constant) and node.value == 2 for node, _ in self.nodes)
+
+    @cached_property
     def numbers(self) -> list[int]:
         """The numbers of the text, the sides of its own arrays, and how many cells those have."""
         shapes = self.typing.layouts.values()

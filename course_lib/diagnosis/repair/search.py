@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, groupby, product
+from itertools import combinations, groupby, islice, product
 from math import prod
 
 import numpy as np
@@ -38,6 +38,7 @@ MOST_LOADS = 40  # of changes that load something, for which all lanes are gone 
 FEWEST_AT_ONCE = 200  # changes that are tried together: typing them costs most
 SIFTED = 4  # launches in which changes are tried together
 MOST_WATCHED = 4  # changes that are tried by themselves
+MOST_COMPARED = 2  # of those that are right
 AWAY = 4  # at most, what it counts that a change lies far from where the numbers point
 FARTHEST = 7  # from what was written and suspected, that a change may be
 STEPS_OF_TYPING = 17  # what it costs to type one change, in steps of the machine
@@ -46,6 +47,7 @@ MOST_AT_ONCE = 45_000  # of them in one launch
 MORE_TURNS = 64  # of all loops together, than without a change
 KEPT = 1 / 4  # of them, for the launches in which right changes must be right as well
 MOST_BYTES = 1 << 30
+ABOUT_AS_NEAR = 1  # a change that lies this much farther may be meant as well
 ALIKE, MOST_PAIRS = 4, 500  # changes at one place, and pairs, that are tried
 IN_PAIRS = ("name", "size", "axis", "register", "block", "factor", "term", "exchange", "indices")
 Array = np.ndarray
@@ -153,40 +155,40 @@ class Search:
         for trial in order[:SIFTED]:
             edits = [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
         nearest = sorted(edits, key=self.distance)[:MOST_WATCHED]
-        found = [edit for edit in nearest if self.is_right(edit, order)]
-        return self.cheapest_first(found, order)
-
-    def cheapest_first(self, found: list[Edit], order: Sequence[Trial]) -> list[Edit]:
-        """Of changes that lie equally near, those first with which less memory traffic is asked
-        for: nobody means to walk down a column, or to have work done twice."""
+        right = (edit for edit in nearest if self.is_right(edit, order))
+        found = list(islice(right, MOST_COMPARED))
         exact = exact_of(order)
-        if exact is not None:
-            found = [edit for edit in found if self.costs_no_more(edit, exact)]
-        nearest = [edit for edit in found if self.distance(edit) == self.distance(found[0])]
-        if len(nearest) > 1:
-            widest = max(order, key=_size)
-            nearest.sort(key=lambda edit: self.traffic(widest, edit))
-        return nearest + found[len(nearest) :]
+        return self.cheapest_first(found, exact) if found and exact else found
 
-    def costs_no_more(self, edit: Edit, exact: Trial) -> bool:
-        """Is a change no cheap way out, which the exercise's requirements would refuse?"""
-        launcher = self.launcher
-        answer = replace(launcher.answer, kernel=edit.applied(self.kernel))
-        changed = Launcher(
-            launcher.exercise, answer, launcher.block, launcher.seed, launcher.choice
+    def cheapest_first(self, found: list[Edit], exact: Trial) -> list[Edit]:
+        """The changes that the exercise's requirements do not refuse, no cheap ways out. Of those
+        that lie about equally near, the ones with which less memory traffic is asked for come
+        first: nobody means to walk down a column, or to have work done twice."""
+        refused = self.refused_codes(self.launcher, exact)
+        traffic: dict[Edit, tuple[int, int]] = {}
+        for edit in found:
+            changed = self.launcher.with_kernel(edit.applied(self.kernel))
+            trial = changed.run(exact.case)
+            if self.refused_codes(changed, trial) <= refused:
+                profile = trial.profile
+                traffic[edit] = (
+                    profile.global_load_sectors + profile.global_store_sectors,
+                    profile.shared_load_wavefronts + profile.shared_store_wavefronts,
+                )
+        most = min(map(self.distance, traffic), default=0) + ABOUT_AS_NEAR
+        return sorted(
+            traffic,
+            key=lambda edit: (
+                max(self.distance(edit), most),
+                traffic[edit],
+                self.distance(edit),
+            ),
         )
-        changed.constants = launcher.constants
-        new, old = changed.measured(changed.run(exact.case)), launcher.measured(exact)
-        refused, before = (requirements.judge(launcher.exercise, each) for each in (new, old))
-        return {each.code for each in refused if each.severity == "error"} <= {
-            each.code for each in before
-        }
 
-    def traffic(self, trial: Trial, edit: Edit) -> tuple[int, int]:
-        """What a launch asks for with a change: sectors, and wavefronts of shared memory."""
-        profile = self.watched(trial, edit.applied(self.kernel), counters=True)[0]
-        sectors = profile.global_load_sectors + profile.global_store_sectors
-        return sectors, profile.shared_load_wavefronts + profile.shared_store_wavefronts
+    def refused_codes(self, launcher: Launcher, trial: Trial) -> set[str]:
+        """What the exercise asks for beside a right result, and a launch lacks."""
+        costs = requirements.judge(launcher.exercise, launcher.measured(trial))
+        return {each.code for each in costs if each.severity == "error"}
 
     def pairs(self, found: Sequence[Variant], trial: Trial) -> list[Edit]:
         """Two changes of one kind at once, as of both axes: of those that make more right."""
@@ -319,9 +321,7 @@ class Search:
         right = replace(trial.outcome, got=output).right.all()
         return bool(right) and all(each.severity != "error" for each in profile.findings)
 
-    def watched(
-        self, trial: Trial, kernel: Kernel, counters: bool = False
-    ) -> tuple[Profile, Array]:
+    def watched(self, trial: Trial, kernel: Kernel) -> tuple[Profile, Array]:
         """A kernel in a launch, as the emulator sees it, and the output.
 
         Raises:
@@ -333,7 +333,7 @@ class Search:
             kernel,
             schedule=case.schedule,
             seed=launcher.seed,
-            counters=counters,
+            counters=False,
             budget=replace(BUDGET, steps=case.steps(launcher.problem)),
             outputs=launcher.names[-1:] if launcher.problem.starts_blank else (),
         )

@@ -132,7 +132,10 @@ def _of_for(statement: ast.For, function: Ingredients, path: Path) -> Iterator[E
 @_of_statement.register
 def _of_if(statement: ast.If, function: Ingredients, path: Path) -> Iterator[Edit]:
     body, first = statement.body, statement.body[0]
-    yield function.statement("guard left out", 1, path, StatementEdit(instead=tuple(body)))
+    compares = (node for node in ast.walk(statement.test) if isinstance(node, ast.Compare))
+    takes = any(T.is_float(function.kind_of(node.left)) for node in compares)  # the larger one
+    cost = 2 if takes else 1
+    yield function.statement("guard left out", cost, path, StatementEdit(instead=tuple(body)))
     if not statement.orelse and isinstance(first, ast.Assign):
         target = copy_of(first.targets[0])
         zero = ast.Assign([target], ast.Constant(0), lineno=first.lineno)
