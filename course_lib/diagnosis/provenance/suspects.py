@@ -6,9 +6,11 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 
 import numpy as np
 
+from course_lib.diagnosis.costs.measured import WARP
 from course_lib.diagnosis.provenance.copies import TextSite
 from course_lib.diagnosis.provenance.facts import (
     EVERY,
@@ -34,6 +36,7 @@ from course_lib.diagnosis.source.nodes import (
     flat,
     indices_of,
     is_constant,
+    is_number,
     names_bound,
     names_in,
     part_of,
@@ -257,14 +260,19 @@ class Suspects:
         wanted, other = (
             ("blockIdx", "threadIdx") if self._are_whole_tiles else ("threadIdx", "blockIdx")
         )
-        text = {
-            node.lineno: ast.unparse(node)
-            for node in self.source.walk()
-            if isinstance(node, Statement)
+        made = {node.lineno: node for node in self.source.walk() if isinstance(node, Statement)}
+        text = {line: ast.unparse(node) for line, node in made.items()}
+        plain = {
+            line
+            for line, node in made.items()
+            if node.value and all(map(is_number, flat(node.value)))
         }
         return sorted(
             lines,
-            key=lambda line: (other in text.get(line, "")) - (wanted in text.get(line, "")),
+            key=lambda line: (
+                line in plain,
+                (other in text.get(line, "")) - (wanted in text.get(line, "")),
+            ),
         )
 
     @cached_property
@@ -272,8 +280,12 @@ class Suspects:
         """Does what is unwritten begin where a tile does?"""
         gaps = np.argwhere(self.found.unwritten.reshape(self.found.shape))
         first = gaps[0] if len(gaps) else ()
-        tile = (*reversed(self.found.launcher.tile), 1, 1)[-len(first) :] if len(first) else ()
-        return all(int(at) % side == 0 for at, side in zip(first, tile, strict=False))
+        tile: tuple[int, ...] = self.found.launcher.tile[::-1]
+        if len(tile) < len(first):  # a row of threads may have a tile of any shape
+            tile = (WARP,) * len(first)
+        return all(
+            int(at) % side == 0 for at, side in zip(first, tile[-len(first) :], strict=False)
+        )
 
     def _unwritten_axes(self) -> list[int]:
         """The axes along which whole slabs are unwritten come first."""
@@ -367,7 +379,7 @@ class Suspects:
         yield from self._definitions(stores)
 
     def _careless_fillings(self, fact: Fact) -> Iterator[int]:
-        """Where one cell of an input is put into several cells of a tile, or in every step."""
+        """Where a cell of an input is put into several cells of a tile, in every step or block."""
         wanted = self._told_apart_by(fact) if fact.kind == MOVED else {*fact.arrays}
         for name in sorted(set().union(*(self.source.staged(each) for each in wanted))):
             for store in self.source.accesses(name, store=True):
@@ -377,8 +389,15 @@ class Suspects:
                 around = [loop for loop in self.source.loops_around(store) if self._sums_in(loop)]
                 steps = {name for loop in around for name in self._steps_of(loop)}
                 reads = [each for each in ast.walk(statement.value) if _reads(each, wanted)]
-                if reads and (self._moves_with([store]) | steps) - self._moves_with(reads):
+                is_one = bool((self._moves_with([store]) | steps) - self._moves_with(reads))
+                if reads and (is_one or self._lacks_the_block(fact, reads)):
                     yield statement.lineno
+
+    def _lacks_the_block(self, fact: Fact, reads: Iterable[ast.AST]) -> bool:
+        """Does every block of several load the same, where elements hold what belongs to others?"""
+        several = prod(self.found.copies.grid) > 1
+        behind = set().union(*map(self.source.everything_behind, reads))
+        return fact.kind == MOVED and several and not behind & BLOCK
 
     def _sums_in(self, loop: ast.For | ast.While) -> bool:
         return bool({*ast.walk(loop)} & {*self._sums})

@@ -26,9 +26,10 @@ def registers_exchanged(function: Ingredients, paths: Sequence[Path], cost: int)
                 case ast.Subscript(value=ast.Attribute(attr="shape")) if function.is_whole(node):
                     found[ast.unparse(node)].append(below)
     for one, two in combinations(sorted(found), 2):
-        new = {path: expression(two) for path in found[one]}
-        new |= {path: expression(one) for path in found[two]}
-        yield function.values("exchange", cost, new, min(map(function.line, new)))
+        if ("shape" in one) == ("shape" in two):
+            new = {path: expression(two) for path in found[one]}
+            new |= {path: expression(one) for path in found[two]}
+            yield function.values("exchange", cost, new, min(map(function.line, new)))
 
 
 def indices_exchanged(function: Ingredients) -> Iterator[Edit]:
@@ -44,7 +45,7 @@ def names_exchanged(function: Ingredients) -> Iterator[Edit]:
     for node, path in function.nodes:
         if isinstance(node, ast.stmt):
             reads = _reads_of_whole(function, path)
-            yield from _exchanged(function, reads, 2 if path else 4)
+            yield from _exchanged(function, reads, 2 if path else 5)
             yield from _renamed(function, reads)
         if isinstance(node, ast.Assign | ast.AugAssign):
             value: Path = (*path, ("value", None))

@@ -81,7 +81,7 @@ def variables_in(node: ast.AST) -> set[str]:
     return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
-def is_number(value: ast.expr) -> bool:
+def is_number(value: ast.AST) -> bool:
     """Is it `cuda.threadIdx.x` and nothing else, perhaps in another type?"""
     if isinstance(value, ast.Call) and len(value.args) == 1:
         value = value.args[0]
