@@ -42,8 +42,9 @@ MOST_COMPARED = 2  # of those that are right
 AWAY = 4  # at most, what it counts that a change lies far from where the numbers point
 FARTHEST = 7  # from what was written and suspected, that a change may be
 STEPS_OF_TYPING = 17  # what it costs to type one change, in steps of the machine
-MOST_STEPS = 110_000  # of all launches of changes together
-MOST_AT_ONCE = 45_000  # of them in one launch
+MOST_STEPS = 80_000  # of all launches of changes together
+MOST_AT_ONCE = 30_000  # of them in one launch
+STEPS_OF_PAIRS = 20_000  # of those, where no single change helps
 MORE_TURNS = 64  # of all loops together, than without a change
 KEPT = 1 / 4  # of them, for the launches in which right changes must be right as well
 MOST_BYTES = 1 << 30
@@ -116,6 +117,7 @@ class Search:
             found = self.verified(alone, order)
             if found:
                 return found
+        self.steps = min(self.steps, STEPS_OF_PAIRS)
         wide = next((trial for trial in order if _is_wide(trial) and not trial.right), first)
         singly = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
         return self.verified(self.pairs(singly, wide), order)
@@ -297,7 +299,7 @@ class Search:
             notes = OutsideNotes(len(edits))
             self.steps -= run_unwatched(typing, arguments, shape, options, (notes,), only)
         except BudgetExceeded:
-            self.steps -= MOST_AT_ONCE
+            self.steps -= min(self.steps, MOST_AT_ONCE)
             return []
         except KernelRejected as rejected:
             parts = _without_refused(edits, rejected)

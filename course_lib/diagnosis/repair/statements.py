@@ -122,7 +122,7 @@ def _of_for(statement: ast.For, function: Ingredients, path: Path) -> Iterator[E
     if not isinstance(statement.target, ast.Name):
         return
     number, first = statement.target.id, (*path, ("body", 0))
-    for name in function.whole_at(path):
+    for name in sorted(function.bounds_at(path) - function.constants):
         for cost, start in ((2, name), *((3, f"{name} * {side}") for side in function.sides)):
             if name != number:
                 change = StatementEdit(before=tuple(ast.parse(f"{number} += {start}").body))
