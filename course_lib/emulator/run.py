@@ -81,6 +81,8 @@ np.empty(16 * LANES_AT_ONCE)
 class Run:
     """One launch while it runs, and what its observers found out."""
 
+    notes_writes = True  # of shared and local memory: who reads what nobody has written?
+
     def __init__(
         self,
         typing: Typing,
@@ -263,7 +265,7 @@ class Run:
         )
 
     def _run_space(self, space: LaneSpace, steps: StepCounter) -> None:
-        memory = Memory(space)
+        memory = Memory(space, self.notes_writes)
         self.observers.begin(space, memory)
         try:
             if self.options.schedule == "lockstep":

@@ -41,6 +41,7 @@ class OutsideNotes(Observer):
 
 
 class _Unwatched(Run):
+    notes_writes = False
     only: tuple[int, int] | None = None  # the one block (x, y) that runs, with every z
 
     def run_all(self) -> None:

@@ -32,7 +32,7 @@ from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.options import EmulationOptions, LaunchShape
 from course_lib.emulator.unwatched import OutsideNotes, run_unwatched, typing_for
 
-MOST_LANES = 80_000  # of one launch
+MOST_LANES = 30_000  # of one launch
 MOST_CHANGES = 400  # in one launch
 MOST_LOADS = 40  # of changes that load something, for which all lanes are gone through
 FEWEST_AT_ONCE = 200  # changes that are tried together: typing them costs most

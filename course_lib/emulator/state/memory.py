@@ -256,10 +256,16 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 class Memory:
-    """All allocations that the blocks of one space can see."""
+    """All allocations that the blocks of one space can see.
 
-    def __init__(self, space: LaneSpace) -> None:
+    Args:
+        space: the blocks.
+        notes_writes: whether it is kept when a cell was written, to tell who reads it before.
+    """
+
+    def __init__(self, space: LaneSpace, notes_writes: bool = True) -> None:
         self.space = space
+        self.notes_writes = notes_writes
         self.shared: dict[object, ArrayView] = {}
         self.local: dict[object, ArrayView] = {}
         self.shared_bytes = 0
@@ -349,7 +355,7 @@ class Memory:
             storage=_poisoned(size, dtype),
             address=address,
             line=line,
-            written_in=np.full(size, NEVER_WRITTEN, np.int32),
+            written_in=np.full(size, NEVER_WRITTEN, np.int32) if self.notes_writes else None,
             by_lane=space == "local" and dtype.names is not None,
         )
         lengths = tuple(np.int64(length) for length in shape)
