@@ -85,6 +85,8 @@ def _text_of(edit: Edit) -> str:
     """What the student has written there; "" where it is more than one statement."""
     if edit.kind == "later start":
         return _first_line(node_at(edit.tree, next(iter(edit.statements))[:-1]))
+    if edit.kind == "name":  # wherever it stands
+        return _first_line(node_at(edit.tree, edit.paths[0]))
     first, *others = sorted(edit.paths, key=lambda path: not _is_left_out(edit, path))
     length = len(first)
     while any(path[:length] != first[:length] for path in others):
