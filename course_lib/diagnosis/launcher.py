@@ -47,6 +47,7 @@ FAR = 1 << 30  # steps: nothing cuts the sum into tiles
 ANOTHER_DRAW = 70  # of inputs, for what their place in shared memory is worth
 # Of the elements of a result, those that follow what is read in shared memory: by chance half do,
 # where that only spoils them; of a sum of many numbers with one of the thread's own, four in five.
+PART_THAT_FOLLOWS = 0.1  # of the other result, at least
 SHARE_THAT_FOLLOWS = 0.6
 
 
@@ -131,9 +132,10 @@ class Launcher:
         """Launch the kernel on one case; with `listen`, its trail is kept."""
         inputs = make_inputs(self.problem, case, self.seed)
         expected, tolerance = expected_of(self.problem, case, inputs)
-        output = np.full(expected.shape, case.poison, np.float32, self.problem.order)
+        before = self.problem.before(case)
+        output = np.full(expected.shape, before, np.float32, self.problem.order)
         held = as_held(self.problem, inputs)
-        before = tuple(each.copy(order="K") for each in held)
+        handed = tuple(each.copy(order="K") for each in held)
         launch = self.launch(case)
         emulation = emulate(
             self.answer.kernel,
@@ -158,7 +160,7 @@ class Launcher:
         self.spent[case] = profile.steps
         if followed:
             self.trails[case] = maker.trail()
-        kept = all(map(np.array_equal, held, before))
+        kept = all(map(np.array_equal, held, handed))
         wide, high = self.thread_tile
         sizes = replace(
             self.problem.geometry(case.shape, self.tile, self.step_tile),
@@ -167,7 +169,7 @@ class Launcher:
         )
         *operands, letter = self.exercise.parameters
         outcome = Outcome(
-            inputs, expected, output, tolerance, sizes, case.poison, letter, tuple(operands)
+            inputs, expected, output, tolerance, sizes, before, letter, tuple(operands)
         )
         return Trial(case, outcome, profile, kept)
 
@@ -194,14 +196,22 @@ class Launcher:
         got = self.exchanged(case, inputs, HandedValues(handed.kept))
         (old, room), (new, _) = (expected_of(self.problem, case, each) for each in (inputs, others))
         differ = np.abs(new - old) > 2 * room
+        if not differ.any():
+            return True
         with np.errstate(invalid="ignore", over="ignore"):
-            nearer = np.abs(got - new) < np.abs(got - old)
-        return bool(np.mean(nearer[differ]) > SHARE_THAT_FOLLOWS) if differ.any() else True
+            nearer = np.abs(got - new)[differ] < np.abs(got - old)[differ]
+        if np.mean(nearer) > SHARE_THAT_FOLLOWS:
+            return True
+        # A thread's own element may count for more than all that it reads of others: how much of
+        # the one result and how much of the other is in it?
+        differ &= np.isfinite(got)
+        made_of = np.stack([old[differ], new[differ]], axis=-1)
+        return bool(np.linalg.lstsq(made_of, got[differ], rcond=None)[0][1] > PART_THAT_FOLLOWS)
 
     def exchanged(self, case: Case, inputs: tuple[Array, ...], handed: HandedValues) -> Array:
         """What a launch leaves that nobody watches, but for what its threads hand on."""
         shape = expected_of(self.problem, case, inputs)[0].shape
-        output = np.full(shape, case.poison, np.float32, self.problem.order)
+        output = np.full(shape, self.problem.before(case), np.float32, self.problem.order)
         launch = self.launch(case)
         budget = replace(BUDGET, steps=2 * self.spent[case])
         emulation = emulate(self.answer.kernel, counters=False, races=False, budget=budget)

@@ -49,7 +49,7 @@ def _try(
 ) -> Finding | None:
     inputs = make_inputs(problem, case, seed)
     expected, tolerance = problem.answer(*inputs)
-    output = np.full(expected.shape, case.poison, np.float32, problem.order)
+    output = np.full(expected.shape, problem.before(case), np.float32, problem.order)
     given = dict(zip(names, (*as_held(problem, inputs), output), strict=True))
     buffers = {name: guarded(array) for name, array in given.items() if array.ndim}
     plan = launch(case)
@@ -69,7 +69,7 @@ def _try(
             )
     got = buffers[names[-1]][1].copy_to_host()
     sizes = problem.geometry(case.shape, (16, 16), None)
-    outcome = Outcome(inputs, expected, got, tolerance, sizes, case.poison, names[-1])
+    outcome = Outcome(inputs, expected, got, tolerance, sizes, problem.before(case), names[-1])
     if outcome.right.all():
         return None
     message = say(

@@ -205,6 +205,9 @@ class TaskProblem(DescribedProblem):
         if task.grid or task.tile:
             object.__setattr__(self, "mapping", partial(mapping_of_task, task))
 
+    def before(self, case: Case) -> float:
+        return self.exercise.before
+
     def cases(self, first: Shape, seed: int) -> list[Case]:
         """Where no size is free, the one problem in every order of the warps."""
         before = self.exercise.before
