@@ -309,9 +309,12 @@ def _end_with_the_parent() -> None:
 def _stop_pool(executor: Executor) -> None:
     """End the workers now; what they have started ends with them, and their folders go."""
     processes = list((getattr(executor, "_processes", None) or {}).values())
+    manager = getattr(executor, "_executor_manager_thread", None)
     executor.shutdown(wait=False, cancel_futures=True)
     for process in processes:
         process.terminate()
     for process in processes:
         process.join(5)
+    if manager is not None:  # it waits for them, too; whoever comes second learns nothing
+        manager.join(5)
     remove_leftovers()
