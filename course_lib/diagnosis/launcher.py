@@ -47,8 +47,11 @@ FAR = 1 << 30  # steps: nothing cuts the sum into tiles
 ANOTHER_DRAW = 70  # of inputs, for what their place in shared memory is worth
 # Of the elements of a result, those that follow what is read in shared memory: by chance half do,
 # where that only spoils them; of a sum of many numbers with one of the thread's own, four in five.
-PART_THAT_FOLLOWS = 0.1  # of the other result, at least
 SHARE_THAT_FOLLOWS = 0.6
+# How much of the other result is enough where a block fetches sparingly: a stencil's own element
+# weighs more than its neighbours. By chance some 1 / sqrt(n) of it is in n numbers.
+PART_THAT_FOLLOWS = 0.1
+TIMES_CHANCE = 3
 
 
 class Launcher:
@@ -71,7 +74,7 @@ class Launcher:
         self.trails: dict[Case, Trail] = {}
         self.journeys: dict[Case, Journeys] = {}
         self.typings: Typings = {}
-        self.handed_on: dict[Case, bool] = {}
+        self.handed_on: dict[tuple[Case, bool], bool] = {}
         self.spent: dict[Case, int] = {}  # steps of each launch
         self.limits = Limits()
         self.choice = choice or LaunchConfiguration()
@@ -173,23 +176,28 @@ class Launcher:
         )
         return Trial(case, outcome, profile, kept)
 
-    def hands_on(self, case: Case) -> bool:
+    def hands_on(self, case: Case, sparing: bool) -> bool:
         """Is the result made of what threads read of each other in shared memory?
 
         Of one input at least: with what was read there while that input was another one, the
-        launch should leave what belongs to the other one.
+        launch should leave what belongs to the other one; where a block is `sparing`, and fetches
+        little twice, a part of it is enough.
         """
-        if case not in self.handed_on:
+        if (case, sparing) not in self.handed_on:
             inputs = make_inputs(self.problem, case, self.seed)
             others = make_inputs(self.problem, replace(case, draw=ANOTHER_DRAW), self.seed)
-            self.handed_on[case] = any(
-                self.follows(case, inputs, (*inputs[:number], other, *inputs[number + 1 :]))
+            self.handed_on[case, sparing] = any(
+                self.follows(
+                    case, inputs, (*inputs[:number], other, *inputs[number + 1 :]), sparing
+                )
                 for number, other in enumerate(others)
                 if np.ndim(other)
             )
-        return self.handed_on[case]
+        return self.handed_on[case, sparing]
 
-    def follows(self, case: Case, inputs: tuple[Array, ...], others: tuple[Array, ...]) -> bool:
+    def follows(
+        self, case: Case, inputs: tuple[Array, ...], others: tuple[Array, ...], sparing: bool
+    ) -> bool:
         """Does the result follow what is read in shared memory, when that belongs to others?"""
         handed = HandedValues()
         self.exchanged(case, others, handed)
@@ -200,13 +208,12 @@ class Launcher:
             return True
         with np.errstate(invalid="ignore", over="ignore"):
             nearer = np.abs(got - new)[differ] < np.abs(got - old)[differ]
-        if np.mean(nearer) > SHARE_THAT_FOLLOWS:
-            return True
-        # A thread's own element may count for more than all that it reads of others: how much of
-        # the one result and how much of the other is in it?
+        if np.mean(nearer) > SHARE_THAT_FOLLOWS or not sparing:
+            return bool(np.mean(nearer) > SHARE_THAT_FOLLOWS)
         differ &= np.isfinite(got)
         made_of = np.stack([old[differ], new[differ]], axis=-1)
-        return bool(np.linalg.lstsq(made_of, got[differ], rcond=None)[0][1] > PART_THAT_FOLLOWS)
+        of_new = np.linalg.lstsq(made_of, got[differ], rcond=None)[0][1]
+        return bool(of_new > PART_THAT_FOLLOWS + TIMES_CHANCE / math.sqrt(max(1, len(made_of))))
 
     def exchanged(self, case: Case, inputs: tuple[Array, ...], handed: HandedValues) -> Array:
         """What a launch leaves that nobody watches, but for what its threads hand on."""

@@ -83,6 +83,7 @@ FOR_SHOW = {
     ),
     "chosen, and never taken": product(step=f"junk = {READ}\nif k < 0:\n    acc += junk"),
 }
+HALF_OF_THEM = "s[k % 64] if k % 2 else x[k]"
 SCAN = """def block_scan(x, y):
     s = cuda.shared.array(64, float32)
     t, i = cuda.threadIdx.x, cuda.grid(1)
@@ -126,7 +127,12 @@ def test_shared_memory_for_show_earns_nothing(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("exercise", "text"), [("block_scan", SCAN.format(weight="x[i]")), ("matmul_1d", REGISTERS)]
+    ("exercise", "text"),
+    [
+        ("block_scan", SCAN.format(weight="x[i]")),
+        ("block_scan", SCAN.format(weight="x[i]").replace("x[k]", HALF_OF_THEM)),
+        ("matmul_1d", REGISTERS),
+    ],
 )
 def test_of_other_exercises_too(exercise: str, text: str) -> None:
     report = examine_source(exercise, HEAD + text, debug=True)

@@ -38,7 +38,7 @@ class Measured:
         most_elements: how many elements of the output one thread computes, at most.
         journeys: when tiles travelled, where that was listened to.
         hands_on: whether the result is made of what threads read of each other in shared memory;
-            where that is still to be found out, a function does.
+            where that is still to be found out, a function does, told if a block fetches sparingly.
         contiguous_axis: along which elements of the arrays are neighbours in memory.
     """
 
@@ -55,7 +55,7 @@ class Measured:
     hands_over: bool = True
     most_elements: int = 0
     journeys: Journeys | None = None
-    hands_on: bool | Callable[[], bool] = True
+    hands_on: bool | Callable[[bool], bool] = True
     contiguous_axis: int = -1
 
 

@@ -25,6 +25,7 @@ SMALLEST_TILE = 4  # a smaller one reuses next to nothing
 WARP_FUNCTIONS = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 FEW_VISITS = 3  # of a thread to one element of the output; more of them are a running result
 ROOM_FOR_NEIGHBOURS = 2  # times the bytes asked for, in sectors
+ROOM_FOR_A_HALO = 2  # what may be fetched, in times of once, where neighbours belong to a tile
 ROOM_FOR_REUSE = 1.02  # what may be fetched beyond once, where all tiles are whole
 
 
@@ -163,13 +164,15 @@ def _is_for_show(measured: Measured) -> bool:
     Elsewhere that is tried out, at the cost of some launches.
     """
     profile = measured.profile
-    fetched = zip(_fetched(measured), measured.fetched_once, strict=False)
+    fetched = list(zip(_fetched(measured), measured.fetched_once, strict=False))
     sectors = profile.global_load_sectors + profile.global_store_sectors
     bytes_asked = profile.global_load_bytes + profile.global_store_bytes
     is_thrifty = all(count <= ROOM_FOR_REUSE * once for count, once in fetched)
     if is_thrifty and sectors * SECTOR_BYTES <= ROOM_FOR_NEIGHBOURS * bytes_asked:
         return False
-    return not (measured.hands_on() if callable(measured.hands_on) else measured.hands_on)
+    if not callable(measured.hands_on):
+        return not measured.hands_on
+    return not measured.hands_on(all(count <= ROOM_FOR_A_HALO * once for count, once in fetched))
 
 
 def _passes_shared_memory_by(measured: Measured) -> bool:
