@@ -47,7 +47,7 @@ AGREES = 4  # lines that the numbers point to first: a change at one of them is 
 def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial]) -> list[Finding]:
     """The findings, with the first error explained where it is but a symptom."""
     first = next((each for each in found if each.severity == "error"), None)
-    if first is None:
+    if first is None or _is_of_large_sizes(first, trials):
         return found
     by_formula = first.code == "wrong-index" and launcher.exercise.family in OF_FAMILY
     explanation = CauseSearch(launcher, first, trials)
@@ -57,6 +57,13 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
     if explanation.repair:  # with it no launch shows an error: all of them follow from one cause
         return [better, *(each for each in found if each.severity != "error")]
     return [better if each is first else each for each in found]
+
+
+def _is_of_large_sizes(first: Finding, trials: Sequence[Trial]) -> bool:
+    """Is it told what number is a limit, beyond which alone the answer is wrong?"""
+    wrong = [trial for trial in trials if not trial.right]
+    beyond = bool(wrong) and all(trial.case.along is not None for trial in wrong)
+    return beyond and first.code != "wrong-result"
 
 
 @dataclass

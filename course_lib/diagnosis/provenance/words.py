@@ -132,6 +132,7 @@ BY_STATEMENT: dict[tuple[str, type[ast.stmt]], str] = {
     (MISSING, ast.Assign): INDEX,
     **{(kind, ast.If): TEST for kind in (UNWRITTEN, MISSING, SURPLUS, READS_OTHER)},
     (UNWRITTEN, ast.Assign): INDEX,
+    (TIMES, ast.Assign): "wrong-formula",
     (MISSING, ast.AugAssign): SUM,
 }
 
