@@ -22,7 +22,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "running_totals": [
         (TOTAL, "    for start in range(0, x.shape[0], 4):\n        total = float32(0)\n",
          "accumulator-error", "total = float32(0)"),
-        ("range(start, start + 4)", "range(4)", "wrong-loop-bound", "for k in range(4):"),
+        ("range(start, start + 4)", "range(4)", "wrong-formula", "total += x[k"),
         ("range(start, start + 4)", "range(start, 4)", "wrong-loop-bound", "for k"),
         ("range(start, start + 4)", "range(start, start + 3)", "wrong-loop-bound", "for k"),
         ("range(start, start + 4)", "range(start + 4)", "accumulator-error", "total = floa"),
@@ -49,7 +49,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (NUMBER, "cuda.threadIdx.y * 8 + cuda.threadIdx.x", "wrong-index",
          "number ="),
         (NUMBER, "cuda.threadIdx.x * 8 + cuda.threadIdx.y", "uncoalesced-load", "tile["),
-        (NUMBER, "cuda.threadIdx.x", "wrong-index", "tile["),  # shows
+        (NUMBER, "cuda.threadIdx.x", "wrong-index", "row, column "),  # shows
         ("tile[row, column]", "tile[row, 8 + column]", "wrong-index", "tile["),
     ],
     "staged_bytes": [

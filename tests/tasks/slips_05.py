@@ -87,7 +87,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "load_tile": [
         (GUARD, "    if True:\n", "out-of-bounds-read", "tile[ty, tx] = M"),
         ("    else:\n        tile[ty, tx] = 0\n", "", "uninitialised-read", "if top"),
-        (" and left + tx < M.shape[1]", "", "wrong-bounds-check", "if top + ty"),
+        (" and left + tx < M.shape[1]", "", "wrong-bounds-check", "tile[ty, tx] = M"),  # shows
         ("top + ty < M.shape[0] and left + tx < M.shape[1]",
          "top + ty < M.shape[1] and left + tx < M.shape[0]", "wrong-bounds-check", "if top + ty"),
         ("M[top + ty, left + tx]", "M[ty, tx]", "wrong-index", "tile[ty, tx] = M"),

@@ -83,7 +83,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("y[f, i + 64]", "y[f, i + 1]", "wrong-index", "y[f, i + 1]"),
         ("x[i + 8 * j], x[i + 64 + 8 * j]", "x[i + j], x[i + 64 + j]", "wrong-formula",
          "near, far ="),
-        ("        y[f, i + 64] = sums[f, 1]\n", "", "wrong-index", "y[f, i] ="),
+        ("        y[f, i + 64] = sums[f, 1]\n", "", "wrong-loop-bound", "for f in ran"),  # shows
         ("for j in range(5)", "for j in range(4)", "wrong-loop-bound", "for j"),
         ("w[f, j]", "w[f, 4 - j]", "wrong-index", "tap ="),
         ("sums[f, 1] += tap * far", "sums[f, 1] = tap * far", "accumulator-error",

@@ -35,17 +35,17 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "x, y = 2 * cuda.threadIdx.x, 4 * cuda.threadIdx.y",
             "x, y = cuda.threadIdx.x, cuda.threadIdx.y",
-            "wrong-index",
-            "C[y + i, x], C[y +",
-        ),
+            "wrong-loop-bound",
+            "for i in ran",
+        ),  # shows
         ("sums[i, 1] += a * b1", "sums[i, 1] += a * b0", "wrong-index", "sums[i, 1] += a * "),
         ("range(A.shape[0])", "range(24)", "wrong-loop-bound", "for k in range(24)"),
         (
             "C[y + i, x], C[y + i, x + 1] = sums[i, 0], sums[i, 1]",
             "C[y + i, x] = sums[i, 0]",
             "wrong-index",
-            "C[y + i, x] = sums",
-        ),
+            "x, y = 2 * c",
+        ),  # shows
         ("A.shape[0]", "A.shape[0] - 1", "wrong-loop-bound", "A.shape[0] - 1"),
     ],
     "two_buffers": [

@@ -101,7 +101,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "piece_at(16 * i + lane % 16, 2 * k + lane // 16))\n                add_product(sums, i, "
          "j, a, b[j, 0], b[j, 1])", "not-used", "                a = ldmatrix_x4"),
         ("for j in range(8):\n                add_product", "for j in range(0, 8, 2):\n"
-         "                add_product", "wrong-loop-bound", "for j in range(0, 8, 2):"),
+         "                add_product", "wrong-formula", "add_product("),  # shows
         ("piece_at(16 * k + lane % 16, j", "piece_at(k + lane % 16, j", "wrong-loop-bound",
          "sB, piece_at"),
         ("j + lane // 16", "j // 2 + lane // 16", "wrong-index", "sB, piece"),

@@ -25,7 +25,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("            total += rows[(s - 1) % 2, lane]\n        cuda.syncthreads()\n",
          "            total += rows[(s - 1) % 2, lane]\n            cuda.syncthreads()\n",
          "barrier-divergence", "if warp == 1 and s"),
-        (TURN, ADDS, "wrong-index", "y[lane] = to"),  # shows
+        (TURN, ADDS, "wrong-index", "warp, lane ="),  # shows
         (TURN, FETCHES, "wrong-bounds-check", "if cuda.threadIdx.x > 32 and s"),
         ("if warp == 1:\n", "if cuda.threadIdx.x > 32:\n", "incomplete-output",
          "if cuda.threadIdx.x > 32:"),

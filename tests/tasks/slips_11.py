@@ -26,7 +26,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "one_pass": [
         (PASS, "total + math.exp(score - new)", "wrong-formula", "total + math"),
-        (PASS, "total * math.exp(new - top) + math.exp(score - new)", "wrong-formula",
+        (PASS, "total * math.exp(new - top) + math.exp(score - new)", "accumulator-error",
          "math.exp(new - top)"),
         (PASS, "total + math.exp(score)", "wrong-formula", "math.exp(score)"),
         (PASS, "math.exp(score - new)", "wrong-formula", "total = math"),
@@ -38,7 +38,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "        top = new\n", "        top, total = max(top, s[i]), float32(0)\n"
          "        for j in range(i + 1):\n            total += math.exp(s[j] - top)\n",
          "excess-global-traffic", "total += math"),
-        ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "accumulator-error",
+        ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "wrong-loop-bound",
          "top, total ="),
     ],
     "mix_tiles": [
