@@ -1,0 +1,31 @@
+import sys,cProfile,pstats,time
+sys.path[:0]=['tests','tests/mutants']
+from expectations import all_mutants
+import course_lib
+import course_lib.diagnosis.examination as X
+from course_lib.diagnosis.repair import search as S
+ex,name=sys.argv[1:3]
+
+class M: text=open(name).read()
+m=M if name.endswith('.py') else next(m for m in all_mutants() if (m.exercise,m.name)==(ex,name))
+got=[]
+def w(l,f,t): got.append((l,t)); return f
+X.with_causes=w
+print(course_lib.examine_source(ex,m.text,debug=True))
+l,t=got[0]
+from course_lib.diagnosis.trial import runs_out
+in_order=[x for x in t if x.case.is_counted]
+from course_lib.diagnosis.provenance.tables import experiment
+from course_lib.diagnosis.provenance.suspects import explained
+made=experiment(l,[x for x in in_order if not runs_out(x)])
+lines=[q for f in (explained(made) if made else []) for q in f.lines]
+sus={q:r for r,q in enumerate(dict.fromkeys(lines))}
+print(sus)
+s=S.Search(l,in_order,sus)
+print({x.case.shape:(x.profile.steps,x.profile.grid,x.profile.block,x.right) for x in in_order})
+from collections import Counter
+print(sorted(Counter(s.distance(e) for e in s.edits(in_order[0])).items()))
+
+
+import ast
+for e in s.edits(in_order[0]): print(s.distance(e), e.kind,e.line,{str(p[-2:]):ast.unparse(v) for p,v in e.values.items()},{str(p[-2:]):[ast.unparse(x) for x in v.before+(v.instead or ())+v.after] for p,v in e.statements.items()})
