@@ -122,3 +122,20 @@ def test_what_leaves_an_array_is_told_before_what_was_not_written() -> None:
         report = examine_source(exercise, text, debug=True)
         assert "but the indices along axis" in report.errors[0].message
         assert "right where the blocks divide all sizes" not in report.held
+
+
+def test_a_thread_without_an_element_is_not_said_to_have_one() -> None:
+    text = (
+        HEAD
+        + """def naive_by_rows(A, B, C):
+    i, j = cuda.grid(2)
+    if i < C.shape[1] and j < C.shape[0]:
+        total = float32(0)
+        for k in range(B.shape[0]):
+            total += A[i, k] * B[k, j]
+        C[i, j] = total
+"""
+    )
+    report = examine_source("naive_by_rows", text, debug=True)
+    assert report.errors
+    assert not any("it has an element" in error.message for error in report.errors)

@@ -152,12 +152,14 @@ def kept_away(
 Tests = Sequence[tuple[ast.expr, bool]]  # each with what it has to be
 
 
-def is_right_for(source: Source, access: ast.Subscript, output: str, thread: Threads) -> bool:
-    """Do the tests around an access let a thread through that has an element to work out?
+def is_right_for(
+    source: Source, access: ast.Subscript, output: str, thread: Threads
+) -> Literal["its own", "as many", ""]:
+    """Are the tests around an access right to let a thread through?
 
-    The output has to be stored behind the same tests. The thread has an element if what it stores
-    lies inside, or if the tests let through one thread for each element: the first ones of the
-    grid along each axis.
+    The output has to be stored behind the same tests. They are if what the thread stores lies
+    inside ("its own"), or if they let through one thread for each element ("as many"): the first
+    ones of the grid along each axis.
     """
     tests = _tests_around(source, access)
     stores = [
@@ -166,9 +168,10 @@ def is_right_for(source: Source, access: ast.Subscript, output: str, thread: Thr
         if _in_words(tests) <= _in_words(_tests_around(source, store))
     ]
     if not tests or not stores:
-        return False
-    inside = all(_is_inside(source, store, output, thread) for store in stores)
-    return inside or _one_for_each(source, tests, output, thread)
+        return ""
+    if all(_is_inside(source, store, output, thread) for store in stores):
+        return "its own"
+    return "as many" if _one_for_each(source, tests, output, thread) else ""
 
 
 def _tests_around(source: Source, node: ast.AST) -> Tests:

@@ -77,8 +77,9 @@ def explain_outside(
         return _on_another_axis(each, access, slot)
     output = list(launch.shapes)[-1]
     if not looping and stray.thread is not None:
-        if guards.is_right_for(source, access, output, stray.thread):
-            return _goes_too_far(stray, output)
+        right = guards.is_right_for(source, access, output, stray.thread)
+        if right:
+            return _goes_too_far(stray, output if right == "its own" else "")
     if source.guards(access) and index >= reach[array][axis]:
         named = isinstance(slot, ast.Name)
         tested = _other_test(stray, sizes=False) if named else None
