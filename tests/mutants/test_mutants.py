@@ -18,7 +18,7 @@ MOST_OTHERWISE = 46
 # Every so many wrong answers are in the fast set; in that of `--all` more are, and some of every
 # exercise and every code; `--long` tries all.
 FAST_ONE_IN = 120
-SLOW_ONE_IN = 30
+SLOW_ONE_IN = 60
 FEW = one_of_each(MUTANTS)
 AT_LEAST = {
     "mat_add": 10,
@@ -76,7 +76,7 @@ def test_warned(mutant: Mutant) -> None:
 
 # With another seed all shapes and inputs are others: what an instructor grades with.
 OTHER_SEEDS = (11, 12, 13)
-SLOW_AMONG_SEEDS = 200
+SLOW_AMONG_SEEDS = 400
 
 
 @pytest.mark.parametrize(
