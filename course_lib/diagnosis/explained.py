@@ -22,7 +22,7 @@ from course_lib.diagnosis.provenance.facts import (
     Fact,
 )
 from course_lib.diagnosis.provenance.suspects import explained
-from course_lib.diagnosis.provenance.tables import experiment
+from course_lib.diagnosis.provenance.tables import Experiment, experiment
 from course_lib.diagnosis.repair.causes import code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.search import Search
@@ -111,13 +111,21 @@ class CauseSearch:
     @cached_property
     def facts(self) -> list[Fact]:
         """What is wrong with the numbers of a launch."""
-        ending = [each for each in self.trials if each.case.is_counted and not runs_out(each)]
+        meet = self.seen.code == "race-write-after-write"
         try:
-            made = experiment(self.launcher, ending)
-            meet = self.seen.code == "race-write-after-write"
-            return explained(made, meet) if made else []
+            return explained(self.experiment, meet) if self.experiment else []
         except (BudgetExceeded, KernelRejected):  # with other numbers it takes another way
             return []
+
+    @cached_property
+    def experiment(self) -> Experiment | None:
+        """The launch that the facts are of.
+
+        Raises:
+            BudgetExceeded, KernelRejected: if it ends otherwise with other numbers.
+        """
+        ending = [each for each in self.trials if each.case.is_counted and not runs_out(each)]
+        return experiment(self.launcher, ending)
 
     @cached_property
     def ranks(self) -> dict[int, int]:
@@ -218,8 +226,14 @@ class CauseSearch:
         return replace(self.seen, message=said)
 
     def sentence_of(self, fact: Fact) -> tuple[Sentence, Sentence]:
+        """A fact and a question; an element is one of a launch of a certain size."""
         letters = dict(zip(self.launcher.names, self.launcher.exercise.parameters, strict=True))
-        return facts_in_words.said_of(fact, letters, letters[self.launcher.names[-1]])
+        message, hint = facts_in_words.said_of(fact, letters, letters[self.launcher.names[-1]])
+        case = self.experiment.case if self.experiment else None
+        if case and not case.exact and fact.element:
+            launch = self.launcher.launched_as(case)
+            message = say("{seen} Seen on {launch}.", seen=message, launch=launch)
+        return message, hint
 
     def with_launch(self, found: Finding) -> Finding:
         """With the launch that shows it, for whoever grades, and one element that is wrong."""

@@ -58,7 +58,7 @@ def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, l
     ]
     if site.kind == "axis" and beyond:
         return room_finding(site, launcher.source, beyond[0]), warnings
-    label = launcher.launched_as(wrong[0])
+    label = launcher.launched_as(wrong[0].case)
     return limit_finding(site, launcher.source, label, wrong[0].outcome), warnings
 
 

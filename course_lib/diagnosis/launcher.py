@@ -331,10 +331,10 @@ class Launcher:
             passed_over,
         )
 
-    def launched_as(self, trial: Trial) -> SeenLaunch:
+    def launched_as(self, case: Case) -> SeenLaunch:
         """A launch as a fact of a sentence."""
-        grid, block = trial.profile.grid, trial.profile.block
-        return SeenLaunch(trial.case, trial.case.label(self.problem), grid, block, self.seed)
+        launch = self.launch(case)
+        return SeenLaunch(case, case.label(self.problem), launch.grid, launch.block, self.seed)
 
     def threads_of(self, trial: Trial) -> Threads:
         """The launch of a trial, for whoever asks what an expression is in one of its threads."""
@@ -344,7 +344,7 @@ class Launcher:
 
     def seen_in(self, trial: Trial, each: Finding, is_told: bool) -> Finding:
         """A finding with the launch that showed it; whoever grades is told that one in any case."""
-        launch = self.launched_as(trial)
+        launch = self.launched_as(trial.case)
         message = say("{seen} Seen on {launch}.", seen=each.message, launch=launch)
         if not is_told:
             seen = "{seen} Seen on {launch}."

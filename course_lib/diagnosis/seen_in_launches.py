@@ -88,7 +88,7 @@ def stale(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
             message = say(
                 "Wrong on {sizes}: thread {thread} reads {cell} at {line}, which still "
                 "holds the value of an earlier tile.",
-                sizes=launcher.launched_as(trial),
+                sizes=launcher.launched_as(trial.case),
                 thread=read.thread,
                 cell=read.cell,
                 line=Line(read.line),
@@ -119,7 +119,7 @@ def wrong_result(launcher: Launcher, trials: Sequence[Trial]) -> Finding:
         unwritten = say(" Never written: {where}.", where=where(never, outcome.sizes))
     message = say(
         "Wrong on {sizes}, in {place}.{unwritten}",
-        sizes=launcher.launched_as(trial),
+        sizes=launcher.launched_as(trial.case),
         place=place,
         unwritten=unwritten,
     )
