@@ -176,6 +176,17 @@ def test_a_verdict_names_the_line_of_the_change_and_keeps_what_was_seen() -> Non
     assert "no thread has written" in str(error.message)
 
 
+@pytest.mark.parametrize("index", [":, j", "i, :", "1:, j", "..., j", "*(i, j),", "i:i+1, j:j+1"])
+def test_parts_of_arrays_are_no_hindrance(index: str) -> None:
+    text = HEAD + (
+        "@cuda.jit\ndef mat_add(A, B, C):\n    j, i = cuda.grid(2)\n"
+        "    if i < A.shape[0] and j < A.shape[1]:\n"
+        f"        part = A[{index}]\n        C[i, j] = A[i, j] - B[i, j]\n"
+    )
+    report = examine_source("mat_add", text, debug=True)  # a mistake of the checker's is raised
+    assert not report.passed
+
+
 def test_the_search_ends_and_is_the_same_each_time() -> None:
     text = next(iter(wrong_answers_to("matmul_2d").values()))
     launcher, trials = launched("matmul_2d", text)

@@ -245,6 +245,11 @@ class Search:
                 yield each
 
     @cached_property
+    def nodes(self) -> int:
+        """Of the kernel: to type one costs about as much as a step."""
+        return sum(1 for _ in ast.walk(self.kernel.tree))
+
+    @cached_property
     def given(self) -> frozenset[str]:
         """The lines of text that every student is given, and may leave where they are."""
         task = self.launcher.exercise
@@ -292,7 +297,7 @@ class Search:
         variants = [edit.parts for edit in edits]
         most_turns = trial.profile.steps // 2 + MORE_TURNS
         changed = schemata(self.kernel, variants, self.kernel.parameters[-1:], most_turns)
-        self.steps -= STEPS_OF_TYPING * len(edits)
+        self.steps -= STEPS_OF_TYPING * len(edits) + self.nodes
         try:
             typing = typing_for(changed, arguments)
             shape = LaunchShape((wide, high, len(edits)), (x, y, z), 0)

@@ -37,7 +37,9 @@ def on_both_axes(function: Ingredients) -> Iterator[Edit]:
 def both_indices_off(function: Ingredients) -> Iterator[Edit]:
     """Both indices of an element one further or one less far, as by the width of a halo."""
     for node, path in function.nodes:
-        if isinstance(node, ast.Tuple) and len(node.elts) == 2 and path[-1][0] == "slice":
+        if not isinstance(node, ast.Tuple) or len(node.elts) != 2 or path[-1][0] != "slice":
+            continue
+        if not any(isinstance(index, ast.Slice | ast.Starred) for index in node.elts):
             for sign in "+-":
                 new: dict[Path, ast.expr] = {
                     (*path, ("elts", number)): expression(f"({ast.unparse(index)}) {sign} 1")

@@ -7,6 +7,7 @@ import cmath
 import math
 import os
 from collections.abc import Iterable
+from functools import cache
 
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, INTRINSICS
@@ -147,15 +148,21 @@ def no_such_name(reference: Reference, node: ast.AST) -> KernelRejected | None:
     owner, _, name = reference.path.rpartition(".")
     if not owner.startswith(("numba.cuda", "math")) or hasattr(math, name):
         return None
-    inside = f"{owner}."
-    known = (each for each in (*INTRINSICS, *ATTRIBUTES) if each.startswith(inside))
-    siblings = {each.removeprefix(inside).split(".")[0] for each in known}
+    siblings = _names_inside(owner)
     if name in siblings or name in DTYPES or name in NUMBAS_CUDA:
         return None
     short = short_name(reference)
     meant = did_you_mean(name, sorted(siblings), short.removesuffix(name))
     message = say("{name} does not exist.", name=short)
     return rejection("compile-error", message, node, meant) if meant else None
+
+
+@cache
+def _names_inside(owner: str) -> frozenset[str]:
+    """The names of a module, as numba.cuda, that the emulator knows."""
+    inside = f"{owner}."
+    known = (each for each in (*INTRINSICS, *ATTRIBUTES) if each.startswith(inside))
+    return frozenset(each.removeprefix(inside).split(".")[0] for each in known)
 
 
 def lacking(kind: T.Type) -> str:
