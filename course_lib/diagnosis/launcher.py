@@ -334,7 +334,8 @@ class Launcher:
     def launched_as(self, case: Case) -> SeenLaunch:
         """A launch as a fact of a sentence."""
         launch = self.launch(case)
-        return SeenLaunch(case, case.label(self.problem), launch.grid, launch.block, self.seed)
+        grid, block = ((*size, 1, 1)[:3] for size in (launch.grid, launch.block))
+        return SeenLaunch(case, case.label(self.problem), grid, block, self.seed)
 
     def threads_of(self, trial: Trial) -> Threads:
         """The launch of a trial, for whoever asks what an expression is in one of its threads."""
