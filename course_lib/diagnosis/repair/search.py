@@ -108,11 +108,12 @@ class Search:
             return []  # what threads do to each other shows in no number
         edits = [edit for edit in self.edits(first) if self.distance(edit) <= FARTHEST]
         kept = int(KEPT * self.steps)
+        block = self.telling_block(first)
         for band in self.bands(edits):
             if self.steps <= kept:
                 break
             self.steps -= kept
-            alone = self.right_alone(band, first)
+            alone = self.right_alone(band, first, block)
             self.steps = max(self.steps, 0) + kept
             found = self.verified(alone, order)
             if found:
@@ -122,18 +123,27 @@ class Search:
         singly = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
         return self.verified(self.pairs(singly, wide), order)
 
-    def right_alone(self, edits: Sequence[Edit], trial: Trial) -> list[Edit]:
-        """The changes with which what one block writes is right, of which nothing was."""
-        wide, high, *_ = (*trial.profile.grid, 1)
-        blocks = dict.fromkeys([(wide - 1, high - 1), (0, 0), (wide // 2, high // 2)])
+    def telling_block(self, trial: Trial) -> tuple[int, int] | None:
+        """A block of which nothing that it writes is right; None if there is none."""
         if "atomic" in self.kernel.source:  # blocks make an element together
-            blocks = {}
-        for block in blocks:
-            usual = self.launched([Edit("", 0, 0, self.kernel.tree)], trial, block)
-            if usual and not usual[0].right_as_far_as_written:
-                tried = self.tried(edits, trial, block)
-                return [variant.edit for variant in tried if variant.right_as_far_as_written]
-        return [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
+            return None
+        wide, high, *_ = (*trial.profile.grid, 1)
+        nothing = Edit("", 0, 0, self.kernel.tree)
+        for block in dict.fromkeys([(wide - 1, high - 1), (0, 0), (wide // 2, high // 2)]):
+            if any(not e.right_as_far_as_written for e in self.launched([nothing], trial, block)):
+                return block
+        return None
+
+    def right_alone(
+        self, edits: Sequence[Edit], trial: Trial, block: tuple[int, int] | None
+    ) -> list[Edit]:
+        """The changes with which the launch is right; of a block, as far as it writes."""
+        tried = self.tried(edits, trial, block)
+        return [
+            variant.edit
+            for variant in tried
+            if (variant.right_as_far_as_written if block else variant.is_right)
+        ]
 
     def bands(self, edits: Sequence[Edit]) -> Iterator[list[Edit]]:
         """The changes that are tried together, the nearest first."""

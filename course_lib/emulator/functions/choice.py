@@ -11,6 +11,8 @@ import ast
 from functools import reduce
 from typing import Any
 
+import numpy as np
+
 from course_lib.emulator.functions.intrinsics import (
     INTRINSICS,
     Arguments,
@@ -32,8 +34,11 @@ class Alternatives(Intrinsic):
 def _typing(arguments: Arguments, keywords: Keywords) -> Typed:
     kinds = [each.type for each in arguments]
     need(all(map(T.is_scalar, kinds)), "chooses between numbers")
-    whole = reduce(T.unify, (kind for kind in kinds if T.is_integer(kind)), kinds[0])
-    return Typed(whole if T.is_integer(whole) else kinds[0])
+    usual = kinds[0]
+    if not T.is_integer(usual) or np.dtype(usual).kind == "u":  # bits, which have to stay as many
+        return Typed(usual)
+    whole = reduce(T.unify, filter(T.is_integer, kinds), usual)
+    return Typed(whole if T.is_integer(whole) else usual)
 
 
 def _run(machine: Runner, node: ast.Call, values: list[Any]) -> Any:
