@@ -35,9 +35,9 @@ def _typing(arguments: Arguments, keywords: Keywords) -> Typed:
     kinds = [each.type for each in arguments]
     need(all(map(T.is_scalar, kinds)), "chooses between numbers")
     usual = kinds[0]
-    if not isinstance(usual, np.dtype) or usual.kind != "i":  # bits, say, which stay as many
+    if isinstance(usual, np.dtype) and usual.kind == "u":  # bits, which have to stay as many
         return Typed(usual)
-    whole = reduce(T.unify, filter(T.is_integer, kinds), usual)
+    whole = reduce(T.unify, (kind for kind in kinds if T.is_integer(kind)), usual)
     return Typed(whole if T.is_integer(whole) else usual)
 
 
