@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, groupby, islice, product
+from itertools import combinations, groupby, product
 from math import prod
 
 import numpy as np
@@ -38,7 +38,6 @@ MOST_LOADS = 40  # of changes that load something, for which all lanes are gone 
 FEWEST_AT_ONCE = 200  # changes that are tried together: typing them costs most
 SIFTED = 4  # launches in which changes are tried together
 MOST_WATCHED = 4  # changes that are tried by themselves
-MOST_COMPARED = 2  # of those that are right
 AWAY = 4  # at most, what it counts that a change lies far from where the numbers point
 FARTHEST = 7  # from what was written and suspected, that a change may be
 STEPS_OF_TYPING = 17  # what it costs to type one change, in steps of the machine
@@ -163,39 +162,39 @@ class Search:
         return edit.cost + min(self.suspects.get(edit.line, AWAY), AWAY)
 
     def verified(self, edits: list[Edit], order: Sequence[Trial]) -> list[Edit]:
-        """Those of the changes with which all launches are right, and no cost is new."""
+        """The first of the changes with which all launches are right, and no cost is new."""
         for trial in order[:SIFTED]:
             edits = [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
         nearest = sorted(edits, key=self.distance)[:MOST_WATCHED]
-        right = (edit for edit in nearest if self.is_right(edit, order))
-        found = list(islice(right, MOST_COMPARED))
-        exact = exact_of(order)
-        return self.cheapest_first(found, exact) if found and exact else found
+        most = min(map(self.distance, nearest), default=0) + ABOUT_AS_NEAR
+        for is_near in (True, False):  # what a launch costs takes long to count
+            alike = [edit for edit in nearest if (self.distance(edit) <= most) is is_near]
+            for edit in self.cheapest_first(alike, exact_of(order)):
+                if self.is_right(edit, order):
+                    return [edit]
+        return []
 
-    def cheapest_first(self, found: list[Edit], exact: Trial) -> list[Edit]:
-        """The changes that the exercise's requirements do not refuse, no cheap ways out. Of those
-        that lie about equally near, the ones with which less memory traffic is asked for come
-        first: nobody means to walk down a column, or to have work done twice."""
+    def cheapest_first(self, edits: list[Edit], exact: Trial | None) -> list[Edit]:
+        """The changes that the exercise's requirements do not refuse, no cheap ways out. Those
+        with which less memory traffic is asked for come first: nobody means to walk down a
+        column, or to have work done twice."""
+        if not edits or exact is None:
+            return edits
         refused = self.refused_codes(self.launcher, exact)
         traffic: dict[Edit, tuple[int, int]] = {}
-        for edit in found:
+        for edit in edits:
             changed = self.launcher.with_kernel(edit.applied(self.kernel))
-            trial = changed.run(exact.case)
+            try:
+                trial = changed.run(exact.case)
+            except KernelRejected:  # by itself it has another type than among others
+                continue
             if self.refused_codes(changed, trial) <= refused:
                 profile = trial.profile
                 traffic[edit] = (
                     profile.global_load_sectors + profile.global_store_sectors,
                     profile.shared_load_wavefronts + profile.shared_store_wavefronts,
                 )
-        most = min(map(self.distance, traffic), default=0) + ABOUT_AS_NEAR
-        return sorted(
-            traffic,
-            key=lambda edit: (
-                max(self.distance(edit), most),
-                traffic[edit],
-                self.distance(edit),
-            ),
-        )
+        return sorted(traffic, key=lambda edit: (traffic[edit], self.distance(edit)))
 
     def refused_codes(self, launcher: Launcher, trial: Trial) -> set[str]:
         """What the exercise asks for beside a right result, and a launch lacks."""
