@@ -43,7 +43,9 @@ def main(arguments: list[str]) -> int:
         prog="course.py test",
         description="Run the fast tests; any other argument is handed to pytest, e.g. -k tiled.",
     )
-    parser.add_argument("--all", action="store_true", help="the slow ones too (some ten minutes)")
+    parser.add_argument(
+        "--all", action="store_true", help="the slow ones too (some twenty minutes)"
+    )
     parser.add_argument(
         "--long", action="store_true", help="all, and more of the same kinds (hours)"
     )

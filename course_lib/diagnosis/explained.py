@@ -16,6 +16,7 @@ from course_lib.diagnosis.provenance.facts import (
     BEFORE,
     MOVED,
     NOT_FINITE,
+    NOT_MEANT,
     PAIRED,
     READS_OTHER,
     UNWRITTEN,
@@ -41,6 +42,8 @@ SYMPTOMS = (
     *(*NUMBERS, *OUTSIDE, "uninitialised-read"),
     *("wrong-bounds-check", "wrong-loop-bound", "wrong-index", "hardcoded-answer"),
 )
+# Where the numbers say more than the change that mends them.
+OF_THE_NUMBERS = {BEFORE: "uninitialised-read", NOT_MEANT: "wrong-index"}
 AGREES = 4  # lines that the numbers point to first: a change at one of them is the cause
 
 
@@ -190,8 +193,7 @@ class CauseSearch:
             "{message} With one change here it would be right: {says}.", message=message, says=says
         )
         code = code_of(edit, self.shown_by(fact, edit))
-        if agreeing and agreeing.kind == BEFORE:
-            code = "uninitialised-read"
+        code = OF_THE_NUMBERS.get(agreeing.kind, code) if agreeing else code
         code = lost.code if lost and code == "wrong-formula" else code
         return self.with_launch(finding(code, told, edit.line, hint, "error"))
 

@@ -89,9 +89,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("16 * i + lane % 16", "lane % 16", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16", "8 * i + lane % 16", "wrong-index", "a = ldmatrix_x4"),
         ("b[j, 0], b[j, 1])", "b[i, 0], b[i, 1])", "wrong-formula", "add_product(sums"),
-        ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
+        ("b[j, 0], b[j, 1])", "b[j, 1], b[j, 0])", "wrong-formula", "add_product("),  # shows
         # shows
-        ("2 * k + lane // 16", "2 * k + 1 - lane // 16", "wrong-formula", "b[j, 0], b[j, 1],"),
+        ("2 * k + lane // 16", "2 * k + 1 - lane // 16", "wrong-formula", "add_product("),  # shows
         ("j + lane // 16", "j + 1 - lane // 16", "wrong-formula", "b[j, 0], b[j, 1], b[j"),
         ("16 * i + lane % 16", "16 * (1 - i) + lane % 16", "wrong-formula", "a = ldmatrix_x4"),
         ("16 * i + lane % 16, 2 * k + lane // 16", "16 * i + lane // 16, 2 * k + lane % 16",
