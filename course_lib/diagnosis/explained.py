@@ -109,7 +109,7 @@ class CauseSearch:
         if not self.is_needed:
             return None
         counted = [trial for trial in self.trials if trial.case.is_counted]
-        return next(iter(Search(self.launcher, counted, self.ranks).repairs()), None)
+        return Search(self.launcher, counted, self.ranks).repair()
 
     @cached_property
     def facts(self) -> list[Fact]:

@@ -95,16 +95,16 @@ class Search:
     def __post_init__(self) -> None:
         self.kernel = self.launcher.answer.kernel
 
-    def repairs(self) -> list[Edit]:
-        """The changes with which every launch is right and clean, the smallest first.
+    def repair(self) -> Edit | None:
+        """The smallest change with which every launch is right and clean; None if none is found.
 
-        Where none is, two places are changed at once: of those changes that make more right.
+        Where no single one is, two places are changed at once: by changes that make more right.
         """
         order = sorted(self.trials, key=lambda trial: (_is_fine(trial), _size(trial)))
         first = min(order, key=lambda trial: (trial.right, _is_fine(trial), trial.profile.steps))
         in_step = [trial for trial in order if trial.case.schedule == "lockstep"]
         if all(trial.right and not leaves_arrays(trial) for trial in in_step):
-            return []  # what threads do to each other shows in no number
+            return None  # what threads do to each other shows in no number
         edits = [edit for edit in self.edits(first) if self.distance(edit) <= FARTHEST]
         kept = int(KEPT * self.steps)
         block = self.telling_block(first)
@@ -114,13 +114,13 @@ class Search:
             self.steps -= kept
             alone = self.right_alone(band, first, block)
             self.steps = max(self.steps, 0) + kept
-            found = self.verified(alone, order)
+            found = self.first_verified(alone, order)
             if found:
                 return found
         self.steps = min(self.steps, STEPS_OF_PAIRS)
         wide = next((trial for trial in order if _is_wide(trial) and not trial.right), first)
         singly = self.tried([edit for edit in edits if edit.kind in IN_PAIRS], wide)
-        return self.verified(self.pairs(singly, wide), order)
+        return self.first_verified(self.pairs(singly, wide), order)
 
     def telling_block(self, trial: Trial) -> tuple[int, int] | None:
         """A block of which nothing that it writes is right; None if there is none."""
@@ -161,18 +161,18 @@ class Search:
             return edit.cost
         return edit.cost + min(self.suspects.get(edit.line, AWAY), AWAY)
 
-    def verified(self, edits: list[Edit], order: Sequence[Trial]) -> list[Edit]:
+    def first_verified(self, edits: list[Edit], order: Sequence[Trial]) -> Edit | None:
         """The first of the changes with which all launches are right, and no cost is new."""
         for trial in order[:SIFTED]:
             edits = [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
         nearest = sorted(edits, key=self.distance)[:MOST_WATCHED]
         most = min(map(self.distance, nearest), default=0) + ABOUT_AS_NEAR
-        for is_near in (True, False):  # what a launch costs takes long to count
+        for is_near in (True, False):  # to count a cost takes long: the near ones first
             alike = [edit for edit in nearest if (self.distance(edit) <= most) is is_near]
             for edit in self.cheapest_first(alike, exact_of(order)):
                 if self.is_right(edit, order):
-                    return [edit]
-        return []
+                    return edit
+        return None
 
     def cheapest_first(self, edits: list[Edit], exact: Trial | None) -> list[Edit]:
         """The changes that the exercise's requirements do not refuse, no cheap ways out. Those
