@@ -1,8 +1,8 @@
 """Examines an answer: tries it on the emulator, and tells what holds, what does not, and why.
 
 The steps are small and each has its place in `diagnosis`: examination.py (the launches and the
-conclusions), problems (what to try), faults (what follows from what), families (what a wrong
-output equals instead, and which line that is), costs (cost and tools), report.py (how it reads).
+conclusions), problems (what to try), faults (what follows from what), provenance and repair (why a
+result is wrong, and on which line), costs (cost and tools), report.py (how it reads).
 Answers that are no kernels are judged in `functions` and `constants`.
 """
 

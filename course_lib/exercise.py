@@ -195,15 +195,19 @@ class WrongIdea:
         computes: that, as a function of the same arguments (of a kernel: of its inputs).
         says: what that means, as a sentence without its full stop.
         hint: what to look at.
-        place: where to look for the line to blame, as diagnosis/families/locate.py has it:
+        place: where to look for the line to blame, as diagnosis/places/locate.py has it:
             ("store",), ("sum",), ("load", "A") for the line that reads A, or ("call", "f") for the
-            last one that calls f.
+            last one that calls f; if empty, where the numbers point to, or the store.
+        code: of the finding; by the change that mends it, or "wrong-formula", if empty.
+        room: how far off a number may be, as a share of the largest in its row, beside rounding.
     """
 
     computes: Callable[..., Any]
     says: str
     hint: str
-    place: tuple[str, ...] = ("store",)
+    place: tuple[str, ...] = ()
+    code: str = ""
+    room: float = 0.0
 
 
 @dataclass(frozen=True)

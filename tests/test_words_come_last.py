@@ -17,7 +17,6 @@ from rows_of_a_class import SETTINGS, submission
 from sampling import marks
 
 from course_lib import sentences
-from course_lib.diagnosis.families.hypotheses import Hypothesis
 from course_lib.diagnosis.functions import resident_slips
 from course_lib.diagnosis.slip import Slip, SlipLocation
 from course_lib.findings import Finding
@@ -30,7 +29,7 @@ MUTANTS = all_mutants()
 FAST_ONE_IN = 300
 FEW = one_of_each(MUTANTS)
 WITH_WORDS = (
-    *((kind, ("message", "hint")) for kind in (Finding, Slip, SlipLocation, Hypothesis)),
+    *((kind, ("message", "hint")) for kind in (Finding, Slip, SlipLocation)),
     (resident_slips.ResidentSlip, ("says", "hint")),
 )
 GIBBERISH = "Qwx vlth."

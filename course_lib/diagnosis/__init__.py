@@ -2,10 +2,11 @@
 
 Owns: what an answer is tried on, and the way from a wrong output to its cause and line. Folders:
 `problems` (what to launch), `launches` (what one did), `faults` (what the emulator saw, traced),
-`families` (what wrong numbers equal instead, and at which line), `sizes` (numbers that stand for a
+`places` (the line where a text does what is known to be wrong), `provenance` (what numbers are made
+of), `repair` (the smallest change that helps), `sizes` (numbers that stand for a
 size), `repairs` (the one change that helps), `costs`, and `functions` and `constants` for answers
 that are no kernels.
 May import: `callers`, `curriculum`, `devices`, `emulator`, `entries`, `exercise`, `findings`,
 `kinds`, `number_formats`, `occupancy`, `sentences`, `words`.
-Start with: `examination` (the order of it all), `wrong_numbers`, `families/hypotheses`.
+Start with: `examination` (the order of it all), `explained`.
 """

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from course_lib.diagnosis.codes import OUTSIDE
-from course_lib.diagnosis.families.common import not_finite, not_written
 from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import by_how_much
+from course_lib.diagnosis.number_patterns import not_finite, not_written
 from course_lib.diagnosis.provenance import words as facts_in_words
 from course_lib.diagnosis.provenance.facts import (
     BEFORE,
@@ -29,10 +29,11 @@ from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.slip import Slip
-from course_lib.diagnosis.trial import Trial, exact_of, runs_out
-from course_lib.diagnosis.wrong_numbers import OF_FAMILY, placed
+from course_lib.diagnosis.trial import Trial, exact_of, runs_out, telling
+from course_lib.diagnosis.wrong_numbers import placed
 from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
+from course_lib.exercise import WrongIdea
 from course_lib.findings import Finding, finding
 from course_lib.sentences import Line, Sentence, say, with_values
 
@@ -44,6 +45,7 @@ SYMPTOMS = (
 )
 # Where the numbers say more than the change that mends them.
 OF_THE_NUMBERS = {BEFORE: "uninitialised-read", NOT_MEANT: "wrong-index"}
+MOST_LOOKED_AT = 3  # launches, beside the exact one, for an idea
 AGREES = 4  # lines that the numbers point to first: a change at one of them is the cause
 
 
@@ -52,9 +54,8 @@ def with_causes(launcher: Launcher, found: list[Finding], trials: Sequence[Trial
     first = next((each for each in found if each.severity == "error"), None)
     if first is None or _is_of_large_sizes(first, trials):
         return found
-    by_formula = first.code == "wrong-index" and launcher.exercise.family in OF_FAMILY
     explanation = CauseSearch(launcher, first, trials)
-    if first.line is not None and (by_formula or not explanation.is_needed):
+    if first.line is not None and not explanation.is_needed:
         return found
     better = explanation.told()
     if explanation.repair:  # with it no launch shows an error: all of them follow from one cause
@@ -113,7 +114,9 @@ class CauseSearch:
 
     @cached_property
     def facts(self) -> list[Fact]:
-        """What is wrong with the numbers of a launch."""
+        """What is wrong with the numbers of a launch, where it is not known better."""
+        if self.known and self.known[0].place:
+            return []
         meet = self.seen.code == "race-write-after-write"
         try:
             return explained(self.experiment, meet) if self.experiment else []
@@ -154,22 +157,30 @@ class CauseSearch:
         return next(filter(None, found), None)
 
     @cached_property
-    def idea(self) -> Finding | None:
-        """What the entry itself says that these numbers are."""
-        exact, exercise = self.exact, self.launcher.exercise
+    def known(self) -> tuple[WrongIdea, Trial] | None:
+        """What is known to come of inputs like these where an answer is wrong, and a launch."""
         # Whose number stays is chance; not so where a kernel that is given does the storing.
         is_chance = self.seen.code.startswith("race-") and not self.launcher.reads_for_a_caller
-        if exact is None or is_chance:
+        if self.exact is None or is_chance:
             return None
-        idea = idea_behind(exercise, exact.outcome)
-        if idea is None:
+        others = sorted((trial for trial in self.trials if not trial.right), key=telling)
+        for trial in (self.exact, *others[:MOST_LOOKED_AT]):
+            idea = idea_behind(self.launcher.problem, trial.outcome)
+            if idea:
+                return idea, trial
+        return None
+
+    @cached_property
+    def idea(self) -> Finding | None:
+        """What is known, as a finding."""
+        if self.known is None:
             return None
-        message = say(
-            "{output} holds other numbers: {says}.", output=exercise.output, says=idea.says
-        )
-        found = placed(self.launcher, Slip("wrong-formula", message, idea.hint, idea.place), exact)
-        fact = self.telling  # which index is wrong, the entry does not always say
-        if idea.place == ("store",) and fact and fact.kind in (READS_OTHER, PAIRED, MOVED):
+        (idea, trial), output = self.known, self.launcher.exercise.output
+        message = say("{output} holds other numbers: {says}.", output=output, says=idea.says)
+        code, place = idea.code or "wrong-formula", idea.place or ("store",)
+        found = placed(self.launcher, Slip(code, message, idea.hint, place), trial)
+        fact = None if idea.place else self.telling  # which index is wrong, not all entries say
+        if fact and fact.kind in (READS_OTHER, PAIRED, MOVED):
             return replace(found, line=fact.lines[0])
         return found
 
@@ -179,10 +190,13 @@ class CauseSearch:
         seen, message = self.seen, self.seen.message
         agreeing = next((fact for fact in self.facts if edit.line in fact.lines[:AGREES]), None)
         fact = agreeing or (self.telling if seen.code == "wrong-result" else None)
-        lost = self.lost if not self.idea and seen.code == "wrong-result" else None
+        code = code_of(edit, self.shown_by(fact, edit))
+        code = OF_THE_NUMBERS.get(agreeing.kind, code) if agreeing else code
+        idea = self.idea if self.fits(edit, code) else None
+        lost = self.lost if not idea and seen.code == "wrong-result" else None
         plain = seen.code not in NUMBERS and fact is not None and fact.kind == UNWRITTEN
-        if self.idea:
-            message, hint = self.idea.message, self.idea.hint  # type: ignore[assignment]
+        if idea:
+            message, hint = idea.message, idea.hint  # type: ignore[assignment]
         elif fact and fact.kind != NOT_FINITE and not plain:
             message = self.sentence_of(fact)[0]
         elif lost:
@@ -192,10 +206,15 @@ class CauseSearch:
         told = say(
             "{message} With one change here it would be right: {says}.", message=message, says=says
         )
-        code = code_of(edit, self.shown_by(fact, edit))
-        code = OF_THE_NUMBERS.get(agreeing.kind, code) if agreeing else code
+        code = idea.code if idea and self.known and self.known[0].code else code
         code = lost.code if lost and code == "wrong-formula" else code
         return self.with_launch(finding(code, told, edit.line, hint, "error"))
+
+    def fits(self, edit: Edit, code: str) -> bool:
+        """Is what is known of the numbers the cause? Others can give the same ones: a change at
+        another line, of another kind, tells."""
+        said = self.known[0].code if self.known else ""
+        return not said or said == code or (self.idea is not None and self.idea.line == edit.line)
 
     def shown_by(self, fact: Fact | None, edit: Edit) -> str:
         """The code where a change does not tell: of what was seen, or what the numbers are."""

@@ -4,37 +4,46 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.launches.outcome import Array, Outcome
 from course_lib.diagnosis.problems.described import in_float64
+from course_lib.diagnosis.problems.problem import Problem
 from course_lib.exercise import WrongIdea
 
 
-def idea_behind(exercise: Exercise, outcome: Outcome) -> WrongIdea | None:
+def idea_behind(problem: Problem, outcome: Outcome) -> WrongIdea | None:
     """The idea that gives the numbers that came out: all of them, or none where none did."""
-    if not isinstance(exercise, Task) or outcome.right.all():
+    if outcome.right.all():
         return None
+    inputs = in_float64(outcome.inputs)
     with np.errstate(all="ignore"):
-        return next(
-            (
-                idea
-                for idea in exercise.wrong_ideas
-                if _explains(outcome, idea.computes(*in_float64(outcome.inputs)))
-            ),
-            None,
-        )
+        for idea in problem.wrong_ideas():
+            if _explains(outcome, idea.computes(*inputs), idea):
+                return idea
+    return None
 
 
-def _explains(outcome: Outcome, values: Array) -> bool:
+def _explains(outcome: Outcome, values: Array, idea: WrongIdea) -> bool:
     """Are these the numbers that came out, and no finite ones where none came out?
 
     Where finite numbers should have, what did come was read beyond an array, or from a cell that
     nobody has written: that is said instead. Nor do a few numbers say where the others would be.
     """
     lost = ~np.isfinite(outcome.got) & ~outcome.untouched
-    stored = np.broadcast_to(values != outcome.poison, outcome.got.shape)
+    finite = np.isfinite(values) & (values != outcome.poison)
+    stored = np.broadcast_to(finite, outcome.got.shape)
     if 2 * np.count_nonzero(stored & outcome.untouched) >= np.count_nonzero(stored) > 0:
         return False
     if np.isfinite(np.broadcast_to(values, lost.shape)[lost]).any():
         return False
-    return outcome.matches(values) or bool(lost.any() and not outcome.known.any())
+    if not outcome.known.any():  # numbers that are none are like any others
+        return bool(lost.any()) and (not idea.code or idea.code == "numerical-overflow")
+    return _is_near(outcome, values, idea.room) if idea.room else outcome.matches(values)
+
+
+def _is_near(outcome: Outcome, values: Array, share: float) -> bool:
+    """Are these the numbers, up to a share of the largest of a row, and not the right ones?"""
+    room = share * np.abs(values).max(axis=-1, keepdims=True) + 2 * outcome.tolerance
+    near = np.abs(values - outcome.values) <= room
+    with np.errstate(invalid="ignore"):
+        differs = ~(np.abs(values - outcome.expected) <= room)
+    return bool(near[outcome.known].all() and (differs & ~outcome.untouched).any())

@@ -18,9 +18,7 @@ class Slip:
         message: what the output equals instead, and what that means.
         hint: what to look at next; never the solution.
         place: where in the source to look: a kind ("load", "store", "sum", "start", "integer"; all
-            of them stand in families/locate.py) and what that kind asks for, as the array.
-        steps: for the place "stride": the strides that the numbers show, if those after them are
-            missing.
+            of them stand in places/locate.py) and what that kind asks for, as the array.
         values: a sentence with numbers that come from the inputs; see `sentences.with_values`.
     """
 
@@ -28,7 +26,6 @@ class Slip:
     message: str
     hint: str = ""
     place: tuple[str, ...] = ()
-    steps: tuple[int, ...] = ()
     values: str = ""
 
 
@@ -50,10 +47,8 @@ class Evidence:
         source: the answer.
         trail: what it did in the launch that shows the slip.
         names: the kernel's own for the arrays, the output last.
-        steps: of the slip.
     """
 
     source: Source
     trail: Trail
     names: Sequence[str]
-    steps: tuple[int, ...] = ()

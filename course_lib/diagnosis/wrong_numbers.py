@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from course_lib.diagnosis import at_a_glance
 from course_lib.diagnosis.codes import APART, DISORDER, OUTSIDE
-from course_lib.diagnosis.families.attention.diagnosis import diagnose_attention
-from course_lib.diagnosis.families.common import diagnose
-from course_lib.diagnosis.families.locate import locate
-from course_lib.diagnosis.families.scan.sums import diagnose_scan
 from course_lib.diagnosis.faults import kept, number_types
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.number_patterns import diagnose
+from course_lib.diagnosis.places.locate import locate
 from course_lib.diagnosis.seen_in_launches import ended, independent_of_input, one_block, stale
 from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.trial import Trial, exact_of, telling
@@ -25,11 +21,6 @@ from course_lib.findings import Finding, finding
 from course_lib.sentences import with_values
 
 MOST_DIAGNOSED = 3  # launches whose numbers are looked at, beside the exact one
-# Formulas that are not sums of products, and what their numbers may equal instead.
-OF_FAMILY: dict[str, Callable[[Outcome], Slip | None]] = {
-    "attention": diagnose_attention,
-    "scan": diagnose_scan,
-}
 
 
 def cause_of(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
@@ -64,9 +55,8 @@ def cause_of(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
 def _of_the_numbers(launcher: Launcher, exact: Trial, wrong: Sequence[Trial]) -> Finding | None:
     """What the numbers of the most telling of the wrong launches are, of the exact one first."""
     gaps = _has_gaps(exact)
-    slip_of = OF_FAMILY.get(launcher.exercise.family) or partial(diagnose, launcher.problem.answer)
     for trial in (exact, *sorted(wrong, key=telling)[:MOST_DIAGNOSED]):
-        slip = slip_of(trial.outcome)
+        slip = diagnose(launcher.problem.answer, trial.outcome)
         if slip is None or (trial is exact and gaps and slip.code == "numerical-overflow"):
             continue
         found = placed(launcher, slip, trial)

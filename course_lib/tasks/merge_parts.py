@@ -71,13 +71,13 @@ TASK = Task(
             lambda parts, L: _walk(parts, L, False, True),
             "the sum of the shares does not shrink when a larger L turns up",
             "Everything that was added up with the old maximum has to shrink.",
-            place=("attention", "total"),
+            place=("divisor",),
         ),
         WrongIdea(
             lambda parts, L: _walk(parts, L, False, False),
             "nothing shrinks when a larger L turns up",
             "Everything that was added up with the old maximum has to shrink.",
-            place=("attention", "total"),
+            place=("divisor",),
         ),
         WrongIdea(
             _with_first_maximum,

@@ -138,7 +138,7 @@ TASK = Task(
             "before the first tile top is -inf, and an exponential of something minus that is "
             "infinite",
             "In which one exponent does the old maximum stand, and is it subtracted there?",
-            place=("attention", "old maximum"),
+            place=("exponential", "s"),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, lambda top, new: 1.0),
@@ -155,7 +155,7 @@ TASK = Task(
             lambda s, V: _mixed(s, V, begins=0.0),
             "where all scores so far lie below 0, `top` is 0",
             "With which number does `top` begin, and is every score larger?",
-            place=("attention", "first maximum"),
+            place=("largest", "first"),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, least=0.0),
@@ -208,7 +208,7 @@ TASK = Task(
             _shrunk_key_by_key,
             "everything shrinks again with each key, the newest terms too",
             "How often does top grow in a tile? Where does the line stand that shrinks?",
-            place=("attention", "factor"),
+            place=("exponential", "other"),
         ),
         WrongIdea(
             _divided,

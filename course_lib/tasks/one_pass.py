@@ -62,7 +62,7 @@ TASK = Task(
             ),
             "where all scores so far lie below 0, `top` is 0",
             "With which number does `top` begin, and is every score larger?",
-            place=("attention", "first maximum"),
+            place=("largest", "first"),
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (top, total * _exp(top - new) + 1)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 
 import numpy as np
@@ -12,15 +11,13 @@ from stored_answers import right_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.families.attention.diagnosis import diagnose_attention
-from course_lib.diagnosis.families.attention.lines import step_line
-from course_lib.diagnosis.families.attention.online import Online
+from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.problems.attention import scores_of, softmax
+from course_lib.diagnosis.problems.attention_ideas import online as tile_by_tile
+from course_lib.diagnosis.problems.attention_ideas import scores_of, softmax
 from course_lib.diagnosis.problems.inputs import make_inputs
 from course_lib.diagnosis.problems.problem import make_cases
 from course_lib.diagnosis.problems.table import problem_of
-from course_lib.diagnosis.source.source import Source
 
 ATTENTION = problem_of(EXERCISES["attention"])
 SHAPE = (20, 96, 1)
@@ -36,11 +33,11 @@ def outcome(got: np.ndarray, inputs: tuple[np.ndarray, ...] = (Q, K, V)) -> Outc
 
 def test_an_online_softmax_without_slip_is_the_softmax() -> None:
     for tile in (1, 7, 32, 96):
-        assert np.allclose(Online(tile).of(SCORES, V), softmax(SCORES) @ V)
+        assert np.allclose(tile_by_tile(tile, Q, K, V), softmax(SCORES) @ V)
 
 
 def test_right_numbers_have_no_slip() -> None:
-    assert diagnose_attention(outcome(softmax(SCORES) @ V)) is None
+    assert idea_behind(ATTENTION, outcome(softmax(SCORES) @ V)) is None
 
 
 def test_float32_stays_within_the_tolerance() -> None:
@@ -58,26 +55,23 @@ def test_float32_stays_within_the_tolerance() -> None:
 @every_case(
     ("got", "code", "words"),
     [
-        (Online(32, out=0).of(SCORES, V), "missing-rescale", "output collected so far"),
-        (Online(16, total=0).of(SCORES, V), "missing-rescale", "sum of the weights"),
+        (tile_by_tile(32, Q, K, V, out=0), "missing-rescale", "output collected so far"),
+        (tile_by_tile(16, Q, K, V, total=0), "missing-rescale", "sum of the weights"),
         (softmax(SCORES / np.sqrt(32)) @ V, "wrong-formula", "divided by 32"),
         (softmax(SCORES, 0) @ V, "wrong-formula", "over the queries"),
-        (softmax(SCORES) @ K, "wrong-index", "K is summed"),
-        (softmax(SCORES[:, :64]) @ V[:64], "wrong-loop-bound", "keys from 64 on"),
         (np.exp(SCORES) @ V, "wrong-formula", "never divided"),
         (
-            Online(32, divides_each=True, again=True).of(SCORES, V),
+            tile_by_tile(32, Q, K, V, divides_each=True, again=True),
             "wrong-formula",
             "again at the end",
         ),
-        (np.full(V.shape, np.nan)[:20], "numerical-overflow", "Every element of O is nan"),
     ],
 )
 def test_the_slip_behind_wrong_numbers(got: np.ndarray, code: str, words: str) -> None:
-    slip = diagnose_attention(outcome(got))
-    assert slip is not None
-    assert slip.code == code
-    assert words in slip.message
+    idea = idea_behind(ATTENTION, outcome(got))
+    assert idea is not None
+    assert idea.code == code
+    assert words in idea.says
 
 
 # --- rows, lanes and queries that are mixed up ----------------------------------------------------
@@ -91,7 +85,6 @@ def online(
     lanes_with_one_maximum: int = 32,
     lanes_with_one_sum: int = 32,
     factor_of: Callable[[int, int], int] = lambda row, column: row,
-    total_of: Callable[[int, int], int] = lambda row, column: row,
 ) -> np.ndarray:
     """Attention in tiles of 32 keys, a lane for each, number by number."""
     queries, keys, values = (each.astype(np.float64) for each in inputs)
@@ -113,7 +106,7 @@ def online(
         top = new
     for row, column in np.ndindex(*out.shape):
         first = column // lanes_with_one_sum * lanes_with_one_sum
-        sums = total[total_of(row, column), first : first + lanes_with_one_sum]
+        sums = total[row, first : first + lanes_with_one_sum]
         out[row, column] /= sums.sum()
     return out
 
@@ -141,13 +134,6 @@ def one_element_of_the_query(q: np.ndarray, key: np.ndarray, column: int, number
     return q[number % 32] * key.sum()
 
 
-def from_row(count: int, name: str) -> np.ndarray:
-    queries, keys, values = BLOCK_INPUTS
-    again = np.arange(len(keys)) % count
-    scores = scores_of(queries, keys[again] if name == "K" else keys)
-    return softmax(scores) @ (values[again] if name == "V" else values)
-
-
 MIXED_UP = {
     "half of the warp": (
         lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=16),
@@ -157,36 +143,37 @@ MIXED_UP = {
     "half of the sum": (
         lambda: online(BLOCK_INPUTS, lanes_with_one_sum=16),
         "accumulator-error",
-        "The sum of the weights is found among 16 lanes",
+        "the sum of the weights is found among 16 lanes",
     ),
     "each lane": (
         lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=1),
         "wrong-formula",
-        "maximum of its own keys",
+        "maximum is found in each lane by itself",
     ),
-    "factor": (lambda: online(BLOCK_INPUTS, factor_of=of_the_lane), "wrong-index", "the factor"),
-    "sum": (
-        lambda: online(BLOCK_INPUTS, total_of=of_the_lane),
+    "factor": (
+        lambda: online(BLOCK_INPUTS, factor_of=of_the_lane),
         "wrong-index",
-        "divided by the sum",
+        "of another query",
     ),
-    "products": (lambda: by_lanes(every_second_product), "wrong-loop-bound", "only 16 of the 32"),
+    "products": (
+        lambda: by_lanes(every_second_product),
+        "wrong-loop-bound",
+        "found among 16 lanes",
+    ),
     "lane's query": (lambda: by_lanes(one_element_of_the_query), "wrong-index", "the lane holds"),
-    "K from 50": (lambda: from_row(50, "K"), "wrong-index", "Row 50 of K"),
-    "V from 77": (lambda: from_row(77, "V"), "wrong-index", "Row 77 of V"),
 }
 
 
 @pytest.mark.parametrize("name", MIXED_UP)
 def test_what_is_mixed_up_is_told(name: str) -> None:
     wrong, code, words = MIXED_UP[name]
-    slip = diagnose_attention(outcome(wrong(), BLOCK_INPUTS))
-    assert slip is not None
-    assert (slip.code, words in slip.message) == (code, True), slip
+    idea = idea_behind(ATTENTION, outcome(wrong(), BLOCK_INPUTS))
+    assert idea is not None
+    assert (idea.code, words in idea.says) == (code, True), idea
 
 
 def test_nothing_mixed_up_is_right() -> None:
-    assert diagnose_attention(outcome(online(BLOCK_INPUTS), BLOCK_INPUTS)) is None
+    assert idea_behind(ATTENTION, outcome(online(BLOCK_INPUTS), BLOCK_INPUTS)) is None
 
 
 # --- keys that are equal --------------------------------------------------------------------------
@@ -214,121 +201,9 @@ def test_a_key_that_is_lost_for_a_tie_is_told() -> None:
     for row in scores:
         for key in same[1:]:
             row[key] = -np.inf if row[0] == row[:key].max() else row[0]
-    slip = diagnose_attention(outcome(softmax(scores) @ inputs[2], inputs))
-    assert slip is not None
-    assert "equals the largest one before it" in slip.message
-
-
-# --- where the steps stand ------------------------------------------------------------------------
-
-KEY_BY_KEY = """
-def attention(Q, K, V, O):
-    kk = cuda.shared.array((16, 32), float32)
-    vv = cuda.shared.array((16, 32), float32)
-    n = Q.shape[0]
-    top = float32(0)
-    for first in range(0, n, 16):
-        if first + y < n:
-            kk[y, x] = K[first + y, x]
-            vv[y, x] = V[first + y, x]
-        for j in range(min(16, n - first)):
-            dot = Q[me, x] * kk[j, x] * SCALE
-            for off in range(4, 0, -1):
-                dot += cuda.shfl_xor_sync(ALL, dot, 1 << off)
-            if dot > top:
-                shrink = math.exp(top - dot)
-                total *= shrink
-                out *= shrink
-                top = dot
-            if dot < top:
-                weight = math.exp(dot - top)
-                total += weight
-                out += weight * vv[j, x]
-    for off in range(5):
-        total += cuda.shfl_xor_sync(ALL, total, 1 << off)
-    if me < O.shape[0]:
-        O[me, x] = out / total
-"""
-
-
-@every_case(
-    ("step", "line"),
-    [
-        ("first maximum", "top = float32(0)"),
-        ("total", "total += weight"),
-        ("exp", "weight = math.exp(dot - top)"),
-        ("factor", "shrink = math.exp(top - dot)"),
-        ("rescale", "shrink = math.exp(top - dot)"),
-        ("factor use", "out *= shrink"),
-        ("tie", "if dot < top:"),
-        ("mask", "for j in range(min(16, n - first)):"),
-        ("total reduction", "for off in range(5):"),
-        ("size", "n = Q.shape[0]"),
-        ("sum reduction", "for off in range(4, 0, -1):"),
-        ("equal weights", "dot = Q[me, x] * kk[j, x] * SCALE"),
-    ],
-)
-def test_the_line_of_a_step(step: str, line: str) -> None:
-    tree = ast.parse(KEY_BY_KEY[1:]).body[0]
-    source = Source((tree,), tuple("QKVO"), {"SCALE": np.float32(0)})  # type: ignore[arg-type]
-    found = step_line(source, step, "QKVO")
-    assert found is not None
-    assert KEY_BY_KEY.splitlines()[found].strip() == line
-
-
-IN_ARRAYS = """
-def attention(Q, K, V, O):
-    ks = cuda.shared.array((32, 33), float32)
-    vs = cuda.shared.array((32, 33), float32)
-    top = cuda.shared.array(16, float32)
-    top[lin] = LOWEST
-    for t in range(tiles):
-        ks[r, tx] = K[k0 + r, tx]
-        vs[r, tx] = V[k0 + r, tx]
-        new = top[lin]
-        fac[lin] = math.exp(new - top[lin])
-        total = den[lin]
-        for j in range(32):
-            e = math.exp(sc[j, lin] - new)
-            total += e
-        den[lin] = total
-        out *= fac[ty]
-        for j in range(32):
-            out += sc[j, ty] * vs[j, tx]
-    O[row, tx] = out / den[ty]
-"""
-
-
-@pytest.mark.parametrize(
-    ("step", "line"),
-    [
-        ("total", "total += e"),
-        ("old maximum", "fac[lin] = math.exp(new - top[lin])"),
-        ("factor", "fac[lin] = math.exp(new - top[lin])"),
-    ],
-)
-def test_the_line_of_a_step_that_goes_through_arrays(step: str, line: str) -> None:
-    text = IN_ARRAYS[1:]
-    source = Source((ast.parse(text).body[0],), tuple("QKVO"))  # type: ignore[arg-type]
-    found = step_line(source, step, "QKVO")
-    assert found is not None
-    assert text.splitlines()[found - 1].strip() == line
-
-
-def test_a_size_that_is_right_elsewhere_is_wrong_where_it_is_used() -> None:
-    text = KEY_BY_KEY[1:].replace("me < O.shape[0]", "me < n")
-    source = Source((ast.parse(text).body[0],), tuple("QKVO"))  # type: ignore[arg-type]
-    found = step_line(source, "size", "QKVO")
-    assert found is not None
-    assert text.splitlines()[found - 1].strip() == "for first in range(0, n, 16):"
-
-
-def test_a_tile_that_still_holds_the_one_before_is_not_told_a_missing_offset() -> None:
-    shape = (9, 33, 1)
-    inputs = ATTENTION.operands(shape, np.random.default_rng(9))
-    stale = np.arange(33) % 32
-    got = softmax(scores_of(*inputs[:2])[:, stale]) @ inputs[2]
-    assert diagnose_attention(outcome(got, inputs)) is None
+    idea = idea_behind(ATTENTION, outcome(softmax(scores) @ inputs[2], inputs))
+    assert idea is not None
+    assert "equals the largest one before it" in idea.says
 
 
 @pytest.mark.slow

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import ceil
 
 import numpy as np
 
 from course_lib.curriculum import Launch
 from course_lib.diagnosis.launches.outcome import Geometry
+from course_lib.diagnosis.problems.attention_ideas import (
+    ROWS,
+    WIDTH,
+    Array,
+    attention_ideas,
+    scores_of,
+    softmax,
+)
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import EPSILON, Problem, more_tiles
+from course_lib.exercise import WrongIdea
 
 
 class Attention(Problem):
@@ -63,6 +72,13 @@ class Attention(Problem):
         rounding = EPSILON * ((WIDTH + 2) * reach + len(K) + 16)
         return weights @ V, rounding * (weights @ np.abs(V)) + 1e-30
 
+    def wrong_ideas(self) -> Iterable[WrongIdea]:
+        return attention_ideas()
+
+    def shows_all(self, shape: Shape) -> bool:
+        """Not beside a score that is far larger than the others: they have no weight."""
+        return shape[2] == 1
+
     def label(self, shape: Shape) -> str:
         queries, keys, factor = shape
         large = ", with large scores" if factor > 1 else ""
@@ -97,22 +113,3 @@ class Attention(Problem):
 
     def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
         return None
-
-
-Array = np.ndarray
-WIDTH = 32  # elements of a query, a key or a value
-ROWS = 16  # queries of a block
-TILES = (32, 16, 64, 8, 4, 1)  # keys of a tile that are thought of
-
-
-def scores_of(Q: Array, K: Array) -> Array:
-    """How well each query fits each key, in float64."""
-    result: Array = Q.astype(np.float64) @ K.astype(np.float64).T / np.sqrt(WIDTH)
-    return result
-
-
-def softmax(scores: Array, axis: int = 1) -> Array:
-    """Weights that sum to 1 along an axis."""
-    weights = np.exp(scores - scores.max(axis, keepdims=True))
-    result: Array = weights / weights.sum(axis, keepdims=True)
-    return result

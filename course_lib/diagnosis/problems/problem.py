@@ -13,6 +13,7 @@ import numpy as np
 from course_lib.curriculum import Launch
 from course_lib.diagnosis.launches.outcome import Geometry
 from course_lib.diagnosis.problems.fresh_shapes import Shape, like
+from course_lib.exercise import WrongIdea
 from course_lib.sentences import Audience, Told
 
 
@@ -216,6 +217,14 @@ class Problem:
     def rising(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """The inputs, some of which rise from the first number to the last, if it `rises`."""
         return inputs
+
+    def wrong_ideas(self) -> Iterable[WrongIdea]:
+        """What wrong answers usually compute, of inputs in float64."""
+        return ()
+
+    def shows_all(self, shape: Shape) -> bool:
+        """Do the inputs of this shape all show in the output, each as far as it takes part?"""
+        return True
 
     def has_answer(self, *inputs: Array) -> bool:
         """Whether these inputs have a finite answer, as sums and products always do."""

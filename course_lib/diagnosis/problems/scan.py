@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from course_lib.curriculum import Launch
 from course_lib.diagnosis.launches.outcome import Geometry
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import EPSILON, FEW_STEPS, Problem, more_tiles
+from course_lib.diagnosis.problems.scan_ideas import RUN, Array, run_sums, scan_ideas
+from course_lib.exercise import WrongIdea
 
 
 class Scan(Problem):
@@ -31,6 +33,9 @@ class Scan(Problem):
         """A sum of at most RUN numbers, in any order."""
         x = inputs[0].astype(np.float64)
         return run_sums(x), EPSILON * (RUN + 2) / 2 * run_sums(np.abs(x)) + 1e-30
+
+    def wrong_ideas(self) -> Iterable[WrongIdea]:
+        return scan_ideas()
 
     def label(self, shape: Shape) -> str:
         return f"n = {shape[0]}"
@@ -58,21 +63,3 @@ class Scan(Problem):
 
     def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
         return None
-
-
-Array = np.ndarray
-RUN = 64  # elements after which the sums start again
-WARP = 32
-STRIDES = (1, 2, 4, 8, 16, 32)
-
-
-def by_run(x: Array, run: int = RUN) -> Array:
-    """x with one run in each row; the last one is filled up with zeros."""
-    rows = -(-len(x) // run)
-    filled: Array = np.concatenate([x, np.zeros(rows * run - len(x), x.dtype)])
-    return filled.reshape(rows, run)
-
-
-def run_sums(x: Array, run: int = RUN) -> Array:
-    """The inclusive sums, which start again with every run."""
-    return np.cumsum(by_run(x, run), axis=1).reshape(-1)[: len(x)]

@@ -96,8 +96,12 @@ def facts_of(found: Experiment) -> list[Fact]:
         facts.append(moved)
     else:
         facts += [*_from_before(found, output), *_starts(found, output)]
-        of_arrays = [fact for table in found.tables for fact in _of_array(found, table)]
-        facts += _joined(_aliases(found, of_arrays))
+        tables = [table for table in found.tables if table.is_clear]
+        of_arrays = [fact for table in tables for fact in _of_array(found, table)]
+        if tables == found.tables:
+            facts += _joined(_aliases(tables, of_arrays))
+        else:  # behind a softmax, what has little weight looks like what takes no part
+            facts += _joined([fact for fact in of_arrays if not fact.is_vague])
     first = [each for each in facts if each.kind == MOVED and each.forms]
     rest = [each for each in facts if each not in first]
     return first + sorted(rest, key=lambda each: (-each.share, each.kind == WEIGHTED))
@@ -353,11 +357,11 @@ def _terms(ranks: Array, of: int) -> SumTerms:
     )
 
 
-def _aliases(found: Experiment, facts: Sequence[Fact]) -> list[Fact]:
+def _aliases(tables: Sequence[DependenceTable], facts: Sequence[Fact]) -> list[Fact]:
     """Where an array counts nowhere, and another one does at its indices: one fact for both."""
     left = list(facts)
-    for table in found.tables:
-        for other in found.tables:
+    for table in tables:
+        for other in tables:
             unused = [
                 each for each in left if each.kind == INDEPENDENT and each.arrays == (table.array,)
             ]

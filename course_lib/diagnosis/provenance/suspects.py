@@ -11,6 +11,7 @@ from math import prod
 import numpy as np
 
 from course_lib.diagnosis.costs.measured import WARP
+from course_lib.diagnosis.places.steps import elements_of
 from course_lib.diagnosis.provenance.copies import TextSite
 from course_lib.diagnosis.provenance.facts import (
     EVERY,
@@ -47,6 +48,7 @@ from course_lib.diagnosis.source.source import Source
 from course_lib.sentences import Line
 
 Statement = ast.Assign | ast.AugAssign | ast.AnnAssign
+LEAST_TILE = 8  # of which a tile is a multiple, where its side is not known
 LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
@@ -229,7 +231,7 @@ class Suspects:
         return bool(made - behind)
 
     def _is_by_tiles(self, fact: Fact) -> bool:
-        step = self.found.launcher.step_tile
+        step = self.found.launcher.step_tile or (LEAST_TILE if self.source.shared_names() else None)
         if fact.apart:
             return True
         if not step or fact.kind not in (MISSING, ONLY, TIMES, SURPLUS):
@@ -440,7 +442,8 @@ class Suspects:
         some = fact.is_of_nothing and not self.found.wrong.all()
         places = [indices_of(each) for each in self._stores() if isinstance(each, ast.Subscript)]
         counted = set().union(*(variables_in(index) for indices in places for index in indices))
-        for statement in self._sums:
+        elements = set().union(*(elements_of(self.source, each) for each in fact.arrays))
+        for statement in sorted(self._sums, key=lambda each: not names_in(each) & elements):
             target = _target(statement) if isinstance(statement, Statement) else statement
             own = counted | (
                 variables_in(target.slice) if isinstance(target, ast.Subscript) else set()

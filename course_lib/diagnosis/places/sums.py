@@ -6,8 +6,8 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from course_lib.diagnosis.families.access_lines import store_place
 from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.places.access import store_place
 from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import names_in, outside, root_name
 from course_lib.diagnosis.source.source import Source, bound_line

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from course_lib.diagnosis.families.access_lines import (
+from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.places.access import (
     call_place,
     guard_place,
     load_place,
     store_place,
 )
-from course_lib.diagnosis.families.attention.lines import attention_place, exponential_place
-from course_lib.diagnosis.families.scan.lines import (
-    adds_place,
-    copied_place,
-    exclusive_place,
-    stride_place,
-    tree_place,
+from course_lib.diagnosis.places.steps import (
+    division_place,
+    divisor_place,
+    exchange_place,
+    exponential_place,
+    largest_place,
+    mask_place,
+    named_place,
+    product_place,
+    start_of_place,
+    test_place,
 )
-from course_lib.diagnosis.families.sum_lines import (
+from course_lib.diagnosis.places.sums import (
     chosen_place,
     integer_place,
     loop_place,
@@ -27,7 +32,6 @@ from course_lib.diagnosis.families.sum_lines import (
     sum_place,
     zero_place,
 )
-from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.slip import Evidence, Slip, SlipLocation
 from course_lib.diagnosis.source.source import Source
 
@@ -41,14 +45,17 @@ FINDERS: dict[str, Callable[[Evidence, list[str]], SlipLocation]] = {
     "start": start_place,
     "guard": guard_place,
     "integer": integer_place,
-    "stride": stride_place,
-    "adds": adds_place,
-    "tree": tree_place,
-    "exclusive": exclusive_place,
-    "copied": copied_place,
-    "attention": attention_place,
-    "zero": zero_place,
+    "named": named_place,
+    "product": product_place,
+    "divisor": divisor_place,
+    "division": division_place,
+    "start of": start_of_place,
     "exponential": exponential_place,
+    "largest": largest_place,
+    "mask": mask_place,
+    "test": test_place,
+    "exchange": exchange_place,
+    "zero": zero_place,
     "chosen": chosen_place,
     "loop": loop_place,
 }
@@ -69,5 +76,5 @@ def locate(
     if kind not in FINDERS:
         return SlipLocation(None)
     translate = {"A": names[0], **dict(zip(letters, names, strict=False))}
-    evidence = Evidence(source, trail, names, slip.steps)
+    evidence = Evidence(source, trail, names)
     return FINDERS[kind](evidence, [translate.get(each, each) for each in details])

@@ -1,5 +1,0 @@
-"""Attention: its hypotheses, and the lines behind them.
-
-May import: `families`, `launches`, `problems`, `slip`, `source`.
-Start with: `diagnosis`, `online`.
-"""

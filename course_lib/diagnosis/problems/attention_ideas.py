@@ -1,0 +1,482 @@
+"""Attention, and what wrong one computes: by other formulas, lanes or steps of the softmax."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from course_lib.exercise import WrongIdea
+
+Array = np.ndarray
+WIDTH = 32  # elements of a query, a key or a value; lanes of a warp
+ROWS = 16  # queries of a block
+FORMULA, SUM, RESCALE = "wrong-formula", "accumulator-error", "missing-rescale"
+OVERFLOW, MASK, INDEX = "numerical-overflow", "missing-mask", "wrong-index"
+TILES = (32, 16, 64, 8, 4, 1)  # keys of a tile that are thought of
+DISTANCES = (16, 8, 4, 2, 1)  # over which the lanes of a warp exchange numbers
+ROOM = 3e-4  # of a row's largest number: a wrong formula may round worse than the right one
+LEAST_SHARE = 0.1  # of the weights, which all keys but the best must have so that they count
+SCALE, EXPONENTIAL, STORE = ("named", "sqrt", "scale"), ("exponential", "K"), ("store",)
+TOTAL, WEIGHING, FACTOR = ("divisor",), ("product", "V"), ("exponential", "other")
+LARGEST, FIRST_LARGEST = ("largest",), ("largest", "first")
+Computes = Callable[[Array, Array, Array], Array]
+
+
+def scores_of(Q: Array, K: Array) -> Array:
+    """How well each query fits each key, in float64."""
+    result: Array = Q.astype(np.float64) @ K.astype(np.float64).T / np.sqrt(WIDTH)
+    return result
+
+
+def softmax(scores: Array, axis: int = 1) -> Array:
+    """Weights that sum to 1 along an axis."""
+    weights = np.exp(scores - scores.max(axis, keepdims=True))
+    result: Array = weights / weights.sum(axis, keepdims=True)
+    return result
+
+
+def attention_ideas() -> Iterator[WrongIdea]:
+    for kind in (_overflows, _ties, _scales, _softmaxes, _lanes, _sums_of_lanes, _ghosts, _online):
+        for code, computes, says, hint, place in kind():
+            yield WrongIdea(computes, says, hint, place, code, ROOM)
+
+
+Ideas = Iterator[tuple[str, Computes, str, str, tuple[str, ...]]]
+
+
+def _overflows() -> Ideas:
+    """Exponentials that leave float32, where scores are large."""
+    hint = "Which number can be subtracted from all scores of a query without changing a weight?"
+    says = "where scores are large, an exponential overflows, or all of them underflow to zero"
+    yield OVERFLOW, partial(_subtracting, _nothing), says, hint, EXPONENTIAL
+    says = (
+        "where all scores of a query lie far below zero, the maximum that is subtracted lies above "
+        "them: every exponential underflows to zero, and so does their sum"
+    )
+    hint = "With which value does the running maximum begin, and is every score larger?"
+    for start in (0.0, -1.0, -10.0, 1e-30):
+        yield OVERFLOW, partial(_subtracting, partial(_at_least, start)), says, hint, FIRST_LARGEST
+    says = (
+        "where a score lies far above the maximum that is subtracted, its exponential overflows: "
+        "that maximum runs over some of the scores alone"
+    )
+    hint = "Over which scores does the maximum run, and which ones does it leave out?"
+    for count in (1, 4, 8, 16, 32, 64):
+        yield OVERFLOW, partial(_subtracting, partial(_of_first, count)), says, hint, LARGEST
+
+
+def _nothing(scores: Array) -> Array:
+    return np.zeros((len(scores), 1))
+
+
+def _at_least(start: float, scores: Array) -> Array:
+    result: Array = np.maximum(scores.max(1, keepdims=True), start)
+    return result
+
+
+def _of_first(count: int, scores: Array) -> Array:
+    result: Array = scores[:, :count].max(1, keepdims=True)
+    return result
+
+
+def _subtracting(largest: Callable[[Array], Array], Q: Array, K: Array, V: Array) -> Array:
+    """Attention in float32 that subtracts this from the scores of a query."""
+    scores = scores_of(Q, K)
+    weights = np.exp((scores - largest(scores)).astype(np.float32))
+    result: Array = (weights @ V.astype(np.float32)) / weights.sum(1, keepdims=True)
+    return result.astype(np.float64)
+
+
+def _ties() -> Ideas:
+    says = "a key whose score equals the largest one before it takes no part"
+    hint = "Which of the branches does a key take whose score equals the maximum?"
+    yield FORMULA, _without_ties, says, hint, ("test", "V")
+
+
+def _without_ties(Q: Array, K: Array, V: Array) -> Array:
+    """Keys are lost because another one before them has the same score."""
+    group = np.unique(K, axis=0, return_inverse=True)[1].reshape(-1)
+    first = np.unique(group, return_index=True)[1]
+    scores = scores_of(Q, K)[:, first][:, group]  # equal to the last bit
+    equals = np.zeros(scores.shape, bool)
+    equals[:, 1:] = scores[:, 1:] == np.maximum.accumulate(scores, axis=1)[:, :-1]
+    result: Array = softmax(np.where(equals, -np.inf, scores)) @ V
+    return result
+
+
+def _scales() -> Ideas:
+    """Scores that are multiplied by something else than 1/√32."""
+    root = np.sqrt(WIDTH)
+    hint = "By what does the formula divide a score, and by what does the kernel?"
+    for scale, says, place in (
+        (1.0, "the scores are not scaled, Q Kᵀ is never divided by √32", SCALE),
+        (1 / WIDTH, "the scores are divided by 32, and not by its square root", SCALE),
+        (root, "the scores are multiplied by √32, and not divided by it", SCALE),
+        (WIDTH, "the scores are multiplied by 32", SCALE),
+        (1 / np.sqrt(ROWS), "the scores are divided by √16, as if d were the block's rows", SCALE),
+        (1 / (root // 1), "the scores are divided by 5, √32 without its fraction", SCALE),
+        (-1 / root, "the scores have the wrong sign", SCALE),
+        (np.log(2) / root, "the weights are powers of 2, and not of e", EXPONENTIAL),
+        (1 / np.log(2) / root, "the exponent is too large by 1 / ln 2", EXPONENTIAL),
+    ):
+        yield FORMULA, partial(_scaled, scale), says, hint, place
+
+
+def _scaled(scale: float, Q: Array, K: Array, V: Array) -> Array:
+    result: Array = softmax(Q @ K.T * scale) @ V
+    return result
+
+
+def _softmaxes() -> Ideas:
+    """Weights that are no softmax over the keys."""
+    sums = "For one query, over which keys do the weights have to sum to 1?"
+    between = "What happens between the two products?"
+    best = "What weight does the second best key have?"
+    mean = "the weights are divided by the number of keys, and not by their sum"
+    shares = "the weights are the scores divided by their sum, without an exponential"
+    largest = "only the key with the largest score counts: that is a maximum, and no softmax"
+    for weights, says, hint, place in (
+        (partial(softmax, axis=0), "the softmax runs over the queries, not the keys", sums, TOTAL),
+        (_over_rows, "the softmax runs over the 16 queries of a block, not the keys", sums, TOTAL),
+        (_shifted, "the weights are never divided by their sum", sums, STORE),
+        (np.exp, "the weights are never divided by their sum", sums, STORE),
+        (_as_a_mean, mean, sums, STORE),
+        (_themselves, "the scores serve as weights, there is no softmax", between, WEIGHING),
+        (_shares, shares, between, WEIGHING),
+        (_equal, "every key has the same weight, O holds the mean of V", between, EXPONENTIAL),
+        (_largest_alone, largest, best, EXPONENTIAL),
+    ):
+        yield FORMULA, partial(_weighed, weights), says, hint, place
+
+
+def _weighed(weights: Callable[[Array], Array], Q: Array, K: Array, V: Array) -> Array:
+    result: Array = weights(scores_of(Q, K)) @ V
+    return result
+
+
+def _over_rows(scores: Array) -> Array:
+    parts = range(0, len(scores), ROWS)
+    return np.concatenate([softmax(scores[start : start + ROWS], 0) for start in parts])
+
+
+def _shifted(scores: Array) -> Array:
+    result: Array = np.exp(scores - scores.max(1, keepdims=True))
+    return result
+
+
+def _as_a_mean(scores: Array) -> Array:
+    return np.asarray(_shifted(scores) / scores.shape[1])
+
+
+def _themselves(scores: Array) -> Array:
+    return scores
+
+
+def _shares(scores: Array) -> Array:
+    result: Array = scores / scores.sum(1, keepdims=True)
+    return result
+
+
+def _equal(scores: Array) -> Array:
+    return np.full(scores.shape, 1 / scores.shape[1])
+
+
+def _largest_alone(scores: Array) -> Array:
+    best = np.isclose(scores, scores.max(1, keepdims=True))
+    if np.where(best, 0, softmax(scores)).sum(1).max() <= LEAST_SHARE:
+        return np.full(scores.shape, np.nan)  # the others are lost in a right answer as well
+    first: Array = np.arange(scores.shape[1]) == scores.argmax(1)[:, None]
+    return np.asarray(first, np.float64)
+
+
+def _ghosts() -> Ideas:
+    """Keys past the end take part, with a score of zero."""
+    hint = "What weight does a key have that does not exist, and which score gives that weight?"
+    says = "keys past the end take part, for a score of 0 gives a weight like any other"
+    for tile in TILES[:4]:
+        yield MASK, partial(_with_ghosts, tile), says, hint, ("mask",)
+
+
+def _with_ghosts(tile: int, Q: Array, K: Array, V: Array) -> Array:
+    ghosts = -len(K) % tile
+    scores = np.pad(scores_of(Q, K), ((0, 0), (0, ghosts)))
+    result: Array = softmax(scores) @ np.pad(V, ((0, ghosts), (0, 0)))
+    return result
+
+
+# --- lanes --------------------------------------------------------------------------------------
+
+
+def _orders() -> Iterator[tuple[Callable[..., Array], tuple[int, ...], str, str]]:
+    """From which lane each one takes a number, over which distances; what that comes to, and what
+    part of the loop over the distances shows it."""
+    yield _across, (), "in each lane by itself", ""
+    for count in range(1, len(DISTANCES)):
+        among = f"among {1 << count} lanes each, and not among all 32"
+        yield _across, DISTANCES[-count:], among, "start"
+        yield _across, DISTANCES[:count], among, "end"
+    for order in (DISTANCES, DISTANCES[::-1]):
+        yield _down, order, "by shuffles down, which bring it to lane 0 alone", "read"
+        yield _up, order, "by shuffles up, which bring it to lane 31 alone", "read"
+
+
+def _across(distance: Array) -> Array:
+    return np.asarray(np.arange(WIDTH) ^ distance)
+
+
+def _down(distance: Array) -> Array:
+    lane = np.arange(WIDTH)
+    return np.where(lane + distance < WIDTH, lane + distance, lane)
+
+
+def _up(distance: Array) -> Array:
+    lane = np.arange(WIDTH)
+    return np.where(lane >= distance, lane - distance, lane)
+
+
+def _exchanged(
+    numbers: Array, other: Callable[..., Array], distances: Sequence[int], combine: np.ufunc
+) -> Array:
+    """What each lane (the last axis) has after exchanges over these distances."""
+    for distance in distances:
+        numbers = combine(numbers, numbers[..., other(distance)])
+    return numbers
+
+
+def _in_lanes(Q: Array, K: Array) -> Array:
+    """The scores: query, tile, lane; all not-a-number where the last tile is not full."""
+    if len(K) % WIDTH:
+        return np.full((len(Q), -(-len(K) // WIDTH), WIDTH), np.nan)
+    return scores_of(Q, K).reshape(len(Q), -1, WIDTH)
+
+
+def _sums_of_lanes() -> Ideas:
+    hint = "With which other lanes has a lane put its sum together in the end?"
+    for other, distances, how, part in _orders():
+        says = f"the sum of the weights is found {how}"
+        place = ("exchange", "sum", part) if part else TOTAL
+        yield SUM, partial(_divided_by_own, other, distances), says, hint, place
+
+
+def _divided_by_own(
+    other: Callable[..., Array], distances: Sequence[int], Q: Array, K: Array, V: Array
+) -> Array:
+    """Each lane divides by the sum that it has; it owns one column."""
+    lanes = _in_lanes(Q, K)
+    weights = np.exp(lanes - lanes.max((1, 2), keepdims=True))
+    own = _exchanged(weights.sum(1), other, distances, np.add)
+    result: Array = _all_keys(weights, V) / own
+    return result
+
+
+def _all_keys(weights: Array, V: Array) -> Array:
+    flat = weights.reshape(len(weights), -1)[:, : len(V)]
+    result: Array = flat @ V
+    return result
+
+
+def _lanes() -> Ideas:
+    """Lanes that know different maxima, or take one weight for all."""
+    hint = "With which other lanes has a lane compared its maximum in the end?"
+    for other, distances, how, part in _orders():
+        says = f"the maximum is found {how}, so the weights of a query have different maxima"
+        place = ("exchange", "largest", part) if part else LARGEST
+        for at_the_end in (False, True):
+            computes = partial(_own_maxima, other, distances, at_the_end)
+            yield FORMULA, computes, says, hint, place
+    says = (
+        "each thread multiplies all values of a tile by one weight, that of the key for which it "
+        "has worked out the score itself"
+    )
+    hint = "Which weight belongs to which value, and which thread has worked it out?"
+    for all_lanes in (True, False):
+        yield FORMULA, partial(_one_weight, all_lanes), says, hint, WEIGHING
+    says = "the score of a key begins with the one that the thread had in the tile before"
+    hint = "Where is the score set to zero, and how often does a thread pass that line?"
+    for factor in (1 / np.sqrt(WIDTH), 1.0):  # it is scaled again, or never
+        yield SUM, partial(_scores_go_on, factor), says, hint, ("product", "K")
+    says = "all elements of a key are multiplied by the one of the query that the lane holds"
+    hint = "In which lane is the element of the query that belongs to this step?"
+    yield INDEX, _own_element, says, hint, ("product", "K")
+    hint = "Over which distances must shuffles go so that each lane gets all 32 products?"
+    for other, distances, how, part in _orders():
+        if other is _across and distances:
+            says = f"a score sums only the products that are found {how}"
+            computes = partial(_partly_reduced, distances)
+            yield "wrong-loop-bound", computes, says, hint, ("exchange", part)
+
+
+def _own_maxima(
+    other: Callable[..., Array],
+    distances: Sequence[int],
+    at_the_end: bool,
+    Q: Array,
+    K: Array,
+    V: Array,
+) -> Array:
+    """Lanes have found different maxima in a tile; the sum is put together in each tile, or
+    `at_the_end`."""
+    lanes = _in_lanes(Q, K)
+    top = np.maximum.accumulate(_exchanged(lanes, other, distances, np.maximum), axis=1)
+    weights = np.exp(lanes - top)
+    total, out = np.zeros((len(lanes), WIDTH)), np.zeros((len(lanes), WIDTH))
+    for tile in range(lanes.shape[1]):
+        factor = np.exp(top[:, max(tile - 1, 0)] - top[:, tile])
+        own = weights[:, tile] if at_the_end else weights[:, tile].sum(1, keepdims=True)
+        total = total * factor + own
+        out = out * factor + _all_keys(weights[:, tile : tile + 1], V[tile * WIDTH :][:WIDTH])
+    return out / (total.sum(1, keepdims=True) if at_the_end else total)
+
+
+def _one_weight(all_lanes: bool, Q: Array, K: Array, V: Array) -> Array:
+    lanes = _in_lanes(Q, K)
+    weights = np.exp(lanes - lanes.max((1, 2), keepdims=True))
+    tiles = np.add.reduceat(V, np.arange(0, len(V), WIDTH))
+    total = weights.sum((1, 2))[:, None] if all_lanes else WIDTH * weights.sum(1)
+    result: Array = (weights * tiles).sum(1) / total
+    return result
+
+
+def _scores_go_on(factor: float, Q: Array, K: Array, V: Array) -> Array:
+    lanes = _in_lanes(Q, K).copy()
+    for tile in range(1, lanes.shape[1]):
+        lanes[:, tile] += factor * lanes[:, tile - 1]
+    return _all_keys(softmax(lanes.reshape(len(Q), -1)), V)
+
+
+def _own_element(Q: Array, K: Array, V: Array) -> Array:
+    lane = np.arange(len(K)) % WIDTH
+    result: Array = softmax(Q[:, lane] * K.sum(1) / np.sqrt(WIDTH)) @ V
+    return result
+
+
+def _partly_reduced(distances: Sequence[int], Q: Array, K: Array, V: Array) -> Array:
+    """Each column has scores of its own: sums over some distances of lanes."""
+    scores = _exchanged(Q[:, None] * K[None] / np.sqrt(WIDTH), _across, distances, np.add)
+    result: Array = (softmax(scores) * V[None]).sum(1)
+    return result
+
+
+# --- the running maximum ----------------------------------------------------------------------
+
+SHRINK = "By how much do all weights shrink that were found with the old maximum?"
+OFTEN = "How often may the output be divided by the sum?"
+NEW = "Which numbers were found with the old maximum, and which with the new one?"
+ANEW = "Where does it get its first value, and how often does a thread pass that line?"
+
+
+def _online() -> Ideas:
+    """What happens, or does not, when a tile raises the maximum."""
+    for tile in TILES:
+        of = f"a tile of {tile} keys" if tile > 1 else "a key"
+        for code, says, hint, place, slip in (*_rescaled(of), *_kept(of), *_divided(of)):
+            yield code, partial(online, tile, **slip), says, hint, place
+
+
+Slips = Iterator[tuple[str, str, str, tuple[str, ...], dict[str, Any]]]
+
+
+def _rescaled(of: str) -> Slips:
+    """The sum, the output or both shrink by another factor, or by none."""
+    when, inverse = f"when {of} raises the maximum,", "rescaled by the inverse factor"
+    alone = f"{of} is weighed with a maximum of its own, and nothing brings tiles to one scale"
+    for says, place, slip in (
+        (f"{when} the output collected so far is not rescaled", WEIGHING, {"out": 0}),
+        (f"{when} the sum of the weights is not rescaled", TOTAL, {"total": 0}),
+        (f"{when} neither the output nor the sum is rescaled", FACTOR, {"total": 0, "out": 0}),
+        (f"{when} the output and the sum are {inverse}", FACTOR, {"total": -1, "out": -1}),
+        (f"{when} the output is {inverse}", FACTOR, {"out": -1}),
+        (f"{when} the sum is {inverse}", FACTOR, {"total": -1}),
+        (alone, WEIGHING, {"total": 0, "out": 0, "resets": True}),
+    ):
+        yield RESCALE, says, SHRINK, place, slip
+    says = f"{when} the output gets the factor of another query, with the number of the column"
+    hint = "Which query of the block does this thread work on, and where is that one's number?"
+    yield INDEX, says, hint, WEIGHING, {"others": True}
+
+
+def _kept(of: str) -> Slips:
+    """What was collected is lost, or what the tile itself brings is rescaled as well."""
+    for what, forgets, place in (
+        ("sum of the weights", "total", TOTAL),
+        ("output", "out", WEIGHING),
+    ):
+        says = f"the {what} starts anew with {of}"
+        yield SUM, says, ANEW, ("start of", *place), {"forgets": forgets}
+    for where, place, slip in (
+        ("", FACTOR, {"late_total": True, "late_out": True}),
+        (" to the sum", TOTAL, {"late_total": True}),
+        (" to the output", WEIGHING, {"late_out": True}),
+    ):
+        says = f"what {of} adds{where} is rescaled as well, though it fits the new maximum already"
+        yield FORMULA, says, NEW, place, slip
+
+
+def _divided(of: str) -> Slips:
+    """Each tile is divided by a sum, not all of them at the end."""
+    after = f"the output is divided by the sum after {of}"
+    yield FORMULA, after, OFTEN, ("division",), {"divides_each": True}
+    again = f"{after}, and again at the end"
+    yield FORMULA, again, OFTEN, ("division",), {"divides_each": True, "again": True}
+    says = f"{of} has a softmax of its own, and their outputs are added"
+    hint = "Which tile has a larger share in the output, and how does the kernel know?"
+    yield RESCALE, says, hint, WEIGHING, {"apart": True}
+
+
+def online(
+    tile: int,
+    Q: Array,
+    K: Array,
+    V: Array,
+    *,
+    total: int = 1,
+    out: int = 1,
+    resets: bool = False,
+    forgets: str = "",
+    late_total: bool = False,
+    late_out: bool = False,
+    divides_each: bool = False,
+    again: bool = False,
+    apart: bool = False,
+    others: bool = False,
+) -> Array:
+    """Attention tile by tile, with a slip in what happens when the maximum grows.
+
+    Args:
+        tile: keys of a tile.
+        total, out: how the sum and the output are rescaled: 1 as they should be, 0 not at all, -1
+            by the inverse factor.
+        resets: the maximum starts anew with each tile.
+        forgets: "total" or "out": the one that starts anew with each tile.
+        late_total, late_out: what the tile adds there is rescaled as well.
+        divides_each: the output is divided by the sum after each tile; `again`: at the end, too.
+        apart: each tile has a softmax of its own, and their outputs are added.
+        others: a column gets the factor of the query of its block that has the column's number.
+    """
+    scores = scores_of(Q, K)
+    starts = range(0, len(V), tile)
+    if apart:
+        parts = [softmax(scores[:, s : s + tile]) @ V[s : s + tile] for s in starts]
+        return np.asarray(np.sum(parts, axis=0))
+    row = np.arange(len(Q))[:, None]
+    query = np.minimum(row // ROWS * ROWS + np.arange(V.shape[1]) % ROWS, len(Q) - 1)
+    top = np.full((len(scores), 1), -np.inf)
+    summed, collected = np.zeros_like(top), np.zeros((len(scores), V.shape[1]))
+    for start in starts:
+        part = scores[:, start : start + tile]
+        best = part.max(1, keepdims=True)
+        new = best if resets else np.maximum(top, best)
+        step = np.where(np.isinf(top), 0, new - np.where(np.isinf(top), 0, top))
+        factor = np.exp(-step * out)
+        share = np.where(np.isinf(top), 0, np.exp(-step))
+        weights = np.exp(part - new)
+        summed = summed * (0 if forgets == "total" else np.exp(-step * total))
+        collected = collected * (0 if forgets == "out" else factor[query, 0] if others else factor)
+        summed = summed + weights.sum(1, keepdims=True) * (share if late_total else 1)
+        collected = collected + weights @ V[start : start + tile] * (share if late_out else 1)
+        collected = collected / summed if divides_each else collected
+        top = new
+    return collected if divides_each and not again else collected / summed
