@@ -46,6 +46,8 @@ SYMPTOMS = (
 # Where the numbers say more than the change that mends them.
 OF_THE_NUMBERS = {BEFORE: "uninitialised-read", NOT_MEANT: "wrong-index"}
 MOST_LOOKED_AT = 3  # launches, beside the exact one, for an idea
+# A change there says more than what the numbers equal.
+OF_A_PLACE = ("wrong-loop-bound", "wrong-index", "wrong-bounds-check")
 AGREES = 4  # lines that the numbers point to first: a change at one of them is the cause
 
 
@@ -115,7 +117,7 @@ class CauseSearch:
     @cached_property
     def facts(self) -> list[Fact]:
         """What is wrong with the numbers of a launch, where it is not known better."""
-        if self.known and self.known[0].place:
+        if self.known and self.known[0].code:
             return []
         meet = self.seen.code == "race-write-after-write"
         try:
@@ -163,7 +165,7 @@ class CauseSearch:
         is_chance = self.seen.code.startswith("race-") and not self.launcher.reads_for_a_caller
         if self.exact is None or is_chance:
             return None
-        others = sorted((trial for trial in self.trials if not trial.right), key=telling)
+        others = sorted((t for t in self.trials if not t.right and t.case.is_counted), key=telling)
         for trial in (self.exact, *others[:MOST_LOOKED_AT]):
             idea = idea_behind(self.launcher.problem, trial.outcome)
             if idea:
@@ -206,7 +208,7 @@ class CauseSearch:
         told = say(
             "{message} With one change here it would be right: {says}.", message=message, says=says
         )
-        code = idea.code if idea and self.known and self.known[0].code else code
+        code = (idea and self.known and code not in OF_A_PLACE and self.known[0].code) or code
         code = lost.code if lost and code == "wrong-formula" else code
         return self.with_launch(finding(code, told, edit.line, hint, "error"))
 

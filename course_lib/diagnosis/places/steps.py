@@ -94,7 +94,8 @@ def largest_place(at: Evidence, details: list[str]) -> SlipLocation:
         if isinstance(part, ast.If) and _orders(part.test) and not at.source.tests_a_size(part.test)
     ]
     compared = {name for part in calls for each in part.args if (name := root_name(each))}
-    compared |= {name for part in tests for name in names_in(part.test)}
+    sides = [e for test in tests for part in _compares(test.test) for e in _sides(part)]
+    compared |= {name for side in sides if (name := root_name(side))}
     kept = {
         name
         for each in at.source.walk()
@@ -295,6 +296,14 @@ def _orders(test: ast.expr) -> bool:
     """Does it ask which of two numbers is the larger one?"""
     orders = [op for part in ast.walk(test) for op in getattr(part, "ops", ())]
     return any(isinstance(op, ast.Gt | ast.GtE | ast.Lt | ast.LtE) for op in orders)
+
+
+def _compares(test: ast.expr) -> list[ast.Compare]:
+    return [part for part in ast.walk(test) if isinstance(part, ast.Compare)]
+
+
+def _sides(compare: ast.Compare) -> list[ast.expr]:
+    return [compare.left, *compare.comparators]
 
 
 def _calls(source: Source, functions: set[str]) -> list[ast.Call]:
