@@ -165,9 +165,11 @@ class CauseSearch:
         is_chance = self.seen.code.startswith("race-") and not self.launcher.reads_for_a_caller
         if self.exact is None or is_chance:
             return None
-        others = sorted((t for t in self.trials if not t.right and t.case.is_counted), key=telling)
-        for trial in (self.exact, *others[:MOST_LOOKED_AT]):
-            idea = idea_behind(self.launcher.problem, trial.outcome)
+        wrong = [t for t in self.trials if not t.right and t.case.is_counted]
+        looked_at = [self.exact, *sorted(wrong, key=telling)[:MOST_LOOKED_AT]]
+        clean = [trial.outcome for trial in looked_at if not trial.right and not trial.errors]
+        for trial in looked_at:
+            idea = idea_behind(self.launcher.problem, trial.outcome, clean)
             if idea:
                 return idea, trial
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from course_lib.diagnosis.launches.outcome import Array, Outcome
@@ -10,16 +12,31 @@ from course_lib.diagnosis.problems.problem import Problem
 from course_lib.exercise import WrongIdea
 
 
-def idea_behind(problem: Problem, outcome: Outcome) -> WrongIdea | None:
-    """The idea that gives the numbers that came out: all of them, or none where none did."""
+def idea_behind(problem: Problem, outcome: Outcome, others: Sequence[Outcome]) -> WrongIdea | None:
+    """The idea that gives the numbers that came out: all of them, or none where none did.
+
+    Those of the `others`, wrong ones as well, must not be different ones: then it is chance.
+    """
     if outcome.right.all():
         return None
-    inputs = in_float64(outcome.inputs)
     with np.errstate(all="ignore"):
         for idea in problem.wrong_ideas():
-            if _explains(outcome, idea.computes(*inputs), idea):
-                return idea
+            if _explains(outcome, _computed(idea, outcome), idea):
+                if not any(_contradicts(other, idea) for other in others):
+                    return idea
     return None
+
+
+def _computed(idea: WrongIdea, outcome: Outcome) -> Array:
+    return np.asarray(idea.computes(*in_float64(outcome.inputs)))
+
+
+def _contradicts(outcome: Outcome, idea: WrongIdea) -> bool:
+    """Is there a number where the idea has another one?"""
+    values = _computed(idea, outcome)
+    if not idea.code or not np.isfinite(values).all() or not outcome.known.any():
+        return False
+    return not (_is_near(outcome, values, idea.room) if idea.room else outcome.matches(values))
 
 
 def _explains(outcome: Outcome, values: Array, idea: WrongIdea) -> bool:
