@@ -170,7 +170,7 @@ class CauseSearch:
         clean = [trial.outcome for trial in looked_at if not trial.right and not trial.errors]
         for trial in looked_at:
             idea = idea_behind(self.launcher.problem, trial.outcome, clean)
-            if idea:
+            if idea and (idea.code or trial is self.exact):  # others have inputs of another kind
                 return idea, trial
         return None
 
