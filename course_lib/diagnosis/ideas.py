@@ -46,7 +46,7 @@ def _explains(outcome: Outcome, values: Array, idea: WrongIdea) -> bool:
     nobody has written: that is said instead. Nor do a few numbers say where the others would be.
     """
     lost = ~np.isfinite(outcome.got) & ~outcome.untouched
-    finite = np.isfinite(values) & (values != outcome.poison)
+    finite = (np.isfinite(values) | (not idea.code)) & (values != outcome.poison)
     stored = np.broadcast_to(finite, outcome.got.shape)
     if 2 * np.count_nonzero(stored & outcome.untouched) >= np.count_nonzero(stored) > 0:
         return False
