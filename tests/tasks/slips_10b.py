@@ -58,7 +58,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     ],
     "banded": [
         ("which * band + inside % band, inside // band", "inside % band, inside // band",
-         "race-write-after-write", "return"),
+         "wrong-formula", "return"),
         ("which * band + inside % band", "which + inside % band", "wrong-formula", "return"),
         ("inside // band", "inside // columns", "race-write-after-write", "return"),
         ("number % (band * columns)", "number % columns", "race-write-after-write", "return"),
