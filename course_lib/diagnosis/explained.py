@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from course_lib.diagnosis.codes import OUTSIDE
-from course_lib.diagnosis.ideas import idea_behind
+from course_lib.diagnosis.ideas import idea_behind, ideas_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import by_how_much
 from course_lib.diagnosis.number_patterns import not_finite, not_written
@@ -167,9 +167,10 @@ class CauseSearch:
             return None
         wrong = [t for t in self.trials if not t.right and t.case.is_counted]
         looked_at = [self.exact, *sorted(wrong, key=telling)[:MOST_LOOKED_AT]]
+        ideas = ideas_of(self.launcher.exercise, self.launcher.problem)
         clean = [trial.outcome for trial in looked_at if not trial.right and not trial.errors]
         for trial in looked_at:
-            idea = idea_behind(self.launcher.problem, trial.outcome, clean)
+            idea = idea_behind(ideas, trial.outcome, clean)
             if idea and (idea.code or trial is self.exact):  # others have inputs of another kind
                 return idea, trial
         return None

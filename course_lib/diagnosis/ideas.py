@@ -6,13 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.launches.outcome import Array, Outcome
 from course_lib.diagnosis.problems.described import in_float64
 from course_lib.diagnosis.problems.problem import Problem
 from course_lib.exercise import WrongIdea
 
 
-def idea_behind(problem: Problem, outcome: Outcome, others: Sequence[Outcome]) -> WrongIdea | None:
+def ideas_of(exercise: Exercise, problem: Problem) -> list[WrongIdea]:
+    """What the entry says, and what is known of its kind of problem."""
+    of_the_entry = exercise.wrong_ideas if isinstance(exercise, Task) else ()
+    return [*of_the_entry, *problem.wrong_ideas()]
+
+
+def idea_behind(
+    ideas: Sequence[WrongIdea], outcome: Outcome, others: Sequence[Outcome]
+) -> WrongIdea | None:
     """The idea that gives the numbers that came out: all of them, or none where none did.
 
     Those of the `others`, wrong ones as well, must not be different ones: then it is chance.
@@ -20,7 +29,7 @@ def idea_behind(problem: Problem, outcome: Outcome, others: Sequence[Outcome]) -
     if outcome.right.all():
         return None
     with np.errstate(all="ignore"):
-        for idea in problem.wrong_ideas():
+        for idea in ideas:
             if _explains(outcome, _computed(idea, outcome), idea):
                 if not any(_contradicts(other, idea) for other in others):
                     return idea

@@ -20,6 +20,7 @@ from course_lib.diagnosis.problems.problem import make_cases
 from course_lib.diagnosis.problems.table import problem_of
 
 ATTENTION = problem_of(EXERCISES["attention"])
+IDEAS = [*ATTENTION.wrong_ideas()]
 SHAPE = (20, 96, 1)
 Q, K, V = ATTENTION.operands(SHAPE, np.random.default_rng(5))
 SCORES = scores_of(Q, K)
@@ -37,7 +38,7 @@ def test_an_online_softmax_without_slip_is_the_softmax() -> None:
 
 
 def test_right_numbers_have_no_slip() -> None:
-    assert idea_behind(ATTENTION, outcome(softmax(SCORES) @ V), []) is None
+    assert idea_behind(IDEAS, outcome(softmax(SCORES) @ V), []) is None
 
 
 def test_float32_stays_within_the_tolerance() -> None:
@@ -68,7 +69,7 @@ def test_float32_stays_within_the_tolerance() -> None:
     ],
 )
 def test_the_slip_behind_wrong_numbers(got: np.ndarray, code: str, words: str) -> None:
-    idea = idea_behind(ATTENTION, outcome(got), [])
+    idea = idea_behind(IDEAS, outcome(got), [])
     assert idea is not None
     assert idea.code == code
     assert words in idea.says
@@ -167,13 +168,13 @@ MIXED_UP = {
 @pytest.mark.parametrize("name", MIXED_UP)
 def test_what_is_mixed_up_is_told(name: str) -> None:
     wrong, code, words = MIXED_UP[name]
-    idea = idea_behind(ATTENTION, outcome(wrong(), BLOCK_INPUTS), [])
+    idea = idea_behind(IDEAS, outcome(wrong(), BLOCK_INPUTS), [])
     assert idea is not None
     assert (idea.code, words in idea.says) == (code, True), idea
 
 
 def test_nothing_mixed_up_is_right() -> None:
-    assert idea_behind(ATTENTION, outcome(online(BLOCK_INPUTS), BLOCK_INPUTS), []) is None
+    assert idea_behind(IDEAS, outcome(online(BLOCK_INPUTS), BLOCK_INPUTS), []) is None
 
 
 # --- keys that are equal --------------------------------------------------------------------------
@@ -201,7 +202,7 @@ def test_a_key_that_is_lost_for_a_tie_is_told() -> None:
     for row in scores:
         for key in same[1:]:
             row[key] = -np.inf if row[0] == row[:key].max() else row[0]
-    idea = idea_behind(ATTENTION, outcome(softmax(scores) @ inputs[2], inputs), [])
+    idea = idea_behind(IDEAS, outcome(softmax(scores) @ inputs[2], inputs), [])
     assert idea is not None
     assert "equals the largest one before it" in idea.says
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from course_lib.curriculum import EXERCISES, TASKS
+from course_lib.diagnosis.ideas import ideas_of
 from course_lib.diagnosis.places.locate import FINDERS
 from course_lib.diagnosis.problems.table import problem_of
 
@@ -13,5 +14,5 @@ KERNELS = [entry for entry in (*EXERCISES.values(), *TASKS.values()) if entry.ki
 
 @pytest.mark.parametrize("entry", KERNELS, ids=lambda entry: entry.id)
 def test_of_a_wrong_idea(entry) -> None:  # type: ignore[no-untyped-def]
-    for idea in problem_of(entry).wrong_ideas():
+    for idea in ideas_of(entry, problem_of(entry)):
         assert not idea.place or idea.place[0] in FINDERS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import ceil, lcm, prod
 from typing import Any, ClassVar
@@ -24,7 +24,6 @@ from course_lib.diagnosis.problems.problem import (
     more_tiles,
 )
 from course_lib.entries import axes as _axes
-from course_lib.exercise import WrongIdea
 from course_lib.words import plural
 
 # The sizes to try, by how many letters there are: ragged, below a tile, one row, one column.
@@ -136,9 +135,6 @@ class DescribedProblem(Problem):
         largest = float(np.abs(expected).max(initial=0.0))
         own = ROUNDINGS * EPSILON * (np.abs(expected) + largest / 16)
         return expected, 2 * moved + own + 1e-30
-
-    def wrong_ideas(self) -> Iterable[WrongIdea]:
-        return self.exercise.wrong_ideas if isinstance(self.exercise, Task) else ()
 
     def has_answer(self, *inputs: Array) -> bool:
         """A formula of its own may divide by an input, or take its logarithm."""
