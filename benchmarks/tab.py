@@ -35,9 +35,13 @@ ANSWERS = (
     ("matmul_2d", "half_of_the_tile_of_b"),
     ("attention", "exponential_of_two"),
     ("attention", "mass_not_shrunk"),
+    ("attention", "keys_modulo_100"),
 )
 # Task, and a slip in its answer: what stands there, and what a student wrote.
-SLIPS = (("one_tile_product", "row - ty", "cuda.blockIdx.y"), ("mix_tiles", "*", "+"))
+SLIPS = (
+    ("one_tile_product", "row - ty", "cuda.blockIdx.y"),
+    ("mix_tiles", "V[j, x]", "V[x, j]"),
+)
 LONGEST = 120_000  # ms for a start or a check
 # Presses Check, and tells when which kind of report stood there: [early or null, whole, status].
 TIMED = """(cell) => new Promise((done) => {
