@@ -23,7 +23,7 @@ from course_lib.diagnosis.constants import asked_constants, tile_choice
 from course_lib.diagnosis.examination import examine_kernel
 from course_lib.diagnosis.functions import called_function, resident_blocks
 from course_lib.diagnosis.problems.table import check_reference
-from course_lib.diagnosis.report import Report, make_report
+from course_lib.diagnosis.report import Hearer, Report, make_report, nobody
 from course_lib.emulator import (
     Kernel,
     KernelRejected,
@@ -91,6 +91,7 @@ def examine_source(
     seed: int = 0,
     debug: bool = False,
     context: str = "",
+    early: Hearer = nobody,
 ) -> Report:
     """Judge an answer's source text, which is never executed. Otherwise as `examine`.
 
@@ -102,12 +103,17 @@ def examine_source(
         debug: as for `examine`.
         context: the source around the answer, such as the notebook's imports. What names mean
             there they mean in the answer, too, unless it says otherwise. It answers nothing.
+        early: is told of wrong numbers as soon as they are seen, by a report without the cause,
+            which may take long to find, and without points.
     """
 
     def judge(exercise: Exercise) -> Report:
         around = names_around("\n".join(filter(None, (callers.used_by(exercise), context))))
         program = load_program(text, surroundings=around)
-        return JUDGES[exercise.kind].of_text(exercise, program, block, seed)
+        return JUDGES[exercise.kind].of_text(exercise, program, block, seed, told_early)
+
+    def told_early(report: Report) -> None:
+        early(_fit_to_print(report))
 
     return _shielded(exercise_id, judge, debug)
 
@@ -120,7 +126,7 @@ class Judge:
     """How one kind of answer is judged, handed over as an object or written as text."""
 
     of_object: Callable[[Exercise, object, Block, int], Report]
-    of_text: Callable[[Exercise, Program, Block, int], Report]
+    of_text: Callable[[Exercise, Program, Block, int, Hearer], Report]
 
 
 def _kernel_object(exercise: Exercise, kernel: object, block: Block, seed: int) -> Report:
@@ -133,23 +139,33 @@ def _kernel_object(exercise: Exercise, kernel: object, block: Block, seed: int) 
     return _examined(exercise, answer, block, seed)
 
 
-def _kernel_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
-    return _examined(exercise, Answer(_function_in(exercise, program)), block, seed)
+def _kernel_text(
+    exercise: Exercise, program: Program, block: Block, seed: int, early: Hearer
+) -> Report:
+    return _examined(exercise, Answer(_function_in(exercise, program)), block, seed, early)
 
 
-def _examined(exercise: Exercise, answer: Answer, block: Block, seed: int) -> Report:
+def _examined(
+    exercise: Exercise, answer: Answer, block: Block, seed: int, early: Hearer = nobody
+) -> Report:
     kernel = callers.with_others_apart(callers.as_launched(exercise, answer.kernel))
-    if not isinstance(exercise, Task):
-        report = examine_kernel(exercise, replace(answer, kernel=kernel), block, seed)
-        told = [callers.in_another_cell(kernel, each) for each in report.findings]
-        return replace(report, findings=tuple(told))
-    judged = Answer(kernel) if exercise.caller else replace(answer, kernel=kernel)
-    report = examine_kernel(exercise, judged, block, seed)
-    found = [callers.at_the_call(exercise, kernel, answer.kernel, each) for each in report.findings]
-    if exercise.caller:
-        found = [callers.within_answer(exercise, answer.kernel, each) for each in found]
-    found = [callers.in_another_cell(kernel, each) for each in found]
-    return replace(report, findings=tuple(found))
+    judged = replace(answer, kernel=kernel)
+    if isinstance(exercise, Task) and exercise.caller:
+        judged = Answer(kernel)
+
+    def at_its_lines(report: Report) -> Report:
+        found = list(report.findings)
+        if isinstance(exercise, Task):
+            found = [callers.at_the_call(exercise, kernel, answer.kernel, each) for each in found]
+            if exercise.caller:
+                found = [callers.within_answer(exercise, answer.kernel, each) for each in found]
+        found = [callers.in_another_cell(kernel, each) for each in found]
+        return replace(report, findings=tuple(found))
+
+    def told_early(report: Report) -> None:
+        early(at_its_lines(report))
+
+    return at_its_lines(examine_kernel(exercise, judged, block, seed, told_early))
 
 
 def _function_object(exercise: Exercise, function: object, block: Block, seed: int) -> Report:
@@ -158,7 +174,9 @@ def _function_object(exercise: Exercise, function: object, block: Block, seed: i
     return _called(exercise, plain, seed)
 
 
-def _function_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
+def _function_text(
+    exercise: Exercise, program: Program, block: Block, seed: int, early: Hearer
+) -> Report:
     return _called(exercise, _function_in(exercise, program), seed)
 
 
@@ -166,7 +184,9 @@ def _constants_object(exercise: Exercise, numbers: object, block: Block, seed: i
     return _looked_at(exercise, tile_choice.from_object(numbers))
 
 
-def _constants_text(exercise: Exercise, program: Program, block: Block, seed: int) -> Report:
+def _constants_text(
+    exercise: Exercise, program: Program, block: Block, seed: int, early: Hearer
+) -> Report:
     return _looked_at(exercise, tile_choice.from_program(program))
 
 

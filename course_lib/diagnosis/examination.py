@@ -22,7 +22,7 @@ from course_lib.diagnosis.problems.launch_choice import LaunchConfiguration, cho
 from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.repairs.lost_numbers import lost_number
-from course_lib.diagnosis.report import Report, Tried, make_report
+from course_lib.diagnosis.report import Hearer, Report, Tried, make_report, nobody
 from course_lib.diagnosis.seen_in_launches import written_inputs, wrong_result
 from course_lib.diagnosis.trial import (
     Trial,
@@ -36,7 +36,7 @@ from course_lib.diagnosis.trial import (
 )
 from course_lib.diagnosis.wrong_numbers import cause_of, short_loop, wrapped
 from course_lib.emulator import KernelRejected
-from course_lib.findings import Finding
+from course_lib.findings import Finding, by_importance
 from course_lib.sentences import facts_of
 
 # After one of these, no other launch is tried: it would not help, or cost too much, or go past
@@ -78,6 +78,7 @@ class Examination:
         self.trials: list[Trial] = []
         self.unsteady: Trial | None = None
         self.usual = 0  # launches, as many as every answer has
+        self.early: Hearer = nobody
         self._launches = self._launched_trials()
 
     @cached_property
@@ -168,6 +169,7 @@ class Examination:
         if not numbers_right and not _has_errors(found):
             found.append(wrong_result(self.launcher, trials))
         if not numbers_right:
+            self.early(self.seen_so_far(found, trials))
             found = with_causes(self.launcher, found, trials)
         works = exact is not None and _works(exact)
         if exact is not None and (numbers_right or exact.right):
@@ -177,9 +179,19 @@ class Examination:
         held = what_holds(self.exercise, found, trials, problem, numbers_right, even, self.usual)
         shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
         report = make_report(self.exercise, kept.once(found), held, numbers_right, works, shares)
-        tried = tuple(self.tried(trial) for trial in trials if trial.case.is_counted)
         counts = counts_of(exact.profile) if exact else {}
-        return replace(report, launched=self.launcher.launched, tried=tried, counts=counts)
+        return replace(self.with_launches(report, trials), counts=counts)
+
+    def seen_so_far(self, found: Sequence[Finding], trials: Sequence[Trial]) -> Report:
+        """The first error as it shows; its cause is still to be found, and with it the points."""
+        errors = [each for each in by_importance(found) if each.severity == "error"]
+        report = replace(make_report(self.exercise, errors[:1]), max_points=0)
+        return self.with_launches(report, trials)
+
+    def with_launches(self, report: Report, trials: Sequence[Trial]) -> Report:
+        """A report that says what was launched, and how."""
+        tried = tuple(self.tried(trial) for trial in trials if trial.case.is_counted)
+        return replace(report, launched=self.launcher.launched, tried=tried)
 
     def is_right_where_even(self, exact: Trial, trials: Sequence[Trial]) -> bool:
         """Is an answer right in the exact launch, and so where no two sides are equal, too?
@@ -286,12 +298,16 @@ def _has_errors(found: Sequence[Finding]) -> bool:
 
 
 def examine_kernel(
-    exercise: Exercise, answer: Answer, block: Sequence[int] | None, seed: int
+    exercise: Exercise,
+    answer: Answer,
+    block: Sequence[int] | None,
+    seed: int,
+    early: Hearer = nobody,
 ) -> Report:
     """The verdict on a kernel, launched in the first of the likely ways in which it passes.
 
     Where it passes in none of them, the verdict is that of the first; so of a way that fails, no
-    more is launched until all have been tried.
+    more is launched until all have been tried, and only then is `early` told that it is wrong.
     """
     source = source_of(answer.kernel)
     ways = choices(exercise, source, answer.kernel.namespace, block)
@@ -302,7 +318,9 @@ def examine_kernel(
             continue
         examination = Examination(exercise, answer, block, seed, choice)
         first = first or examination
-        fails = len(ways) > 1 and not examination.seen_at_once and examination.fails()
+        if len(ways) == 1:
+            break
+        fails = not examination.seen_at_once and examination.fails()
         tried.append(examination.launcher.constants)
         if fails:
             continue
@@ -311,4 +329,5 @@ def examine_kernel(
         if {each.code for each in examination.verdict.errors} & FINAL:
             break
     assert first is not None
+    first.early = early
     return first.verdict

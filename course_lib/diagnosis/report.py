@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from course_lib.curriculum import Exercise
@@ -126,6 +126,13 @@ class Report:
         """A line on the findings that are not shown; "" if all are."""
         left = len(self.findings) - len(self.shown)
         return f"And {left} more; mend these first." if left else ""
+
+
+Hearer = Callable[[Report], object]  # of the report as it is before a cause is searched for
+
+
+def nobody(report: Report) -> None:
+    """Hears nothing: whoever asks waits for the cause."""
 
 
 def _entry(each: Finding) -> list[str]:

@@ -3,31 +3,44 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
 from course_lib import progress
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
+from course_lib.diagnosis.report import Report
 from course_lib.emulator import Kernel, KernelRejected, load_program, names_around
 from course_lib.helping import why_no_answer
 from course_lib.tab.around import around
 from course_lib.tab.fields import Fields, Refused, text
 from course_lib.tab.offers import Own, offered
 from course_lib.verdicts import page, words
-from course_lib.verdicts.facts import verdict_of
+from course_lib.verdicts.facts import Verdict, verdict_of
 from course_lib.verdicts.marks import marks
 from course_lib.verdicts.medium import PAGE
 from course_lib.verdicts.noting import note
+from course_lib.verdicts.typed import listings
+
+Tell = Callable[[dict[str, Any]], object]  # what is known of an answer before all is
 
 
-def check(fields: Fields) -> dict[str, Any]:
-    """Judge an answer, and keep in the progress what came of it."""
+def check(fields: Fields, tell: Tell) -> dict[str, Any]:
+    """Judge an answer, and keep in the progress what came of it.
+
+    Of an answer with wrong numbers `tell` is told how the verdict looks before the cause is known.
+    """
     exercise, typed = exercise_asked(fields), text(fields, "text")
     progress.begin(text(fields, "lesson", exercise.lesson))
     stands = around(exercise, text(fields, "context", ""))
-    report = examine_source(exercise.id, typed, context=stands.context)
     answer = answer_in(exercise, typed, stands.context)
+
+    def told_early(seen: Report) -> None:
+        early = Verdict(seen, exercise, listings(answer), stands_in=stands.said, medium=PAGE)
+        tell({"html": page.html_of(early)})
+
+    report = examine_source(exercise.id, typed, context=stands.context, early=told_early)
     note(report, exercise, answer, typed)
     verdict = verdict_of(report, exercise, answer, PAGE, stands.said)
     figures = offered(Own(exercise, answer), report) if answer is not None else ()

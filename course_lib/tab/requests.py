@@ -8,22 +8,23 @@ from typing import Any
 
 from course_lib import progress
 from course_lib.errors import PlainError
-from course_lib.tab.checks import check, show_answer
+from course_lib.tab.checks import Tell, check, show_answer
 from course_lib.tab.fields import Fields, Refused, text
 
 
-def answer(asked: str) -> str:
+def answer(asked: str, tell: Callable[[str], object] = lambda early: None) -> str:
     """The answer to a request.
 
     Args:
         asked: JSON, an object whose "do" says what is wanted: one of `ANSWERED_BY`.
+        tell: is told, as JSON, what of the answer is known early; see `check`.
 
     Returns:
         JSON, an object: "ok" is true and the rest is the answer, or it is false and "said" holds
         one sentence.
     """
     try:
-        return json.dumps({"ok": True, **_answered(asked)})
+        return json.dumps({"ok": True, **_answered(asked, lambda early: tell(json.dumps(early)))})
     except (Refused, PlainError) as refused:
         said = str(refused)
     except Exception as error:  # a fault of the course's own must not end the worker
@@ -34,7 +35,7 @@ def answer(asked: str) -> str:
     return json.dumps({"ok": False, "said": said})
 
 
-def _answered(asked: str) -> dict[str, Any]:
+def _answered(asked: str, tell: Tell) -> dict[str, Any]:
     try:
         fields = json.loads(asked)
     except (TypeError, ValueError, RecursionError):
@@ -42,10 +43,14 @@ def _answered(asked: str) -> dict[str, Any]:
     wanted = fields.get("do") if isinstance(fields, dict) else None
     if not isinstance(wanted, str) or wanted not in ANSWERED_BY:
         raise Refused(f"A request says what to do: one of {', '.join(ANSWERED_BY)}.")
-    return ANSWERED_BY[wanted](fields)
+    return ANSWERED_BY[wanted](fields, tell)
 
 
-def _restore(fields: Fields) -> dict[str, Any]:
+def _show_answer(fields: Fields, tell: Tell) -> dict[str, Any]:
+    return show_answer(fields)
+
+
+def _restore(fields: Fields, tell: Tell) -> dict[str, Any]:
     try:
         said = progress.restore(text(fields, "file"))
     except ValueError as damaged:
@@ -53,21 +58,21 @@ def _restore(fields: Fields) -> dict[str, Any]:
     return {"said": said, "progress": progress.exported()}
 
 
-def _figure(fields: Fields) -> dict[str, Any]:
+def _figure(fields: Fields, tell: Tell) -> dict[str, Any]:
     from course_lib.tab.figures import figure  # late: the first verdict does not wait for it
 
     return figure(fields)
 
 
-def _play(fields: Fields) -> dict[str, Any]:
+def _play(fields: Fields, tell: Tell) -> dict[str, Any]:
     from course_lib.tab.play import answer_play  # late, too
 
     return answer_play(fields)
 
 
-ANSWERED_BY: Mapping[str, Callable[[Fields], dict[str, Any]]] = {
+ANSWERED_BY: Mapping[str, Callable[[Fields, Tell], dict[str, Any]]] = {
     "check": check,
-    "answer": show_answer,
+    "answer": _show_answer,
     "figure": _figure,
     "restore": _restore,
     "play": _play,

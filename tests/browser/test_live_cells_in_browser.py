@@ -15,6 +15,7 @@ from live_site import Site, site_with_pyodide
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from tests.pyodide_files import NotHere, from_npm
+from tests.stored_answers import right_answers_to, wrong_answers_to
 
 LESSON = "notebooks/00_start_here.html"
 EXERCISE = "exercises/05_shared_memory_tiling.html"
@@ -64,6 +65,16 @@ def matmul_tiled(A, B, C):
     for i in range(1_000_000):
         total += float32(1)
     C[0, 0] = total"""
+# Which of its lines is to blame takes seconds to find.
+SLOW_TO_EXPLAIN = wrong_answers_to("matmul_tiled")["tile_of_b_never_loaded"]
+LOOKING = "Not right yet. Looking for the cause"
+# All that the status says, in its order, each once: what a screen reader is told.
+NOTE_WHAT_IS_SAID = """(cell) => {
+  const status = cell.querySelector(".status");
+  window.said = [];
+  new MutationObserver(() => window.said.push(status.textContent))
+    .observe(status, { childList: true, characterData: true, subtree: true });
+}"""
 FIRST = 120_000  # ms for a start on a busy machine; what hangs ends there
 AXE = ("axe-core", "4.14.1")
 
@@ -275,6 +286,49 @@ def test_live_a_long_check_is_stopped_and_the_next_one_works(user, judge, asked_
     write(live, "def matmul_tiled(A, B, C):\n    oops(")
     press(live, "Check")
     said(live, "Not yet.", FIRST)
+    assert asked_elsewhere == []
+
+
+def test_live_the_verdict_stands_while_the_cause_is_searched_for(
+    user, judge, asked_elsewhere
+) -> None:
+    page = user.new_page()
+    page.goto(f"{judge.address}/{EXERCISE}")
+    live = cell(page, "matmul_tiled")
+    live.evaluate(NOTE_WHAT_IS_SAID)
+    report = live.locator(".report")
+    failures = "JSON.parse(localStorage.getItem('matmul-ladder-progress'))?.answers.matmul_tiled"
+
+    write(live, SLOW_TO_EXPLAIN)
+    press(live, "Check")
+    said(live, LOOKING, FIRST)
+    expect(report).to_contain_text("matmul_tiled: not yet")
+    expect(report).to_contain_text("What was tried")
+    expect(report).not_to_contain_text("points")
+    expect(report).to_have_attribute("aria-busy", "true")
+    expect(report).to_have_css("opacity", "1")
+    assert page.evaluate(failures) is None, "only the whole report is kept"
+    said(live, "Not yet. Line", FIRST)
+    expect(report).to_have_attribute("aria-busy", "false")
+    expect(report).to_contain_text("points")
+    assert page.evaluate(failures)["failures"] == 1
+    assert sum(LOOKING in each for each in page.evaluate("said")) == 1
+
+    # Stopped in the midst of the search, with other lines in the editor by then.
+    press(live, "Check")
+    said(live, LOOKING, FIRST)
+    expect(live.locator(".cm-lint-marker-error")).to_have_count(0)
+    write(live, right_answers_to("matmul_tiled")["barrier_first"])
+    press(live, "Stop")
+    said(live, "Stopped.")
+    expect(report).to_contain_text("matmul_tiled: not yet")
+    expect(report).to_have_css("opacity", "1")
+    assert page.evaluate(failures)["failures"] == 1
+
+    page.evaluate("said.length = 0")
+    press(live, "Check")
+    said(live, "Passed", FIRST)
+    assert not any("Not right" in each for each in page.evaluate("said"))
     assert asked_elsewhere == []
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import known_kernels
 import pytest
 from every_case import every_case
+from stored_answers import right_answers_to
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
@@ -264,3 +265,14 @@ def mat_add(A, B, C):
     # What goes wrong with products rounded either way is made once more.
     assert all(launches.count(launch) <= 2 for launch in launches)
     assert len([block for block, _ in launches if block]) > len(guessed)
+
+
+def test_wrong_numbers_are_told_early_when_no_way_is_left() -> None:
+    """The first of two ways to launch this answer gives wrong numbers, and says nothing of it."""
+    right = right_answers_to("matmul_1d")["four_scalars"]
+    told: list[Report] = []
+    assert examine_source("matmul_1d", right, early=told.append).passed and told == []
+    wrong = right.replace("+=", "=", 1)
+    assert not examine_source("matmul_1d", wrong, early=told.append).passed
+    (early,) = told
+    assert not early.passed and early.tried and not early.max_points

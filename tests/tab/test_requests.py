@@ -65,6 +65,30 @@ def test_a_wrong_answer_is_marked_at_its_lines() -> None:
     assert json.loads(found["progress"])["answers"]["place_the_barriers"]["in_a_row"] == 1
 
 
+def told_early(name: str, text: str) -> list[dict[str, Any]]:
+    """What a page hears before the answer to its check."""
+    told: list[str] = []
+    answer(json.dumps({"do": "check", "id": name, "text": text}), told.append)
+    return [json.loads(each) for each in told]
+
+
+def test_wrong_numbers_are_told_before_their_cause() -> None:
+    wrong = MAT_ADD.replace("B[y, x]", "B[x, y]")
+    (early,) = told_early("mat_add", wrong)
+    assert "mat_add: not yet" in early["html"] and "What was tried" in early["html"]
+    assert "points" not in early["html"] and "With one change here" not in early["html"]
+    assert "With one change here" in check("mat_add", wrong)["html"]
+    filled = TASKS["load_tile"].answer.replace("tile[ty, tx] = 0", "tile[ty, tx] = 1")
+    (early,) = told_early("load_tile", filled)
+    assert "load_tile: not yet" in early["html"]
+
+
+@pytest.mark.parametrize("name", ["add_ten", "sectors", "one_tile_product"])
+def test_right_answers_and_given_code_are_told_once(name: str) -> None:
+    assert told_early(name, TASKS[name].answer) == []
+    assert told_early(name, TASKS[name].given) == []
+
+
 def test_the_verdict_on_a_page_shows_the_lines_it_speaks_of_and_no_others() -> None:
     found = check("place_the_barriers", RACE)
     assert "Line 9: race" in found["html"] and "total += buffer[63 - i]" in found["html"]
@@ -199,7 +223,7 @@ def test_what_cannot_be_answered_is_refused_in_a_sentence(asked: str) -> None:
 
 
 def test_a_fault_of_the_course_does_not_end_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fall(fields: object) -> dict[str, Any]:
+    def fall(fields: object, tell: object) -> dict[str, Any]:
         raise ZeroDivisionError("oh")
 
     monkeypatch.setitem(ANSWERED_BY, "check", fall)  # type: ignore[misc]

@@ -95,7 +95,16 @@ export class Cell extends Running {
 
   check() {
     const request = { do: "check", id: this.id, lesson: this.lesson, text: this.editor.text };
-    return this.run(request, (answer) => this.show(answer, request));
+    return this.run(request, (answer) => this.show(answer, request), (early) => this.showEarly(early));
+  }
+
+  // The verdict stands, and its cause is being searched for: what belonged to the last report goes.
+  showEarly({ html }) {
+    this.showReport(html, true);
+    this.editor.mark([]);
+    this.part("one-answer").hidden = true;
+    this.offerFigures([]);
+    return "Not right yet. Looking for the cause …";
   }
 
   show(answer, request) {

@@ -7,7 +7,7 @@ import site from "./site.js";
 const CANNOT_START = "Python could not be started: reload the page; if that does not help, use a current "
   + "Chrome, Edge, Firefox or Safari.";
 const here = (path) => path && new URL(path, import.meta.url).href;
-const waiting = new Map(); // number -> { request, resolve, reject }
+const waiting = new Map(); // number -> { request, hear, resolve, reject }
 const listeners = new Set();
 let worker = null;
 let starts = 0;
@@ -60,11 +60,11 @@ function boot() {
   });
 }
 
-// The answer to a request of tab/requests.py.
+// The answer to a request of tab/requests.py; `hear` is told what of it is known early.
 // Rejects with NoAnswer where there is none.
-export function ask(request) {
+export function ask(request, hear = () => {}) {
   const id = ++number;
-  const answered = new Promise((resolve, reject) => waiting.set(id, { request, resolve, reject, sent: false }));
+  const answered = new Promise((resolve, reject) => waiting.set(id, { request, hear, resolve, reject, sent: false }));
   answered.id = id;
   if (state.is === "ready") send(id);
   else wake();
@@ -109,7 +109,8 @@ function heard(data) {
     for (const each of waiting.values()) each.sent = false;
     entry?.reject(new NoAnswer(data.said));
     if (waiting.size) wake();
-  } else if (data.kind === "answer") answered(data);
+  } else if (data.kind === "early") waiting.get(data.id)?.hear(data.early);
+  else if (data.kind === "answer") answered(data);
 }
 
 function answered({ id, answer }) {

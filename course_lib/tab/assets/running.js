@@ -3,6 +3,7 @@ import { framed } from "./frame.js";
 import { ask, isReady, NoAnswer, stop, wake, watch } from "./python.js";
 
 const PATIENCE = 8; // seconds of a run, after which the status speaks of Stop
+const SOON = 300; // ms: whoever hears something early is not told where the answer comes so soon
 const SIZE = "about 10 MB, once";
 const UNSAFE = "script, iframe, object, embed, form, link, meta, base";
 
@@ -43,12 +44,17 @@ export class Running {
     wake();
   }
 
-  // Ask, and hand the answer to `show`; whatever goes wrong is said.
-  async run(request, show) {
+  // Ask, and hand the answer to `show`, and what is known of it early to `showEarly`, which returns
+  // what the status says from then on; whatever goes wrong is said.
+  async run(request, show, showEarly) {
     if (this.asked) return;
+    let later;
     this.since = performance.now();
+    this.standing = "";
     this.busy(true);
-    this.asked = ask(request);
+    this.asked = ask(request, (early) => {
+      later = setTimeout(() => this.say(this.standing = showEarly(early)), SOON);
+    });
     const clock = setInterval(() => this.sayHowLong(), 500);
     try {
       show(await this.asked);
@@ -56,6 +62,7 @@ export class Running {
       this.sayWhyNot(error);
     } finally {
       clearInterval(clock);
+      clearTimeout(later);
       this.asked = null;
       this.busy(false);
     }
@@ -63,7 +70,10 @@ export class Running {
 
   busy(is) {
     this.holder.toggleAttribute("data-busy", is);
-    if (is) this.holder.removeAttribute("data-trouble");
+    if (is) {
+      this.holder.removeAttribute("data-trouble");
+      this.part("report").removeAttribute("data-early");
+    }
     this.part("stop").hidden = !is;
     this.part("report").setAttribute("aria-busy", is);
     if (is) this.sayHowLong();
@@ -78,6 +88,7 @@ export class Running {
       this.since = performance.now(); // loading is no running
       return this.showLoading(this.loading);
     }
+    if (this.standing) return this.say(this.standing);
     const seconds = Math.floor((performance.now() - this.since) / 1000);
     this.say(seconds < PATIENCE ? `${this.verb} …`
       : `Still ${this.verb.toLowerCase()}. If your kernel may never end, press Stop: nothing that you typed is lost.`);
@@ -89,8 +100,10 @@ export class Running {
     this.holder.toggleAttribute("data-trouble", !error.stopped);
   }
 
-  showReport(html) {
+  // One that is shown early is already of this run, and not the whole.
+  showReport(html, isEarly = false) {
     this.part("report").hidden = false;
+    this.part("report").toggleAttribute("data-early", isEarly);
     this.part("report").replaceChildren(safe(html));
   }
 

@@ -26,8 +26,9 @@ onmessage = async ({ data }) => {
   } catch {
     return; // said already
   }
+  const tell = (early) => postMessage({ kind: "early", id: data.id, early: JSON.parse(early) });
   try {
-    postMessage({ kind: "answer", id: data.id, answer: JSON.parse(answer(JSON.stringify(data.request))) });
+    postMessage({ kind: "answer", id: data.id, answer: JSON.parse(answer(JSON.stringify(data.request), tell)) });
   } catch (error) {
     const reason = String(error.message ?? error).trim().split("\n").at(-1);
     postMessage({
