@@ -1,4 +1,4 @@
-"""Indices worked out wrong: by rows of another length, for a given line, for two threads at once."""
+"""Indices worked out wrong: for rows of another length, in a given line, alike for two threads."""
 
 from __future__ import annotations
 

@@ -6,13 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.codes import APART, OUTSIDE, array_of
 from course_lib.diagnosis.faults import arithmetic, control_flow, indices, kept, outside
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.launches.journeys import about_buffers
 from course_lib.diagnosis.trial import Trial, all_have_work
 from course_lib.findings import Finding
+from course_lib.sentences import Line
 
 SHOWN_WITH_SIZES = (*OUTSIDE, "wrong-bounds-check", "uninitialised-read")
 MOST_OF_A_CODE = 12  # findings of one launch that are looked at
@@ -80,3 +81,17 @@ def _where_nobody_is_surplus(
         return tell.again("all threads have work", each)
     named = outside.with_its_index(each, launcher.source)
     return named or tell.again("from where to where", each)
+
+
+def about_buffers(exercise: Exercise, found: Finding, has_barriers: bool) -> Finding:
+    """A race in a kernel with several buffers: another barrier is seldom what is missing."""
+    if not isinstance(exercise, Task):
+        return found
+    in_turns = exercise.barriers_along and has_barriers
+    if in_turns and found.code == "race-read-after-write":
+        return tell.again("buffers in turns", found)
+    if not exercise.overlaps:
+        return found
+    if found.code != "race-write-after-read" or found.other_line is None:
+        return found
+    return tell.again("one of several buffers", found, line=Line(found.other_line))

@@ -17,6 +17,12 @@ tell = Words(
             "{seen} In both of them {name} is {number} after {line}.",
             "Which {name} should each of these two threads have?",
         ),
+        "buffers in turns": Row(
+            "", "", "In one iteration, which buffer is filled, and which one is read?"
+        ),
+        "one of several buffers": Row(
+            "", "", "Is this the buffer that {line} reads in this iteration? Which one is free?"
+        ),
         "out of steps": Row("", "The kernel needs more than {budget}."),
         "out of steps in a loop": Row(
             "",
