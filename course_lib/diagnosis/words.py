@@ -6,6 +6,7 @@ from course_lib.diagnosis.told import Row, Words
 
 BUDGET_OF_ALL = "the {steps} steps of all launches together"
 BUDGET_OF_ONE = "the {steps} steps of this launch"
+WRONG = "Wrong on {sizes}, in {place}.{unwritten}"
 NEVER_WRITTEN = " Never written: {where}."
 WHICH_ELEMENT = "Which element of {output} belongs to this thread?"
 ANOTHER_MEANING = (
@@ -120,14 +121,10 @@ tell = Words(
             "of an earlier tile.",
             "What does a thread put into the tile when it stands outside of {inputs}?",
         ),
-        "wrong": Row(
-            "wrong-result",
-            "Wrong on {sizes}, in {place}.{unwritten}",
-            "Work out that one element by hand, step by step.",
-        ),
+        "wrong": Row("wrong-result", WRONG, "Work out that one element by hand, step by step."),
         "wrong but for block 0": Row(
             "wrong-result",
-            "Wrong on {sizes}, in {place}.{unwritten}",
+            WRONG,
             "Block 0 is right, and no other. Where does cuda.blockIdx come in, and how far?",
         ),
         "written input": Row(

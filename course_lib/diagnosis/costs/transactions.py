@@ -32,6 +32,7 @@ from course_lib.sentences import say
 
 BANKS = 32
 FLOATS_OF_A_SECTOR = 8
+VERBS = {False: {"verb": "load", "to": "from"}, True: {"verb": "store", "to": "to"}}
 SECTORS_FOR_A_WARP = 4  # 32 lanes x 4 bytes / 32 bytes: what a full, coalesced request needs
 
 
@@ -166,6 +167,7 @@ def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Find
             yield tell(
                 "stores apart at edges" if store else "loads apart at edges",
                 first_line(measured.source, name, store),
+                **VERBS[store],
                 letter=letter,
                 sizes=" x ".join(str(size) for size in traffic.shape),
                 sectors=f"{sectors:,}",
@@ -200,6 +202,7 @@ def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
             found = tell(
                 kind,
                 first_line(measured.source, name, store),
+                **VERBS[store],
                 letter=letter,
                 per_request=f"{each:.3g}",
                 requests=f"{requests:,}",

@@ -26,6 +26,21 @@ NEED = {
     "none": "no thread needs what another one wrote",
 }
 READ_TOO = " and read {times} times"
+# Of loads and of stores.
+AT_EDGES = (
+    "Where the blocks do not divide the sizes, {verb}s {to} {letter} ({sizes}) touch {sectors} "
+    "sectors of 32 bytes; lanes that are neighbours need about {needed}."
+)
+MANY_SECTORS = (
+    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes; 32 neighbouring "
+    "elements need {needed}."
+)
+APART = (
+    "The lanes of a warp {verb} {to} {letter} apart from each other: {requests} requests touch "
+    "{sectors} sectors of 32 bytes; together, lanes that are neighbours need {needed}."
+)
+LANE = "Which index of {letter} changes from one lane (threadIdx.x) to the next?"
+LANE_AT_EDGES = "Which index of {letter} changes from one lane to the next at the edges?"
 
 tell = Words(
     {
@@ -106,44 +121,12 @@ tell = Words(
             "{hint}",
         ),
         # Global memory: sectors, and elements that are fetched or stored again.
-        "loads apart at edges": Row(
-            "uncoalesced-load",
-            "Where the blocks do not divide the sizes, loads from {letter} ({sizes}) touch "
-            "{sectors} sectors of 32 bytes; lanes that are neighbours need about {needed}.",
-            "Which index of {letter} changes from one lane to the next at the edges?",
-        ),
-        "stores apart at edges": Row(
-            "uncoalesced-store",
-            "Where the blocks do not divide the sizes, stores to {letter} ({sizes}) touch "
-            "{sectors} sectors of 32 bytes; lanes that are neighbours need about {needed}.",
-            "Which index of {letter} changes from one lane to the next at the edges?",
-        ),
-        "load of many sectors": Row(
-            "uncoalesced-load",
-            "A warp's load from {letter} touches {per_request} sectors of 32 bytes; 32 "
-            "neighbouring elements need {needed}.",
-            "Which index of {letter} changes from one lane (threadIdx.x) to the next?",
-        ),
-        "store of many sectors": Row(
-            "uncoalesced-store",
-            "A warp's store to {letter} touches {per_request} sectors of 32 bytes; 32 "
-            "neighbouring elements need {needed}.",
-            "Which index of {letter} changes from one lane (threadIdx.x) to the next?",
-        ),
-        "loads apart": Row(
-            "uncoalesced-load",
-            "The lanes of a warp load from {letter} apart from each other: {requests} requests "
-            "touch {sectors} sectors of 32 bytes; together, lanes that are neighbours need "
-            "{needed}.",
-            "Which index of {letter} changes from one lane (threadIdx.x) to the next?",
-        ),
-        "stores apart": Row(
-            "uncoalesced-store",
-            "The lanes of a warp store to {letter} apart from each other: {requests} requests "
-            "touch {sectors} sectors of 32 bytes; together, lanes that are neighbours need "
-            "{needed}.",
-            "Which index of {letter} changes from one lane (threadIdx.x) to the next?",
-        ),
+        "loads apart at edges": Row("uncoalesced-load", AT_EDGES, LANE_AT_EDGES),
+        "stores apart at edges": Row("uncoalesced-store", AT_EDGES, LANE_AT_EDGES),
+        "load of many sectors": Row("uncoalesced-load", MANY_SECTORS, LANE),
+        "store of many sectors": Row("uncoalesced-store", MANY_SECTORS, LANE),
+        "loads apart": Row("uncoalesced-load", APART, LANE),
+        "stores apart": Row("uncoalesced-store", APART, LANE),
         "narrow": Row(
             "not-used",
             "{requests} {verb} requests move {elements} numbers of {letter}: {size} bytes for each "

@@ -7,6 +7,7 @@ from course_lib.diagnosis.told import Row, Words
 # Of a test, for one thread: each clause, several of them, and what joins them.
 CLAUSE, BEFORE_ANOTHER = "{clause} is {truth}{numbers}", "{clause},"
 JOINED = "{clauses}, joined by `{joint}`"
+FLOAT64 = "This makes {line} compute in float64; the exercise asks for float32."
 
 tell = Words(
     {
@@ -144,10 +145,10 @@ tell = Words(
             "An index kept as {kind} wraps around where the array is longer than that.",
             "Which is the largest number that {kind} can hold?",
         ),
-        "float64": Row("", "This makes {line} compute in float64; the exercise asks for float32."),
+        "float64": Row("", FLOAT64),
         "float64 in an array": Row(
             "",
-            "This makes {line} compute in float64; the exercise asks for float32.",
+            FLOAT64,
             "Which type do the elements of this array have, and which type do A's have?",
         ),
         "rounding": Row(

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from course_lib.diagnosis.told import Row, Words
 
+LIMIT = "The number {number} is a limit here, and it follows from no size."
+BEYOND = "What does the kernel leave out, or do twice, once a size is larger than {number}?"
+USUAL = (
+    "The {number} in this line is right only where {axis} is {usual}. Where it is {other}, the "
+    "result is wrong in {part}."
+)
+ANY_SIZE = "What can stand here for any size?"
+
 tell = Words(
     {
         "loop": Row(
@@ -29,35 +37,17 @@ tell = Words(
         "wrap": Row(
             "wrong-index",
             "From {number} on, this starts again, and {number} follows from no size.",
-            "What does the kernel leave out, or do twice, once a size is larger than {number}?",
+            BEYOND,
         ),
-        "test": Row(
-            "wrong-bounds-check",
-            "The number {number} is a limit here, and it follows from no size.",
-            "What does the kernel leave out, or do twice, once a size is larger than {number}?",
-        ),
-        "test of a loop": Row(
-            "wrong-loop-bound",
-            "The number {number} is a limit here, and it follows from no size.",
-            "What does the kernel leave out, or do twice, once a size is larger than {number}?",
-        ),
+        "test": Row("wrong-bounds-check", LIMIT, BEYOND),
+        "test of a loop": Row("wrong-loop-bound", LIMIT, BEYOND),
         # What comes of such a limit.
         "wrong beyond": Row("", "{seen} Wrong on {label}, in {place}."),
         "no room": Row("", "{what} {seen}"),
         "not tried": Row("", "{seen} Nothing longer than {label} was tried here.", "", "warning"),
         # A number that is right for the usual size alone.
-        "size in a test": Row(
-            "wrong-bounds-check",
-            "The {number} in this line is right only where {axis} is {usual}. Where it is {other}, "
-            "the result is wrong in {part}.",
-            "What can stand here for any size?",
-        ),
-        "size in a loop": Row(
-            "wrong-loop-bound",
-            "The {number} in this line is right only where {axis} is {usual}. Where it is {other}, "
-            "the result is wrong in {part}.",
-            "What can stand here for any size?",
-        ),
+        "size in a test": Row("wrong-bounds-check", USUAL, ANY_SIZE),
+        "size in a loop": Row("wrong-loop-bound", USUAL, ANY_SIZE),
         "size somewhere": Row(
             "wrong-result",
             "The result is right where {axis} is {usual}. Where it is {other}, it is wrong in "
