@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +23,7 @@ from sampling import marks
 from course_lib import sentences
 from course_lib.diagnosis.functions import resident_slips
 from course_lib.diagnosis.slip import Slip, SlipLocation
+from course_lib.diagnosis.told import Row
 from course_lib.findings import Finding
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.scoring import score
@@ -97,3 +102,78 @@ def test_the_gibberish_is_spoken(monkeypatch: pytest.MonkeyPatch) -> None:
     mutant = next(each for each in MUTANTS if each.exercise == "matmul_tiled")
     judged = batches.judge(mutant.exercise, mutant.text, 0)
     assert {each.message for each in judged.findings} == {GIBBERISH}
+
+
+# -- where the words lie ------------------------------------------------------------------------
+
+DIAGNOSIS = Path(sentences.__file__).parent / "diagnosis"
+# Folders whose words still stand among their conditions.
+MIXED = ("functions", "repairs")
+SAYING = {"say": (0,), "finding": (1, 3), "Finding": (2, 4), "Slip": (1, 2), "SlipLocation": (2, 3)}
+A_WORD = re.compile(r"[A-Za-z]{2}")
+
+
+def modules_without_words() -> dict[str, ast.Module]:
+    """The modules of the diagnosis that tell things, and leave the sentences to others."""
+    found = {
+        path.relative_to(DIAGNOSIS).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for path in sorted(DIAGNOSIS.rglob("*.py"))
+        if path.name != "words.py"
+    }
+    return {name: tree for name, tree in found.items() if not name.startswith(MIXED)}
+
+
+def sentences_in(tree: ast.Module) -> Iterator[int]:
+    """The lines of sentences and hints that are written where they are said."""
+    for node in ast.walk(tree):
+        name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+        if name not in SAYING and name != "replace":
+            continue
+        given = [node.args[place] for place in SAYING.get(name, ()) if place < len(node.args)]
+        given += [each.value for each in node.keywords if each.arg in ("message", "hint")]
+        for each in given:
+            for part in (each.body, each.orelse) if isinstance(each, ast.IfExp) else (each,):
+                text = part.value if isinstance(part, ast.Constant) else ""
+                if isinstance(text, str) and A_WORD.search(re.sub(r"\{\w+\}", "", text)):
+                    yield part.lineno
+
+
+def test_sentences_lie_in_tables_of_words() -> None:
+    found = {name: list(sentences_in(tree)) for name, tree in modules_without_words().items()}
+    assert not {name: lines for name, lines in found.items() if lines}
+
+
+def test_a_sentence_that_is_written_where_it_is_said_is_found() -> None:
+    text = "say('{a} ends.')\nsay('{a}')\nfinding('timeout', 'Too long.')\nreplace(a, hint='Why?')"
+    assert list(sentences_in(ast.parse(text))) == [1, 3, 4]
+
+
+def test_every_row_is_told_and_every_kind_has_a_row() -> None:
+    """Which a misspelt kind, or facts that lack one of a row's, would only show when it is told."""
+    rows: dict[str, dict[str, Row]] = defaultdict(dict)
+    told: dict[str, set[str]] = defaultdict(set)
+    for name, tree in modules_without_words().items():
+        for words in [each.module for each in ast.walk(tree) if _imports_tell(each)]:
+            rows[words] = importlib.import_module(words).tell.rows
+            told[words] |= {
+                each.value
+                for each in ast.walk(tree)
+                if isinstance(each, ast.Constant) and each.value in rows[words]
+            }
+            for call in filter(_is_told, ast.walk(tree)):
+                if _is_text(call.args[0]):
+                    assert call.args[0].value in rows[words], (name, call.lineno)
+    assert {words: set(table) for words, table in rows.items()} == told
+
+
+def _imports_tell(node: ast.AST) -> bool:
+    return isinstance(node, ast.ImportFrom) and "tell" in {each.name for each in node.names}
+
+
+def _is_told(node: ast.AST) -> bool:
+    function = node.func if isinstance(node, ast.Call) else None
+    return getattr(getattr(function, "value", function), "id", "") == "tell"
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

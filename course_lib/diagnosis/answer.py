@@ -10,9 +10,9 @@ import numpy as np
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.words import tell
 from course_lib.emulator import Kernel, kernel_from
-from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.findings import Finding
 
 
 @dataclass(frozen=True)
@@ -65,49 +65,17 @@ def _is_a_result(value: ast.expr | None) -> bool:
     return value is not None and getattr(value, "value", ...) is not None
 
 
-def _why_nothing_is_written(kernel: Kernel, output: str) -> tuple[str, int, str]:
-    """Message, line and hint for a kernel that writes no element."""
+def _nothing_written(kernel: Kernel, output: str) -> Finding:
+    """The finding for a kernel that writes no element."""
     for node in ast.walk(kernel.tree):
         if isinstance(node, ast.Return) and _is_a_result(node.value):
-            message = say(
-                "A kernel returns nothing: its result has to be written into {output}.",
-                output=output,
-            )
-            return (
-                message,
-                node.lineno,
-                say("Which element of {output} belongs to this thread?", output=output),
-            )
+            return tell("returned", node.lineno, output=output)
         if isinstance(node, ast.Name) and node.id == output and isinstance(node.ctx, ast.Store):
-            message = say(
-                "This gives the name {output} another meaning, for one thread; the array {output} "
-                "stays as it was.",
-                output=output,
-            )
-            return (
-                message,
-                node.lineno,
-                say("Which element of {output} belongs to this thread?", output=output),
-            )
+            return tell("rebound", node.lineno, output=output)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Compare):
-            return (
-                say("This line compares and stores nothing."),
-                node.lineno,
-                "A single = stores what stands on its right. Where should it go?",
-            )
-    hint = "Start with the index of the element that one thread works on."
-    if kernel.is_empty:
-        return (
-            say("{kernel} is still empty: it writes nothing.", kernel=kernel.name),
-            kernel.tree.lineno,
-            hint,
-        )
-    message = say("{kernel} writes no element of {output}.", kernel=kernel.name, output=output)
-    return (
-        message,
-        kernel.tree.lineno,
-        say("Which line should write a number into {output}?", output=output),
-    )
+            return tell("compared", node.lineno)
+    kind = "empty" if kernel.is_empty else "no store"
+    return tell(kind, kernel.tree.lineno, kernel=kernel.name, output=output)
 
 
 def missing(exercise: Exercise, kernel: Kernel) -> Finding | None:
@@ -116,13 +84,9 @@ def missing(exercise: Exercise, kernel: Kernel) -> Finding | None:
     fits = len(kernel.parameters) == len(wanted)
     if _is_empty(kernel) and (fits or kernel.is_empty):
         output = (kernel.parameters or exercise.parameters)[-1]
-        return finding("missing-answer", *_why_nothing_is_written(kernel, output))
+        return _nothing_written(kernel, output)
     if not fits:
-        message = say(
-            "{kernel} takes ({own_parameters}); the exercise calls {signature}.",
-            kernel=kernel.name,
-            own_parameters=", ".join(kernel.parameters),
-            signature=exercise.signature,
-        )
-        return finding("invalid-launch", message, kernel.tree.lineno, "Compare the parameters.")
+        own, line = ", ".join(kernel.parameters), kernel.tree.lineno
+        words = {"kernel": kernel.name, "own_parameters": own, "signature": exercise.signature}
+        return tell("other parameters", line, **words)
     return None

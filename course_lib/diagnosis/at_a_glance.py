@@ -13,9 +13,10 @@ from dataclasses import replace
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.source.nodes import names_in, root_name
 from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.words import tell
 from course_lib.emulator import Kernel
-from course_lib.findings import Finding, finding
-from course_lib.sentences import Capital, say
+from course_lib.findings import Finding
+from course_lib.sentences import Capital
 
 BARRIERS = ("syncthreads", "syncwarp")
 # Functions whose result is all that they are good for, by how their names begin.
@@ -43,45 +44,19 @@ def seen_at_once(exercise: Exercise, kernel: Kernel, source: Source) -> list[Fin
 
 def _not_for_the_gpu(kernel: Kernel) -> Iterator[Finding]:
     """A function that no GPU can launch."""
-    name, line = kernel.name, kernel.tree.lineno
-    mend = say(
-        "What has to stand in the line above `def {name}`, so that Numba makes it a kernel?",
-        name=name,
-    )
     if kernel.is_device:
-        message = say(
-            "{name} is a device function (device=True): kernels can call it, but it cannot be "
-            "launched. @cuda.jit alone makes it a kernel.",
-            name=name,
-        )
+        yield tell("device function", kernel.tree.lineno, name=kernel.name)
     elif kernel.is_for_cpu:
-        message = say(
-            "{name} is compiled for the processor, not for the GPU: it cannot be launched. "
-            "@cuda.jit makes it a kernel.",
-            name=name,
-        )
+        yield tell("for the processor", kernel.tree.lineno, name=kernel.name)
     elif not kernel.is_decorated:
-        message = say(
-            "{name} is a plain Python function: without @cuda.jit above it, there is no kernel "
-            "that a GPU could launch.",
-            name=name,
-        )
-    else:
-        return
-    yield finding("invalid-launch", message, line, mend)
+        yield tell("plain function", kernel.tree.lineno, name=kernel.name)
 
 
 def _values_returned(tree: ast.FunctionDef, exercise: Exercise) -> Iterator[Finding]:
     for node in _own_nodes(tree):
         if isinstance(node, ast.Return) and not _is_nothing(node.value):
             output = tree.args.args[-1].arg if tree.args.args else exercise.output
-            message = say(
-                "A kernel returns nothing, and Numba refuses one that does: the result has to be "
-                "written into {output}.",
-                output=output,
-            )
-            hint = say("Which element of {output} belongs to this thread?", output=output)
-            yield finding("compile-error", message, node.lineno, hint)
+            yield tell("value returned", node.lineno, output=output)
             return
 
 
@@ -111,13 +86,7 @@ def output_rebound(output: str, source: Source) -> Finding | None:
     for statement in source.assignments(output):
         in_kernel = source.kernel in source.ancestors(statement)
         if in_kernel and (statement.value is None or root_name(statement.value) != output):
-            message = say(
-                "This gives the name {output} another meaning, for one thread; the array {output} "
-                "stays as it was.",
-                output=output,
-            )
-            hint = say("Which element of {output} belongs to this thread?", output=output)
-            return finding("incomplete-output", message, statement.lineno, hint)
+            return tell("output rebound", statement.lineno, output=output)
     return None
 
 
@@ -128,13 +97,7 @@ def result_dropped(source: Source) -> Finding | None:
             continue
         function = ast.unparse(node.value.func).rsplit(".", 1)[-1]
         if function.startswith(RETURNING):
-            message = say(
-                "{function} changes none of its arguments: it returns its result, and here nobody "
-                "keeps it.",
-                function=function,
-            )
-            hint = "Which variable should hold what this call returns?"
-            return finding("wrong-formula", message, node.lineno, hint)
+            return tell("result dropped", node.lineno, function=function)
     return None
 
 
@@ -145,14 +108,8 @@ def _whole_arrays(kernel: Kernel, source: Source) -> Iterator[Finding]:
         said, operation = _whole_operation(node, kernel.parameters)
         if said and node.lineno not in told:  # type: ignore[attr-defined]
             told.add(node.lineno)  # type: ignore[attr-defined]
-            code = "compile-error" if operation in REFUSED else "unsupported"
-            message = say(
-                "{said} works on whole arrays, and every thread would do all of it; a thread of a "
-                "kernel works on single elements.",
-                said=said,
-            )
-            hint = "Which elements does this thread need, and which one does it write?"
-            yield finding(code, message, node.lineno, hint)  # type: ignore[attr-defined]
+            kind = "whole arrays, refused" if operation in REFUSED else "whole arrays"
+            yield tell(kind, node.lineno, said=said)  # type: ignore[attr-defined]
 
 
 def _whole_operation(node: ast.AST, arrays: Sequence[str]) -> tuple[str, str]:
@@ -184,14 +141,9 @@ def told_of_barriers(findings: list[Finding], source: Source) -> list[Finding]:
         return findings
     name = ast.unparse(source.at_line(lines[0]) or source.kernel)
     races = [each for each in findings if each.code.startswith("race-")]
-    message = say(
-        "{name} is only named here, and not called: without () no thread waits.", name=name
-    )
     if not races:
-        message = say("{cause} Nothing is lost here without it.", cause=message)
-        return [*findings, finding("excess-barriers", message, lines[0], "Is it needed?")]
-    seen = races[0]
-    hint = "How does Python tell the name of a function from a call of it?"
-    message = say("{cause} {seen}", cause=message, seen=Capital(seen.message))
-    cause = replace(seen, message=message, line=lines[0], hint=hint, other_line=None)
+        return [*findings, tell("needless barrier not called", lines[0], name=name)]
+    seen = replace(races[0], other_line=None)
+    message = Capital(seen.message)
+    cause = tell.again("barrier not called", seen, lines[0], name=name, seen=message)
     return [cause, *(each for each in findings if each not in races)]

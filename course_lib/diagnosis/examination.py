@@ -13,7 +13,7 @@ from course_lib.diagnosis.codes import APART
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.explained import with_causes
 from course_lib.diagnosis.faults import kept, outside
-from course_lib.diagnosis.faults.rounding import depends_on_rounding
+from course_lib.diagnosis.faults.arithmetic import depends_on_rounding
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.further_launches import limit_of
 from course_lib.diagnosis.holds import what_holds

@@ -30,12 +30,13 @@ from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.trial import Trial, exact_of, runs_out, telling
+from course_lib.diagnosis.words import tell
 from course_lib.diagnosis.wrong_numbers import placed
 from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.exercise import WrongIdea
 from course_lib.findings import Finding, finding
-from course_lib.sentences import Line, Sentence, say, with_values
+from course_lib.sentences import Line, Sentence, with_values
 
 NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 # What these say is true and shows late; what the numbers are made of says more.
@@ -181,7 +182,7 @@ class CauseSearch:
         if self.known is None:
             return None
         (idea, trial), output = self.known, self.launcher.exercise.output
-        message = say("{output} holds other numbers: {says}.", output=output, says=idea.says)
+        message = tell.says("other numbers", output=output, says=idea.says)
         code, place = idea.code or "wrong-formula", idea.place or ("store",)
         found = placed(self.launcher, Slip(code, message, idea.hint, place), trial)
         fact = None if idea.place else self.telling  # which index is wrong, not all entries say
@@ -205,12 +206,10 @@ class CauseSearch:
         elif fact and fact.kind != NOT_FINITE and not plain:
             message = self.sentence_of(fact)[0]
         elif lost:
-            message, hint = lost.message, say("{hint}", hint=lost.hint)
+            message, hint = lost.message, lost.hint  # type: ignore[assignment]
         elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
-            message = say("{seen} That shows at {line}.", line=Line(seen.line), seen=message)
-        told = say(
-            "{message} With one change here it would be right: {says}.", message=message, says=says
-        )
+            message = tell.says("shows elsewhere", line=Line(seen.line), seen=message)
+        told = tell.says("one change", seen=message, says=says)
         code = (idea and self.known and code not in OF_A_PLACE and self.known[0].code) or code
         code = lost.code if lost and code == "wrong-formula" else code
         return self.with_launch(finding(code, told, edit.line, hint, "error"))
@@ -242,14 +241,10 @@ class CauseSearch:
         if self.lost:
             lost, line = self.lost, next(iter(self.ranks), self.seen.line)
             return self.with_launch(finding(lost.code, lost.message, line, lost.hint, "error"))
-        parts = [self.seen.message, *([self.sentence_of(self.telling)[0]] if self.telling else [])]
-        template = " ".join(["{seen}", "{fact}"][: len(parts)])
-        said = say(
-            template + " Nothing that was tried explains the numbers.",
-            seen=parts[0],
-            fact=parts[-1],
-        )
-        return replace(self.seen, message=said)
+        if not self.telling:
+            return tell.again("unexplained", self.seen)
+        fact = self.sentence_of(self.telling)[0]
+        return tell.again("unexplained fact", self.seen, fact=fact)
 
     def sentence_of(self, fact: Fact) -> tuple[Sentence, Sentence]:
         """A fact and a question; an element is one of a launch of a certain size."""
@@ -258,7 +253,7 @@ class CauseSearch:
         case = self.experiment.case if self.experiment else None
         if case and not case.exact and fact.element:
             launch = self.launcher.launched_as(case)
-            message = say("{seen} Seen on {launch}.", seen=message, launch=launch)
+            message = tell.says("seen on", seen=message, launch=launch)
         return message, hint
 
     def with_launch(self, found: Finding) -> Finding:

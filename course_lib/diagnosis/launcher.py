@@ -30,11 +30,12 @@ from course_lib.diagnosis.sizes.limits import Limits
 from course_lib.diagnosis.source.in_a_thread import Threads
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial
+from course_lib.diagnosis.words import BUDGET_OF_ALL, BUDGET_OF_ONE, tell
 from course_lib.emulator import Budget, Kernel, KernelRejected, emulate
 from course_lib.emulator.launch import Typings
 from course_lib.emulator.machine.handed import HandedValues
 from course_lib.entries import axes
-from course_lib.findings import Finding, finding
+from course_lib.findings import Finding
 from course_lib.sentences import say
 
 MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
@@ -95,17 +96,7 @@ class Launcher:
                 self.problem.covered(case.shape), self.constants, self.block
             )
         except ValueError as error:
-            hint = "Which of your constants gives the size of the block?"
-            raise KernelRejected(
-                [
-                    finding(
-                        "invalid-launch",
-                        say("No launch is possible: {said}.", said=str(error)),
-                        None,
-                        hint,
-                    )
-                ]
-            ) from None
+            raise KernelRejected([tell("no launch", None, said=str(error))]) from None
 
     @cached_property
     def tile(self) -> tuple[int, int]:
@@ -268,8 +259,8 @@ class Launcher:
         """
         steps = self.allowance(trial.case)
         if trial.profile.steps < steps:
-            return f"the {self.problem.steps_of_all} steps of all launches together"
-        return f"the {steps} steps of this launch"
+            return say(BUDGET_OF_ALL, steps=self.problem.steps_of_all)
+        return say(BUDGET_OF_ONE, steps=steps)
 
     def refuse_giants(self, first: Shape) -> None:
         """Refuse tiles so large that a problem with two of them is none for an emulator.
@@ -279,11 +270,7 @@ class Launcher:
         """
         shapes = (*self.problem.operand_shapes(first), self.problem.covered(first))
         if sum(map(math.prod, shapes)) > MOST_ELEMENTS:
-            message = say(
-                "Here a block computes a tile of {shape}: that is too large.", shape=self.tile[::-1]
-            )
-            hint = "Which of your constants gives the size of the tile, and how large is it?"
-            raise KernelRejected([finding("invalid-launch", message, None, hint)])
+            raise KernelRejected([tell("giant tile", None, shape=self.tile[::-1])])
 
     def adopt_tile(self) -> None:
         """Where an answer calls its tile by a name of its own, read the size off its arrays."""
@@ -346,11 +333,11 @@ class Launcher:
     def seen_in(self, trial: Trial, each: Finding, is_told: bool) -> Finding:
         """A finding with the launch that showed it; whoever grades is told that one in any case."""
         launch = self.launched_as(trial.case)
-        message = say("{seen} Seen on {launch}.", seen=each.message, launch=launch)
-        if not is_told:
-            seen = "{seen} Seen on {launch}."
-            message = say("{seen}", instructor=seen, seen=each.message, launch=launch)
-        return replace(each, message=message)
+        found = tell.again("seen on", each, launch=launch)
+        if is_told:
+            return found
+        told = say("{seen}", instructor="{found}", seen=each.message, found=found.message)
+        return replace(each, message=told)
 
     @property
     def letters(self) -> dict[str, tuple[str, ...]]:

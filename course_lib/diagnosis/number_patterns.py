@@ -8,13 +8,13 @@ import numpy as np
 
 from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where, zero_place
 from course_lib.diagnosis.slip import Slip
-from course_lib.sentences import Sentence, say
+from course_lib.diagnosis.words import tell
+from course_lib.sentences import Sentence
 from course_lib.words import element, joined
 
 Array = np.ndarray
 # How a fraction is lost.
 CUTS = ((np.trunc, "cut off"), (np.floor, "rounded down"), (np.rint, "rounded"))
-WHOLE = "Which `//`, cast, variable or array makes whole numbers here?"
 Answer = Callable[..., tuple[Array, Array]]  # what should come out of inputs, and the room
 
 
@@ -26,16 +26,15 @@ def not_written(outcome: Outcome) -> Sentence | None:
     if np.isnan(outcome.poison):
         return None  # a not-a-number may also have been computed; another poison tells
     if untouched.all():
-        return say(
-            "{array} was never written: every element still holds what was there before the "
-            "launch.",
-            array=outcome.output,
-        )
-    return say(
-        "What was written is right, but a part of {array} was never written: {place}.",
-        array=outcome.output,
-        place=zero_place(outcome, untouched) or where(untouched, outcome.sizes),
-    )
+        return tell.says("nothing written", array=outcome.output)
+    place = zero_place(outcome, untouched) or where(untouched, outcome.sizes)
+    return tell.says("a part not written", array=outcome.output, place=place)
+
+
+def _slip(kind: str, place: tuple[str, ...], values: str = "", /, **facts: object) -> Slip:
+    """A slip of a kind, and where in the source to look for it."""
+    found = tell(kind, None, **facts)
+    return Slip(found.code, found.message, found.hint, place, values)
 
 
 def at_zeros(outcome: Outcome) -> Slip | None:
@@ -43,12 +42,9 @@ def at_zeros(outcome: Outcome) -> Slip | None:
     place = zero_place(outcome, ~outcome.right)
     if place is None:
         return None
-    message = say("Right but {place}.", place=place)
-    hint = say(
-        "What does each line make of an element of {letter} that is exactly 0?", letter=place.letter
-    )
     values = f"{by_how_much(outcome)}."
-    return Slip("wrong-formula", message, hint, ("zero", place.letter), values=values)
+    at = ("zero", place.letter)
+    return _slip("wrong at zeros", at, values, place=place, letter=place.letter)
 
 
 def not_finite(outcome: Outcome) -> Slip | None:
@@ -59,26 +55,9 @@ def not_finite(outcome: Outcome) -> Slip | None:
     at = tuple(int(index) for index in np.argwhere(odd)[0])
     name = element(outcome.output, at)
     value = float(outcome.values[at])
-    if np.isnan(value):
-        template = (
-            "{name} is {value} although {operands} hold ordinary numbers: a step had no number to "
-            "give, as 0 / 0, ∞ / ∞ and ∞ − ∞ have none."
-        )
-        hint = "Which step can meet an infinity, or divide 0 by 0?"
-    elif value < 0:
-        template = (
-            "{name} is {value} although {operands} hold ordinary numbers: a value grew past its "
-            "type, was divided by zero, or is the logarithm of 0."
-        )
-        hint = "Which step can give −∞? Has anything been added up before it?"
-    else:
-        template = (
-            "{name} is {value} although {operands} hold ordinary numbers: a value grew past its "
-            "type, or something was divided by zero."
-        )
-        hint = "Which step can make a number that large?"
-    message = say(template, name=name, value=outcome.values[at], operands=outcome.operands)
-    return Slip("numerical-overflow", message, hint, ("exponential", "first"))
+    kind = "not a number" if np.isnan(value) else "minus infinity" if value < 0 else "infinity"
+    words = {"name": name, "value": outcome.values[at], "operands": outcome.operands}
+    return _slip(kind, ("exponential", "first"), **words)
 
 
 def diagnose(answer: Answer, outcome: Outcome) -> Slip | None:
@@ -94,13 +73,8 @@ def cut_numbers(answer: Answer, outcome: Outcome) -> Slip | None:
     """Fractions cut off, of the inputs or of the result."""
     for verb, place, values in _cut(answer, outcome):
         if not np.array_equal(values, outcome.expected) and outcome.matches(values):
-            message = say(
-                "{array} equals the right formula with the fractions {verb} {place}.",
-                array=outcome.output,
-                verb=verb,
-                place=place,
-            )
-            return Slip("integer-arithmetic", message, WHOLE, ("integer",))
+            words = {"array": outcome.output, "verb": verb, "place": place}
+            return _slip("fractions", ("integer",), **words)
     return None
 
 
@@ -124,5 +98,4 @@ def whole_numbers(outcome: Outcome) -> Slip | None:
     several = len(np.unique(got)) > 1
     if not several or (got != np.rint(got)).any() or (expected == np.rint(expected)).all():
         return None
-    message = say("{array} holds whole numbers only.", array=outcome.output)
-    return Slip("integer-arithmetic", message, WHOLE, ("integer",))
+    return _slip("whole numbers", ("integer",), array=outcome.output)

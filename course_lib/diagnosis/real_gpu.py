@@ -7,6 +7,7 @@ a band that changed shows a store outside.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,8 +16,9 @@ from course_lib.curriculum import Launch
 from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.problems.inputs import as_held, make_inputs
 from course_lib.diagnosis.problems.problem import Case, Problem
-from course_lib.findings import Finding, finding
-from course_lib.sentences import say, with_values
+from course_lib.diagnosis.words import tell
+from course_lib.findings import Finding
+from course_lib.sentences import with_values
 
 GUARD = 4096  # elements before and after an array
 PATTERN = 31337.0
@@ -56,30 +58,15 @@ def _try(
     run(kernel, plan.grid, plan.block, *(buffers.get(name, (0, given[name]))[1] for name in given))
     for name, (whole, _) in buffers.items():
         if not bands_intact(whole.copy_to_host()):
-            message = say(
-                "On your GPU, at {sizes}, memory beside {name} was overwritten.",
-                sizes=case.label(problem),
-                name=name,
-            )
-            return finding(
-                "out-of-bounds-write",
-                message,
-                None,
-                say("Which index of {name} can leave it?", name=name),
-            )
+            return tell("overwritten on a GPU", None, sizes=case.label(problem), name=name)
     got = buffers[names[-1]][1].copy_to_host()
     sizes = problem.geometry((16, 16))
     outcome = Outcome(inputs, expected, got, tolerance, sizes, case.poison, names[-1])
     if outcome.right.all():
         return None
-    message = say(
-        "On your GPU, at {sizes}, {where} is wrong. The emulator found nothing at smaller sizes.",
-        sizes=case.label(problem),
-        where=where(~outcome.right, outcome.sizes),
-    )
-    hint = "Does anything depend on the size of the problem, or on the order of the threads?"
-    said = with_values(message, f"{by_how_much(outcome)}.")
-    return finding("wrong-result", said, None, hint)
+    place = where(~outcome.right, outcome.sizes)
+    found = tell("wrong on a GPU", None, sizes=case.label(problem), where=place)
+    return replace(found, message=with_values(found.message, f"{by_how_much(outcome)}."))
 
 
 def guarded(array: np.ndarray) -> tuple[Any, Any]:

@@ -12,7 +12,8 @@ from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.trial import Trial, right_in_block_0_alone, telling
-from course_lib.findings import Finding, finding
+from course_lib.diagnosis.words import NEVER_WRITTEN, tell
+from course_lib.findings import Finding
 from course_lib.sentences import Line, Sentence, say, with_values
 
 
@@ -40,13 +41,8 @@ def ended(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
 def one_block(launcher: Launcher, trail: Trail) -> Finding:
     """The finding for an answer in which block (0, 0) alone writes."""
     lines = trail.store_lines[launcher.names[-1]]
-    letter = launcher.exercise.output
-    message = say(
-        "Only block (0, 0) writes: all others leave their part of {letter} as it was.",
-        letter=letter,
-    )
-    hint = "What keeps the threads of the other blocks from the line that stores?"
-    return finding("incomplete-output", message, lines[-1] if lines else None, hint)
+    line = lines[-1] if lines else None
+    return tell("one block", line, letter=launcher.exercise.output)
 
 
 def independent_of_input(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
@@ -65,19 +61,11 @@ def independent_of_input(launcher: Launcher, trials: Sequence[Trial]) -> Finding
             value = first.got[first.known][0]
             C, inputs = first.output, first.operands
             at = ", ".join("0" * first.got.ndim)
-            message = say(
-                "{array} does not depend on {inputs}: other inputs give the same output.",
-                array=C,
-                inputs=inputs,
-            )
-            said = with_values(message, f"{C}[{at}] is {value:.6g} in any case.")
-            hint = say(
-                "Which line carries a value from {inputs} to {array}?", inputs=inputs, array=C
-            )
             line = lines[-1] if lines else None
-            return launcher.seen_in(
-                trial, finding("hardcoded-answer", said, line, hint), is_told=False
-            )
+            found = tell("independent of input", line, array=C, inputs=inputs)
+            values = f"{C}[{at}] is {value:.6g} in any case."
+            found = replace(found, message=with_values(found.message, values))
+            return launcher.seen_in(trial, found, is_told=False)
     return None
 
 
@@ -85,20 +73,15 @@ def stale(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
     """Wrong numbers that go with values of an earlier tile."""
     for trial in wrong if launcher.problem.has_steps else ():
         for read in trial.profile.stale_reads:
-            message = say(
-                "Wrong on {sizes}: thread {thread} reads {cell} at {line}, which still "
-                "holds the value of an earlier tile.",
+            return tell(
+                "stale",
+                read.line,
                 sizes=launcher.launched_as(trial.case),
                 thread=read.thread,
                 cell=read.cell,
                 line=Line(read.line),
+                inputs=" or ".join(launcher.exercise.parameters[:-1]),
             )
-            inputs = " or ".join(launcher.exercise.parameters[:-1])
-            hint = say(
-                "What does a thread put into the tile when it stands outside of {inputs}?",
-                inputs=inputs,
-            )
-            return finding("stale-shared-read", message, read.line, hint)
     return None
 
 
@@ -116,19 +99,13 @@ def wrong_result(launcher: Launcher, trials: Sequence[Trial]) -> Finding:
     if not launcher.problem.starts_blank:  # what was written may be what it held before
         never &= launcher.trail(trial.case).writes == 0
     if never.any():
-        unwritten = say(" Never written: {where}.", where=where(never, outcome.sizes))
-    message = say(
-        "Wrong on {sizes}, in {place}.{unwritten}",
-        sizes=launcher.launched_as(trial.case),
-        place=place,
-        unwritten=unwritten,
-    )
-    hint = "Work out that one element by hand, step by step."
-    if right_in_block_0_alone(trial):
-        hint = "Block 0 is right, and no other. Where does cuda.blockIdx come in, and how far?"
+        unwritten = say(NEVER_WRITTEN, where=where(never, outcome.sizes))
     lines = launcher.trail(trial.case).store_lines[launcher.names[-1]]
     line = lines[-1] if lines else launcher.source.kernel.lineno
-    return finding("wrong-result", with_values(message, f"{by_how_much(outcome)}."), line, hint)
+    kind = "wrong but for block 0" if right_in_block_0_alone(trial) else "wrong"
+    sizes = launcher.launched_as(trial.case)
+    found = tell(kind, line, sizes=sizes, place=place, unwritten=unwritten)
+    return replace(found, message=with_values(found.message, f"{by_how_much(outcome)}."))
 
 
 def written_inputs(launcher: Launcher, trials: Sequence[Trial]) -> list[Finding]:
@@ -140,6 +117,4 @@ def written_inputs(launcher: Launcher, trials: Sequence[Trial]) -> list[Finding]
     lines = launcher.trail(known.case).store_lines
     name = next((name for name in launcher.names[:-1] if lines[name]), launcher.names[0])
     line = lines[name][0] if lines[name] else None
-    message = say("{name} is an input, and the kernel writes into it.", name=name)
-    hint = say("Which array should hold the result of {formula}?", formula=launcher.problem.formula)
-    return [finding("wrong-index", message, line, hint)]
+    return [tell("written input", line, name=name, formula=launcher.problem.formula)]

@@ -10,7 +10,7 @@ import numpy as np
 
 from course_lib.diagnosis import at_a_glance
 from course_lib.diagnosis.codes import APART, DISORDER, OUTSIDE
-from course_lib.diagnosis.faults import kept, number_types
+from course_lib.diagnosis.faults import arithmetic, kept
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.number_patterns import diagnose
 from course_lib.diagnosis.places.locate import locate
@@ -47,7 +47,7 @@ def cause_of(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
     return (
         _of_the_numbers(launcher, exact, wrong)
         or (None if exact.right else independent_of_input(launcher, trials))
-        or number_types.narrow_index(launcher.source, shortest)
+        or arithmetic.narrow_index(launcher.source, shortest)
         or stale(launcher, wrong)
     )
 
@@ -101,4 +101,4 @@ def wrapped(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
     endless = [trial for trial in trials if any(e.code == "timeout" for e in trial.errors)]
     if not endless or not any(e.code == "wrong-index" for e in endless[0].errors):
         return None
-    return number_types.narrow_index(launcher.source, max(endless[0].case.shape))
+    return arithmetic.narrow_index(launcher.source, max(endless[0].case.shape))

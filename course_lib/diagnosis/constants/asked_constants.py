@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from course_lib.diagnosis.constants.tile_choice import Numbers
+from course_lib.diagnosis.constants.words import tell
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.exercise import Task
-from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.findings import Finding
 
 
 def examine(task: Task, numbers: Numbers) -> Report:
@@ -22,15 +22,8 @@ def examine(task: Task, numbers: Numbers) -> Report:
 def _of_one(name: str, wanted: object, numbers: Numbers) -> Iterator[Finding]:
     value, line = numbers.values.get(name, ...), numbers.line(name)
     if value is ...:
-        yield finding(
-            "missing-answer",
-            say("{name} has no value yet.", name=name),
-            line,
-            say("What is {name}?", name=name),
-        )
+        yield tell("no value", line, name=name)
     elif isinstance(value, bool) or not isinstance(value, (int, float)):
-        message = say("{name} is {value}, and a number is asked for.", name=name, value=repr(value))
-        yield finding("wrong-formula", message, line, "What does one count here?")
+        yield tell("no number", line, name=name, value=repr(value))
     elif value != wanted:
-        message = say("{name} is {value}, and that is not right.", name=name, value=value)
-        yield finding("wrong-formula", message, line, "Work it out once more, with a pencil.")
+        yield tell("not right", line, name=name, value=value)

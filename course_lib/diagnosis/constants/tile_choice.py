@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
 from course_lib.curriculum import Exercise
 from course_lib.devices import device, occupancy
+from course_lib.diagnosis.constants.words import LEFT_OVER, NONE_FOR_SOME, REGISTERS, tell
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import Program
-from course_lib.findings import Finding, finding
+from course_lib.findings import Finding
 from course_lib.occupancy import Occupancy, SmLimits
 from course_lib.sentences import say
 from course_lib.words import joined
@@ -110,33 +111,16 @@ def _no_numbers(exercise: Exercise, numbers: Numbers) -> Iterator[Finding]:
     missing = [name for name in exercise.parameters if name not in numbers.values]
     if missing:
         unclear = [name for name in missing if name in numbers.lines]
-        message = say("There is no {missing}.", missing=" and no ".join(missing))
-        if unclear:
-            message = say("{names} cannot be read off here as a number.", names=joined(unclear))
-        hint: str = say(
-            "The exercise asks for five numbers: {parameters}.",
-            parameters=", ".join(exercise.parameters),
-        )
-        yield finding("missing-answer", message, numbers.line(*unclear), hint)
+        words = {"names": joined(unclear), "parameters": ", ".join(exercise.parameters)}
+        kind, line = "sizes unclear" if unclear else "sizes missing", numbers.line(*unclear)
+        yield tell(kind, line, missing=" and no ".join(missing), **words)
         return
     for name in exercise.parameters:
         value = numbers.values[name]
         if not isinstance(value, int | np.integer) or isinstance(value, bool):
-            message = say(
-                "{name} is {value}; the size of a tile is a whole number.",
-                name=name,
-                value=repr(value),
-            )
-            hint = "A division with // stays whole."
-            yield finding("compile-error", message, numbers.line(name), hint)
+            yield tell("no whole number", numbers.line(name), name=name, value=repr(value))
         elif not 1 <= value <= LARGEST:
-            message = say(
-                "{name} is {value}; the size of a tile is 1 or more (and at most {most}).",
-                name=name,
-                value=value,
-                most=LARGEST,
-            )
-            yield finding("invalid-launch", message, numbers.line(name))
+            yield tell("no size", numbers.line(name), name=name, value=value, most=LARGEST)
 
 
 def _does_not_fit(tile: TileConfiguration, numbers: Numbers) -> Iterator[Finding]:
@@ -144,9 +128,9 @@ def _does_not_fit(tile: TileConfiguration, numbers: Numbers) -> Iterator[Finding
     for block, thread, what in (("BM", "TM", "rows"), ("BN", "TN", "columns")):
         size, part = getattr(tile, block), getattr(tile, thread)
         if size % part:
-            message = say(
-                "{block} = {size} {what} are shared out in groups of {thread} = {part}: that "
-                "makes {whole} threads, and {rest} {what} belong to none.",
+            yield tell(
+                "rest of a tile",
+                numbers.line(block, thread),
                 block=block,
                 size=size,
                 what=what,
@@ -155,8 +139,6 @@ def _does_not_fit(tile: TileConfiguration, numbers: Numbers) -> Iterator[Finding
                 whole=size // part,
                 rest=size % part,
             )
-            hint = say("{thread} has to divide {block}.", thread=thread, block=block)
-            yield finding("incomplete-output", message, numbers.line(block, thread), hint)
 
 
 def _cannot_run(tile: TileConfiguration, launch: Occupancy, numbers: Numbers) -> Iterator[Finding]:
@@ -164,34 +146,14 @@ def _cannot_run(tile: TileConfiguration, launch: Occupancy, numbers: Numbers) ->
     sm = launch.sm
     rows, columns = tile.BM // tile.TM, tile.BN // tile.TN
     if tile.threads > sm.threads_per_block:
-        message = say(
-            "{BM}/{TM} × {BN}/{TN} = {rows} × {columns} = {threads} threads, and a block has at "
-            "most {most}.",
-            BM=tile.BM,
-            TM=tile.TM,
-            BN=tile.BN,
-            TN=tile.TN,
-            rows=rows,
-            columns=columns,
-            threads=tile.threads,
-            most=sm.threads_per_block,
-        )
-        hint = "What has to grow so that fewer threads compute the same tile?"
-        yield finding("invalid-launch", message, numbers.line("TM", "TN"), hint)
+        most = sm.threads_per_block
+        words = {"rows": rows, "columns": columns, "threads": tile.threads, "most": most}
+        yield tell("too many threads", numbers.line("TM", "TN"), **asdict(tile), **words)
     yield from _too_many_registers(tile, launch, numbers)
     if tile.shared_bytes > sm.shared_per_block_bytes:
-        message = say(
-            "4 · {BK} · ({BM} + {BN}) = {shared_bytes} bytes of shared memory, and a block on the "
-            "{device} has at most {most}.",
-            BK=tile.BK,
-            BM=tile.BM,
-            BN=tile.BN,
-            shared_bytes=tile.shared_bytes,
-            device=GPU,
-            most=sm.shared_per_block_bytes,
-        )
-        hint = "Which size costs shared memory and changes nothing about the intensity?"
-        yield finding("invalid-launch", message, numbers.line("BK"), hint)
+        words = {"shared_bytes": tile.shared_bytes, "most": sm.shared_per_block_bytes}
+        line = numbers.line("BK")
+        yield tell("too much shared memory", line, device=GPU, **asdict(tile), **words)
     if tile.threads <= sm.threads_per_block:
         yield from _uneven_loads(tile, numbers)
 
@@ -200,27 +162,22 @@ def _too_many_registers(
     tile: TileConfiguration, launch: Occupancy, numbers: Numbers
 ) -> Iterator[Finding]:
     sm: SmLimits = launch.sm
-    estimate = (
-        f"{tile.TM} · {tile.TN} sums + {tile.TM} + {tile.TN} operands + {OVERHEAD} others = "
-        f"{tile.registers} registers"
-    )
     if tile.registers > sm.registers_per_thread:
-        message = say(
-            "{estimate}, and a thread has at most {most}.",
-            estimate=estimate,
-            most=sm.registers_per_thread,
-        )
+        kind = "too many registers"
     elif launch.register_limit == 0 and tile.threads <= sm.threads_per_block:
-        message = say(
-            "{estimate} for each of {threads} threads. {why_not}",
-            estimate=estimate,
-            threads=tile.threads,
-            why_not=launch.why_not,
-        )
+        kind = "too many registers together"
     else:
         return
-    hint = "Every output of a thread is a sum, and every sum lives in a register."
-    yield finding("invalid-launch", message, numbers.line("TM", "TN"), hint)
+    yield tell(
+        kind,
+        numbers.line("TM", "TN"),
+        estimate=say(
+            REGISTERS, TM=tile.TM, TN=tile.TN, overhead=OVERHEAD, registers=tile.registers
+        ),
+        most=sm.registers_per_thread,
+        threads=tile.threads,
+        why_not=launch.why_not,
+    )
 
 
 def _uneven_loads(tile: TileConfiguration, numbers: Numbers) -> Iterator[Finding]:
@@ -229,42 +186,22 @@ def _uneven_loads(tile: TileConfiguration, numbers: Numbers) -> Iterator[Finding
         left = elements % tile.threads
         if left:
             each, idle = elements // tile.threads, tile.threads - elements
-            shares = say("{each} for each, and {left} are left over", each=each, left=left)
-            if not each:
-                shares = say("{idle} of the threads get none", idle=idle)
-            message = say(
-                "The tile of {name} has {side} · BK = {elements} elements for {threads} threads: "
-                "{shares}.",
-                name=name,
-                side=side,
-                elements=elements,
-                threads=tile.threads,
-                shares=shares,
-            )
-            hint = say("{side} · BK should be a multiple of the threads.", side=side)
-            yield finding("wrong-loop-bound", message, numbers.line(side, "BK"), hint)
+            shares = say(LEFT_OVER if each else NONE_FOR_SOME, each=each, left=left, idle=idle)
+            words = {"elements": elements, "threads": tile.threads, "shares": shares}
+            yield tell("uneven loads", numbers.line(side, "BK"), name=name, side=side, **words)
 
 
 def _leaves_room(tile: TileConfiguration, launch: Occupancy, numbers: Numbers) -> Iterator[Finding]:
     idle = -tile.threads % launch.sm.warp_size
     if idle:
-        message = say(
-            "{threads} threads are {warps} warps, the last with {idle} lanes that have nothing to "
-            "do.",
-            threads=tile.threads,
-            warps=launch.warps_per_block,
-            idle=idle,
-        )
-        hint = "How many threads make whole warps?"
-        yield finding(
-            "not-used", message, numbers.line("BM", "BN", "TM", "TN"), hint, severity="error"
-        )
+        line, warps = numbers.line("BM", "BN", "TM", "TN"), launch.warps_per_block
+        yield tell("idle lanes", line, threads=tile.threads, warps=warps, idle=idle)
     if launch.blocks < LEAST_BLOCKS:
         limiter = launch.limiters[0]
-        message = say(
-            "An SM of the {device} has room for {blocks} block of {threads} threads with "
-            "{registers} registers and {shared_bytes} bytes; the exercise asks for {wanted}. "
-            "By {limiter}: {arithmetic}.",
+        sizes = ("BK",) if limiter == "shared memory" else ("TM", "TN", "BM", "BN")
+        yield tell(
+            "few blocks",
+            numbers.line(*sizes),
             device=GPU,
             blocks=launch.blocks,
             threads=tile.threads,
@@ -274,26 +211,12 @@ def _leaves_room(tile: TileConfiguration, launch: Occupancy, numbers: Numbers) -
             limiter=limiter,
             arithmetic=launch.arithmetic[limiter],
         )
-        hint = "Which of the four limits binds, and which size moves it?"
-        sizes = ("BK",) if limiter == "shared memory" else ("TM", "TN", "BM", "BN")
-        yield finding("not-used", message, numbers.line(*sizes), hint, severity="error")
 
 
 def _reuses(tile: TileConfiguration, numbers: Numbers) -> Iterator[Finding]:
     if tile.intensity < INTENSITY:
-        message = say(
-            "{BM} · {BN} / (2 · ({BM} + {BN})) = {intensity} FLOP per requested byte; the "
-            "exercise asks for {wanted}, the {device}'s FP32 ridge.",
-            BM=tile.BM,
-            BN=tile.BN,
-            intensity=f"{tile.intensity:.1f}",
-            wanted=INTENSITY,
-            device=GPU,
-        )
-        hint = "Which two sizes stand in the formula? What must happen to the threads then?"
-        yield finding(
-            "excess-global-traffic", message, numbers.line("BM", "BN"), hint, severity="error"
-        )
+        words = {"intensity": f"{tile.intensity:.1f}", "wanted": INTENSITY, "device": GPU}
+        yield tell("little reuse", numbers.line("BM", "BN"), **asdict(tile), **words)
 
 
 def _holds(tile: TileConfiguration, launch: Occupancy, found: list[Finding]) -> list[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.costs.measured import Measured
-from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.diagnosis.costs.words import tell
+from course_lib.findings import Finding
 
 ROOM = 1.02
 FLOAT_BYTES = 4
@@ -36,25 +36,21 @@ def loads_of_a_task(exercise: Exercise, measured: Measured) -> Iterator[Finding]
         return
     lines = profile.lines
     busiest = max(lines, key=lambda n: lines[n].global_load_bytes + lines[n].shared_load_bytes)
-    message = say(
-        "The threads load {loads} numbers for {multiply_adds} multiply-adds: {each} for each, "
-        "where {enough} would do.",
+    yield tell(
+        "loaded again",
+        busiest,
         loads=f"{loads:,.0f}",
         multiply_adds=f"{multiply_adds:,.0f}",
         each=f"{loads / multiply_adds:.3g}",
         enough=f"{exercise.loads:.3g}",
     )
-    hint = "Which number does a thread load here that it has loaded before?"
-    yield finding("not-used", message, busiest, hint, "error")
 
 
 def _several_sums(measured: Measured) -> list[Finding]:
     """With one output for each thread, no value in a register serves another sum."""
     if math.prod(measured.thread_tile) > 1:
         return []
-    message = "A thread computes one element, so no value in its registers serves a second sum."
-    hint = "Which constants say how many elements one thread computes?"
-    return [finding("not-used", message, measured.source.kernel.lineno, hint, "error")]
+    return [tell("one element", measured.source.kernel.lineno)]
 
 
 def _second_axis(exercise: Exercise, measured: Measured) -> list[Finding]:
@@ -68,17 +64,9 @@ def _second_axis(exercise: Exercise, measured: Measured) -> list[Finding]:
         return []
     rows, columns = measured.thread_tile
     sums, letter = rows * columns, "A" if columns == 1 else "B"
-    message = say(
-        "A thread's tile is a line of {rows} x {columns}: it reads {loads_per_sum} numbers for "
-        "{sums} multiply-adds in a step of k, and a number of {letter} serves one sum only.",
-        rows=rows,
-        columns=columns,
-        loads_per_sum=f"{loads * sums:.4g}",
-        sums=sums,
-        letter=letter,
-    )
-    hint = "Which of TM and TN is 1? How many reads would a square of as many outputs need?"
-    return [finding("not-used", message, measured.source.kernel.lineno, hint, "error")]
+    words = {"rows": rows, "columns": columns, "sums": sums, "letter": letter}
+    line, read = measured.source.kernel.lineno, f"{loads * sums:.4g}"
+    return [tell("tile of one line", line, loads_per_sum=read, **words)]
 
 
 def _reads_per_product(measured: Measured) -> float:
@@ -96,10 +84,9 @@ def _loads_per_fma(measured: Measured) -> Iterator[Finding]:
         return
     lines = measured.profile.lines
     busiest = max(lines, key=lambda number: lines[number].shared_load_bytes)
-    message = say(
-        "In a step of k a thread reads {loads_now} numbers from shared memory for its {sums} "
-        "multiply-adds: {loads} for each. A tile of {rows} x {columns} needs {rows} + {columns} = "
-        "{numbers}, {enough} for each.",
+    yield tell(
+        "read again in a step",
+        busiest,
         loads_now=f"{loads * rows * columns:.4g}",
         sums=rows * columns,
         loads=f"{loads:.4g}",
@@ -108,8 +95,6 @@ def _loads_per_fma(measured: Measured) -> Iterator[Finding]:
         numbers=rows + columns,
         enough=f"{enough:.4g}",
     )
-    hint = "Which number does this thread read more than once in the same step of k?"
-    yield finding("not-used", message, busiest, hint, "error")
 
 
 def _sums_in_global_memory(measured: Measured) -> Iterator[Finding]:
@@ -121,11 +106,5 @@ def _sums_in_global_memory(measured: Measured) -> Iterator[Finding]:
         return
     stores = measured.source.accesses(name, store=True)
     line = max(stores, key=lambda each: len(measured.source.loops_around(each)), default=None)
-    message = say(
-        "Each element of {name} is written {times} times: its sum grows in global memory, and a "
-        "register could keep it to the end.",
-        name=name,
-        times=f"{times:.4g}",
-    )
-    hint = say("How often has a thread to touch {name}, if it keeps its sums to itself?", name=name)
-    yield finding("not-used", message, line.lineno if line else None, hint, "error")
+    at = line.lineno if line else None
+    yield tell("sums in global memory", at, name=name, times=f"{times:.4g}")

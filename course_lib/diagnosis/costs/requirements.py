@@ -9,15 +9,20 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis.costs.banks import bank_conflicts
-from course_lib.diagnosis.costs.coalescing import coalescing, coalescing_at_edges
 from course_lib.diagnosis.costs.measured import Measured, first_line, severity_of
 from course_lib.diagnosis.costs.registers import FLOAT_BYTES, loads_of_a_task, register_reuse
 from course_lib.diagnosis.costs.task_costs import costs_of_a_task
+from course_lib.diagnosis.costs.transactions import (
+    bank_conflicts,
+    coalescing,
+    coalescing_at_edges,
+)
+from course_lib.diagnosis.costs.words import NEED, PROBLEM, READ_TOO, tell
 from course_lib.emulator.profile.cost import SECTOR_BYTES
-from course_lib.findings import Finding, finding
+from course_lib.findings import Finding
 from course_lib.sentences import say
 from course_lib.words import joined
 
@@ -55,12 +60,9 @@ def _keeps_to_itself(exercise: Exercise, measured: Measured) -> Iterator[Finding
     if "shared-memory" not in exercise.points or measured.hands_over or not arrays:
         return
     name = arrays[0].name
-    message = say(
-        "Each thread reads from {array} only what it has written there itself.", array=name
+    yield tell(
+        "nothing handed over", first_line(measured.source, name) or arrays[0].line, array=name
     )
-    line = first_line(measured.source, name) or arrays[0].line
-    hint = "Which number does a thread need that another one has loaded?"
-    yield finding("not-used", message, line, hint, "error")
 
 
 def judge_uneven(exercise: Exercise, measured: Measured) -> list[Finding]:
@@ -85,61 +87,39 @@ def _reuse_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]
         times, least = (
             count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
         )
-        message = say(
-            "Each element of {letter} is fetched {times} times{problem}, which do not divide "
-            "these sizes; {least} would do.",
-            letter=letter,
-            times=f"{times:.3g}",
-            problem=_in_problem(measured),
-            least="once" if least == 1 else f"{least:.4g} times",
-        )
-        hint = say(
-            "What does a block do with {letter} where its last tile is only partly filled?",
-            letter=letter,
-        )
-        line = _busiest(traffic.loaded_at)
-        yield finding("excess-global-traffic", message, line, hint, "error")
+        words = {"letter": letter, "times": f"{times:.3g}", "problem": _in_problem(measured)}
+        line, enough = _busiest(traffic.loaded_at), "once" if least == 1 else f"{least:.4g} times"
+        yield tell("fetched again at edges", line, least=enough, **words)
 
 
 def _shared_memory(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     """Is shared memory there, and do the operands come from it?"""
     if not {"shared-memory", "registers"} & exercise.points.keys():
         return
-    arrays = measured.profile.shared_arrays
-    hint = "Which elements do several threads of a block need? Where could they lie in common?"
-    if _each_is_fetched_once(measured):
-        hint = "Which thread could fetch a number for another one? Where could it lie in common?"
+    found = _not_from_shared_memory(measured)
+    if found:
+        once = _each_is_fetched_once(measured)
+        yield tell.again("fetched for another" if once else "needed by several", found)
+
+
+def _not_from_shared_memory(measured: Measured) -> Finding | None:
+    profile, source = measured.profile, measured.source
+    arrays = profile.shared_arrays
+    names = joined(array.name for array in arrays)
     if not arrays:
-        message = "No shared memory is used: every thread fetches its operands from global memory."
-        if measured.source.calls(WARP_FUNCTIONS):
-            message = "No shared memory is used, and it is asked for here."
-        yield finding("not-used", message, measured.source.kernel.lineno, hint, "error")
-    elif not measured.profile.shared_load_requests:
-        names = joined(array.name for array in arrays)
-        message = say(
-            "{names} {are} {done}, but never read.",
-            names=names,
-            are="is" if len(arrays) == 1 else "are",
-            done="filled" if measured.profile.shared_store_requests else "there",
-        )
+        kind = "warps alone" if source.calls(WARP_FUNCTIONS) else "no shared memory"
+        return tell(kind, source.kernel.lineno)
+    if not profile.shared_load_requests:
         line = _line_of_operands(measured) or arrays[0].line
-        yield finding("not-used", message, line, hint, "error")
-    elif measured.hands_over and _is_for_show(measured):
-        message = say(
-            "The result is not made of what threads read of each other in {names}: every thread "
-            "fetches its operands from global memory.",
-            names=joined(array.name for array in arrays),
-        )
-        yield finding("not-used", message, arrays[0].line, hint, "error")
-    elif _passes_shared_memory_by(measured):
-        read = measured.profile.shared_load_bytes // FLOAT_BYTES
-        message = say(
-            "Only {read} numbers are read from shared memory, and {fetched} from global memory: "
-            "every thread fetches its operands from there.",
-            read=f"{read:,}",
-            fetched=f"{sum(_fetched(measured)):,}",
-        )
-        yield finding("not-used", message, arrays[0].line, hint, "error")
+        done = "filled" if profile.shared_store_requests else "there"
+        are = "is" if len(arrays) == 1 else "are"
+        return tell("never read", line, names=names, are=are, done=done)
+    if measured.hands_over and _is_for_show(measured):
+        return tell("for show", arrays[0].line, names=names)
+    if _passes_shared_memory_by(measured):
+        read, fetched = profile.shared_load_bytes // FLOAT_BYTES, sum(_fetched(measured))
+        return tell("passed by", arrays[0].line, read=f"{read:,}", fetched=f"{fetched:,}")
+    return None
 
 
 def _each_is_fetched_once(measured: Measured) -> bool:
@@ -225,27 +205,14 @@ def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         times, least = (
             count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
         )
-        message = ""
+        line, problem = _busiest(traffic.loaded_at), _in_problem(measured)
         if times > ROOM_FOR_REUSE * least:
-            message = say(
-                "Each element of {letter} is fetched {times} times{problem}; {least} would do.",
-                letter=letter,
-                times=f"{times:.4g}",
-                problem=_in_problem(measured),
-                least="once" if least == 1 else f"{least:.4g} times",
-            )
+            enough = "once" if least == 1 else f"{least:.4g} times"
+            words = {"letter": letter, "times": f"{times:.4g}", "problem": problem}
+            yield tell("fetched again", line, least=enough, **words)
         elif measured.step_tile and measured.step_tile < SMALLEST_TILE:
-            message = say(
-                "A tile of {step} saves next to nothing: each element of {letter} is fetched "
-                "{least} times.",
-                step=measured.step_tile,
-                letter=letter,
-                least=f"{least:.4g}",
-            )
-        if message:
-            hint = say("How often does one block read the same element of {letter}?", letter=letter)
-            line = _busiest(traffic.loaded_at)
-            yield finding("excess-global-traffic", message, line, hint, "error")
+            step = measured.step_tile
+            yield tell("tiny tile", line, step=step, letter=letter, least=f"{least:.4g}")
 
 
 def _busiest(elements_at: Mapping[int, int]) -> int | None:
@@ -258,7 +225,7 @@ def _in_problem(measured: Measured) -> str:
     if not measured.step_tile:
         return ""
     M, N, K = measured.shape
-    return f" in a problem of {M} x {K} x {N} with tiles of {measured.step_tile}"
+    return say(PROBLEM, sizes=f"{M} x {K} x {N}", step=measured.step_tile)
 
 
 def _barriers(measured: Measured) -> Iterator[Finding]:
@@ -272,12 +239,9 @@ def _barriers(measured: Measured) -> Iterator[Finding]:
         return
     lines = [number for number in profile.lines if profile.lines[number].barriers]
     busiest = max(lines, key=lambda number: profile.lines[number].barriers, default=None)
-    need = f"{needed} would do" if needed else "no thread needs what another one wrote"
-    if measured.step_tile:
-        need = f"{needed // 2} tiles need {needed}"
-    message = say("Each block passes {each} barriers; {need}.", each=f"{each:.4g}", need=need)
-    hint = "What does each barrier wait for?"
-    yield finding("excess-barriers", message, busiest, hint, "warning")
+    need = "enough" if needed else "none"
+    need = say(NEED["tiles" if measured.step_tile else need], tiles=needed // 2, needed=needed)
+    yield tell("barriers", busiest, each=f"{each:.4g}", need=need)
 
 
 def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -289,13 +253,8 @@ def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Findin
     busiest = max(adding, key=lambda number: lines[number].flops, default=None)
     if busiest is None or lines[busiest].active_lanes >= 2 * lines[busiest].executed:
         return
-    message = say(
-        "One lane of a warp adds up all numbers here, in {executed} iterations; the other lanes "
-        "wait.",
-        executed=f"{lines[busiest].executed:,}",
-    )
-    hint = "Which sums could two threads work out at the same time?"
-    yield finding("serial-work", message, busiest, hint, severity_of(exercise, "parallel"))
+    found = tell("one lane", busiest, executed=f"{lines[busiest].executed:,}")
+    yield replace(found, severity=severity_of(exercise, "parallel"))
 
 
 def _elements_of_a_thread(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -303,16 +262,9 @@ def _elements_of_a_thread(exercise: Exercise, measured: Measured) -> Iterator[Fi
     most = exercise.most_elements
     if not most or measured.most_elements <= most:
         return
-    message = say(
-        "A thread computes {count} elements of {output} here, one after the other; the exercise "
-        "asks for at most {most} from each.",
-        count=measured.most_elements,
-        output=exercise.output,
-        most="one" if most == 1 else most,
-    )
     line = first_line(measured.source, measured.names[-1], store=True)
-    hint = "Which one element belongs to this thread, and who computes the one beside it?"
-    yield finding("serial-work", message, line, hint, "error")
+    words = {"output": exercise.output, "most": "one" if most == 1 else most}
+    yield tell("many elements", line, count=measured.most_elements, **words)
 
 
 def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -326,16 +278,9 @@ def _kept_in_the_output(exercise: Exercise, measured: Measured) -> Iterator[Find
         count / elements for count in (traffic.stored_elements, traffic.loaded_elements)
     )
     line = _busiest(traffic.stored_at)
-    read_too = f" and read {read:.4g} times" if read >= 1 else ""
-    message = say(
-        "Each element of {letter} is written {written} times{read_too}: the running result goes "
-        "to global memory again and again.",
-        letter=letter,
-        written=f"{written:.4g}",
-        read_too=read_too,
-    )
-    hint = "Where else could a thread keep a number that nobody but itself needs until the end?"
-    yield finding("excess-global-traffic", message, line, hint, "warning")
+    read_too = say(READ_TOO, times=f"{read:.4g}") if read >= 1 else ""
+    words = {"letter": letter, "written": f"{written:.4g}", "read_too": read_too}
+    yield tell("running result", line, **words)
 
 
 def _atomics(measured: Measured) -> Iterator[Finding]:
@@ -345,11 +290,4 @@ def _atomics(measured: Measured) -> Iterator[Finding]:
     if profile.atomics <= elements:
         return
     line = next((number for number in sorted(profile.lines) if profile.lines[number].atomics), None)
-    message = say(
-        "{atomics} atomic requests for {elements} elements of the result: lanes that meet at one "
-        "cell take turns, in an order that may change from run to run, and with it the rounding.",
-        atomics=f"{profile.atomics:,}",
-        elements=f"{elements:,}",
-    )
-    hint = "Which of these sums could a thread collect in a register first?"
-    yield finding("serial-work", message, line, hint, "warning")
+    yield tell("atomics", line, atomics=f"{profile.atomics:,}", elements=f"{elements:,}")

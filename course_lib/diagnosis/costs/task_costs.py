@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.costs.measured import Measured
+from course_lib.diagnosis.costs.words import tell
 from course_lib.diagnosis.launches.journeys import Journeys
 from course_lib.entries import axes
-from course_lib.findings import Finding, finding
-from course_lib.sentences import Line, say
+from course_lib.findings import Finding
+from course_lib.sentences import Line
 
 ROOM = 1.02
 FLOAT_BYTES, WIDE_BYTES, WARP = 4, 16, 32
@@ -38,9 +39,7 @@ def costs_of_a_task(exercise: Exercise, measured: Measured) -> Iterator[Finding]
 def _shared_arrays(measured: Measured) -> Iterator[Finding]:
     """Shared memory where the task is about what happens without it."""
     for array in measured.profile.shared_arrays[:1]:
-        message = say("{array} is shared memory; this task is to do without.", array=array.name)
-        hint = "Which element can a thread store as soon as it has read it?"
-        yield finding("not-allowed", message, array.line, hint)
+        yield tell("not wanted", array.line, array=array.name)
 
 
 def _narrow_accesses(task: Task, measured: Measured) -> Iterator[Finding]:
@@ -56,22 +55,10 @@ def _narrow_accesses(task: Task, measured: Measured) -> Iterator[Finding]:
             size = FLOAT_BYTES * elements / (WARP * requests) if requests else WIDE_BYTES
             if size >= WIDE_BYTES:
                 continue
-            message = say(
-                "{requests} {verb} requests move {elements} numbers of {letter}: {size} bytes for "
-                "each lane, where one instruction can move 16.",
-                requests=f"{requests:,}",
-                verb=verb,
-                elements=f"{elements:,}",
-                letter=letter,
-                size=f"{size:.3g}",
-            )
-            hint = say(
-                "Which function {verb}s four neighbours of {letter} at once?",
-                verb=verb,
-                letter=letter,
-            )
+            words = {"verb": verb, "letter": letter, "size": f"{size:.3g}"}
+            counts = {"requests": f"{requests:,}", "elements": f"{elements:,}"}
             line = max(at, key=lambda each: (at[each], each), default=None)
-            yield finding("not-used", message, line, hint, "error")
+            yield tell("narrow", line, **words, **counts)
 
 
 def _passes(task: Task, measured: Measured) -> Iterator[Finding]:
@@ -83,18 +70,14 @@ def _passes(task: Task, measured: Measured) -> Iterator[Finding]:
     lines = profile.lines
     busiest = max(lines, key=lambda number: lines[number].shared_load_wavefronts)
     there = lines[busiest]
-    message = say(
-        "Loads from shared memory take {passes} passes for each multiply-add of a warp, and "
-        "{enough} would do. A load here takes {each}.",
+    found = tell(
+        "passes",
+        busiest,
         passes=f"{profile.shared_load_wavefronts / multiply_adds:.4g}",
         enough=f"{task.passes:.4g}",
         each=f"{there.shared_load_wavefronts / there.shared_load_requests:.3g}",
     )
-    if there.shared_load_bank_conflicts:
-        hint = "By how many words do the pieces of neighbouring lanes lie apart here?"
-    else:
-        hint = "Which lanes read the same piece? Is it lane 0 and 1, or 0 and 2, and so on?"
-    yield finding("bank-conflict", message, busiest, hint, "error")
+    yield tell.again("pieces apart", found) if there.shared_load_bank_conflicts else found
 
 
 def _reads(task: Task, measured: Measured) -> Iterator[Finding]:
@@ -110,14 +93,9 @@ def _reads(task: Task, measured: Measured) -> Iterator[Finding]:
         if isinstance(node, ast.For | ast.While)
         and node.lineno <= busiest <= (node.end_lineno or node.lineno)
     ]
-    message = say(
-        "The loops do more than the result needs: the threads read "
-        "{count} numbers from shared memory, and {enough} would do.",
-        count=f"{profile.shared_load_bytes // FLOAT_BYTES:,}",
-        enough=f"{task.reads:,}",
-    )
-    line = min(around, default=busiest)
-    yield finding("wrong-loop-bound", message, line, task.reads_hint, "error")
+    counts = {"count": profile.shared_load_bytes // FLOAT_BYTES, "enough": task.reads}
+    words = {name: f"{count:,}" for name, count in counts.items()}
+    yield tell("idle turns", min(around, default=busiest), hint=task.reads_hint, **words)
 
 
 def _visits(task: Task, measured: Measured) -> Iterator[Finding]:
@@ -129,29 +107,15 @@ def _visits(task: Task, measured: Measured) -> Iterator[Finding]:
         count = math.prod(traffic.shape)
         if traffic.loaded_elements <= task.visits[letter] * count:
             continue
-        message = say(
-            "The {count} numbers of {array} are loaded {times} times each, on average: the threads "
-            "go back to numbers that they have seen.",
-            count=count,
-            array=letter,
-            times=f"{traffic.loaded_elements / count:.3g}",
-        )
-        at = traffic.loaded_at
+        at, times = traffic.loaded_at, f"{traffic.loaded_elements / count:.3g}"
         line = max(at, key=lambda each: (at[each], each), default=None)
-        hint = "What has to be kept of the numbers before, so that none is needed again?"
-        yield finding("excess-global-traffic", message, line, hint, "error")
+        yield tell("visited again", line, count=count, array=letter, times=times)
 
 
 def _stores(journeys: Journeys) -> Iterator[Finding]:
     """Shared memory that threads fill themselves, so that every number takes a register."""
-    if journeys.stored is None:
-        return
-    message = say(
-        "This stores in shared memory what a register holds; an asynchronous copy needs neither "
-        "the register nor the store."
-    )
-    hint = "Which copy goes from global to shared memory by itself?"
-    yield finding("not-used", message, journeys.stored, hint, "error")
+    if journeys.stored is not None:
+        yield tell("stored by threads", journeys.stored)
 
 
 def _waits_at_once(journeys: Journeys) -> Iterator[Finding]:
@@ -159,19 +123,8 @@ def _waits_at_once(journeys: Journeys) -> Iterator[Finding]:
     if journeys.at_once is None:
         return
     ordered, arrived = journeys.at_once
-    if ordered == arrived:
-        message = say(
-            "The copy that begins here is waited for at once: while the tile is on its way, "
-            "nothing is multiplied."
-        )
-    else:
-        message = say(
-            "This stores at once what {line} has asked for: while the tile is on its way, nothing "
-            "is multiplied.",
-            line=Line(ordered),
-        )
-    hint = "What could the threads do before they need the next tile?"
-    yield finding("serial-work", message, arrived, hint, "error")
+    kind = "copy waited for" if ordered == arrived else "stored at once"
+    yield tell(kind, arrived, line=Line(ordered))
 
 
 def _barriers(task: Task, measured: Measured) -> Iterator[Finding]:
@@ -183,15 +136,8 @@ def _barriers(task: Task, measured: Measured) -> Iterator[Finding]:
         return
     lines = profile.lines
     last = max(number for number in lines if lines[number].barriers)
-    message = say(
-        "Each block passes {each} barriers here, and {enough} would do.",
-        each=f"{each:.4g}",
-        enough=enough,
-    )
-    hint = "For each barrier: which buffer is written before it, and who reads it after?"
-    if task.barriers_along:
-        hint = "Which buffer can be written while the other one is read?"
-    yield finding("excess-barriers", message, last, hint, "error")
+    kind = "barriers of buffers in turns" if task.barriers_along else "barriers of buffers"
+    yield tell(kind, last, each=f"{each:.4g}", enough=enough)
 
 
 def _size(letter: str, task: Task, measured: Measured) -> int:

@@ -9,6 +9,7 @@ from typing import Literal, cast
 
 import numpy as np
 
+from course_lib.diagnosis.faults.words import BEFORE_ANOTHER, CLAUSE, JOINED
 from course_lib.diagnosis.source.in_a_thread import Threads, Value, value_in
 from course_lib.diagnosis.source.nodes import indices_of, part_of
 from course_lib.diagnosis.source.source import Source
@@ -45,9 +46,9 @@ def worked_out(source: Source, test: ast.expr, threads: Threads) -> Sentence | N
     if any(each is None for each in told):
         return None
     listed = one_after_another(
-        say("{clause},", clause=each) if each is not told[-1] else each for each in told if each
+        say(BEFORE_ANOTHER, clause=each) if each is not told[-1] else each for each in told if each
     )
-    return say("{clauses}, joined by `{joint}`", clauses=listed, joint=joint) if joint else listed
+    return say(JOINED, clauses=listed, joint=joint) if joint else listed
 
 
 def _clause(source: Source, clause: ast.expr, threads: Threads) -> Sentence | None:
@@ -55,7 +56,7 @@ def _clause(source: Source, clause: ast.expr, threads: Threads) -> Sentence | No
     if holds is None or np.ndim(holds) or isinstance(holds, tuple):
         return None
     return say(
-        "{clause} is {truth}{numbers}",
+        CLAUSE,
         clause=ast.unparse(clause),
         truth="true" if holds else "false",
         numbers=_numbers(source, clause, threads),

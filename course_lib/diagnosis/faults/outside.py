@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from course_lib.diagnosis.codes import OUTSIDE, array_of
 from course_lib.diagnosis.faults import guards
-from course_lib.diagnosis.source.in_a_thread import Threads
+from course_lib.diagnosis.faults.words import tell
+from course_lib.diagnosis.source.in_a_thread import Threads, value_in
 from course_lib.diagnosis.source.nodes import THREAD, indices_of, loop_names, names_in, root_name
 from course_lib.diagnosis.source.source import Source, bound_line
-from course_lib.findings import Finding, finding
-from course_lib.sentences import Capital, Line, facts_of, say
+from course_lib.findings import Finding
+from course_lib.sentences import Capital, Line, facts_of
 
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
@@ -69,7 +70,7 @@ def explain_outside(
     stray = Stray(each, source, access, axis, index, length, thread)
     slot = stray.slot
     if isinstance(slot, ast.Constant):  # a number is no thread's own, so no test is missing
-        return replace(each, hint="Which element is meant? Indices count from 0.")
+        return tell.again("number as an index", each)
     looping = source.origins(slot) & source.loop_variables(access)
     if array not in launch.shapes:
         return _outside_tile(stray)
@@ -91,18 +92,8 @@ def explain_outside(
 
 def _on_another_axis(each: Finding, access: ast.Subscript, slot: ast.expr) -> Finding:
     """The index is kept below the length of another axis than the one it stands on."""
-    message = say(
-        "In {access}, {index} stands on an axis of another length: {seen}",
-        index=ast.unparse(slot),
-        access=ast.unparse(access),
-        seen=each.message,
-    )
-    hint = say(
-        "How far does {index} go, and which axis of {array} is as long?",
-        index=ast.unparse(slot),
-        array=array_of(each.cell),
-    )
-    return replace(each, code="wrong-index", message=message, hint=hint)
+    words = {"index": ast.unparse(slot), "access": ast.unparse(access)}
+    return tell.again("on another axis", each, array=array_of(each.cell), **words)
 
 
 def _goes_too_far(stray: Stray, output: str = "") -> Finding:
@@ -110,23 +101,15 @@ def _goes_too_far(stray: Stray, output: str = "") -> Finding:
 
     `output` is named where the thread has an element of it.
     """
-    each, index = stray.found, ast.unparse(stray.slot)
     beyond = stray.index - stray.length + 1
-    message = say(
-        "The index {index} {goes}. {seen}",
-        index=index,
+    return tell.again(
+        "goes too far by itself" if output else "goes too far",
+        stray.found,
+        seen=Capital(stray.found.message),
+        index=ast.unparse(stray.slot),
         goes=f"goes {beyond} too far" if 0 < beyond <= stray.length else "is far outside",
-        seen=Capital(each.message),
+        output=output,
     )
-    hint = say("Work out {index} by hand for the second tile or block.", index=index)
-    if output:
-        message = say(
-            "{said} The tests are right to let this thread pass: it has an element of {output}.",
-            said=message,
-            output=output,
-        )
-        hint = say("What is {index} in this thread, and what should it be?", index=index)
-    return replace(each, code="wrong-index", message=message, hint=hint)
 
 
 def _access_at(source: Source, array: str, each: Finding) -> ast.Subscript | None:
@@ -159,13 +142,8 @@ def _outside_tile(stray: Stray) -> Finding:
         own = [loop for loop in loops if slot.id in loop_names(loop)]
         loop = (own or loops)[-1]
         of_tile = array_of(each.cell) in source.shared_names()
-        message = say("The loop runs past the end: {seen}", seen=each.message)
-        hint = "For which value does this loop run last?"
-        if of_tile:
-            message = say("The loop runs past the end of the tile: {seen}", seen=each.message)
-            hint = "For which value does the loop over the tile run last?"
-        line = bound_line(source, loop)
-        return replace(each, code="wrong-loop-bound", message=message, line=line, hint=hint)
+        kind = "past the end of a tile" if of_tile else "past the end"
+        return tell.again(kind, each, bound_line(source, loop))
     return each
 
 
@@ -215,31 +193,25 @@ def _outside_in_loop(stray: Stray) -> Finding:
         return check
     if isinstance(slot, ast.BinOp) and not source.origins(slot) & THREAD:
         if isinstance(slot.right, ast.Constant) and _in_strides(loops[-1]):
-            message = say("Several steps at a time run past the end: {seen}", seen=each.message)
-            hint = "For which k does the loop run last, and how many steps are left then?"
             line = bound_line(source, loops[-1])
-            return finding("wrong-loop-bound", message, line, hint)
+            return tell("several steps at a time", line, seen=each.message)
         counted = _counted_to_the_end(slot, loops[-1])
         if counted and not source.differs_between_threads(slot):
-            return _too_long(each, source, loops[-1], counted)
+            line = bound_line(source, loops[-1])
+            return tell("too long", line, seen=each.message, variable=counted)
         return _leaves(each, slot)
     if isinstance(slot, ast.Name) and not source.origins(slot) & THREAD:
         grown = _grown_before(source, access, slot.id, loops[-1])
         if grown:
-            return _too_early(each, slot.id, grown)
+            words = {"counter": slot.id, "line": line_of(each)}
+            return tell("too early", grown, seen=each.message, **words)
         if each.code.endswith("write") and _starts_chunks(slot, loops, array_of(each.cell)):
             return _leaves(each, slot)
         own = [loop for loop in loops if slot.id in loop_names(loop)]
-        found = _too_long(each, source, (own or loops)[-1], slot.id)
-        if not any(_within(test, loops) for test, _ in source.conditions(access)):
-            return found
-        hint = say(
-            "For which {variable} does the loop run last? Should it end earlier, or should nobody "
-            "come to {line} then?",
-            variable=slot.id,
-            line=line_of(each),
-        )
-        return replace(found, hint=hint)
+        line = bound_line(source, (own or loops)[-1])
+        tested = any(_within(test, loops) for test, _ in source.conditions(access))
+        kind = "too long, or not tested" if tested else "too long"
+        return tell(kind, line, seen=each.message, variable=slot.id, line=line_of(each))
     if around and each.code.endswith("write"):
         return _wrong_check(stray, *around[0])
     return each
@@ -247,10 +219,7 @@ def _outside_in_loop(stray: Stray) -> Finding:
 
 def _leaves(each: Finding, slot: ast.expr) -> Finding:
     """The loop may end where it should, but its index is not the one that was meant."""
-    index = ast.unparse(slot)
-    message = say("The index {index} leaves the array: {seen}", index=index, seen=each.message)
-    hint = say("Which element belongs to the last step, and which one is {index}?", index=index)
-    return replace(each, code="wrong-index", message=message, hint=hint)
+    return tell.again("leaves", each, index=ast.unparse(slot))
 
 
 def _starts_chunks(slot: ast.Name, loops: Sequence[ast.For | ast.While], array: str) -> bool:
@@ -292,26 +261,6 @@ def line_of(each: Finding) -> Line:
     return Line(each.line)
 
 
-def _too_early(each: Finding, counter: str, line: int) -> Finding:
-    message = say(
-        "{counter} has already grown when {line} uses it: {seen}",
-        counter=counter,
-        line=line_of(each),
-        seen=each.message,
-    )
-    hint = say("Which {counter} does the first iteration use, and which the last?", counter=counter)
-    return finding("wrong-loop-bound", message, line, hint)
-
-
-def _too_long(each: Finding, source: Source, loop: ast.For | ast.While, variable: str) -> Finding:
-    message = say("The loop runs too far: {seen}", seen=each.message)
-    hint = say(
-        "For which {variable} does the loop run last, and how many steps are there?",
-        variable=variable,
-    )
-    return finding("wrong-loop-bound", message, bound_line(source, loop), hint)
-
-
 def _in_strides(loop: ast.For | ast.While) -> bool:
     """Does a loop count in steps larger than one?"""
     if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call):
@@ -342,16 +291,8 @@ def _check_to_blame(stray: Stray, tests: Sequence[tuple[ast.expr, int]]) -> Find
     if not tests or not source.differs_between_threads(slot):
         return None
     line = tests[0][1]
-    message = say(
-        "This test says nothing of {index}. At {line}, {seen}"
-        if each.line != line
-        else "The test here says nothing of {index}: {seen}",
-        index=ast.unparse(slot),
-        line=line_of(each),
-        seen=each.message,
-    )
-    hint = "Which test should stop this thread, where the element does not exist?"
-    return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
+    kind = "test of something else" if each.line != line else "test of something else, here"
+    return tell.again(kind, each, line, index=ast.unparse(slot), line=line_of(each))
 
 
 def _other_test(stray: Stray, sizes: bool = True) -> Finding | None:
@@ -387,16 +328,31 @@ def _is_size(source: Source, node: ast.expr) -> bool:
 
 def _wrong_check(stray: Stray, test: ast.expr, line: int) -> Finding:
     """A test lets a thread pass that it should stop: its clauses, worked out for that thread."""
-    each = stray.found
-    message = say("This test lets the thread pass. At {line}, {seen}",
-                  line=line_of(each), seen=each.message)  # fmt: skip
-    told = stray.thread and guards.worked_out(stray.source, test, stray.thread)
-    if told:
-        message = say(
-            "At {line}, {seen} For this thread {clauses}.",
-            line=line_of(each),
-            seen=each.message,
-            clauses=told,
-        )
-    hint = "Take the thread named here: which of its indices should have stopped it?"
-    return replace(each, code="wrong-bounds-check", message=message, line=line, hint=hint)
+    clauses = stray.thread and guards.worked_out(stray.source, test, stray.thread)
+    kind = "test passed, worked out" if clauses else "test passed"
+    return tell.again(kind, stray.found, line, line=line_of(stray.found), clauses=clauses)
+
+
+def with_its_index(each: Finding, source: Source) -> Finding | None:
+    """An access outside an array, with the index that went too far and its own line.
+
+    None if no index of the statement, or several different ones, have that value in that thread.
+    """
+    place = facts_of(each.message).get("place")
+    statement = source.at_line(each.line) if each.line else None
+    if not isinstance(place, tuple) or statement is None or not each.threads:
+        return None
+    axis, number = place
+    found: dict[str, ast.expr] = {}
+    for access in source.accesses(array_of(each.cell), store=each.code.endswith("write")):
+        slots = indices_of(access)
+        if source.statement(access) is not statement or axis >= len(slots):
+            continue
+        if value_in(source, slots[axis], Threads(each.threads[0])) == number:
+            found.setdefault(ast.unparse(slots[axis]), slots[axis])
+    if len(found) != 1:
+        return None
+    ((index, slot),) = found.items()
+    if isinstance(slot, ast.Constant):
+        return None
+    return tell.again("index by itself", each, slot.lineno, index=index, number=number)

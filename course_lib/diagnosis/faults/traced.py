@@ -5,24 +5,18 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
+from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.codes import APART, OUTSIDE, array_of
-from course_lib.diagnosis.faults import kept, number_types, outside, timeout, worked_out
-from course_lib.diagnosis.faults.divergence import explain_divergence
-from course_lib.diagnosis.faults.flat_rows import explain_row_length
-from course_lib.diagnosis.faults.given_lines import explain_given_line
-from course_lib.diagnosis.faults.numbering import explain_meeting
+from course_lib.diagnosis.faults import arithmetic, control_flow, indices, kept, outside
+from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.launches.journeys import about_buffers
 from course_lib.diagnosis.trial import Trial, all_have_work
 from course_lib.findings import Finding
+from course_lib.sentences import Line
 
 SHOWN_WITH_SIZES = (*OUTSIDE, "wrong-bounds-check", "uninitialised-read")
 MOST_OF_A_CODE = 12  # findings of one launch that are looked at
-# Of a thread outside an array, where no thread of the launch is surplus.
-FROM_WHERE_TO_WHERE = "Which index does the very first thread have, and which the very last?"
-ALL_HAVE_WORK = "There is an element for every thread here. Which one is this thread's?"
 
 
 def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -49,21 +43,21 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
             each = outside.explain_outside(each, reach, launcher.source, launcher.letters, launch)
             each = _where_nobody_is_surplus(launcher, each, trial, shapes)
         if each.code == "float64-arithmetic":
-            each = number_types.explain_float64(each, launcher.source)
+            each = arithmetic.explain_float64(each, launcher.source)
         if each.code == "timeout":
-            each = timeout.explain_timeout(
+            each = control_flow.explain_timeout(
                 each, trial.profile.stopped_in, launcher.budget_of(trial)
             )
             if trial.case in launcher.trails:
                 count, most = launcher.trail(trial.case).most_elements, exercise.most_elements
-                each = timeout.with_elements(each, count, most, exercise.output)
+                each = control_flow.with_elements(each, count, most, exercise.output)
         if each.code == APART:
-            each = explain_divergence(each, launcher.source)
-        each = explain_meeting(each, launcher.source, trial.profile.block)
+            each = control_flow.explain_divergence(each, launcher.source)
+        each = indices.explain_meeting(each, launcher.source, trial.profile.block)
         each = about_buffers(launcher.exercise, each, bool(trial.profile.barriers))
         own = {array.name: array.shape for array in trial.profile.shared_arrays}
-        each = explain_row_length(each, launcher.source, {**shapes, **own})
-        each = explain_given_line(each, launcher.exercise, launcher.source)
+        each = indices.explain_row_length(each, launcher.source, {**shapes, **own})
+        each = indices.explain_given_line(each, launcher.exercise, launcher.source)
         is_shown = each.code in SHOWN_WITH_SIZES and not trial.case.exact
         tells_sizes = launcher.problem.sizes_vary and (each.code == APART or is_shown)
         found.append(launcher.seen_in(trial, each, tells_sizes))
@@ -84,6 +78,20 @@ def _where_nobody_is_surplus(
         return each
     threads = math.prod((*trial.profile.grid, *trial.profile.block))
     if elements < 2 * threads:
-        return replace(each, hint=ALL_HAVE_WORK)
-    named = worked_out.with_its_index(each, launcher.source)
-    return named or replace(each, hint=FROM_WHERE_TO_WHERE)
+        return tell.again("all threads have work", each)
+    named = outside.with_its_index(each, launcher.source)
+    return named or tell.again("from where to where", each)
+
+
+def about_buffers(exercise: Exercise, found: Finding, has_barriers: bool) -> Finding:
+    """A race in a kernel with several buffers: another barrier is seldom what is missing."""
+    if not isinstance(exercise, Task):
+        return found
+    in_turns = exercise.barriers_along and has_barriers
+    if in_turns and found.code == "race-read-after-write":
+        return tell.again("buffers in turns", found)
+    if not exercise.overlaps:
+        return found
+    if found.code != "race-write-after-read" or found.other_line is None:
+        return found
+    return tell.again("one of several buffers", found, line=Line(found.other_line))

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import ClassVar
 
-from course_lib.curriculum import Exercise, Task
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.state.memory import Access
-from course_lib.findings import Finding
-from course_lib.sentences import Line, say
 
 
 class Journeys(Observer):
@@ -53,22 +49,3 @@ class Journeys(Observer):
     def _arrive(self, line: int) -> None:
         if self._ordered and self._reads and self.at_once is None:
             self.at_once = self._ordered, line
-
-
-def about_buffers(exercise: Exercise, found: Finding, has_barriers: bool) -> Finding:
-    """A race in a kernel with several buffers: another barrier is seldom what is missing."""
-    if not isinstance(exercise, Task):
-        return found
-    in_turns = exercise.barriers_along and has_barriers
-    if in_turns and found.code == "race-read-after-write":
-        hint = "In one iteration, which buffer is filled, and which one is read?"
-        return replace(found, hint=hint)
-    if not exercise.overlaps:
-        return found
-    if found.code != "race-write-after-read" or found.other_line is None:
-        return found
-    hint = say(
-        "Is this the buffer that {line} reads in this iteration? Which one is free?",
-        line=Line(found.other_line),
-    )
-    return replace(found, hint=hint)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.places.access import store_place
+from course_lib.diagnosis.places.words import FORMULA, ITERATIONS, TEST
 from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import names_in, outside, root_name
 from course_lib.diagnosis.source.source import Source, bound_line
@@ -51,7 +52,7 @@ def scale_place(at: Evidence, details: list[str]) -> SlipLocation:
             return SlipLocation(statement.lineno, "wrong-formula")
     if not at.source.additions():
         return store_place(at, [])
-    return replace(sum_place(at, []), hint="What does the formula say here?")
+    return replace(sum_place(at, []), hint=FORMULA.hint)
 
 
 def _scales(value: ast.expr) -> bool:
@@ -130,9 +131,6 @@ def never_reached(source: Source, statement: ast.stmt, trail: Trail) -> SlipLoca
         if first in trail.lines:
             continue
         if isinstance(block, ast.If):
-            return SlipLocation(
-                block.test.lineno, hint="For which threads should this test be true?"
-            )
-        hint = "How many iterations does this loop make here, and how many should it?"
-        return SlipLocation(bound_line(source, block), "wrong-loop-bound", hint)
+            return SlipLocation(block.test.lineno, hint=TEST.hint)
+        return SlipLocation(bound_line(source, block), ITERATIONS.code, ITERATIONS.hint)
     return SlipLocation(statement.lineno)

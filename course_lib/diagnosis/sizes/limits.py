@@ -9,15 +9,16 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from course_lib.diagnosis.launches.outcome import Outcome, where
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import NAN, Case, Problem
+from course_lib.diagnosis.sizes.words import tell
 from course_lib.diagnosis.source.source import Source
 from course_lib.emulator.observers.limits import LimitNotes, Site
-from course_lib.findings import Finding, finding
-from course_lib.sentences import Capital, say
+from course_lib.findings import Finding
+from course_lib.sentences import Capital
 
 TRIES = 3  # launches for one suspicion: how far it is was estimated
 MOST_LAUNCHES = 12  # for all suspicions of one answer
@@ -212,74 +213,27 @@ def _by_whole_units(points: Mapping[int, float], unit: int) -> int | None:
 
 def limit_finding(site: Site, source: Source, label: object, outcome: Outcome) -> Finding:
     """The finding for an answer that is right only up to a limit; `label` names the sizes."""
-    code, what, hint = _words(site, source)
     place = where(~outcome.right, outcome.sizes)
-    return finding(
-        code,
-        say("{what} Wrong on {label}, in {place}.", what=what, label=label, place=place),
-        site.line,
-        hint,
-    )
+    return tell.again("wrong beyond", _told(site, source), label=label, place=place)
 
 
 def room_finding(site: Site, source: Source, outside: Finding) -> Finding:
     """The same where an array of the kernel's own is too small: the access that leaves it."""
-    _, what, _ = _words(site, source)
-    message = say("{what} {seen}", what=what, seen=Capital(outside.message))
-    return replace(outside, message=message)
+    what = _told(site, source).message
+    return tell.again("no room", outside, what=what, seen=Capital(outside.message))
 
 
 def not_tried(site: Site, source: Source, label: str) -> Finding:
     """The warning of a limit that is too far away to be tried; `label` names the longest tried."""
-    code, what, hint = _words(site, source)
-    message = say("{what} Nothing longer than {label} was tried here.", what=what, label=label)
-    return finding(code, message, site.line, hint, "warning")
+    return tell.again("not tried", _told(site, source), label=label)
 
 
-def _words(site: Site, source: Source) -> tuple[str, str, str]:
-    """Code, what the number does, and hint."""
+def _told(site: Site, source: Source) -> Finding:
+    """What the number does that is a limit."""
     assert site.number is not None
     number = f"{site.number:g}" if site.number % 1 else str(int(site.number))
-    hint = say(
-        "What does the kernel leave out, or do twice, once a size is larger than {number}?",
-        number=number,
-    )
-    match site.kind:
-        case "loop":
-            noun = "iteration" if site.number == 1 else "iterations"
-            what = say(
-                "This loop makes at most {number} {noun}, whatever the sizes are.",
-                number=number,
-                noun=noun,
-            )
-            return "wrong-loop-bound", what, "How many iterations does a larger problem need?"
-        case "axis":
-            what = say(
-                "This array has room for {number} along one axis, whatever the sizes are.",
-                number=number,
-            )
-            return "wrong-bounds-check", what, "What happens to the elements that have no room?"
-        case "lanes":
-            what = say(
-                "Here are {number} different indices, however large the sizes are.", number=number
-            )
-            return (
-                "wrong-index",
-                what,
-                say("Which thread takes element {number}, counted from 0?", number=number),
-            )
-        case "cast":
-            what = say(
-                "This type holds numbers below {number} only, and the index grows larger.",
-                number=number,
-            )
-            return "index-overflow", what, "How large can the number be that is converted here?"
-        case "wrap":
-            what = say(
-                "From {number} on, this starts again, and {number} follows from no size.",
-                number=number,
-            )
-            return "wrong-index", what, hint
-    what = say("The number {number} is a limit here, and it follows from no size.", number=number)
-    loop = source.heads_a_loop(site.node) if site.node else False
-    return "wrong-loop-bound" if loop else "wrong-bounds-check", what, hint
+    kind: str = "test" if site.kind == "choice" else site.kind
+    if kind == "test" and site.node and source.heads_a_loop(site.node):
+        kind = "test of a loop"
+    noun = "iteration" if site.number == 1 else "iterations"
+    return tell(kind, site.line, number=number, noun=noun)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from course_lib.diagnosis.problems.problem import OtherSize
+from course_lib.diagnosis.sizes.words import tell
 from course_lib.diagnosis.source.source import Source
 from course_lib.emulator import Kernel
-from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.findings import Finding
 
 
 def size_finding(
@@ -36,26 +36,9 @@ def size_finding(
         new, rest = divmod(node.value * size.other, size.usual)
         if rest or not is_right(_with_number(kernel, node, new)):
             continue
-        code = "wrong-loop-bound" if source.heads_a_loop(node) else "wrong-bounds-check"
-        message = say(
-            "The {number} in this line is right only where {axis} is {usual}. Where it is {other}, "
-            "the result is wrong in {part}.",
-            number=node.value,
-            axis=size.axis,
-            usual=size.usual,
-            other=size.other,
-            part=part,
-        )
-        return finding(code, message, node.lineno, "What can stand here for any size?")
-    message = say(
-        "The result is right where {axis} is {usual}. Where it is {other}, it is wrong in {part}.",
-        axis=size.axis,
-        usual=size.usual,
-        other=size.other,
-        part=part,
-    )
-    hint = "Which number in the kernel fits this size alone?"
-    return finding("wrong-result", message, None, hint)
+        kind = "size in a loop" if source.heads_a_loop(node) else "size in a test"
+        return tell(kind, node.lineno, number=node.value, part=part, **asdict(size))
+    return tell("size somewhere", None, part=part, **asdict(size))
 
 
 def _in_tests(source: Source) -> Iterator[ast.Constant]:

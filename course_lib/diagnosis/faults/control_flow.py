@@ -1,14 +1,15 @@
-"""Which line sends the threads of a block different ways before a barrier, a shuffle or a vote."""
+"""Which line parts the threads of a block before a barrier, and which loop takes all the steps."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 
+from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.source.source import Source
+from course_lib.emulator import OpenLoop
 from course_lib.findings import Finding
-from course_lib.sentences import Capital, Line, facts_of, say
+from course_lib.sentences import Capital, Line, facts_of
 
 OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread
 LEAVES = (ast.Return, ast.Break, ast.Continue)
@@ -22,10 +23,7 @@ def explain_divergence(each: Finding, source: Source) -> Finding:
         line = (_exit_line(source) if gone else None) or parting_line(source, each.line or 0)
     if line is None or line == each.line:
         return each
-    message = say(
-        "{seen} {line} sends them different ways.", seen=each.message, line=Capital(Line(line))
-    )
-    return replace(each, line=line, message=message)
+    return tell.again("parted", each, line, line=Capital(Line(line)))
 
 
 def _exit_line(source: Source) -> int | None:
@@ -92,3 +90,24 @@ def _ways_out(block: ast.AST, inner: ast.AST) -> Iterator[tuple[ast.expr, int]]:
                     isinstance(leaf, LEAVES) for leaf in [*part.body, *part.orelse]
                 ):
                     yield part.test, part.test.lineno
+
+
+def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Finding:
+    """A kernel that took more than its budget, at the line of the loop that took it.
+
+    A `while` may never end. A `for` does: there, it turns too often, or too few threads share the
+    work; which of the two it is cannot be told from the steps.
+    """
+    if loop is None:
+        return tell.again("out of steps", each, budget=budget)
+    kind = "out of steps in a loop" if loop.ends else "loop without an end"
+    line, turns = Line(loop.line), f"{loop.turns:,}"
+    return tell.again(kind, each, loop.line, budget=budget, line=line, turns=turns)
+
+
+def with_elements(each: Finding, count: int, most: int, output: str) -> Finding:
+    """The same with how many elements a thread had computed, if that is more than it may."""
+    if not most or count <= most:
+        return each
+    words = {"count": count, "output": output, "most": "one" if most == 1 else most}
+    return tell.again("many elements by then", each, **words)

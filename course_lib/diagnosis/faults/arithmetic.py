@@ -1,18 +1,27 @@
-"""Numbers of the wrong type: float64 where float32 is asked for, an index in too few bits."""
+"""Numbers of the wrong type, and answers that depend on how each product is rounded."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from course_lib.diagnosis.faults.outside import line_of
+from course_lib.diagnosis.faults.words import tell
+from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.source.nodes import names_in, outside, part_of, root_name
 from course_lib.diagnosis.source.source import Source
-from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.diagnosis.trial import Trial, counts_of, exact_of
+from course_lib.emulator.functions.intrinsics import Cast
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.inference.whole_kernel import all_typings
+from course_lib.findings import Finding
 
 NARROW = {"int8", "uint8", "int16", "uint16"}
 FLOAT64 = {"float64", "double"}
+TESTS = (ast.If, ast.IfExp, ast.While, ast.Assert)
 CONSTANTS = {"inf", "nan", "pi", "e"}  # of math: float64, like any number of Python
 
 
@@ -30,12 +39,7 @@ def narrow_index(source: Source, shortest: int) -> Finding | None:
             fixed = all(isinstance(each, ast.Constant) for each in node.args)  # k = int8(0)
             if largest_of(kind) >= shortest or fixed:
                 continue
-            message = say(
-                "An index kept as {kind} wraps around where the array is longer than that.",
-                kind=kind,
-            )
-            hint = say("Which is the largest number that {kind} can hold?", kind=kind)
-            return finding("index-overflow", message, node.lineno, hint)
+            return tell("narrow index", node.lineno, kind=kind)
     return None
 
 
@@ -50,15 +54,12 @@ def explain_float64(each: Finding, source: Source) -> Finding:
         target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
         names = _names(statement.value) | {root_name(target) or ""}
         origin = None if is_float64(statement.value) else _origin(source, names, statement)
+    each = replace(each, severity="error")
     if origin is None:
-        return replace(each, severity="error")
-    message = say(
-        "This makes {line} compute in float64; the exercise asks for float32.", line=line_of(each)
-    )
-    hint = each.hint
-    if source.makes_array(source.at_line(origin)):
-        hint = "Which type do the elements of this array have, and which type do A's have?"
-    return replace(each, severity="error", message=message, line=origin, hint=hint)
+        return each
+    in_array = source.makes_array(source.at_line(origin))
+    kind = "float64 in an array" if in_array else "float64"
+    return tell.again(kind, each, origin, line=line_of(each))
 
 
 def _origin(source: Source, names: set[str], statement: ast.stmt) -> int | None:
@@ -98,3 +99,52 @@ def is_float64(value: ast.expr | None) -> bool:
         or (isinstance(node, ast.Attribute) and node.attr in CONSTANTS)
         for node in outside(value)
     )
+
+
+def depends_on_rounding(
+    launcher: Launcher, trials: Sequence[Trial], unsteady: Trial | None
+) -> Finding | None:
+    """An answer that is right, or cheap, only where every product is rounded by itself.
+
+    `unsteady`: a launch that went wrong, and is right with products rounded to the nearest number.
+    """
+    exact = exact_of(trials)
+    if exact is None or not all(trial.right for trial in trials):
+        return None
+    lines = _lines_that_test_numbers(launcher)
+    seen = unsteady or (launcher.run(exact.case, either_rounding=True) if lines else exact)
+    if seen.right and counts_of(seen.profile) == counts_of(exact.profile):
+        return None
+    return launcher.seen_in(seen, tell("rounding", min(lines, default=None)), is_told=False)
+
+
+def _lines_that_test_numbers(launcher: Launcher) -> set[int]:
+    """The lines on which a number that is no integer decides what happens next."""
+    typings = [each for one in launcher.typings.values() for each in all_typings(one, set())]
+    return {
+        node.lineno
+        for typing in typings
+        for node in ast.walk(typing.kernel.tree)
+        if isinstance(node, ast.expr | ast.stmt)
+        if any(_is_float(typing, each) for each in _decides(typing, node))
+    }
+
+
+def _decides(typing: Typing, node: ast.AST) -> Iterator[ast.expr]:
+    """What a comparison, a test or a cast to an integer looks at."""
+    if isinstance(node, ast.Compare):
+        yield from (node.left, *node.comparators)
+    elif isinstance(node, TESTS):
+        yield node.test
+    elif isinstance(node, ast.BoolOp):
+        yield from node.values
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        yield node.operand
+    elif isinstance(node, ast.Call) and isinstance(typing.calls.get(node), Cast):
+        result = typing.types.get(node)
+        yield from node.args if isinstance(result, np.dtype) and result.kind in "iub" else ()
+
+
+def _is_float(typing: Typing, node: ast.expr) -> bool:
+    kind = typing.types.get(node)
+    return isinstance(kind, np.dtype) and kind.kind == "f"

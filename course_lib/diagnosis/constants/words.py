@@ -1,0 +1,100 @@
+"""What is said of answers that are a few numbers."""
+
+from __future__ import annotations
+
+from course_lib.diagnosis.told import Row, Words
+
+REGISTERS = "{TM} · {TN} sums + {TM} + {TN} operands + {overhead} others = {registers} registers"
+LEFT_OVER = "{each} for each, and {left} are left over"
+NONE_FOR_SOME = "{idle} of the threads get none"
+
+tell = Words(
+    {
+        "no value": Row("missing-answer", "{name} has no value yet.", "What is {name}?"),
+        "no number": Row(
+            "wrong-formula",
+            "{name} is {value}, and a number is asked for.",
+            "What does one count here?",
+        ),
+        "not right": Row(
+            "wrong-formula",
+            "{name} is {value}, and that is not right.",
+            "Work it out once more, with a pencil.",
+        ),
+        "sizes missing": Row(
+            "missing-answer",
+            "There is no {missing}.",
+            "The exercise asks for five numbers: {parameters}.",
+        ),
+        "sizes unclear": Row(
+            "missing-answer",
+            "{names} cannot be read off here as a number.",
+            "The exercise asks for five numbers: {parameters}.",
+        ),
+        "no whole number": Row(
+            "compile-error",
+            "{name} is {value}; the size of a tile is a whole number.",
+            "A division with // stays whole.",
+        ),
+        "no size": Row(
+            "invalid-launch",
+            "{name} is {value}; the size of a tile is 1 or more (and at most {most}).",
+        ),
+        "rest of a tile": Row(
+            "incomplete-output",
+            "{block} = {size} {what} are shared out in groups of {thread} = {part}: that makes "
+            "{whole} threads, and {rest} {what} belong to none.",
+            "{thread} has to divide {block}.",
+        ),
+        "too many threads": Row(
+            "invalid-launch",
+            "{BM}/{TM} × {BN}/{TN} = {rows} × {columns} = {threads} threads, and a block has at "
+            "most {most}.",
+            "What has to grow so that fewer threads compute the same tile?",
+        ),
+        "too much shared memory": Row(
+            "invalid-launch",
+            "4 · {BK} · ({BM} + {BN}) = {shared_bytes} bytes of shared memory, and a block on the "
+            "{device} has at most {most}.",
+            "Which size costs shared memory and changes nothing about the intensity?",
+        ),
+        "too many registers": Row(
+            "invalid-launch",
+            "{estimate}, and a thread has at most {most}.",
+            "Every output of a thread is a sum, and every sum lives in a register.",
+        ),
+        "too many registers together": Row(
+            "invalid-launch",
+            "{estimate} for each of {threads} threads. {why_not}",
+            "Every output of a thread is a sum, and every sum lives in a register.",
+        ),
+        "uneven loads": Row(
+            "wrong-loop-bound",
+            "The tile of {name} has {side} · BK = {elements} elements for {threads} threads: "
+            "{shares}.",
+            "{side} · BK should be a multiple of the threads.",
+        ),
+        "idle lanes": Row(
+            "not-used",
+            "{threads} threads are {warps} warps, the last with {idle} lanes that have nothing to "
+            "do.",
+            "How many threads make whole warps?",
+            "error",
+        ),
+        "few blocks": Row(
+            "not-used",
+            "An SM of the {device} has room for {blocks} block of {threads} threads with "
+            "{registers} registers and {shared_bytes} bytes; the exercise asks for {wanted}. By "
+            "{limiter}: {arithmetic}.",
+            "Which of the four limits binds, and which size moves it?",
+            "error",
+        ),
+        "little reuse": Row(
+            "excess-global-traffic",
+            "{BM} · {BN} / (2 · ({BM} + {BN})) = {intensity} FLOP per requested byte; the "
+            "exercise asks for {wanted}, the {device}'s FP32 ridge.",
+            "Which two sizes stand in the formula? What must happen to the threads then?",
+            "error",
+        ),
+    }
+)

@@ -1,0 +1,225 @@
+"""Accesses of warps that take more than they need: wavefronts of shared memory, sectors of global.
+
+A bank conflict is told on its line, with what makes it so.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from course_lib.curriculum import Exercise
+from course_lib.diagnosis.costs.measured import (
+    REPEATED,
+    ROOM,
+    ROOM_AT_EDGES,
+    ROOM_FOR_SHORT_ROWS,
+    WARP,
+    Measured,
+    first_line,
+    severity_of,
+)
+from course_lib.diagnosis.costs.words import WHY, tell
+from course_lib.diagnosis.source.in_a_thread import Threads, value_in
+from course_lib.diagnosis.source.nodes import indices_of, root_name
+from course_lib.diagnosis.source.source import Source
+from course_lib.findings import Finding, Severity
+from course_lib.sentences import say
+
+BANKS = 32
+FLOATS_OF_A_SECTOR = 8
+VERBS = {False: {"verb": "load", "to": "from"}, True: {"verb": "store", "to": "to"}}
+SECTORS_FOR_A_WARP = 4  # 32 lanes x 4 bytes / 32 bytes: what a full, coalesced request needs
+
+
+def bank_conflicts(measured: Measured, severity: Severity) -> Iterator[Finding]:
+    """Accesses to shared memory that are served in more wavefronts than needed.
+
+    Those that cost most wavefronts come first. Where the exercise forbids them, every line is told;
+    else the worst, which is a hint at speed.
+    """
+    found = []
+    for number, each in measured.profile.lines.items():
+        reads = (each.shared_load_requests, each.shared_load_wavefronts)
+        writes = (each.shared_store_requests, each.shared_store_wavefronts)
+        found += [
+            (conflicts, number, store, wavefronts / requests, (wavefronts - conflicts) / requests)
+            for store, conflicts, (requests, wavefronts) in (
+                (False, each.shared_load_bank_conflicts, reads),
+                (True, each.shared_store_bank_conflicts, writes),
+            )
+            if conflicts and requests
+        ]
+    found.sort(key=lambda each: (-each[0], each[1]))
+    for _, number, store, wavefronts, least in found if severity == "error" else found[:1]:
+        each = replace(_conflict(measured, number, store, wavefronts), severity=severity)
+        yield tell.again("wide access", each, least=f"{least:.3g}") if least > 1 else each
+
+
+def _conflict(measured: Measured, line: int, store: bool, wavefronts: float) -> Finding:
+    accesses = shared_accesses(measured.source, line, store)
+    verb = "write" if store else "read"
+    if len(accesses) != 1 or wavefronts != int(wavefronts):
+        return tell("conflicts on average", line, verb=verb, wavefronts=f"{wavefronts:.3g}")
+    (access,), lanes = accesses, int(wavefronts)
+    shape = _shape(measured, root_name(access.value) or "")
+    kind = _why(measured, access, shape)
+    down, across = measured.thread_tile
+    why = say(
+        WHY[kind],
+        lanes=lanes,
+        banks=BANKS // lanes,
+        all=BANKS,
+        width=shape[-1] if shape else 0,
+        steps=f"{down} rows" if across == 1 else f"{down} rows or {across} columns",
+    )
+    words = {"verb": verb, "access": ast.unparse(access), "wavefronts": lanes, "why": why}
+    found = tell("conflict", line, **words)
+    if kind == "xor":
+        return tell.again("values of an XOR", found)
+    if kind == "column of a long tile":
+        return tell.again("length of a row", found, shape=_sizes(shape))
+    return found
+
+
+def shared_accesses(source: Source, line: int, store: bool) -> list[ast.Subscript]:
+    """The accesses to shared arrays that begin on a line."""
+    return [
+        access
+        for name in sorted(source.shared_names())
+        for access in source.accesses(name, store)
+        if access.lineno <= line <= (access.end_lineno or access.lineno)
+    ]
+
+
+def _why(measured: Measured, access: ast.Subscript, shape: Sequence[int]) -> str:
+    """What brings the lanes to one bank."""
+    if _has_xor(measured.source, access.slice):
+        return "xor"
+    if len(shape) != 2:
+        return "unknown"
+    if measured.thread_tile != (1, 1):
+        return "outputs apart" if isinstance(access.ctx, ast.Load) else "unknown"
+    if measured.profile.block[0] < BANKS:  # a warp is several rows of threads
+        return "several rows"
+    if not _walks_down(measured, access):
+        return "along a row"
+    long = shape[-1] % BANKS == 0 and shape[0] > BANKS
+    return "column of a long tile" if long else "down a column"
+
+
+def _walks_down(measured: Measured, access: ast.Subscript) -> bool:
+    """Does each lane of the first warp take another row, and all of them one column?"""
+    source, lanes = measured.source, np.arange(BANKS)
+    warp = Threads((lanes, 0, 0), (0, 0, 0), measured.profile.block, measured.profile.grid)
+    indices = indices_of(access)
+    if len(indices) != 2 or source.differs_between_threads(indices[1]):
+        column = value_in(source, indices[-1], warp)
+        if column is None or np.unique(column).size > 1:
+            return False
+    row = value_in(source, indices[0], warp)
+    return row is None or np.unique(row).size == BANKS
+
+
+def _shape(measured: Measured, name: str) -> Sequence[int]:
+    arrays = measured.profile.shared_arrays
+    return next((array.shape for array in arrays if array.name == name), ())
+
+
+def _sizes(shape: Sequence[int]) -> str:
+    return f"({', '.join(map(str, shape))})"
+
+
+def _has_xor(source: Source, index: ast.AST, depth: int = 4) -> bool:
+    """Does an index mix bits, here or where its variables get their values?"""
+    nodes = list(ast.walk(index))
+    if any(isinstance(node, ast.BitXor) for node in nodes):
+        return True
+    values = [source.value_of(node.id) for node in nodes if isinstance(node, ast.Name)]
+    return depth > 0 and any(_has_xor(source, value, depth - 1) for value in values if value)
+
+
+def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Are lanes neighbours on an uneven problem, too?
+
+    Rows begin anywhere in a sector there, and some warps are nearly empty; so only what is far
+    from neighbours counts.
+    """
+    if "coalesced" not in exercise.points:
+        return
+    for name, letter in zip(measured.names, exercise.parameters, strict=False):
+        traffic = measured.profile.arrays.get(name)
+        if traffic is None or not traffic.shape:
+            continue
+        row = traffic.shape[measured.contiguous_axis]
+        begins = 1 + FLOATS_OF_A_SECTOR / max(row, 1)  # each row takes a part of one sector more
+        for store, elements, sectors in (
+            (False, traffic.loaded_elements, traffic.load_sectors),
+            (True, traffic.stored_elements, traffic.store_sectors),
+        ):
+            needed = _sectors_needed(exercise, measured, elements)
+            if sectors <= needed * max(ROOM_AT_EDGES, ROOM_FOR_SHORT_ROWS * begins):
+                continue
+            yield tell(
+                "stores apart at edges" if store else "loads apart at edges",
+                first_line(measured.source, name, store),
+                **VERBS[store],
+                letter=letter,
+                sizes=" x ".join(str(size) for size in traffic.shape),
+                sectors=f"{sectors:,}",
+                needed=f"{begins * needed:,.0f}",
+            )
+
+
+def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Do the lanes of a warp ask for neighbours?
+
+    A request that touches few sectors is a broadcast and fine; one that touches more than a full
+    warp of neighbours would need is spread out.
+    """
+    severity = severity_of(exercise, "coalesced")
+    for name, letter in zip(measured.names, exercise.parameters, strict=False):
+        if name not in measured.profile.arrays:
+            continue  # a number
+        traffic = measured.profile.arrays[name]
+        for store, requests, sectors, elements in (
+            (False, traffic.load_requests, traffic.load_sectors, traffic.loaded_elements),
+            (True, traffic.store_requests, traffic.store_sectors, traffic.stored_elements),
+        ):
+            needed = _sectors_needed(exercise, measured, elements)
+            each = sectors / requests if requests else 0
+            if each > SECTORS_FOR_A_WARP:
+                kind = "store of many sectors" if store else "load of many sectors"
+                needed = SECTORS_FOR_A_WARP
+            elif sectors > ROOM * needed:
+                kind = "stores apart" if store else "loads apart"
+            else:
+                continue
+            found = tell(
+                kind,
+                first_line(measured.source, name, store),
+                **VERBS[store],
+                letter=letter,
+                per_request=f"{each:.3g}",
+                requests=f"{requests:,}",
+                sectors=f"{sectors:,}",
+                needed=f"{needed:,.0f}",
+            )
+            yield replace(found, severity=severity)
+
+
+def _sectors_needed(exercise: Exercise, measured: Measured, elements: int) -> float:
+    """The sectors that whole warps of neighbours touch; infinite where nobody asks for that.
+
+    An average over the requests of an array is not enough: it is small, too, where one lane works
+    at a time, or where accesses to one and the same element fill it up.
+    """
+    if "coalesced" not in exercise.points:
+        return math.inf
+    once = math.prod(max(size, 1) for size in measured.shape)
+    most = REPEATED * once if exercise.reference is None else elements
+    return SECTORS_FOR_A_WARP / WARP * max(once, min(elements, most))

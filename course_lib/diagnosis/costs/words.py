@@ -1,0 +1,254 @@
+"""What is said of an answer that is right and costs more than it should."""
+
+from __future__ import annotations
+
+from course_lib.diagnosis.told import Row, Words
+
+# Why the lanes of a warp meet in a bank.
+WHY = {
+    "xor": "the XOR moves the words of a column to only {banks} of the {all} banks, so {lanes} "
+    "lanes meet in each of them.",
+    "unknown": "{lanes} lanes ask one bank for different words.",
+    "outputs apart": "the outputs of neighbouring threads lie {steps} apart, and with rows of "
+    "{width} words {lanes} addresses of a warp fall into one bank.",
+    "several rows": "with rows of {width} words, {lanes} of its lanes ask one bank for different "
+    "words.",
+    "along a row": "{lanes} of its lanes ask one bank for different words.",
+    "down a column": "its lanes walk down a column, where words lie {width} apart, so {lanes} of "
+    "them ask one of the {all} banks for different words.",
+    "column of a long tile": "its lanes walk down a column, where words lie {width} apart, so "
+    "{lanes} of them ask one of the {all} banks for different words. More rows do not change that.",
+}
+PROBLEM = " in a problem of {sizes} with tiles of {step}"
+NEED = {
+    "tiles": "{tiles} tiles need {needed}",
+    "enough": "{needed} would do",
+    "none": "no thread needs what another one wrote",
+}
+READ_TOO = " and read {times} times"
+# Of loads and of stores.
+AT_EDGES = (
+    "Where the blocks do not divide the sizes, {verb}s {to} {letter} ({sizes}) touch {sectors} "
+    "sectors of 32 bytes; lanes that are neighbours need about {needed}."
+)
+MANY_SECTORS = (
+    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes; 32 neighbouring "
+    "elements need {needed}."
+)
+APART = (
+    "The lanes of a warp {verb} {to} {letter} apart from each other: {requests} requests touch "
+    "{sectors} sectors of 32 bytes; together, lanes that are neighbours need {needed}."
+)
+LANE = "Which index of {letter} changes from one lane (threadIdx.x) to the next?"
+LANE_AT_EDGES = "Which index of {letter} changes from one lane to the next at the edges?"
+
+tell = Words(
+    {
+        # Shared memory, and what warps ask of its banks.
+        "nothing handed over": Row(
+            "not-used",
+            "Each thread reads from {array} only what it has written there itself.",
+            "Which number does a thread need that another one has loaded?",
+        ),
+        "no shared memory": Row(
+            "not-used",
+            "No shared memory is used: every thread fetches its operands from global memory.",
+        ),
+        "warps alone": Row("not-used", "No shared memory is used, and it is asked for here."),
+        "never read": Row("not-used", "{names} {are} {done}, but never read."),
+        "for show": Row(
+            "not-used",
+            "The result is not made of what threads read of each other in {names}: every thread "
+            "fetches its operands from global memory.",
+        ),
+        "passed by": Row(
+            "not-used",
+            "Only {read} numbers are read from shared memory, and {fetched} from global memory: "
+            "every thread fetches its operands from there.",
+        ),
+        "needed by several": Row(
+            "not-used",
+            "",
+            "Which elements do several threads of a block need? Where could they lie in common?",
+        ),
+        "fetched for another": Row(
+            "not-used",
+            "",
+            "Which thread could fetch a number for another one? Where could it lie in common?",
+        ),
+        "not wanted": Row(
+            "not-allowed",
+            "{array} is shared memory; this task is to do without.",
+            "Which element can a thread store as soon as it has read it?",
+        ),
+        "conflict": Row(
+            "bank-conflict",
+            "A warp's {verb} of {access} takes {wavefronts} wavefronts: {why}",
+            "By how many words do the addresses of neighbouring lanes differ?",
+        ),
+        "conflicts on average": Row(
+            "bank-conflict",
+            "A warp's {verb} of shared memory takes {wavefronts} wavefronts on average: lanes ask "
+            "one bank for different words.",
+            "By how many words do the addresses of neighbouring lanes differ?",
+        ),
+        "values of an XOR": Row(
+            "bank-conflict",
+            "",
+            "How many different values does the number take that the XOR mixes in?",
+        ),
+        "length of a row": Row(
+            "bank-conflict", "", "Which of the two sizes in {shape} says how long a row is?"
+        ),
+        "wide access": Row(
+            "bank-conflict", "{seen} An access that wide takes {least} wavefronts at best."
+        ),
+        "passes": Row(
+            "bank-conflict",
+            "Loads from shared memory take {passes} passes for each multiply-add of a warp, and "
+            "{enough} would do. A load here takes {each}.",
+            "Which lanes read the same piece? Is it lane 0 and 1, or 0 and 2, and so on?",
+        ),
+        "pieces apart": Row(
+            "bank-conflict",
+            "",
+            "By how many words do the pieces of neighbouring lanes lie apart here?",
+        ),
+        "idle turns": Row(
+            "wrong-loop-bound",
+            "The loops do more than the result needs: the threads read {count} numbers from shared "
+            "memory, and {enough} would do.",
+            "{hint}",
+        ),
+        # Global memory: sectors, and elements that are fetched or stored again.
+        "loads apart at edges": Row("uncoalesced-load", AT_EDGES, LANE_AT_EDGES),
+        "stores apart at edges": Row("uncoalesced-store", AT_EDGES, LANE_AT_EDGES),
+        "load of many sectors": Row("uncoalesced-load", MANY_SECTORS, LANE),
+        "store of many sectors": Row("uncoalesced-store", MANY_SECTORS, LANE),
+        "loads apart": Row("uncoalesced-load", APART, LANE),
+        "stores apart": Row("uncoalesced-store", APART, LANE),
+        "narrow": Row(
+            "not-used",
+            "{requests} {verb} requests move {elements} numbers of {letter}: {size} bytes for each "
+            "lane, where one instruction can move 16.",
+            "Which function {verb}s four neighbours of {letter} at once?",
+        ),
+        "fetched again": Row(
+            "excess-global-traffic",
+            "Each element of {letter} is fetched {times} times{problem}; {least} would do.",
+            "How often does one block read the same element of {letter}?",
+        ),
+        "tiny tile": Row(
+            "excess-global-traffic",
+            "A tile of {step} saves next to nothing: each element of {letter} is fetched {least} "
+            "times.",
+            "How often does one block read the same element of {letter}?",
+        ),
+        "fetched again at edges": Row(
+            "excess-global-traffic",
+            "Each element of {letter} is fetched {times} times{problem}, which do not divide these "
+            "sizes; {least} would do.",
+            "What does a block do with {letter} where its last tile is only partly filled?",
+        ),
+        "visited again": Row(
+            "excess-global-traffic",
+            "The {count} numbers of {array} are loaded {times} times each, on average: the threads "
+            "go back to numbers that they have seen.",
+            "What has to be kept of the numbers before, so that none is needed again?",
+        ),
+        "running result": Row(
+            "excess-global-traffic",
+            "Each element of {letter} is written {written} times{read_too}: the running result "
+            "goes to global memory again and again.",
+            "Where else could a thread keep a number that nobody but itself needs until the end?",
+            "warning",
+        ),
+        # Registers.
+        "one element": Row(
+            "not-used",
+            "A thread computes one element, so no value in its registers serves a second sum.",
+            "Which constants say how many elements one thread computes?",
+        ),
+        "tile of one line": Row(
+            "not-used",
+            "A thread's tile is a line of {rows} x {columns}: it reads {loads_per_sum} numbers for "
+            "{sums} multiply-adds in a step of k, and a number of {letter} serves one sum only.",
+            "Which of TM and TN is 1? How many reads would a square of as many outputs need?",
+        ),
+        "read again in a step": Row(
+            "not-used",
+            "In a step of k a thread reads {loads_now} numbers from shared memory for its {sums} "
+            "multiply-adds: {loads} for each. A tile of {rows} x {columns} needs {rows} + "
+            "{columns} = {numbers}, {enough} for each.",
+            "Which number does this thread read more than once in the same step of k?",
+        ),
+        "loaded again": Row(
+            "not-used",
+            "The threads load {loads} numbers for {multiply_adds} multiply-adds: {each} for each, "
+            "where {enough} would do.",
+            "Which number does a thread load here that it has loaded before?",
+        ),
+        "sums in global memory": Row(
+            "not-used",
+            "Each element of {name} is written {times} times: its sum grows in global memory, and "
+            "a register could keep it to the end.",
+            "How often has a thread to touch {name}, if it keeps its sums to itself?",
+        ),
+        # Time: who waits for whom.
+        "barriers": Row(
+            "excess-barriers",
+            "Each block passes {each} barriers; {need}.",
+            "What does each barrier wait for?",
+            "warning",
+        ),
+        "barriers of buffers": Row(
+            "excess-barriers",
+            "Each block passes {each} barriers here, and {enough} would do.",
+            "For each barrier: which buffer is written before it, and who reads it after?",
+        ),
+        "barriers of buffers in turns": Row(
+            "excess-barriers",
+            "Each block passes {each} barriers here, and {enough} would do.",
+            "Which buffer can be written while the other one is read?",
+        ),
+        "one lane": Row(
+            "serial-work",
+            "One lane of a warp adds up all numbers here, in {executed} iterations; the other "
+            "lanes wait.",
+            "Which sums could two threads work out at the same time?",
+        ),
+        "many elements": Row(
+            "serial-work",
+            "A thread computes {count} elements of {output} here, one after the other; the "
+            "exercise asks for at most {most} from each.",
+            "Which one element belongs to this thread, and who computes the one beside it?",
+        ),
+        "atomics": Row(
+            "serial-work",
+            "{atomics} atomic requests for {elements} elements of the result: lanes that meet at "
+            "one cell take turns, in an order that may change from run to run, and with it the "
+            "rounding.",
+            "Which of these sums could a thread collect in a register first?",
+            "warning",
+        ),
+        "stored by threads": Row(
+            "not-used",
+            "This stores in shared memory what a register holds; an asynchronous copy needs "
+            "neither the register nor the store.",
+            "Which copy goes from global to shared memory by itself?",
+        ),
+        "copy waited for": Row(
+            "serial-work",
+            "The copy that begins here is waited for at once: while the tile is on its way, "
+            "nothing is multiplied.",
+            "What could the threads do before they need the next tile?",
+        ),
+        "stored at once": Row(
+            "serial-work",
+            "This stores at once what {line} has asked for: while the tile is on its way, nothing "
+            "is multiplied.",
+            "What could the threads do before they need the next tile?",
+        ),
+    },
+    severity="error",
+)

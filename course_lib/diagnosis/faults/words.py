@@ -1,0 +1,162 @@
+"""What is said of a fault that the emulator saw, and of its cause."""
+
+from __future__ import annotations
+
+from course_lib.diagnosis.told import Row, Words
+
+# Of a test, for one thread: each clause, several of them, and what joins them.
+CLAUSE, BEFORE_ANOTHER = "{clause} is {truth}{numbers}", "{clause},"
+JOINED = "{clauses}, joined by `{joint}`"
+FLOAT64 = "This makes {line} compute in float64; the exercise asks for float32."
+
+tell = Words(
+    {
+        # Threads that wait for each other, or for ever.
+        "parted": Row("", "{seen} {line} sends them different ways."),
+        "one number for two threads": Row(
+            "",
+            "{seen} In both of them {name} is {number} after {line}.",
+            "Which {name} should each of these two threads have?",
+        ),
+        "buffers in turns": Row(
+            "", "", "In one iteration, which buffer is filled, and which one is read?"
+        ),
+        "one of several buffers": Row(
+            "", "", "Is this the buffer that {line} reads in this iteration? Which one is free?"
+        ),
+        "out of steps": Row("", "The kernel needs more than {budget}."),
+        "out of steps in a loop": Row(
+            "",
+            "The kernel needs more than {budget}; it was last in the loop of {line}, in iteration "
+            "{turns}. Either the loop makes too many iterations, or too few threads share the "
+            "work.",
+        ),
+        "loop without an end": Row("", "The loop in {line} does not end within {budget}."),
+        "many elements by then": Row(
+            "",
+            "{seen} By then one thread had computed {count} elements of {output}; the exercise "
+            "asks for at most {most} from each.",
+            "Which one element belongs to this thread, and who computes the one beside it?",
+        ),
+        # Accesses of several neighbours by a flat index.
+        "rows of another length": Row(
+            "",
+            "{seen} The index reckons with rows of {taken} elements, and a row of {array} has "
+            "{length}.",
+            "At which flat index does row 1 of {array} begin?",
+        ),
+        "given line": Row(
+            "", "At {at}, {seen}", "What is {names} in this thread, and what should it be?"
+        ),
+        "given line, of several": Row(
+            "", "At {at}, {seen}", "What are {names} in this thread, and what should they be?"
+        ),
+        # Accesses outside an array.
+        "number as an index": Row("", "", "Which element is meant? Indices count from 0."),
+        "all threads have work": Row(
+            "", "", "There is an element for every thread here. Which one is this thread's?"
+        ),
+        "from where to where": Row(
+            "", "", "Which index does the very first thread have, and which the very last?"
+        ),
+        "index by itself": Row(
+            "",
+            "",
+            "{index} is {number} in this thread. From where to where should it run, over all "
+            "threads?",
+        ),
+        "on another axis": Row(
+            "wrong-index",
+            "In {access}, {index} stands on an axis of another length: {seen}",
+            "How far does {index} go, and which axis of {array} is as long?",
+        ),
+        "goes too far": Row(
+            "wrong-index",
+            "The index {index} {goes}. {seen}",
+            "Work out {index} by hand for the second tile or block.",
+        ),
+        "goes too far by itself": Row(
+            "wrong-index",
+            "The index {index} {goes}. {seen} The tests are right to let this thread pass: it has "
+            "an element of {output}.",
+            "What is {index} in this thread, and what should it be?",
+        ),
+        "leaves": Row(
+            "wrong-index",
+            "The index {index} leaves the array: {seen}",
+            "Which element belongs to the last step, and which one is {index}?",
+        ),
+        # Loops that run too far.
+        "past the end of a tile": Row(
+            "wrong-loop-bound",
+            "The loop runs past the end of the tile: {seen}",
+            "For which value does the loop over the tile run last?",
+        ),
+        "past the end": Row(
+            "wrong-loop-bound",
+            "The loop runs past the end: {seen}",
+            "For which value does this loop run last?",
+        ),
+        "several steps at a time": Row(
+            "wrong-loop-bound",
+            "Several steps at a time run past the end: {seen}",
+            "For which k does the loop run last, and how many steps are left then?",
+        ),
+        "too long": Row(
+            "wrong-loop-bound",
+            "The loop runs too far: {seen}",
+            "For which {variable} does the loop run last, and how many steps are there?",
+        ),
+        "too long, or not tested": Row(
+            "wrong-loop-bound",
+            "The loop runs too far: {seen}",
+            "For which {variable} does the loop run last? Should it end earlier, or should nobody "
+            "come to {line} then?",
+        ),
+        "too early": Row(
+            "wrong-loop-bound",
+            "{counter} has already grown when {line} uses it: {seen}",
+            "Which {counter} does the first iteration use, and which the last?",
+        ),
+        # Tests that let the wrong threads pass.
+        "test of something else": Row(
+            "wrong-bounds-check",
+            "This test says nothing of {index}. At {line}, {seen}",
+            "Which test should stop this thread, where the element does not exist?",
+        ),
+        "test of something else, here": Row(
+            "wrong-bounds-check",
+            "The test here says nothing of {index}: {seen}",
+            "Which test should stop this thread, where the element does not exist?",
+        ),
+        "test passed": Row(
+            "wrong-bounds-check",
+            "This test lets the thread pass. At {line}, {seen}",
+            "Take the thread named here: which of its indices should have stopped it?",
+        ),
+        "test passed, worked out": Row(
+            "wrong-bounds-check",
+            "At {line}, {seen} For this thread {clauses}.",
+            "Take the thread named here: which of its indices should have stopped it?",
+        ),
+        # Numbers of the wrong type, and rounding.
+        "narrow index": Row(
+            "index-overflow",
+            "An index kept as {kind} wraps around where the array is longer than that.",
+            "Which is the largest number that {kind} can hold?",
+        ),
+        "float64": Row("", FLOAT64),
+        "float64 in an array": Row(
+            "",
+            FLOAT64,
+            "Which type do the elements of this array have, and which type do A's have?",
+        ),
+        "rounding": Row(
+            "wrong-result",
+            "What comes out, or what it costs, depends on how products are rounded: a GPU may add "
+            "to a product first and round once.",
+            "Does a test ask whether two numbers are equal, where rounding alone parts them?",
+            "error",
+        ),
+    }
+)

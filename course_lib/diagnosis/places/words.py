@@ -1,0 +1,9 @@
+"""What to look at in a line to which wrong numbers lead."""
+
+from course_lib.diagnosis.told import Row
+
+FORMULA = Row("", "", "What does the formula say here?")
+TEST = Row("", "", "For which threads should this test be true?")
+ITERATIONS = Row(
+    "wrong-loop-bound", "", "How many iterations does this loop make here, and how many should it?"
+)
