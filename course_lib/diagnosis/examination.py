@@ -14,6 +14,7 @@ from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.explained import with_causes
 from course_lib.diagnosis.faults import kept, outside
 from course_lib.diagnosis.faults.arithmetic import depends_on_rounding
+from course_lib.diagnosis.faults.lost_numbers import lost_number
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.further_launches import limit_of
 from course_lib.diagnosis.holds import what_holds
@@ -21,7 +22,6 @@ from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.problems.launch_choice import LaunchConfiguration, choices
 from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.real_gpu import try_on_gpu
-from course_lib.diagnosis.repairs.lost_numbers import lost_number
 from course_lib.diagnosis.report import Hearer, Report, Tried, make_report, nobody
 from course_lib.diagnosis.seen_in_launches import written_inputs, wrong_result
 from course_lib.diagnosis.trial import (

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.repair.edit import Edit, Function
-from course_lib.diagnosis.repairs.change import node_at
 from course_lib.diagnosis.source.nodes import (
     names_bound,
     names_in,
@@ -15,6 +14,7 @@ from course_lib.diagnosis.source.nodes import (
     root_name,
     variables_in,
 )
+from course_lib.diagnosis.source.tree import node_at
 
 INDEX, TEST, LOOP = "wrong-index", "wrong-bounds-check", "wrong-loop-bound"
 SUM, MASK, FORMULA = "accumulator-error", "missing-mask", "wrong-formula"

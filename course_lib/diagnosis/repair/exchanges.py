@@ -9,7 +9,7 @@ from itertools import combinations, pairwise
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
-from course_lib.diagnosis.repairs.change import Path, copy_of
+from course_lib.diagnosis.source.tree import Path, copy_of
 from course_lib.emulator.language import types as T
 
 Places = Mapping[str, Sequence[Path]]

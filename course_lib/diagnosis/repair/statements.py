@@ -10,8 +10,8 @@ from functools import singledispatch
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.exchanges import registers_exchanged
 from course_lib.diagnosis.repair.ingredients import Ingredients, expression
-from course_lib.diagnosis.repairs.change import Path, copy_of
 from course_lib.diagnosis.source.nodes import indices_of
+from course_lib.diagnosis.source.tree import Path, copy_of
 from course_lib.emulator.language import types as T
 
 GONE = StatementEdit(instead=())

@@ -10,7 +10,7 @@ from itertools import pairwise
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.expressions import COMPARISONS
 from course_lib.diagnosis.repair.ingredients import Ingredients, expression
-from course_lib.diagnosis.repairs.change import Path
+from course_lib.diagnosis.source.tree import Path
 from course_lib.emulator.language import types as T
 
 

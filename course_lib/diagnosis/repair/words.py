@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 
 from course_lib.diagnosis.repair.edit import Edit
-from course_lib.diagnosis.repairs.change import Path, node_at
+from course_lib.diagnosis.source.tree import Path, node_at
 from course_lib.sentences import Sentence, say
 from course_lib.words import shortened
 

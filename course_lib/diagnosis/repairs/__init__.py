@@ -1,5 +1,5 @@
 """The one small change with which a plain function is right, found by trying.
 
-May import: `launcher`, `source`, `trial`.
+May import: `source`.
 Start with: `one_change` (every change there is).
 """

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from course_lib.diagnosis.source.tree import Path, copy_of, node_at, replace_node, walk
 from course_lib.sentences import Sentence, say
 
-Path = tuple[tuple[str, int | None], ...]
 Edit = Callable[[ast.FunctionDef], None]
 LOOPS = (ast.For, ast.While)
 Node = TypeVar("Node", bound=ast.AST)
@@ -46,25 +46,6 @@ class Change:
         tree = copy_of(self.original)
         self.edit(tree)
         return tree
-
-
-def copy_of(node: Node) -> Node:
-    """A copy of a tree. `copy.deepcopy` takes five times as long: it remembers every part.
-
-    What others have hung onto its nodes stays behind: where IPython shows a traceback, each node
-    gets its `parent`, also the few that all trees of a Python process share.
-    """
-    new = type(node)()
-    for name in (*node._fields, *node._attributes):
-        if not hasattr(node, name):
-            continue
-        value = getattr(node, name)
-        if isinstance(value, list):
-            value = [copy_of(each) if isinstance(each, ast.AST) else each for each in value]
-        elif isinstance(value, ast.AST):
-            value = copy_of(value)
-        setattr(new, name, value)
-    return new
 
 
 @dataclass(frozen=True)
@@ -176,37 +157,3 @@ def symbol(operator: ast.operator) -> str:
 
 def quoted(node: ast.AST) -> str:
     return f"`{ast.unparse(node)}`"
-
-
-def node_at(tree: ast.AST, path: Path) -> Any:
-    """The node at the end of a path."""
-    for name, number in path:
-        value = getattr(tree, name)
-        tree = value if number is None else value[number]
-    return tree
-
-
-def replace_node(tree: ast.AST, path: Path, new: ast.expr) -> None:
-    """Replace what lies at the end of a path; the new part has the line of the old one."""
-    old = node_at(tree, path)
-    for node in ast.walk(new):
-        for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
-            setattr(node, name, getattr(node, name, getattr(old, name, 1)))
-    owner = node_at(tree, path[:-1])
-    name, number = path[-1]
-    if number is None:
-        setattr(owner, name, new)
-    else:
-        getattr(owner, name)[number] = new
-
-
-def walk(node: ast.AST, path: Path = ()) -> Iterator[tuple[ast.AST, Path]]:
-    """All nodes of a function with the ways to them, in the order of the text."""
-    yield node, path
-    for name, value in ast.iter_fields(node):
-        if isinstance(value, list):
-            for number, child in enumerate(value):
-                if isinstance(child, ast.AST):
-                    yield from walk(child, (*path, (name, number)))
-        elif isinstance(value, ast.AST):
-            yield from walk(value, (*path, (name, None)))

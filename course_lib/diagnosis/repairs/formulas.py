@@ -9,11 +9,10 @@ from course_lib.diagnosis.repairs.change import (
     Change,
     EditSite,
     Original,
-    node_at,
     quoted,
-    replace_node,
     symbol,
 )
+from course_lib.diagnosis.source.tree import node_at, replace_node
 from course_lib.sentences import Sentence, say
 
 ARITHMETIC = (ast.Mult, ast.Add, ast.FloorDiv, ast.Div, ast.Mod, ast.Sub)

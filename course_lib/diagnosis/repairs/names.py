@@ -11,9 +11,9 @@ from course_lib.diagnosis.repairs.change import (
     EditSite,
     Original,
     code_of_place,
-    node_at,
     quoted,
 )
+from course_lib.diagnosis.source.tree import node_at
 from course_lib.sentences import say
 
 

@@ -12,9 +12,9 @@ from course_lib.diagnosis.repairs.change import (
     Change,
     EditSite,
     Original,
-    node_at,
     quoted,
 )
+from course_lib.diagnosis.source.tree import node_at
 from course_lib.sentences import say
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.source.nodes import flat, names_in, part_of
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial
-from course_lib.findings import Finding, finding
-from course_lib.sentences import Line, say
+from course_lib.findings import Finding
+from course_lib.sentences import Line
 
 OWN = {"threadIdx", "blockIdx", "grid", "laneid"}  # what distinguishes a thread
 
@@ -36,17 +37,8 @@ def _overwritten(source: Source, output: str) -> Finding | None:
             used = next(_still_used(source, name, loop, output), None) if made else None
             if made is None or used is None:
                 continue
-            message = say(
-                "This loop counts with {name}, and overwrites the thread's own number, which "
-                "{name} has held since {made}: {used} takes {name} for that number still.",
-                name=name,
-                made=Line(made),
-                used=Line(used),
-            )
-            hint = say(
-                "What is {name} in this thread after the first iteration of the loop?", name=name
-            )
-            return finding("wrong-index", message, loop.lineno, hint)
+            words = {"name": name, "made": Line(made), "used": Line(used)}
+            return tell("number overwritten by a loop", loop.lineno, **words)
     return None
 
 
