@@ -14,8 +14,8 @@ tell = Words(
         # Threads that wait for each other, or for ever.
         "number overwritten by a loop": Row(
             "wrong-index",
-            "This loop counts with {name}, and overwrites the thread's own number, which {name} has "
-            "held since {made}: {used} takes {name} for that number still.",
+            "This loop counts with {name}, and overwrites the thread's own number, which {name} "
+            "has held since {made}: {used} takes {name} for that number still.",
             "What is {name} in this thread after the first iteration of the loop?",
         ),
         "parted": Row("", "{seen} {line} sends them different ways."),
