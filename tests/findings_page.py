@@ -21,11 +21,19 @@ sys.path.insert(0, str(ROOT))
 from stored_answers import wrong_answers  # noqa: E402
 from templates_of_sentences import ANY, templates  # noqa: E402
 
+from course_lib.curriculum import EXERCISES  # noqa: E402
+from course_lib.diagnosis.problems.table import problems  # noqa: E402
 from course_lib.findings import CODES, Finding  # noqa: E402
 from course_lib.sentences import AUDIENCES, told, whole  # noqa: E402
 
 PAGE, EXAMPLES = "docs/findings.md", "tests/golden/findings"
 Example = Mapping[str, str]
+Templates = dict[str, tuple[list[str], list[str]]]
+# What an idea counts with: one of many numbers.
+_NUMBERS = re.compile(
+    r"(?<=here they are ).*|(?<=tile of )\d+|(?<=stride is )\d+|(?<=start at )\d+|\d+(?= (?:lanes each|steps))"
+    r"|(?<=lane )\d+(?= of)|(?<=after )\d+(?= elements)|(?<=go up to )\d+|\d+(?= reach)"
+)
 
 WARNING = "A warning, or an error where the exercise asks for more"
 
@@ -57,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def page(root: Path) -> str:
     """The page, of the source and the stored examples below `root`."""
-    said = templates(root / "course_lib")
+    said = _with_ideas(templates(root / "course_lib"))
     examples = stored_examples(root)
     parts = [_HEAD]
     for code, known in CODES.items():
@@ -69,6 +77,16 @@ def page(root: Path) -> str:
     parts.append("## With several codes\n\nThese explain a finding, whichever code it has.\n")
     parts += _lists(*said.get(ANY, ([], [])))
     return "\n".join(parts)
+
+
+def _with_ideas(said: Templates) -> Templates:
+    """And what is known of each kind of problem: an idea is data, and has its sentence."""
+    for problem in problems(EXERCISES).values():
+        for idea in problem.wrong_ideas():
+            sentences, hints = said.get(idea.code, ([], []))
+            sentence = f"{{output}} holds other numbers: {_NUMBERS.sub('‹number›', idea.says)}."
+            said[idea.code] = (sorted({*sentences, sentence}), sorted({*hints, idea.hint}))
+    return said
 
 
 def stored_examples(root: Path) -> dict[str, Example]:

@@ -51,7 +51,7 @@ CALLS = {
     "Finding": CallPattern(0, 2, 4),
     "rejection": CallPattern(0, 1, 3),
     "Slip": CallPattern(0, 1, 2),
-    "Row": CallPattern(0, 1, 2, usual=ANY),
+    "Wording": CallPattern(0, 1, 2, usual=ANY),
     "Explanation": CallPattern(0, 1, 2, around="{{compared}}: {said}.", named="says"),
     "Hypothesis": CallPattern(1, 2, 3),
     "SlipLocation": CallPattern(1, 3, 2, usual=ANY),

@@ -23,7 +23,7 @@ from sampling import marks
 from course_lib import sentences
 from course_lib.diagnosis.functions import resident_slips
 from course_lib.diagnosis.slip import Slip, SlipLocation
-from course_lib.diagnosis.told import Row
+from course_lib.diagnosis.told import Wording
 from course_lib.findings import Finding
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.scoring import score
@@ -150,7 +150,7 @@ def test_a_sentence_that_is_written_where_it_is_said_is_found() -> None:
 
 def test_every_row_is_told_and_every_kind_has_a_row() -> None:
     """Which a misspelt kind, or facts that lack one of a row's, would only show when it is told."""
-    rows: dict[str, dict[str, Row]] = defaultdict(dict)
+    rows: dict[str, dict[str, Wording]] = defaultdict(dict)
     told: dict[str, set[str]] = defaultdict(set)
     for name, tree in modules_without_words().items():
         for words in [each.module for each in ast.walk(tree) if _imports_tell(each)]:

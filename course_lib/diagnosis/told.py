@@ -18,7 +18,7 @@ _FACT = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
-class Row:
+class Wording:
     """What is told of one kind of thing.
 
     Attributes:
@@ -42,7 +42,7 @@ class Words:
         severity: of all findings of the table where a row has none; None for that of its code.
     """
 
-    rows: Mapping[str, Row]
+    rows: Mapping[str, Wording]
     severity: Severity | None = None
 
     def __call__(self, kind: str, at: int | None, /, **facts: Any) -> Finding:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course_lib.diagnosis.told import Row, Words
+from course_lib.diagnosis.told import Wording, Words
 
 REGISTERS = "{TM} · {TN} sums + {TM} + {TN} operands + {overhead} others = {registers} registers"
 LEFT_OVER = "{each} for each, and {left} are left over"
@@ -10,78 +10,78 @@ NONE_FOR_SOME = "{idle} of the threads get none"
 
 tell = Words(
     {
-        "no value": Row("missing-answer", "{name} has no value yet.", "What is {name}?"),
-        "no number": Row(
+        "no value": Wording("missing-answer", "{name} has no value yet.", "What is {name}?"),
+        "no number": Wording(
             "wrong-formula",
             "{name} is {value}, and a number is asked for.",
             "What does one count here?",
         ),
-        "not right": Row(
+        "not right": Wording(
             "wrong-formula",
             "{name} is {value}, and that is not right.",
             "Work it out once more, with a pencil.",
         ),
-        "sizes missing": Row(
+        "sizes missing": Wording(
             "missing-answer",
             "There is no {missing}.",
             "The exercise asks for five numbers: {parameters}.",
         ),
-        "sizes unclear": Row(
+        "sizes unclear": Wording(
             "missing-answer",
             "{names} cannot be read off here as a number.",
             "The exercise asks for five numbers: {parameters}.",
         ),
-        "no whole number": Row(
+        "no whole number": Wording(
             "compile-error",
             "{name} is {value}; the size of a tile is a whole number.",
             "A division with // stays whole.",
         ),
-        "no size": Row(
+        "no size": Wording(
             "invalid-launch",
             "{name} is {value}; the size of a tile is 1 or more (and at most {most}).",
         ),
-        "rest of a tile": Row(
+        "rest of a tile": Wording(
             "incomplete-output",
             "{block} = {size} {what} are shared out in groups of {thread} = {part}: that makes "
             "{whole} threads, and {rest} {what} belong to none.",
             "{thread} has to divide {block}.",
         ),
-        "too many threads": Row(
+        "too many threads": Wording(
             "invalid-launch",
             "{BM}/{TM} × {BN}/{TN} = {rows} × {columns} = {threads} threads, and a block has at "
             "most {most}.",
             "What has to grow so that fewer threads compute the same tile?",
         ),
-        "too much shared memory": Row(
+        "too much shared memory": Wording(
             "invalid-launch",
             "4 · {BK} · ({BM} + {BN}) = {shared_bytes} bytes of shared memory, and a block on the "
             "{device} has at most {most}.",
             "Which size costs shared memory and changes nothing about the intensity?",
         ),
-        "too many registers": Row(
+        "too many registers": Wording(
             "invalid-launch",
             "{estimate}, and a thread has at most {most}.",
             "Every output of a thread is a sum, and every sum lives in a register.",
         ),
-        "too many registers together": Row(
+        "too many registers together": Wording(
             "invalid-launch",
             "{estimate} for each of {threads} threads. {why_not}",
             "Every output of a thread is a sum, and every sum lives in a register.",
         ),
-        "uneven loads": Row(
+        "uneven loads": Wording(
             "wrong-loop-bound",
             "The tile of {name} has {side} · BK = {elements} elements for {threads} threads: "
             "{shares}.",
             "{side} · BK should be a multiple of the threads.",
         ),
-        "idle lanes": Row(
+        "idle lanes": Wording(
             "not-used",
             "{threads} threads are {warps} warps, the last with {idle} lanes that have nothing to "
             "do.",
             "How many threads make whole warps?",
             "error",
         ),
-        "few blocks": Row(
+        "few blocks": Wording(
             "not-used",
             "An SM of the {device} has room for {blocks} block of {threads} threads with "
             "{registers} registers and {shared_bytes} bytes; the exercise asks for {wanted}. By "
@@ -89,7 +89,7 @@ tell = Words(
             "Which of the four limits binds, and which size moves it?",
             "error",
         ),
-        "little reuse": Row(
+        "little reuse": Wording(
             "excess-global-traffic",
             "{BM} · {BN} / (2 · ({BM} + {BN})) = {intensity} FLOP per requested byte; the "
             "exercise asks for {wanted}, the {device}'s FP32 ridge.",

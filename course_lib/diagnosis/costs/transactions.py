@@ -194,9 +194,10 @@ def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
             each = sectors / requests if requests else 0
             if each > SECTORS_FOR_A_WARP:
                 kind = "store of many sectors" if store else "load of many sectors"
-                needed = SECTORS_FOR_A_WARP
+                enough: int | str = SECTORS_FOR_A_WARP
             elif sectors > ROOM * needed:
                 kind = "stores apart" if store else "loads apart"
+                enough = f"{needed:,.0f}"
             else:
                 continue
             found = tell(
@@ -207,7 +208,7 @@ def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
                 per_request=f"{each:.3g}",
                 requests=f"{requests:,}",
                 sectors=f"{sectors:,}",
-                needed=f"{needed:,.0f}",
+                needed=enough,
             )
             yield replace(found, severity=severity)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course_lib.diagnosis.told import Row, Words
+from course_lib.diagnosis.told import Wording, Words
 
 # Why the lanes of a warp meet in a bank.
 WHY = {
@@ -45,118 +45,118 @@ LANE_AT_EDGES = "Which index of {letter} changes from one lane to the next at th
 tell = Words(
     {
         # Shared memory, and what warps ask of its banks.
-        "nothing handed over": Row(
+        "nothing handed over": Wording(
             "not-used",
             "Each thread reads from {array} only what it has written there itself.",
             "Which number does a thread need that another one has loaded?",
         ),
-        "no shared memory": Row(
+        "no shared memory": Wording(
             "not-used",
             "No shared memory is used: every thread fetches its operands from global memory.",
         ),
-        "warps alone": Row("not-used", "No shared memory is used, and it is asked for here."),
-        "never read": Row("not-used", "{names} {are} {done}, but never read."),
-        "for show": Row(
+        "warps alone": Wording("not-used", "No shared memory is used, and it is asked for here."),
+        "never read": Wording("not-used", "{names} {are} {done}, but never read."),
+        "for show": Wording(
             "not-used",
             "The result is not made of what threads read of each other in {names}: every thread "
             "fetches its operands from global memory.",
         ),
-        "passed by": Row(
+        "passed by": Wording(
             "not-used",
             "Only {read} numbers are read from shared memory, and {fetched} from global memory: "
             "every thread fetches its operands from there.",
         ),
-        "needed by several": Row(
+        "needed by several": Wording(
             "not-used",
             "",
             "Which elements do several threads of a block need? Where could they lie in common?",
         ),
-        "fetched for another": Row(
+        "fetched for another": Wording(
             "not-used",
             "",
             "Which thread could fetch a number for another one? Where could it lie in common?",
         ),
-        "not wanted": Row(
+        "not wanted": Wording(
             "not-allowed",
             "{array} is shared memory; this task is to do without.",
             "Which element can a thread store as soon as it has read it?",
         ),
-        "conflict": Row(
+        "conflict": Wording(
             "bank-conflict",
             "A warp's {verb} of {access} takes {wavefronts} wavefronts: {why}",
             "By how many words do the addresses of neighbouring lanes differ?",
         ),
-        "conflicts on average": Row(
+        "conflicts on average": Wording(
             "bank-conflict",
             "A warp's {verb} of shared memory takes {wavefronts} wavefronts on average: lanes ask "
             "one bank for different words.",
             "By how many words do the addresses of neighbouring lanes differ?",
         ),
-        "values of an XOR": Row(
+        "values of an XOR": Wording(
             "bank-conflict",
             "",
             "How many different values does the number take that the XOR mixes in?",
         ),
-        "length of a row": Row(
+        "length of a row": Wording(
             "bank-conflict", "", "Which of the two sizes in {shape} says how long a row is?"
         ),
-        "wide access": Row(
+        "wide access": Wording(
             "bank-conflict", "{seen} An access that wide takes {least} wavefronts at best."
         ),
-        "passes": Row(
+        "passes": Wording(
             "bank-conflict",
             "Loads from shared memory take {passes} passes for each multiply-add of a warp, and "
             "{enough} would do. A load here takes {each}.",
             "Which lanes read the same piece? Is it lane 0 and 1, or 0 and 2, and so on?",
         ),
-        "pieces apart": Row(
+        "pieces apart": Wording(
             "bank-conflict",
             "",
             "By how many words do the pieces of neighbouring lanes lie apart here?",
         ),
-        "idle turns": Row(
+        "idle turns": Wording(
             "wrong-loop-bound",
             "The loops do more than the result needs: the threads read {count} numbers from shared "
             "memory, and {enough} would do.",
             "{hint}",
         ),
         # Global memory: sectors, and elements that are fetched or stored again.
-        "loads apart at edges": Row("uncoalesced-load", AT_EDGES, LANE_AT_EDGES),
-        "stores apart at edges": Row("uncoalesced-store", AT_EDGES, LANE_AT_EDGES),
-        "load of many sectors": Row("uncoalesced-load", MANY_SECTORS, LANE),
-        "store of many sectors": Row("uncoalesced-store", MANY_SECTORS, LANE),
-        "loads apart": Row("uncoalesced-load", APART, LANE),
-        "stores apart": Row("uncoalesced-store", APART, LANE),
-        "narrow": Row(
+        "loads apart at edges": Wording("uncoalesced-load", AT_EDGES, LANE_AT_EDGES),
+        "stores apart at edges": Wording("uncoalesced-store", AT_EDGES, LANE_AT_EDGES),
+        "load of many sectors": Wording("uncoalesced-load", MANY_SECTORS, LANE),
+        "store of many sectors": Wording("uncoalesced-store", MANY_SECTORS, LANE),
+        "loads apart": Wording("uncoalesced-load", APART, LANE),
+        "stores apart": Wording("uncoalesced-store", APART, LANE),
+        "narrow": Wording(
             "not-used",
             "{requests} {verb} requests move {elements} numbers of {letter}: {size} bytes for each "
             "lane, where one instruction can move 16.",
             "Which function {verb}s four neighbours of {letter} at once?",
         ),
-        "fetched again": Row(
+        "fetched again": Wording(
             "excess-global-traffic",
             "Each element of {letter} is fetched {times} times{problem}; {least} would do.",
             "How often does one block read the same element of {letter}?",
         ),
-        "tiny tile": Row(
+        "tiny tile": Wording(
             "excess-global-traffic",
             "A tile of {step} saves next to nothing: each element of {letter} is fetched {least} "
             "times.",
             "How often does one block read the same element of {letter}?",
         ),
-        "fetched again at edges": Row(
+        "fetched again at edges": Wording(
             "excess-global-traffic",
             "Each element of {letter} is fetched {times} times{problem}, which do not divide these "
             "sizes; {least} would do.",
             "What does a block do with {letter} where its last tile is only partly filled?",
         ),
-        "visited again": Row(
+        "visited again": Wording(
             "excess-global-traffic",
             "The {count} numbers of {array} are loaded {times} times each, on average: the threads "
             "go back to numbers that they have seen.",
             "What has to be kept of the numbers before, so that none is needed again?",
         ),
-        "running result": Row(
+        "running result": Wording(
             "excess-global-traffic",
             "Each element of {letter} is written {written} times{read_too}: the running result "
             "goes to global memory again and again.",
@@ -164,66 +164,66 @@ tell = Words(
             "warning",
         ),
         # Registers.
-        "one element": Row(
+        "one element": Wording(
             "not-used",
             "A thread computes one element, so no value in its registers serves a second sum.",
             "Which constants say how many elements one thread computes?",
         ),
-        "tile of one line": Row(
+        "tile of one line": Wording(
             "not-used",
             "A thread's tile is a line of {rows} x {columns}: it reads {loads_per_sum} numbers for "
             "{sums} multiply-adds in a step of k, and a number of {letter} serves one sum only.",
             "Which of TM and TN is 1? How many reads would a square of as many outputs need?",
         ),
-        "read again in a step": Row(
+        "read again in a step": Wording(
             "not-used",
             "In a step of k a thread reads {loads_now} numbers from shared memory for its {sums} "
             "multiply-adds: {loads} for each. A tile of {rows} x {columns} needs {rows} + "
             "{columns} = {numbers}, {enough} for each.",
             "Which number does this thread read more than once in the same step of k?",
         ),
-        "loaded again": Row(
+        "loaded again": Wording(
             "not-used",
             "The threads load {loads} numbers for {multiply_adds} multiply-adds: {each} for each, "
             "where {enough} would do.",
             "Which number does a thread load here that it has loaded before?",
         ),
-        "sums in global memory": Row(
+        "sums in global memory": Wording(
             "not-used",
             "Each element of {name} is written {times} times: its sum grows in global memory, and "
             "a register could keep it to the end.",
             "How often has a thread to touch {name}, if it keeps its sums to itself?",
         ),
         # Time: who waits for whom.
-        "barriers": Row(
+        "barriers": Wording(
             "excess-barriers",
             "Each block passes {each} barriers; {need}.",
             "What does each barrier wait for?",
             "warning",
         ),
-        "barriers of buffers": Row(
+        "barriers of buffers": Wording(
             "excess-barriers",
             "Each block passes {each} barriers here, and {enough} would do.",
             "For each barrier: which buffer is written before it, and who reads it after?",
         ),
-        "barriers of buffers in turns": Row(
+        "barriers of buffers in turns": Wording(
             "excess-barriers",
             "Each block passes {each} barriers here, and {enough} would do.",
             "Which buffer can be written while the other one is read?",
         ),
-        "one lane": Row(
+        "one lane": Wording(
             "serial-work",
             "One lane of a warp adds up all numbers here, in {executed} iterations; the other "
             "lanes wait.",
             "Which sums could two threads work out at the same time?",
         ),
-        "many elements": Row(
+        "many elements": Wording(
             "serial-work",
             "A thread computes {count} elements of {output} here, one after the other; the "
             "exercise asks for at most {most} from each.",
             "Which one element belongs to this thread, and who computes the one beside it?",
         ),
-        "atomics": Row(
+        "atomics": Wording(
             "serial-work",
             "{atomics} atomic requests for {elements} elements of the result: lanes that meet at "
             "one cell take turns, in an order that may change from run to run, and with it the "
@@ -231,19 +231,19 @@ tell = Words(
             "Which of these sums could a thread collect in a register first?",
             "warning",
         ),
-        "stored by threads": Row(
+        "stored by threads": Wording(
             "not-used",
             "This stores in shared memory what a register holds; an asynchronous copy needs "
             "neither the register nor the store.",
             "Which copy goes from global to shared memory by itself?",
         ),
-        "copy waited for": Row(
+        "copy waited for": Wording(
             "serial-work",
             "The copy that begins here is waited for at once: while the tile is on its way, "
             "nothing is multiplied.",
             "What could the threads do before they need the next tile?",
         ),
-        "stored at once": Row(
+        "stored at once": Wording(
             "serial-work",
             "This stores at once what {line} has asked for: while the tile is on its way, nothing "
             "is multiplied.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course_lib.diagnosis.told import Row, Words
+from course_lib.diagnosis.told import Wording, Words
 
 # Of a test, for one thread: each clause, several of them, and what joins them.
 CLAUSE, BEFORE_ANOTHER = "{clause} is {truth}{numbers}", "{clause},"
@@ -12,152 +12,152 @@ FLOAT64 = "This makes {line} compute in float64; the exercise asks for float32."
 tell = Words(
     {
         # Threads that wait for each other, or for ever.
-        "number overwritten by a loop": Row(
+        "number overwritten by a loop": Wording(
             "wrong-index",
             "This loop counts with {name}, and overwrites the thread's own number, which {name} "
             "has held since {made}: {used} takes {name} for that number still.",
             "What is {name} in this thread after the first iteration of the loop?",
         ),
-        "parted": Row("", "{seen} {line} sends them different ways."),
-        "one number for two threads": Row(
+        "parted": Wording("", "{seen} {line} sends them different ways."),
+        "one number for two threads": Wording(
             "",
             "{seen} In both of them {name} is {number} after {line}.",
             "Which {name} should each of these two threads have?",
         ),
-        "buffers in turns": Row(
+        "buffers in turns": Wording(
             "", "", "In one iteration, which buffer is filled, and which one is read?"
         ),
-        "one of several buffers": Row(
+        "one of several buffers": Wording(
             "", "", "Is this the buffer that {line} reads in this iteration? Which one is free?"
         ),
-        "out of steps": Row("", "The kernel needs more than {budget}."),
-        "out of steps in a loop": Row(
+        "out of steps": Wording("", "The kernel needs more than {budget}."),
+        "out of steps in a loop": Wording(
             "",
             "The kernel needs more than {budget}; it was last in the loop of {line}, in iteration "
             "{turns}. Either the loop makes too many iterations, or too few threads share the "
             "work.",
         ),
-        "loop without an end": Row("", "The loop in {line} does not end within {budget}."),
-        "many elements by then": Row(
+        "loop without an end": Wording("", "The loop in {line} does not end within {budget}."),
+        "many elements by then": Wording(
             "",
             "{seen} By then one thread had computed {count} elements of {output}; the exercise "
             "asks for at most {most} from each.",
             "Which one element belongs to this thread, and who computes the one beside it?",
         ),
         # Accesses of several neighbours by a flat index.
-        "rows of another length": Row(
+        "rows of another length": Wording(
             "",
             "{seen} The index reckons with rows of {taken} elements, and a row of {array} has "
             "{length}.",
             "At which flat index does row 1 of {array} begin?",
         ),
-        "given line": Row(
+        "given line": Wording(
             "", "At {at}, {seen}", "What is {names} in this thread, and what should it be?"
         ),
-        "given line, of several": Row(
+        "given line, of several": Wording(
             "", "At {at}, {seen}", "What are {names} in this thread, and what should they be?"
         ),
         # Accesses outside an array.
-        "number as an index": Row("", "", "Which element is meant? Indices count from 0."),
-        "all threads have work": Row(
+        "number as an index": Wording("", "", "Which element is meant? Indices count from 0."),
+        "all threads have work": Wording(
             "", "", "There is an element for every thread here. Which one is this thread's?"
         ),
-        "from where to where": Row(
+        "from where to where": Wording(
             "", "", "Which index does the very first thread have, and which the very last?"
         ),
-        "index by itself": Row(
+        "index by itself": Wording(
             "",
             "",
             "{index} is {number} in this thread. From where to where should it run, over all "
             "threads?",
         ),
-        "on another axis": Row(
+        "on another axis": Wording(
             "wrong-index",
             "In {access}, {index} stands on an axis of another length: {seen}",
             "How far does {index} go, and which axis of {array} is as long?",
         ),
-        "goes too far": Row(
+        "goes too far": Wording(
             "wrong-index",
             "The index {index} {goes}. {seen}",
             "Work out {index} by hand for the second tile or block.",
         ),
-        "goes too far by itself": Row(
+        "goes too far by itself": Wording(
             "wrong-index",
             "The index {index} {goes}. {seen} The tests are right to let this thread pass: it has "
             "an element of {output}.",
             "What is {index} in this thread, and what should it be?",
         ),
-        "leaves": Row(
+        "leaves": Wording(
             "wrong-index",
             "The index {index} leaves the array: {seen}",
             "Which element belongs to the last step, and which one is {index}?",
         ),
         # Loops that run too far.
-        "past the end of a tile": Row(
+        "past the end of a tile": Wording(
             "wrong-loop-bound",
             "The loop runs past the end of the tile: {seen}",
             "For which value does the loop over the tile run last?",
         ),
-        "past the end": Row(
+        "past the end": Wording(
             "wrong-loop-bound",
             "The loop runs past the end: {seen}",
             "For which value does this loop run last?",
         ),
-        "several steps at a time": Row(
+        "several steps at a time": Wording(
             "wrong-loop-bound",
             "Several steps at a time run past the end: {seen}",
             "For which k does the loop run last, and how many steps are left then?",
         ),
-        "too long": Row(
+        "too long": Wording(
             "wrong-loop-bound",
             "The loop runs too far: {seen}",
             "For which {variable} does the loop run last, and how many steps are there?",
         ),
-        "too long, or not tested": Row(
+        "too long, or not tested": Wording(
             "wrong-loop-bound",
             "The loop runs too far: {seen}",
             "For which {variable} does the loop run last? Should it end earlier, or should nobody "
             "come to {line} then?",
         ),
-        "too early": Row(
+        "too early": Wording(
             "wrong-loop-bound",
             "{counter} has already grown when {line} uses it: {seen}",
             "Which {counter} does the first iteration use, and which the last?",
         ),
         # Tests that let the wrong threads pass.
-        "test of something else": Row(
+        "test of something else": Wording(
             "wrong-bounds-check",
             "This test says nothing of {index}. At {line}, {seen}",
             "Which test should stop this thread, where the element does not exist?",
         ),
-        "test of something else, here": Row(
+        "test of something else, here": Wording(
             "wrong-bounds-check",
             "The test here says nothing of {index}: {seen}",
             "Which test should stop this thread, where the element does not exist?",
         ),
-        "test passed": Row(
+        "test passed": Wording(
             "wrong-bounds-check",
             "This test lets the thread pass. At {line}, {seen}",
             "Take the thread named here: which of its indices should have stopped it?",
         ),
-        "test passed, worked out": Row(
+        "test passed, worked out": Wording(
             "wrong-bounds-check",
             "At {line}, {seen} For this thread {clauses}.",
             "Take the thread named here: which of its indices should have stopped it?",
         ),
         # Numbers of the wrong type, and rounding.
-        "narrow index": Row(
+        "narrow index": Wording(
             "index-overflow",
             "An index kept as {kind} wraps around where the array is longer than that.",
             "Which is the largest number that {kind} can hold?",
         ),
-        "float64": Row("", FLOAT64),
-        "float64 in an array": Row(
+        "float64": Wording("", FLOAT64),
+        "float64 in an array": Wording(
             "",
             FLOAT64,
             "Which type do the elements of this array have, and which type do A's have?",
         ),
-        "rounding": Row(
+        "rounding": Wording(
             "wrong-result",
             "What comes out, or what it costs, depends on how products are rounded: a GPU may add "
             "to a product first and round once.",

@@ -1,9 +1,9 @@
 """What to look at in a line to which wrong numbers lead."""
 
-from course_lib.diagnosis.told import Row
+from course_lib.diagnosis.told import Wording
 
-FORMULA = Row("", "", "What does the formula say here?")
-TEST = Row("", "", "For which threads should this test be true?")
-ITERATIONS = Row(
+FORMULA = Wording("", "", "What does the formula say here?")
+TEST = Wording("", "", "For which threads should this test be true?")
+ITERATIONS = Wording(
     "wrong-loop-bound", "", "How many iterations does this loop make here, and how many should it?"
 )
