@@ -68,11 +68,11 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("asked[word % 32] += 1", "asked[word // 32] += 1", "out-of-bounds-read",
          "asked[word // 32]"),
         ("asked[word % 32] += 1", "asked[word] += 1", "out-of-bounds-read", "asked[word"),
-        ("asked[word % 32] += 1", "asked[word % 32] = 1", "wrong-formula", "return"),
+        ("asked[word % 32] += 1", "asked[word % 32] = 1", "wrong-formula", "asked[word"),
         ("lane * stride for", "(lane * stride) % 32 for", "wrong-formula", "for word"),
         ("range(32)", "range(31)", "wrong-formula", "for word"),
         (COUNT, "    import math\n    return math.gcd(stride, 32)", "wrong-formula", "return"),
-        ("max(asked)", "max(asked) - 1", "wrong-formula", "return"),
+        ("max(asked)", "max(asked) - 1", "accumulator-error", "asked = "),
     ],
     "pad_tile": [
         ("(32, 33)", "(33, 32)", "bank-conflict", "= tile[x, y]"),

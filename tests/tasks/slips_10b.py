@@ -37,10 +37,10 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("1 << 62", "62", "wrong-formula", "return"),
         ("across // 16 << 16 | down // 16 << 32", "down // 16 << 16 | across // 16 << 32",
          "wrong-formula", "return"),
-        ("address // 16 |", "address |", "wrong-formula", "return"),
+        ("address // 16 |", "address |", "wrong-result", "return"),
         ("address // 16 | across // 16 << 16 | ", "", "wrong-formula", "return"),
         ("address // 16 | across // 16 << 16 | down // 16 << 32 | 1 << 62", "address // 16 + "
-         "across // 16 << 16 + down // 16 << 32 + 1 << 62", "wrong-formula", "return"),
+         "across // 16 << 16 + down // 16 << 32 + 1 << 62", "wrong-result", "return"),
         ("address // 16 | across // 16 << 16 | down // 16 << 32", "address // 16 | across // 16 "
          ">> 16 | down // 16 >> 32", "wrong-formula", "return"),
         ("address // 16 |", "address / 16 |", "wrong-formula", "return"),

@@ -18,10 +18,12 @@ from course_lib.diagnosis.functions.function_calls import (
     call,
     same_numbers,
 )
-from course_lib.diagnosis.repairs.change import Change, Original
-from course_lib.diagnosis.repairs.one_change import changes
+from course_lib.diagnosis.repair.edit import Edit
+from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language import types as T
 from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.emulator.plain.values import kind_of
 from course_lib.exercise import Task
@@ -99,19 +101,20 @@ def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Ker
             line,
             "What does // do, and / not?",
         )
-    change = change_that_repairs(task, function, calls)
-    if change and change.kind != "factor":  # which may stand anywhere in a product
-        line = change.line
-    for code, says, hint in explanations(task, calls, change, function):
-        place = change.line if change and says == change.says else line
-        return finding(code, say("{compared}: {says}.", compared=compared, says=says), place, hint)
+    edit = edit_that_repairs(task, function, calls)
+    for code, says, hint, is_of_the_edit in explanations(task, calls, edit, function):
+        template = "{compared}. With one change here it would be right: {says}."
+        said = say(
+            template if is_of_the_edit else "{compared}: {says}.", compared=compared, says=says
+        )
+        return finding(code, said, edit.line if edit else line, hint)
     hint = "Work out this one call with a pencil."
     if is_bit_pattern(shown.wanted):
         hint = "Each digit after 0x is four bits. Which bits are not yet right?"
     return finding("wrong-result", say("{compared}.", compared=compared), line, hint)
 
 
-def change_that_repairs(task: Task, function: Kernel, calls: Sequence[Call]) -> Change | None:
+def edit_that_repairs(task: Task, function: Kernel, calls: Sequence[Call]) -> Edit | None:
     """The first small change with which every call is right."""
     if not isinstance(function.tree, ast.FunctionDef):
         return None
@@ -120,21 +123,28 @@ def change_that_repairs(task: Task, function: Kernel, calls: Sequence[Call]) -> 
         for node in ast.walk(ast.parse(task.answer))
         if isinstance(node, ast.Constant) and type(node.value) is int
     ]
+    edits = edits_of(_as_typed(function), (), (), numbers or USUAL_NUMBERS)
     # What went wrong comes first: one such call rules most changes out.
     telling = sorted(calls, key=lambda each: each.right)
     left = STEPS_OF_ALL_CHANGES
-    for change in changes(Original(function.tree, numbers=[*USUAL_NUMBERS, *numbers])):
-        changed = replace(function, tree=change.tree)
+    for edit in sorted(edits, key=lambda edit: edit.cost):
+        changed = replace(function, tree=edit.changed())
         for each in telling:
             right, steps = _is_right(changed, each, Budget(steps=max(1, min(left, STEPS_PER_CALL))))
             left -= steps
             if not right:
                 break
         else:
-            return change
+            return edit
         if left <= 0:
             break
     return None
+
+
+def _as_typed(function: Kernel) -> Typing:
+    """A plain function's values are numbers: whole ones, as far as changes go."""
+    parts = (node for node in ast.walk(function.tree) if isinstance(node, ast.expr))
+    return Typing(function, dict.fromkeys(parts, T.INT64))
 
 
 def _is_right(function: Kernel, call: Call, budget: Budget) -> tuple[bool, int]:

@@ -9,34 +9,40 @@ from itertools import combinations
 from typing import NamedTuple
 
 from course_lib.diagnosis.functions.function_calls import Call, alike, call, same_numbers
-from course_lib.diagnosis.repairs.change import Change
+from course_lib.diagnosis.repair.causes import MOVES, code_of
+from course_lib.diagnosis.repair.edit import Edit
+from course_lib.diagnosis.repair.words import said_of
+from course_lib.diagnosis.source.tree import node_at
 from course_lib.emulator import Kernel
 from course_lib.exercise import Task
 from course_lib.sentences import say
 from course_lib.words import joined
 
+LOOPS = (ast.For, ast.While, ast.comprehension)
+
 
 class Explanation(NamedTuple):
-    """What came out, said behind the call that shows it."""
+    """What came out, said behind the call that shows it; or the change that makes it right."""
 
     code: str
     says: str
     hint: str
+    is_of_the_edit: bool = False
 
 
 def explanations(
-    task: Task, calls: Sequence[Call], change: Change | None, function: Kernel
+    task: Task, calls: Sequence[Call], edit: Edit | None, function: Kernel
 ) -> Iterator[Explanation]:
     """All that explains what came out of every call, the most telling first."""
-    if change and _decides(change):
-        yield Explanation(change.code, change.says, change.hint)
+    if edit and _decides(edit):
+        yield _of_the_edit(edit)
     yield from _wrong_ideas(task, calls)
     if len({each.number for each in calls}) == 1:
         says = "the same number comes out of every call"
         hint = say("How does it depend on {parameters}?", parameters=joined(task.parameters))
         yield Explanation("hardcoded-answer", says, hint)
-    if change:
-        yield Explanation(change.code, change.says, change.hint)
+    if edit:
+        yield _of_the_edit(edit)
     yield from _only_where_two_are_equal(task, calls, function)
     yield from _only_for_one_value(task, calls)
     yield from _unused(function)
@@ -50,10 +56,19 @@ def explanations(
         yield Explanation("wrong-formula", says, "What does // do, and / not?")
 
 
-def _decides(change: Change) -> bool:
-    """Does the text alone say why the numbers are wrong, more than any meaning of them can?"""
-    of_brackets = change.kind == "precedence" and not change.in_loop
-    return of_brackets or change.kind == "indentation"
+def _of_the_edit(edit: Edit) -> Explanation:
+    says, hint = said_of(edit)
+    return Explanation(code_of(edit, "wrong-formula"), says, hint, is_of_the_edit=True)
+
+
+def _decides(edit: Edit) -> bool:
+    """Does the text alone say why the numbers are wrong, more than any meaning of them can?
+
+    In a loop other brackets may come out right by chance.
+    """
+    around = [node_at(edit.tree, path[:n]) for path in edit.paths for n in range(len(path))]
+    in_loop = any(isinstance(node, LOOPS) for node in around)
+    return edit.kind in MOVES or (edit.kind == "brackets" and not in_loop)
 
 
 def _wrong_ideas(task: Task, calls: Sequence[Call]) -> Iterator[Explanation]:

@@ -1,4 +1,4 @@
-"""The smallest change with which a kernel is right, found by trying hundreds in one launch.
+"""The smallest change with which an answer is right, found by trying hundreds at once.
 
 Owns: what a change is (`edit`), what it is made of (`ingredients`), all changes there are (`edits`:
 of `expressions`, `statements`, `exchanges`, the same in several places `together`), how they are

@@ -26,10 +26,12 @@ from course_lib.diagnosis.source.nodes import names_bound, names_read
 from course_lib.emulator.inference.typings import Typing
 
 
-def edits_of(typing: Typing, constants: Sequence[str], given: Collection[str]) -> list[Edit]:
+def edits_of(
+    typing: Typing, constants: Sequence[str], given: Collection[str], numbers: Sequence[int] = ()
+) -> list[Edit]:
     """Every small change to one function, but for lines that stand where every student is given
-    them."""
-    function = Ingredients(typing, constants)
+    them; `numbers` may stand in place of its own."""
+    function = Ingredients(typing, constants, numbers)
     found = [
         *of_expressions(function),
         *of_statements(function),

@@ -169,6 +169,8 @@ def _of_operator(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator
     for other in OPERATORS:
         if not isinstance(op, other):
             yield function.value("operator", 2, path, ast.BinOp(left, other(), right))
+    if isinstance(op, ast.FloorDiv) and function.more:  # whose numbers need not be whole
+        yield function.value("operator", 2, path, ast.BinOp(left, ast.Div(), right))
     yield function.value("surplus", 2, path, left)
     yield function.value("surplus", 2, path, right)
     if isinstance(op, ast.Sub | ast.FloorDiv | ast.Mod | ast.Div):
@@ -179,8 +181,7 @@ def _of_operator(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator
             pair = (scaled, right) if name is left else (left, scaled)
             if isinstance(name, ast.Name):
                 yield function.value("factor", 2, path, ast.BinOp(pair[0], op, pair[1]))
-    if isinstance(left, ast.BinOp):
-        later = ast.BinOp(left.left, left.op, ast.BinOp(left.right, op, right))
+    for later in _more_on_the_right(node):
         yield function.value("brackets", 1, path, later)
     if isinstance(right, ast.BinOp):
         earlier = ast.BinOp(ast.BinOp(left, op, right.left), right.op, right.right)
@@ -188,6 +189,18 @@ def _of_operator(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator
     if isinstance(op, ast.FloorDiv) and function.is_whole(node):
         up = expression(f"-(-({ast.unparse(left)}) // ({ast.unparse(right)}))")
         yield function.value("rounding", 1, path, up)
+
+
+def _more_on_the_right(node: ast.BinOp) -> Iterator[ast.expr]:
+    """a * b * c + d as a * b * (c + d), and as a * (b * c + d)."""
+    left, passed = node.left, list[ast.BinOp]()
+    while isinstance(left, ast.BinOp):
+        part = left.right
+        for outer in reversed(passed):
+            part = ast.BinOp(part, outer.op, outer.right)
+        yield ast.BinOp(left.left, left.op, ast.BinOp(part, node.op, node.right))
+        passed.append(left)
+        left = left.left
 
 
 # --- what an index or a test lacks ----------------------------------------------------------------
@@ -221,6 +234,8 @@ def _terms(node: ast.expr, function: Ingredients, path: Path) -> Iterator[Edit]:
         yield function.value("term", 3, path, expression(f"({text}) + {side}"))
     for side in sorted({*sides, *function.bounds_at(path)} - {text}):
         yield function.value("factor", 3, path, expression(f"({text}) * {side}"))
+    for number in function.more:
+        yield function.value("factor", 3, path, expression(f"({text}) // {number}"))
     for axis in "xy" if function.cuda else "":
         for side in (f"{function.cuda}.blockDim.{axis}", *sides):
             new = expression(f"({text}) + {function.cuda}.blockIdx.{axis} * {side}")

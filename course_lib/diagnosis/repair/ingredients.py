@@ -22,6 +22,7 @@ class Ingredients:
     Args:
         typing: of the function.
         constants: the whole numbers around the function that it names.
+        more: numbers that are not in the text, and may be meant.
 
     Attributes:
         nodes: of the function, each with the way to it, in the order of the text.
@@ -34,10 +35,10 @@ class Ingredients:
         cuda: what the text calls the module `cuda`; "" if it does not name it.
     """
 
-    def __init__(self, typing: Typing, constants: Sequence[str]) -> None:
+    def __init__(self, typing: Typing, constants: Sequence[str], more: Sequence[int] = ()) -> None:
         tree, parameters = typing.kernel.tree, typing.kernel.parameters
         assert isinstance(tree, ast.FunctionDef)
-        self.tree, self.typing = tree, typing
+        self.tree, self.typing, self.more = tree, typing, more
         self.constants = frozenset(constants)
         self.nodes = list(walk(tree))
         self.at = {path: node for node, path in self.nodes}
@@ -78,7 +79,7 @@ class Ingredients:
     def numbers(self) -> list[int]:
         """The numbers of the text, the sides of its own arrays, and how many cells those have."""
         shapes = self.typing.layouts.values()
-        lengths = {length for shape in shapes for length in (*shape, prod(shape))}
+        lengths = {length for shape in shapes for length in (*shape, prod(shape))} | {*self.more}
         return sorted({int(side) for side in self.sides if side.isdigit()} | lengths)
 
     @cached_property
