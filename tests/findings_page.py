@@ -32,7 +32,8 @@ Templates = dict[str, tuple[list[str], list[str]]]
 # What an idea counts with: one of many numbers.
 _NUMBERS = re.compile(
     r"(?<=here they are ).*|(?<=tile of )\d+|(?<=stride is )\d+|(?<=start at )\d+"
-    r"|\d+(?= (?:lanes each|steps))|(?<=lane )\d+(?= of)|(?<=after )\d+(?= elements)|(?<=go up to )\d+|\d+(?= reach)"
+    r"|\d+(?= (?:lanes each|steps))|(?<=lane )\d+(?= of)"
+    r"|(?<=after )\d+(?= elements)|(?<=go up to )\d+|\d+(?= reach)"
 )
 
 WARNING = "A warning, or an error where the exercise asks for more"
