@@ -172,7 +172,7 @@ def test_the_first_message_names_what_is_wrong_and_no_more(
         ("one_mma", "A[g, 2 * t + 9]", "A[g, 2 * t + 8]", "word 2 of A holds one number twice"),
         ("one_mma", "pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1])", "pair(A[g, 2 * t], A[g, 2 * t + "
          "1])", "word 1 of A is word 0 once more"),
-        ("descriptor", "1 << 62", "1 << 61", "in place of `61`"),
+        ("descriptor", "1 << 62", "1 << 61", "in place of `1`"),
         ("descriptor", "<< 32", "<< 30", "in place of `30`"),
         ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
          "columns", "this goes along the rows, one after the other"),
