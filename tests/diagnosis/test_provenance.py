@@ -24,6 +24,7 @@ def mat_add(A, B, C):
     if i < C.shape[0] and j < C.shape[1]:
         C[i, j] = A[i, j] + B[i, j]
 """
+SCATTERED = ("scattered", ())
 PRODUCT = """
 from numba import cuda, float32
 @cuda.jit
@@ -195,6 +196,22 @@ def test_indices(
             facts.TIMES,
             ("up to", (31,)),
         ),
+        ("matmul_naive", "range(A.shape[1])", "range(0, A.shape[1], 3)", facts.MISSING, SCATTERED),
+        (
+            "matmul_naive",
+            "            acc += A[i, k] * B[k, j]",
+            "            if k % 16:\n                acc += A[i, k] * B[k, j]",
+            facts.MISSING,
+            ("every", (0, 16)),
+        ),
+        # Two terms always lie at one distance; that makes no series of them.
+        (
+            "matmul_naive",
+            "            acc += A[i, k] * B[k, j]",
+            "            if k != 11 and k != 22:\n                acc += A[i, k] * B[k, j]",
+            facts.MISSING,
+            SCATTERED,
+        ),
     ],
 )
 def test_terms(
@@ -202,4 +219,4 @@ def test_terms(
 ) -> None:
     fact, lines = told(exercise, old, new)
     assert (fact.kind, fact.arrays, fact.terms) == (kind, ("A", "B"), SumTerms(*terms, 31))
-    assert lines[0].startswith(("for", "acc"))
+    assert lines[0].startswith(("for", "acc", "if"))

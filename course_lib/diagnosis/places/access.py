@@ -74,14 +74,6 @@ def store_place(at: Evidence, details: list[str]) -> SlipLocation:
     return SlipLocation(lines[0] if lines else at.source.kernel.lineno)
 
 
-def guard_place(at: Evidence, details: list[str]) -> SlipLocation:
-    """The test that decides whether an operand is read."""
-    for access in at.source.accesses(details[0], store=False):
-        for _, line in at.source.guards(access):
-            return SlipLocation(line, "wrong-bounds-check")
-    return SlipLocation(None)
-
-
 def call_place(at: Evidence, details: list[str]) -> SlipLocation:
     """The last call of a function that a slip names, the first of several that is called at all.
 

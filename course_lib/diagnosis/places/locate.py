@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.places.access import (
     call_place,
-    guard_place,
     load_place,
     store_place,
 )
@@ -27,7 +26,6 @@ from course_lib.diagnosis.places.sums import (
     chosen_place,
     integer_place,
     loop_place,
-    scale_place,
     start_place,
     sum_place,
     zero_place,
@@ -40,10 +38,8 @@ FINDERS: dict[str, Callable[[Evidence, list[str]], SlipLocation]] = {
     "load": load_place,
     "store": store_place,
     "call": call_place,
-    "scale": scale_place,
     "sum": sum_place,
     "start": start_place,
-    "guard": guard_place,
     "integer": integer_place,
     "named": named_place,
     "product": product_place,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import replace
 
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.places.access import store_place
-from course_lib.diagnosis.places.words import FORMULA, ITERATIONS, TEST
+from course_lib.diagnosis.places.words import ITERATIONS, TEST
 from course_lib.diagnosis.slip import Evidence, SlipLocation
 from course_lib.diagnosis.source.nodes import names_in, outside, root_name
 from course_lib.diagnosis.source.source import Source, bound_line
@@ -42,25 +41,6 @@ def start_place(at: Evidence, details: list[str]) -> SlipLocation:
             deepest = max(starts, key=lambda node: len(at.source.loops_around(node)))
             return SlipLocation((deepest if "anew" in details else starts[0]).lineno)
     return SlipLocation(None)
-
-
-def scale_place(at: Evidence, details: list[str]) -> SlipLocation:
-    """Where the result gets its factor: at the store, if that computes; else where it is summed."""
-    for store in at.source.accesses(at.names[-1], store=True):
-        statement = at.source.statement(store)
-        if isinstance(statement, (ast.Assign, ast.AugAssign)) and _scales(statement.value):
-            return SlipLocation(statement.lineno, "wrong-formula")
-    if not at.source.additions():
-        return store_place(at, [])
-    return replace(sum_place(at, []), hint=FORMULA.hint)
-
-
-def _scales(value: ast.expr) -> bool:
-    """Does an expression multiply, divide or negate, or add a thing to itself?"""
-    if isinstance(value, ast.BinOp):
-        same = ast.dump(value.left) == ast.dump(value.right)
-        return same or isinstance(value.op, (ast.Mult, ast.Div)) or _scales(value.left)
-    return isinstance(value, ast.UnaryOp)
 
 
 def integer_place(at: Evidence, details: list[str]) -> SlipLocation:

@@ -2,7 +2,6 @@
 
 from course_lib.diagnosis.told import Wording
 
-FORMULA = Wording("", "", "What does the formula say here?")
 TEST = Wording("", "", "For which threads should this test be true?")
 ITERATIONS = Wording(
     "wrong-loop-bound", "", "How many iterations does this loop make here, and how many should it?"

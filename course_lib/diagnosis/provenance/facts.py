@@ -349,12 +349,10 @@ def _terms(ranks: Array, of: int) -> SumTerms:
             if last == of - 1
             else SumTerms(STRETCH, (first, last + 1), of)
         )
-    steps = np.unique(np.diff(ranks))
-    return (
-        SumTerms(EVERY, (first, int(steps[0])), of)
-        if len(steps) == 1
-        else SumTerms(SCATTERED, (), of)
-    )
+    step = int(ranks[1]) - first  # a series is one only if it spans the whole sum
+    if np.array_equal(ranks, np.arange(first % step, of, step)):
+        return SumTerms(EVERY, (first, step), of)
+    return SumTerms(SCATTERED, (), of)
 
 
 def _aliases(tables: Sequence[DependenceTable], facts: Sequence[Fact]) -> list[Fact]:

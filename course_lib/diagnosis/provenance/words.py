@@ -193,6 +193,12 @@ def _terms_in_words(terms: SumTerms | None) -> str:
         LAST: "the last term is",
         FROM: f"all terms from number {numbers[0] if numbers else 0} on are",
         UP_TO: f"the first {numbers[0] if numbers else 0} terms are",
-        EVERY: f"terms {numbers[0]}, {numbers[0] + numbers[-1]}, … are" if numbers else "",
+        EVERY: f"terms {_first_of(numbers, terms.of)} are" if numbers else "",
         STRETCH: f"terms {numbers[0]} to {numbers[-1] - 1} are" if numbers else "",
     }.get(terms.kind, "some of the terms are")
+
+
+def _first_of(series: tuple[int, ...], of: int) -> str:
+    """The first two numbers of a series: its first, its step."""
+    first, second, *more = range(series[0], of, series[-1])
+    return f"{first}, {second}, …" if more else f"{first} and {second}"
