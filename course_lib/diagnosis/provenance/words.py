@@ -185,20 +185,17 @@ def _terms_in_words(terms: SumTerms | None) -> str:
     """The subject of a sentence about them, with its verb."""
     if terms is None:
         return "some of the terms are"
-    numbers = terms.numbers
-    if terms.kind == UP_TO and numbers[0] == terms.of:
-        return "all terms are"
-    return {
-        FIRST: "the first term is",
-        LAST: "the last term is",
-        FROM: f"all terms from number {numbers[0] if numbers else 0} on are",
-        UP_TO: f"the first {numbers[0] if numbers else 0} terms are",
-        EVERY: f"terms {_first_of(numbers, terms.of)} are" if numbers else "",
-        STRETCH: f"terms {numbers[0]} to {numbers[-1] - 1} are" if numbers else "",
-    }.get(terms.kind, "some of the terms are")
-
-
-def _first_of(series: tuple[int, ...], of: int) -> str:
-    """The first two numbers of a series: its first, its step."""
-    first, second, *more = range(series[0], of, series[-1])
-    return f"{first}, {second}, …" if more else f"{first} and {second}"
+    kind, numbers = terms.kind, terms.numbers
+    if kind in (FIRST, LAST):
+        return f"the {kind} term is"
+    if kind == FROM:
+        return f"all terms from number {numbers[0]} on are"
+    if kind == UP_TO:
+        whole = numbers[0] == terms.of
+        return "all terms are" if whole else f"the first {numbers[0]} terms are"
+    if kind == STRETCH:
+        return f"terms {numbers[0]} to {numbers[1] - 1} are"
+    if kind == EVERY:
+        first, second, *more = range(numbers[0], terms.of, numbers[1])
+        return f"terms {first}, {second}, … are" if more else f"terms {first} and {second} are"
+    return "some of the terms are"
