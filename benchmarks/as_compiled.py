@@ -34,12 +34,12 @@ import as_compiled_kernels  # noqa: E402
 from emulator_kernels import CASES  # noqa: E402
 
 import course_lib  # noqa: E402
-from course_lib import runtime  # noqa: E402
 from course_lib.compiled_counts import NotCounted  # noqa: E402
+from course_lib.host import runtime  # noqa: E402
 from course_lib.kernels import RUNG_KERNELS  # noqa: E402
 from course_lib.kernels.accuracy import bits_of_bf16  # noqa: E402
 from course_lib.machine_code import CompileFailed  # noqa: E402
-from course_lib.ncu.metrics import METRICS, counters_of  # noqa: E402
+from course_lib.ncu.reading import METRICS, counters_of  # noqa: E402
 
 SECONDS = 900
 RUNGS = (
@@ -88,7 +88,7 @@ def answers() -> dict[str, Launch]:
     from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
     from course_lib.diagnosis.problems.problem import Case
     from course_lib.diagnosis.problems.table import problem_of
-    from course_lib.helping import ours
+    from course_lib.shown_answers import ours
 
     found: dict[str, Launch] = {}
     for task in TASKS.values():

@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from stored_answers import right_answers, wrong_answers  # noqa: E402
 
 from course_lib.checking import examine_source  # noqa: E402
-from course_lib.sentences import AUDIENCES, told  # noqa: E402
+from course_lib.wording.sentences import AUDIENCES, told  # noqa: E402
 
 SEEDS = (0, 5, 11)
 Job = tuple[str, int]  # "wrong/EXERCISE/NAME" or "right/EXERCISE/NAME", and the seed

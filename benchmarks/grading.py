@@ -31,8 +31,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from course_lib.building.exercises import answer_cells, exercise_id, solve  # noqa: E402
-from course_lib.building.notebook import Notebook, dumps, read, source  # noqa: E402
+from course_lib.building.notebook import (  # noqa: E402  # noqa: E402
+    Notebook,
+    answer_cells,
+    dumps,
+    exercise_id,
+    read,
+    solve,
+    source,
+)
 from course_lib.commands import environments  # noqa: E402
 
 EXERCISE, STEM = "mat_add", "00_start_here"

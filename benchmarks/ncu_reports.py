@@ -27,10 +27,10 @@ from hardware_counters import transpose_without_padding  # noqa: E402
 
 import course_lib  # noqa: E402
 from course_lib.bench.session import short_name  # noqa: E402
-from course_lib.helping import ours  # noqa: E402
 from course_lib.measurements import files  # noqa: E402
 from course_lib.measurements.ncu import FOLDER  # noqa: E402
 from course_lib.ncu import METRICS, NcuReport  # noqa: E402
+from course_lib.shown_answers import ours  # noqa: E402
 
 SIZE, SIDE = 1024, 32
 POINTS = 1 << 20
@@ -112,7 +112,7 @@ def main() -> int:
         report.show()
         reports[name] = as_stored(report, grid, block)
     if options.store:
-        device = course_lib.runtime.device_name()
+        device = course_lib.host.runtime.device_name()
         content = {
             "device": device,
             "counted": f"{datetime.now(UTC):%Y-%m-%d}",

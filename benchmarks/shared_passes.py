@@ -31,9 +31,9 @@ import numpy as np
 from numba import cuda, float32
 
 import course_lib
-from course_lib import runtime
 from course_lib.compiled_counts import count
 from course_lib.emulator import copies_of
+from course_lib.host import runtime
 from course_lib.machine_code.compiler import compile_kernel
 from course_lib.machine_code.sass import parse
 

@@ -19,13 +19,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import course_lib
 from course_lib.curriculum import TASKS
-from course_lib.errors import PlainError
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.machine_code import CompilerMissing
 from course_lib.machine_code.report import CompileReport
 from course_lib.measurements import files
 from course_lib.measurements.machine_code import FOLDER
 from course_lib.questions.lesson_08b import TWICE
+from course_lib.wording.errors import PlainError
 
 TARGET, CC = "sm_75", "7.5"
 MATRICES = "void(float32[:, ::1], float32[:, ::1], float32[:, ::1])"

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from course_lib.checking import check, examine, examine_source
-    from course_lib.findings import Finding
-    from course_lib.helping import show_answer, yours_or_ours
+    from course_lib.compiled_counts.emulate import emulate
+    from course_lib.host.runtime import last_profile, on_gpu, start
     from course_lib.machine_code import compile_report
     from course_lib.ncu import ncu_report
-    from course_lib.predictions import predict
-    from course_lib.profiles import emulate
-    from course_lib.runtime import last_profile, on_gpu, start
-    from course_lib.two_copies import two_copies
+    from course_lib.questions.two_copies import two_copies
+    from course_lib.quiz import predict
+    from course_lib.shown_answers import show_answer, yours_or_ours
+    from course_lib.wording.findings import Finding
 
 __version__ = "0.1.0"
 
@@ -40,26 +40,28 @@ __all__ = [
 ]
 
 _HOME = {
-    "Finding": "findings",
+    "Finding": "wording.findings",
     "check": "checking",
     "compile_report": "machine_code",
-    "emulate": "profiles",
+    "emulate": "compiled_counts.emulate",
     "examine": "checking",
     "examine_source": "checking",
-    "last_profile": "runtime",
+    "last_profile": "host.runtime",
     "ncu_report": "ncu",
-    "on_gpu": "runtime",
-    "predict": "predictions",
-    "show_answer": "helping",
-    "start": "runtime",
-    "two_copies": "two_copies",
-    "yours_or_ours": "helping",
+    "on_gpu": "host.runtime",
+    "predict": "quiz",
+    "show_answer": "shown_answers",
+    "start": "host.runtime",
+    "two_copies": "questions.two_copies",
+    "yours_or_ours": "shown_answers",
 }
 
 
 def __getattr__(name: str) -> object:
-    if name in ("progress", "quiz"):
-        return importlib.import_module(f"course_lib.{name}")
+    if name == "progress":
+        return importlib.import_module("course_lib.student.progress")
+    if name == "quiz":
+        return importlib.import_module("course_lib.quiz")
     if name not in _HOME:
         raise AttributeError(f"module 'course_lib' has no attribute {name!r}")
     return getattr(importlib.import_module(f"course_lib.{_HOME[name]}"), name)

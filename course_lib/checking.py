@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType
 
-from course_lib import callers, runtime
+from course_lib import task_context as callers
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
 from course_lib.diagnosis.answer import Answer
 from course_lib.diagnosis.constants import asked_constants, tile_choice
@@ -33,16 +33,16 @@ from course_lib.emulator import (
     names_around,
 )
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.language.decorations import refuse_decoration
 from course_lib.emulator.language.definitions import unknown_decorators
-from course_lib.emulator.language.names import Unusable
-from course_lib.emulator.language.near_names import did_you_mean
+from course_lib.emulator.language.names import Unusable, did_you_mean
 from course_lib.emulator.language.parse import plain_from
-from course_lib.entries import BadEntry
-from course_lib.errors import PlainError, interruptible
-from course_lib.findings import CODES, Finding, by_importance, finding
-from course_lib.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
-from course_lib.sentences import AUDIENCES, Line, facts_of, in_words, say, told
+from course_lib.emulator.language.signatures import refuse_decoration
+from course_lib.host import runtime
+from course_lib.registry.entry_checks import BadEntry
+from course_lib.registry.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
+from course_lib.wording.errors import PlainError, interruptible
+from course_lib.wording.findings import CODES, Finding, by_importance, finding
+from course_lib.wording.sentences import AUDIENCES, Line, facts_of, in_words, say, told
 
 LONGEST_SENTENCE = 800  # characters
 MOST_FINDINGS = 100
@@ -53,7 +53,9 @@ class CheckFailed(PlainError):
 
     def _render_traceback_(self) -> list[str]:
         """A notebook shows the verdict above this, and nothing is said twice."""
-        from course_lib import front_end  # it decides no verdict, so the grader is without it
+        from course_lib.student import (
+            front_end,  # it decides no verdict, so the grader is without it
+        )
 
         if front_end.shows_html() and not front_end.is_tested():
             return ["The cells below wait until this answer passes."]
@@ -387,7 +389,7 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
         report = _not_defined(exercise_id, failed) or examine(exercise_id, kernel, block)
         if exercise_id in TASKS and TASKS[exercise_id].instructions and report.passed:
             # Imported late: a browser has no compiler, and no Numba to ask.
-            from course_lib.compiled_answer import with_machine_code
+            from course_lib.compiled_counts.compiled_answer import with_machine_code
 
             report = with_machine_code(TASKS[exercise_id], kernel, report)
     verdicts.show(report, None if failed else kernel, block)

@@ -11,7 +11,7 @@ import difflib
 import importlib
 import sys
 
-from course_lib.entries import BadEntry
+from course_lib.registry.entry_checks import BadEntry
 
 # Each command is a module with main(arguments) -> exit status, imported only when it is asked for.
 COMMANDS = {
@@ -21,7 +21,7 @@ COMMANDS = {
     "test": "course_lib.commands.run_tests",
     "doctor": "course_lib.commands.doctor",
     "bench": "course_lib.commands.bench",
-    "build": "course_lib.build",
+    "build": "course_lib.commands.build",
     "book": "course_lib.commands.book",
     "grade": "course_lib.commands.grade",
     "release": "course_lib.commands.release",

@@ -14,8 +14,9 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any
 
-from course_lib import entries, exercises, tasks
-from course_lib.exercise import PROPERTIES, Exercise, Launch, Task, ceil_div
+from course_lib import exercises, tasks
+from course_lib.registry import entry_checks as entries
+from course_lib.registry.exercise import PROPERTIES, Exercise, Launch, Task, ceil_div
 
 __all__ = [
     "EXERCISES",

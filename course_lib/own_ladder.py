@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib import progress, runtime
 from course_lib.curriculum import EXERCISES, RUNGS, TASKS, Exercise
 from course_lib.diagnosis.trial import counts_of
 from course_lib.emulator import INTERACTIVE, KernelRejected, emulate, kernel_from
-from course_lib.errors import PlainError
+from course_lib.host import runtime
+from course_lib.student import progress
+from course_lib.wording.errors import PlainError
 
 SIZE = 64  # of the counted product
 TIMED_SIZE = 1024  # of the timed one

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import runtime
 from course_lib.devices import Ceilings
-from course_lib.errors import EmulatedTimingRefused, PlainError
+from course_lib.host import runtime
+from course_lib.wording.errors import EmulatedTimingRefused, PlainError
 
 _SAMPLE_SECONDS = 1e-3  # a sample is at least about this long, or the events' own cost shows
 _MOST_LAUNCHES = 200

@@ -96,6 +96,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture
 def session_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test begins as a session does in which nothing was passed yet."""
-    from course_lib import progress  # late: most tests need none of the library for this
+    from course_lib.student import progress  # late: most tests need none of the library for this
 
     monkeypatch.setattr(progress, "_session", progress._Session())

@@ -23,8 +23,8 @@ from templates_of_sentences import ANY, templates  # noqa: E402
 
 from course_lib.curriculum import EXERCISES  # noqa: E402
 from course_lib.diagnosis.problems.table import problems  # noqa: E402
-from course_lib.findings import CODES, Finding  # noqa: E402
-from course_lib.sentences import AUDIENCES, told, whole  # noqa: E402
+from course_lib.wording.findings import CODES, Finding  # noqa: E402
+from course_lib.wording.sentences import AUDIENCES, told, whole  # noqa: E402
 
 PAGE, EXAMPLES = "docs/findings.md", "tests/golden/findings"
 Example = Mapping[str, str]

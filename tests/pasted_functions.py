@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from course_lib.building.exercises import exercise_id
-from course_lib.building.notebook import Cell, read, source
+from course_lib.building.notebook import Cell, exercise_id, read, source
 from course_lib.building.tasks import task_of
 from course_lib.curriculum import EXERCISES, LESSONS, Exercise
 

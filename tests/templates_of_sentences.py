@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_lib.findings import CODES
+from course_lib.wording.findings import CODES
 
 SPEAKING = ("emulator", "diagnosis", "arguments.py", "checking.py", "runtime.py")
 DEEPEST = 6  # names and functions that are followed from one sentence

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from numba import cuda, float32
 
-from course_lib import helping
+from course_lib import shown_answers as helping
 from course_lib.checking import examine, examine_source
 from course_lib.curriculum import LESSONS, TASKS
-from course_lib.sentences import Line, facts_of
+from course_lib.wording.sentences import Line, facts_of
 
 HEAD = "from numba import cuda, float32\n\n\n"
 USES = TASKS["one_tile_product"]

@@ -16,12 +16,12 @@ import pytest
 from every_case import every_case
 from numba import cuda
 
-from course_lib import unrun_cells
 from course_lib.checking import CheckFailed, check, examine, examine_source
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis import launcher
 from course_lib.diagnosis.report import MOST_LINES, Report
-from course_lib.sentences import facts_of, told
+from course_lib.student import unrun_cells
+from course_lib.wording.sentences import facts_of, told
 
 RIGHT = f"\n{known_kernels.IMPORTS}\nTILE = 16\n\n\n{known_kernels.TILED}"
 NAIVE = f"\n{known_kernels.IMPORTS}\n\n{known_kernels.NAIVE}"

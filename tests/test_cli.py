@@ -29,7 +29,6 @@ from course_lib.commands import (
     prepare,
     run_lessons,
     run_tests,
-    working_copies,
 )
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -69,8 +68,8 @@ def test_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
 def test_prepare_says_what_is_ready_and_what_comes_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(working_copies, "VENVS", (Path(sys.prefix),))
-    monkeypatch.setattr(working_copies, "kernels_of", lambda prefix: None)
+    monkeypatch.setattr(lab, "VENVS", (Path(sys.prefix),))
+    monkeypatch.setattr(lab, "kernels_of", lambda prefix: None)
     monkeypatch.setattr(prepare, "HOME", tmp_path)
     assert cli.main(["prepare", "lab", "grade", "lab"]) == 0
     ready, head, *commands = capsys.readouterr().out.splitlines()
@@ -88,7 +87,7 @@ def test_prepare_says_what_is_ready_and_what_comes_next(
 def test_prepare_promises_nothing_of_another_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(working_copies, "VENVS", (tmp_path / ".venv",))
+    monkeypatch.setattr(lab, "VENVS", (tmp_path / ".venv",))
     assert cli.main(["prepare"]) == 1
     said = capsys.readouterr()
     assert not said.out and "`python3 course.py prepare` makes .venv" in said.err

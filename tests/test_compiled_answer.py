@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_lib import compiled_answer, machine_code
+from course_lib import machine_code
 from course_lib.checking import examine_source
-from course_lib.compiled_answer import with_machine_code
+from course_lib.compiled_counts import compiled_answer
+from course_lib.compiled_counts.compiled_answer import with_machine_code
 from course_lib.curriculum import TASKS
 from course_lib.machine_code import sass
 from course_lib.machine_code.report import CompileReport, mix_of

@@ -10,11 +10,10 @@ import pytest
 from every_case import every_case
 from stored_answers import right_answers_to
 
-from course_lib.building.exercises import answer_cells
-from course_lib.building.notebook import read, source
+from course_lib.building.notebook import answer_cells, read, source
 from course_lib.checking import examine_source
 from course_lib.diagnosis.report import Report
-from course_lib.sentences import facts_of
+from course_lib.wording.sentences import facts_of
 
 ROOT = Path(__file__).resolve().parent.parent
 IMPORTS = "import numpy as np\nfrom numba import cuda, float32\n"

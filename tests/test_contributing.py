@@ -47,12 +47,12 @@ def test_a_task_in_ten_minutes(tmp_path: Path) -> None:
     (tmp_path / "course_lib/tasks/double_it.py").write_text(file, encoding="utf-8")
     place(tmp_path / "notebooks/00_start_here.ipynb", line.strip())
 
-    assert "wrote notebooks/00_start_here.ipynb" in run(tmp_path, "-m", "course_lib.build")
+    assert "wrote notebooks/00_start_here.ipynb" in run(tmp_path, "-m", "course_lib.commands.build")
     cells = json.loads((tmp_path / "notebooks/00_start_here.ipynb").read_text())["cells"]
     ids = [cell["id"] for cell in cells]
     first = ids.index("task-double_it")
     assert ids[first : first + 3] == ["task-double_it", "check-double_it", "hints-double_it"]
-    run(tmp_path, "-m", "course_lib.build", "--check")
+    run(tmp_path, "-m", "course_lib.commands.build", "--check")
     verdicts = run(tmp_path, "-c", TRIED).splitlines()
     assert verdicts[:3] == ["True", "False missing-answer", "False wrong-formula"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from every_case import every_case
 
-from course_lib import words
+from course_lib.wording import words
 
 
 @every_case(

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from every_case import every_case
 
-from course_lib import entries
 from course_lib.curriculum import EXERCISES, LESSONS, Exercise
-from course_lib.entries import BadEntry
 from course_lib.exercises import matmul_naive
-from course_lib.kinds import FUNCTION
+from course_lib.registry import entry_checks as entries
+from course_lib.registry.entry_checks import BadEntry
+from course_lib.registry.kinds import FUNCTION
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 GOOD: dict[str, object] = {

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("IPython")
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_lib.errors import EmulatedTimingRefused, LaunchRefused, NoGpuHere, PlainError
-from course_lib.findings import finding
+from course_lib.wording.errors import EmulatedTimingRefused, LaunchRefused, NoGpuHere, PlainError
+from course_lib.wording.findings import finding
 
 
 def test_a_notebook_shows_the_sentence_and_no_traceback(capsys, monkeypatch, tmp_path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from every_case import every_case
 from templates_of_sentences import CALLS, Followed, templates
 
-from course_lib.findings import CODES
+from course_lib.wording.findings import CODES
 
 LIBRARY = Path(__file__).resolve().parents[1] / "course_lib"
 SPEAKS = re.compile(r"\b(message|hint|say)\b")

@@ -10,9 +10,11 @@ import pytest
 from numba import cuda, float32
 
 import course_lib
-from course_lib import helping, progress, runtime
+from course_lib import shown_answers as helping
 from course_lib.curriculum import TASKS
-from course_lib.errors import PlainError
+from course_lib.host import runtime
+from course_lib.student import progress
+from course_lib.wording.errors import PlainError
 
 assert float32  # the answers below use it
 

@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("numba")
 from numba import cuda, float32, void
 
-from course_lib import device_array, host_api, runtime
-from course_lib.device_array import EmulatedDeviceArray
-from course_lib.errors import NoGpuHere
+from course_lib.host import device_array, host_api, runtime
+from course_lib.host.device_array import EmulatedDeviceArray
+from course_lib.wording.errors import NoGpuHere
 
 
 def add_one(x):

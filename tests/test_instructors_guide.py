@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 from stored_answers import right_answers_to, wrong_answers_to
 
-from course_lib import build
 from course_lib.checking import examine_source
 from course_lib.cli import COMMANDS
-from course_lib.commands import grade
+from course_lib.commands import build, grade
 from course_lib.grading.gradebook.tables import COLUMNS, MOODLE_COLUMNS
 
 ROOT = Path(__file__).resolve().parents[1]

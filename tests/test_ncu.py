@@ -14,19 +14,20 @@ pytest.importorskip("numba")
 from numba import cuda, float32
 
 import course_lib
-from course_lib import profiles, runtime
 from course_lib.compiled_counts import NotCounted
+from course_lib.compiled_counts import emulate as profiles
 from course_lib.curriculum import TASKS
 from course_lib.emulator import AsCompiled, emulate, load_program
-from course_lib.errors import PlainError
-from course_lib.helping import ours
+from course_lib.host import runtime
 from course_lib.intrinsics import load4, store4, unroll, unrolled
 from course_lib.machine_code import CompilerMissing
 from course_lib.measurements.ncu import names, stored
 from course_lib.ncu import METRICS, NoCounters, child, counters_of, reading, stored_report
 from course_lib.ncu.kernel_file import NotToBeWritten, kernel_file
-from course_lib.ncu.metrics import EVERY_METRIC, parse_ncu
+from course_lib.ncu.reading import EVERY_METRIC, parse_ncu
 from course_lib.ncu.report import _same, _verdict
+from course_lib.shown_answers import ours
+from course_lib.wording.errors import PlainError
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 FACTOR, LOW, SIZES = np.float32(3), -float("inf"), (4, 2.5)

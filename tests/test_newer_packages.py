@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from packaging.requirements import Requirement
 
-from course_lib import newer_packages
 from course_lib.commands import environments, run_tests, upstream
+from course_lib.host import newer_packages
 
 ROOT = Path(__file__).resolve().parents[1]
 PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")

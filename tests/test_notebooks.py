@@ -23,19 +23,19 @@ from lesson_rules.rules import (
 from with_nbval import nbval
 
 import course_lib
-from course_lib.build import check
-from course_lib.building.exercises import solve
 from course_lib.building.notebook import (
     code_cells,
     dumps,
     markdown_cells,
     read,
+    solve,
     source,
     tagged,
     tags,
 )
 from course_lib.building.outputs import text_of
 from course_lib.building.project import PLACEHOLDER, open_project
+from course_lib.commands.build import check
 from course_lib.curriculum import LESSONS
 from course_lib.questions import quick_checks
 from course_lib.questions.card import text_of as question_text

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from course_lib import own_ladder as ladder
-from course_lib import progress
-from course_lib.building.exercises import answer_cells
-from course_lib.building.notebook import read, source
+from course_lib.building.notebook import answer_cells, read, source
 from course_lib.curriculum import EXERCISES, LESSONS, RUNGS, TASKS, Exercise
+from course_lib.student import progress
 from course_lib.timing import Timing, TimingUnavailable
 
 ROOT = Path(__file__).parents[1]
@@ -92,8 +91,8 @@ def test_a_gpu_times_a_larger_product(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append((kernel, grid, block, [each.shape for each in matrices]))
         return Timing("matmul_tiled", (3.0, 1.0, 2.0), 1, "NVIDIA X")
 
-    monkeypatch.setattr("course_lib.runtime.on_gpu", lambda: True)
-    monkeypatch.setattr("course_lib.runtime.device_name", lambda: "NVIDIA X")
+    monkeypatch.setattr("course_lib.host.runtime.on_gpu", lambda: True)
+    monkeypatch.setattr("course_lib.host.runtime.device_name", lambda: "NVIDIA X")
     monkeypatch.setattr("course_lib.timing.time_kernel", clock)
     exercise = EXERCISES["matmul_tiled"]
     assert ladder.milliseconds_of_product(exercise, kernel) == {"NVIDIA X": 2.0}

@@ -8,7 +8,7 @@ import IPython.display
 import pytest
 
 import course_lib
-from course_lib import predictions, questions
+from course_lib import questions, quiz
 from course_lib.questions.judging import CannotRead
 from course_lib.questions.kinds import Choice, Choose, Number, Trap
 from course_lib.questions.reveals import revealed, right_guess, told
@@ -49,7 +49,7 @@ FASTER = Choose(
 @pytest.fixture(autouse=True)
 def _asked(monkeypatch):
     known = {each.id: each for each in (THREADS, SHARE, FASTER)}
-    monkeypatch.setattr(predictions, "find", lambda name: find_in(known, name))
+    monkeypatch.setattr(quiz, "find", lambda name: find_in(known, name))
     DRAWN.clear()
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from every_case import every_case
 
-from course_lib import probe
-from course_lib.probe import ThisMachine, look
+from course_lib.host import probe
+from course_lib.host.probe import ThisMachine, look
 
 
 class Cuda(ModuleType):

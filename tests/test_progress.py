@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib import front_end, progress
+from course_lib.student import front_end, progress
 
 ROOT = Path(__file__).parents[1]
 
@@ -78,7 +78,7 @@ def test_it_lies_beside_the_course_or_where_one_works(
     monkeypatch.delenv(progress.SETTING, raising=False)
     monkeypatch.chdir(tmp_path)
     assert progress.path() == ROOT / "progress.json"
-    installed = tmp_path / "site-packages/course_lib/progress.py"
+    installed = tmp_path / "site-packages/course_lib/student/progress.py"
     monkeypatch.setattr(progress, "__file__", str(installed))
     assert progress.path() == tmp_path / "progress.json"
 

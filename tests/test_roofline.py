@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from every_case import every_case
 
-from course_lib.ceilings import tensor_flops_per_clock, wgmma_ceiling
 from course_lib.devices import DEVICES, Ceilings, device
 from course_lib.emulator import Profile
 from course_lib.emulator.profile.profile import ArrayTraffic
@@ -23,6 +22,7 @@ from course_lib.roofline import (
     roof,
     tile_intensity,
 )
+from course_lib.roofline.ceilings import tensor_flops_per_clock, wgmma_ceiling
 
 LARGE = (4096, 4096, 4096)
 

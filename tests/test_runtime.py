@@ -18,10 +18,10 @@ import numba
 from numba import cuda
 
 import course_lib
-from course_lib import probe, runtime
-from course_lib.arguments import HostArguments
 from course_lib.emulator import Budget
-from course_lib.errors import LaunchRefused, PlainError
+from course_lib.host import probe, runtime
+from course_lib.host.arguments import HostArguments
+from course_lib.wording.errors import LaunchRefused, PlainError
 
 ROOT = Path(__file__).parents[1]
 BANNER = (

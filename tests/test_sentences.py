@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.sentences import Capital, Index, facts_of, in_words, say, told, whole, with_values
+from course_lib.wording.sentences import (
+    Capital,
+    Index,
+    facts_of,
+    in_words,
+    say,
+    told,
+    whole,
+    with_values,
+)
 
 
 def test_a_sentence_is_text_with_its_facts() -> None:

@@ -14,9 +14,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from course_lib import runtime, timing
-from course_lib.errors import EmulatedTimingRefused
+from course_lib import timing
+from course_lib.host import runtime
 from course_lib.timing import TimingUnavailable
+from course_lib.wording.errors import EmulatedTimingRefused
 
 L2_BYTES = 4096
 

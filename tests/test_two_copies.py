@@ -7,8 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from course_lib import runtime, timing, two_copies
-from course_lib.errors import PlainError
+from course_lib import timing
+from course_lib.host import runtime
+from course_lib.questions import two_copies
+from course_lib.wording.errors import PlainError
 
 
 def test_they_differ_in_one_line_and_only_in_what_is_moved() -> None:

@@ -14,9 +14,9 @@ pytest.importorskip("numba")
 from numba import cuda, float32, float64, guvectorize, int64, vectorize
 
 import course_lib
-from course_lib import runtime
-from course_lib.device_array import EmulatedDeviceArray
-from course_lib.errors import ArgumentsRefused, LaunchRefused
+from course_lib.host import runtime
+from course_lib.host.device_array import EmulatedDeviceArray
+from course_lib.wording.errors import ArgumentsRefused, LaunchRefused
 
 RATE = 3
 

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from course_lib import unrun_cells
+from course_lib.student import unrun_cells
 
 ROOT = Path(__file__).parents[1]
 LOAD = f"%load_ext {unrun_cells.__name__}"

@@ -17,9 +17,10 @@ import numba
 from numba import cuda
 
 import course_lib
-from course_lib import emulator, runtime
+from course_lib import emulator
 from course_lib.emulator.machine.load_store import LoadStoreUnit
-from course_lib.errors import LaunchRefused, LaunchStopped, PlainError
+from course_lib.host import runtime
+from course_lib.wording.errors import LaunchRefused, LaunchStopped, PlainError
 
 ROOT = Path(__file__).parents[1]
 FEW = replace(emulator.INTERACTIVE, steps=5_000)

@@ -20,15 +20,15 @@ from expectations import Mutant, all_mutants, one_of_each
 from rows_of_a_class import SETTINGS, submission
 from sampling import marks
 
-from course_lib import sentences
 from course_lib.diagnosis.functions import resident_slips
 from course_lib.diagnosis.slip import Slip, SlipLocation
 from course_lib.diagnosis.told import Wording
-from course_lib.findings import Finding
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.judging import batches
 from course_lib.grading.records import FoundAnswer
+from course_lib.wording import sentences
+from course_lib.wording.findings import Finding
 
 MUTANTS = all_mutants()
 FAST_ONE_IN = 300

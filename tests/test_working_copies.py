@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from course_lib import progress
-from course_lib.commands import lab, working_copies
-from course_lib.commands.working_copies import NOTE, make, told_of
+from course_lib.commands import lab
+from course_lib.commands.lab import NOTE, make, told_of
 from course_lib.curriculum import PATHFINDER
+from course_lib.student import progress
 
 ROOT = Path(__file__).parents[1]
 LESSON = "notebooks/00_start_here.ipynb"
@@ -123,14 +123,14 @@ def test_a_link_to_nowhere_in_the_place_of_a_copy_is_left_alone(root: Path) -> N
 def test_lab_opens_the_copy_or_says_that_there_is_none(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(working_copies, "make", lambda root, home: [f"my/{LESSON}"])
+    monkeypatch.setattr(lab, "make", lambda root, home: [f"my/{LESSON}"])
     assert lab.first_lesson() == (ROOT, f"my/{LESSON}")
     assert "Updated since you began" in capsys.readouterr().out
 
     def refuse(root: Path, home: Path) -> list[str]:
         raise PermissionError(13, "Permission denied", "my")
 
-    monkeypatch.setattr(working_copies, "make", refuse)
+    monkeypatch.setattr(lab, "make", refuse)
     assert lab.first_lesson() == (ROOT, LESSON)
     assert "Permission denied" in capsys.readouterr().out
     command = lab.command(False, [], f"my/{LESSON}", ROOT)
@@ -142,7 +142,7 @@ def test_copies_and_progress_can_lie_elsewhere(
 ) -> None:
     """As for a course in a folder that cannot be written."""
     elsewhere = tmp_path / "not there yet" / "matmul-ladder"
-    assert working_copies.make(root, elsewhere) == []
+    assert lab.make(root, elsewhere) == []
     assert (elsewhere / "my" / LESSON).exists() and not (root / "my").exists()
     monkeypatch.delenv("MATMUL_LADDER_PROGRESS", raising=False)
     monkeypatch.setenv("MATMUL_LADDER_HOME", str(elsewhere))
@@ -158,7 +158,7 @@ def test_links_and_the_library_are_found_from_a_copy(tmp_path: Path) -> None:
             text = "\n".join("".join(each["source"]) for each in cells)
             for target in re.findall(r"\]\((?!https?:|#)([^)\s]+)\)", text):
                 found = (path.parent / target).resolve().relative_to(ROOT)
-                assert found.parts[0] in working_copies.FOLDERS, f"{path.name} links to {target}"
+                assert found.parts[0] in lab.FOLDERS, f"{path.name} links to {target}"
                 linked += 1
     assert linked > 20
 

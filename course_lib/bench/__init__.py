@@ -9,6 +9,6 @@ Start with: `session` (who is measured), then `contest` (how they take turns).
 docs/bench.md says how it is measured and what the stored file holds.
 """
 
-from course_lib.bench.for_lessons import published, speeds
+from course_lib.bench.table import published, speeds
 
 __all__ = ["published", "speeds"]

@@ -13,10 +13,10 @@ import numpy as np
 from course_lib import machine_code, roofline
 from course_lib.bench.contestants import STORED_AS, format_of_result, precision_of
 from course_lib.bench.matrices import as_float64, random_inputs, rounded
-from course_lib.ceilings import wgmma_ceiling
 from course_lib.devices import Device
-from course_lib.errors import PIP_INSTALL, PlainError
 from course_lib.machine_code.compiler import GET_COMPILER, find_tool
+from course_lib.roofline.ceilings import wgmma_ceiling
+from course_lib.wording.errors import PIP_INSTALL, PlainError
 
 HOPPER = (9, 0)
 STEPS_OF_K = 8

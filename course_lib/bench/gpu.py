@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import newer_packages
 from course_lib.bench.contest import Sample
 from course_lib.bench.contestants import Launch
 from course_lib.bench.nvml import Nvml
+from course_lib.host import newer_packages
 
 _NAP_NS = np.uint32(1000)
 _TRIES = 3

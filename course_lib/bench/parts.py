@@ -14,8 +14,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from course_lib import measurements, runtime
-from course_lib.errors import PlainError
+from course_lib import measurements
+from course_lib.host import runtime
+from course_lib.wording.errors import PlainError
 
 LADDER, TUNING = "ladder", "tuning"  # these two the bench measures itself
 COUNTERS, COMPILED = "what_binds", "machine_code"

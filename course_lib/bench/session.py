@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from course_lib import devices
-from course_lib.bench import contestants, counts, gpu, held_back, libraries, twins
+from course_lib.bench import contestants, counts, gpu, held_back, libraries
 from course_lib.bench.contest import SAMPLE_MS, Contest
 from course_lib.bench.contestants import Contestant
 from course_lib.bench.matrices import Matrices
 from course_lib.bench.nvml import Nvml
-from course_lib.errors import PlainError
 from course_lib.measurements import Entry, Measurements
 from course_lib.timing import measured_ceilings
+from course_lib.wording.errors import PlainError
 
 Say = Callable[[str, float | None], None]  # what is going on, and the seconds that are left
 SIZES = (1024, 2048, 4096, 8192)
@@ -178,7 +178,7 @@ def _contestants(
     found += library.contestants(cc)
     if options.twins:
         say("Building the C++ twins", None)
-        found += twins.twins(table, options.twins, cc)
+        found += contestants.twins(table, options.twins, cc)
     if not any(isinstance(each, Contestant) and each.kind == "cuBLAS" for each in found):
         found.append("Neither CuPy nor PyTorch is here, so there is no cuBLAS to compare with.")
     return (

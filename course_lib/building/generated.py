@@ -14,7 +14,7 @@ from course_lib.building.predictions import with_predictions
 from course_lib.building.project import Project
 from course_lib.building.tasks import tasks_of, with_tasks
 from course_lib.curriculum import EXERCISES, Lesson, Task
-from course_lib.words import plural
+from course_lib.wording.words import plural
 
 BADGE = "https://colab.research.google.com/assets/colab-badge.svg"
 README_BEGIN, README_END = "<!-- BEGIN LESSONS -->", "<!-- END LESSONS -->"

@@ -14,7 +14,6 @@ import re
 import symtable
 from collections.abc import Callable, Iterator, Sequence
 
-from course_lib.building.exercises import exercise_id
 from course_lib.building.generated import with_generated_cells, without_dead_links
 from course_lib.building.notebook import (
     BuildError,
@@ -22,6 +21,7 @@ from course_lib.building.notebook import (
     Notebook,
     canonical,
     code,
+    exercise_id,
     markdown,
     new,
     read,

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from course_lib.building.notebook import BuildError, write_text
 from course_lib.curriculum import LESSONS, Lesson
-from course_lib.words import decimal, plural
+from course_lib.wording.words import decimal, plural
 
 PLACEHOLDER = "OWNER/NAME"
 REF = "main"

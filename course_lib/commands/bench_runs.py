@@ -14,15 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from course_lib import measurements, runtime
+from course_lib import measurements
 from course_lib.bench import counts, held_back, parts, session, table, tuner
 from course_lib.bench.contest import STOPPED
 from course_lib.commands import progress
 from course_lib.commands.places import HOME, NOTEBOOKS, REPOSITORY
 from course_lib.devices import Device
-from course_lib.errors import PlainError
+from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.measurements import Measurements, tuning
+from course_lib.wording.errors import PlainError
 
 BENCHMARKS = REPOSITORY / "benchmarks"
 STORED = measurements.FOLDER

@@ -86,7 +86,7 @@ def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
     from course_lib.grading.engine import grade
     from course_lib.grading.intake.submissions import each_submission
     from course_lib.grading.run_folder import RunFolder
-    from course_lib.words import counted
+    from course_lib.wording.words import counted
 
     _check_candidates(options)
     settings, exercises = _settings(options)
@@ -153,8 +153,8 @@ def _check_candidates(options: argparse.Namespace) -> None:
 
 def _collect(rows: list[GradebookRow], seed: int, folder: Path) -> None:
     """Write what the judge could not explain; whoever reads it should not know whose it is."""
-    from course_lib.grading.gradebook.candidates import candidates, write_candidates
-    from course_lib.words import counted
+    from course_lib.grading.gradebook.outputs import candidates, write_candidates
+    from course_lib.wording.words import counted
 
     texts = candidates(rows, seed)
     write_candidates(folder, texts)
@@ -164,10 +164,10 @@ def _collect(rows: list[GradebookRow], seed: int, folder: Path) -> None:
 def _explain(options: argparse.Namespace) -> int:
     """Say how one verdict came to be: what the journal has, or the answer judged anew."""
     from course_lib.grading.engine import rows_of
-    from course_lib.grading.gradebook import by_hand
+    from course_lib.grading.gradebook import scoring
     from course_lib.grading.gradebook.class_list import called
     from course_lib.grading.gradebook.explain import explain
-    from course_lib.grading.judging.assignment import read_tasks
+    from course_lib.grading.judging.batches import read_tasks
     from course_lib.grading.run_folder import RunFolder
 
     student, exercise = options.explain
@@ -196,9 +196,9 @@ def _explain(options: argparse.Namespace) -> int:
             for each, answers in meant
         ]
         tasks = read_tasks(settings.notebooks)
-        set_for = by_hand.whose(_overrides(folder, options, settings), graded)
+        set_for = scoring.whose(_overrides(folder, options, settings), graded)
         judged = rows_of(theirs, tasks, seed, folder.journal, _workplace(options), settings)
-        rows = by_hand.with_what_is_set(judged, set_for)
+        rows = scoring.with_what_is_set(judged, set_for)
     by_key = {each.submission.key: each for each in counted_there}
     print(
         "\n\n".join(
@@ -463,7 +463,7 @@ class _Line:
 
 def _summary(rows: list[GradebookRow], seed: int, out: Path) -> str:
     from course_lib.grading.records import VERDICTS
-    from course_lib.words import counted
+    from course_lib.wording.words import counted
 
     counts = Counter(row.verdict for row in rows)
     by_hand = sum(row.is_set for row in rows)
@@ -484,8 +484,7 @@ def _summary(rows: list[GradebookRow], seed: int, out: Path) -> str:
 
 def _left_out(rows: list[GradebookRow]) -> Iterator[str]:
     """Whose grades have to be entered by hand."""
-    from course_lib.grading.gradebook.safe_text import one_line
-    from course_lib.grading.gradebook.tables import PLATFORMS, left_out, names
+    from course_lib.grading.gradebook.tables import PLATFORMS, left_out, names, one_line
 
     called = names(rows)
     for platform in PLATFORMS:

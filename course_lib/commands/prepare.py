@@ -7,7 +7,7 @@ import platform
 import sys
 from importlib.metadata import distributions
 
-from course_lib.commands import working_copies
+from course_lib.commands import lab
 from course_lib.commands.places import FIRST_LESSON, HOME, REPOSITORY
 
 
@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> int:
         "commands", nargs="*", default=["lab"], metavar="COMMAND", help="such as lab or test; lab"
     )
     asked = list(dict.fromkeys(parser.parse_args(arguments).commands))
-    if not working_copies.runs_in_venv():
+    if not lab.runs_in_venv():
         print(
             f"{sys.prefix} is not the course's .venv, and is left as it is: "
             "`python3 course.py prepare` makes .venv and installs into it.",
@@ -46,7 +46,7 @@ def main(arguments: list[str]) -> int:
 def _first_copy() -> str:
     """The student's copy of the first lesson, made if need be; "" where there can be none."""
     try:
-        working_copies.make(REPOSITORY, HOME)
+        lab.make(REPOSITORY, HOME)
     except OSError:  # `lab` says why, and opens the lesson itself
         return ""
     copy = HOME / "my" / FIRST_LESSON.relative_to(REPOSITORY)

@@ -21,7 +21,7 @@ from course_lib.commands.own_course import with_settings
 from course_lib.commands.places import REPOSITORY
 from course_lib.curriculum import LESSONS, Lesson
 from course_lib.grading.errors import CannotGrade
-from course_lib.words import counted, joined, plural
+from course_lib.wording.words import counted, joined, plural
 
 
 def main(arguments: list[str]) -> int:

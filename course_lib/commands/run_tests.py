@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from course_lib import newer_packages
 from course_lib.commands import colab, environments, upstream
 from course_lib.commands.places import REPOSITORY
+from course_lib.host import newer_packages
 
 STEP_SECONDS = 1800  # a step that takes longer hangs
 PYTHON = sys.executable
@@ -307,7 +307,9 @@ def upstream_lane(bounds: list[str], pre: bool) -> int:
     for packages, mend in known.items():
         print(f"Known: {packages}. {mend}")
     if status and not known:
-        print("None of it is in course_lib/newer_packages.py yet: mend it, and add its line there.")
+        print(
+            "None of it is in course_lib/host/newer_packages.py: mend it, and add its line there."
+        )
     return status
 
 

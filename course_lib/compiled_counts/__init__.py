@@ -2,14 +2,14 @@
 
 Owns: what each instruction of the machine code does to registers and memory.
 May import: `emulator`, `errors`, `machine_code`.
-Start with: `counted`, then `walker`.
+Start with: `launch`, then `walker`.
 
-`counted` compiles a launch, `launch` lays its arguments out as a GPU's memory, `walker` walks the
-code for many warps at once. What an instruction does stands in `whole_numbers`, `floats`,
-`crossing` (lanes that see each other), `tensor_cores` and `memory`; `operands` reads them, `lanes`
-holds the registers, and `tally` counts by the rules of the emulator's meter.
+`launch` compiles a launch and lays its arguments out as a GPU's memory, `walker` walks the code
+for many warps at once. What an instruction does stands in `whole_numbers`, `floats`,
+`crossing` (lanes that see each other), `tensor_cores` and `memory`; `operands` reads them and holds
+the registers, and `tally` counts by the rules of the emulator's meter.
 """
 
-from course_lib.compiled_counts.counted import NotCounted, count
+from course_lib.compiled_counts.launch import NotCounted, count
 
 __all__ = ["NotCounted", "count"]

@@ -6,8 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from course_lib.compiled_counts.lanes import WARP, LaneRegisters
-from course_lib.compiled_counts.operands import ALWAYS, NotFollowed, Operand, Predicate
+from course_lib.compiled_counts.operands import (
+    ALWAYS,
+    WARP,
+    LaneRegisters,
+    NotFollowed,
+    Operand,
+    Predicate,
+)
 from course_lib.compiled_counts.whole_numbers import Modifiers, Operation
 
 _REDUCE = {"SUM": np.add, "MIN": np.minimum, "MAX": np.maximum,

@@ -6,8 +6,13 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from course_lib.compiled_counts.lanes import LaneRegisters
-from course_lib.compiled_counts.operands import NotFollowed, Operand, Predicate, WrittenNumber
+from course_lib.compiled_counts.operands import (
+    LaneRegisters,
+    NotFollowed,
+    Operand,
+    Predicate,
+    WrittenNumber,
+)
 from course_lib.compiled_counts.whole_numbers import (
     COMPARE,
     Modifiers,

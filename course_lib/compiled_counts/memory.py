@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.compiled_counts.lanes import WARP, LaneRegisters
 from course_lib.compiled_counts.operands import (
+    WARP,
     ZERO,
     Address,
+    LaneRegisters,
     NotFollowed,
     Operand,
     Predicate,

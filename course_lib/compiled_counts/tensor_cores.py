@@ -6,8 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from course_lib.compiled_counts.lanes import WARP, LaneRegisters
-from course_lib.compiled_counts.operands import NotFollowed, Operand, Predicate, Register
+from course_lib.compiled_counts.operands import (
+    WARP,
+    LaneRegisters,
+    NotFollowed,
+    Operand,
+    Predicate,
+    Register,
+)
 from course_lib.compiled_counts.whole_numbers import Modifiers, Operation
 
 _GROUP, _IN_GROUP = np.arange(WARP) // 4, np.arange(WARP) % 4

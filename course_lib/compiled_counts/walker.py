@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.compiled_counts import crossing, floats, tensor_cores, whole_numbers
-from course_lib.compiled_counts.lanes import WARP, LaneRegisters
 from course_lib.compiled_counts.memory import Memories
 from course_lib.compiled_counts.operands import (
+    WARP,
     Label,
+    LaneRegisters,
     NotFollowed,
     Operand,
     Predicate,

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.compiled_counts.lanes import LOW, WORD, LaneRegisters
 from course_lib.compiled_counts.operands import (
     ALWAYS,
+    LOW,
+    WORD,
+    LaneRegisters,
     NotFollowed,
     Operand,
     Predicate,

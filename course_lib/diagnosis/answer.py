@@ -12,7 +12,7 @@ from course_lib.curriculum import Exercise
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.words import tell
 from course_lib.emulator import Kernel, kernel_from
-from course_lib.findings import Finding
+from course_lib.wording.findings import Finding
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from course_lib.diagnosis.source.nodes import names_in, root_name
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.words import tell
 from course_lib.emulator import Kernel
-from course_lib.findings import Finding
-from course_lib.sentences import Capital
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Capital
 
 BARRIERS = ("syncthreads", "syncwarp")
 # Functions whose result is all that they are good for, by how their names begin.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from course_lib.findings import Finding
-from course_lib.sentences import facts_of
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import facts_of
 
 APART = "barrier-divergence"
 RACES = ("race-", APART)

@@ -36,8 +36,8 @@ from course_lib.diagnosis.trial import (
 )
 from course_lib.diagnosis.wrong_numbers import cause_of, short_loop, wrapped
 from course_lib.emulator import KernelRejected
-from course_lib.findings import Finding, by_importance
-from course_lib.sentences import facts_of
+from course_lib.wording.findings import Finding, by_importance
+from course_lib.wording.sentences import facts_of
 
 # After one of these, no other launch is tried: it would not help, or cost too much, or go past
 # what the student has asked for.

@@ -34,9 +34,9 @@ from course_lib.diagnosis.words import tell
 from course_lib.diagnosis.wrong_numbers import placed
 from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
-from course_lib.exercise import WrongIdea
-from course_lib.findings import Finding, finding
-from course_lib.sentences import Line, Sentence, with_values
+from course_lib.registry.exercise import WrongIdea
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import Line, Sentence, with_values
 
 NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 # What these say is true and shows late; what the numbers are made of says more.

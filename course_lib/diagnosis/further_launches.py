@@ -17,7 +17,7 @@ from course_lib.diagnosis.sizes.written_out import size_finding
 from course_lib.diagnosis.trial import Trial, leaves_arrays, runs_out
 from course_lib.emulator import Kernel
 from course_lib.emulator.observers.limits import Site
-from course_lib.findings import Finding
+from course_lib.wording.findings import Finding
 
 
 def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, list[Finding]]:

@@ -10,7 +10,7 @@ from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.launches.outcome import Array, Outcome
 from course_lib.diagnosis.problems.described import in_float64
 from course_lib.diagnosis.problems.problem import Problem
-from course_lib.exercise import WrongIdea
+from course_lib.registry.exercise import WrongIdea
 
 
 def ideas_of(exercise: Exercise, problem: Problem) -> list[WrongIdea]:

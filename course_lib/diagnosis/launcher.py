@@ -33,10 +33,10 @@ from course_lib.diagnosis.trial import Trial
 from course_lib.diagnosis.words import BUDGET_OF_ALL, BUDGET_OF_ONE, tell
 from course_lib.emulator import Budget, Kernel, KernelRejected, emulate
 from course_lib.emulator.launch import Typings
-from course_lib.emulator.machine.handed import HandedValues
-from course_lib.entries import axes
-from course_lib.findings import Finding
-from course_lib.sentences import say
+from course_lib.emulator.machine.events import HandedValues
+from course_lib.registry.entry_checks import axes
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import say
 
 MOST_ELEMENTS = 1 << 19  # of the exact problem's arrays together
 # What one launch may use. The problems are small, and so is this: an answer that needs far more

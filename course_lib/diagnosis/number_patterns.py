@@ -9,8 +9,8 @@ import numpy as np
 from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where, zero_place
 from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.words import tell
-from course_lib.sentences import Sentence
-from course_lib.words import element, joined
+from course_lib.wording.sentences import Sentence
+from course_lib.wording.words import element, joined
 
 Array = np.ndarray
 # How a fraction is lost.

@@ -25,8 +25,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from course_lib.curriculum import Exercise
-from course_lib.findings import CODES, Finding
-from course_lib.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
+from course_lib.registry.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
+from course_lib.wording.findings import CODES, Finding
 
 # The property that a finding costs; see rule 3 for what stands in neither table.
 PROPERTY_OF: dict[str, str] = {

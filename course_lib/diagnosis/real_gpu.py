@@ -17,8 +17,8 @@ from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.problems.inputs import as_held, make_inputs
 from course_lib.diagnosis.problems.problem import Case, Problem
 from course_lib.diagnosis.words import tell
-from course_lib.findings import Finding
-from course_lib.sentences import with_values
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import with_values
 
 GUARD = 4096  # elements before and after an array
 PATTERN = 31337.0

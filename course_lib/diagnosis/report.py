@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.points import earned_points
 from course_lib.diagnosis.problems.launch_choice import Launched
-from course_lib.findings import CODES, Finding, by_importance
-from course_lib.sentences import whole
+from course_lib.wording.findings import CODES, Finding, by_importance
+from course_lib.wording.sentences import whole
 
 WIDTH = 96
 MOST_LINES = 15  # of a printed verdict

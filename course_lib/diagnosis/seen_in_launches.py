@@ -13,8 +13,8 @@ from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
 from course_lib.diagnosis.launches.trail import Trail
 from course_lib.diagnosis.trial import Trial, right_in_block_0_alone, telling
 from course_lib.diagnosis.words import NEVER_WRITTEN, tell
-from course_lib.findings import Finding
-from course_lib.sentences import Line, Sentence, say, with_values
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Line, Sentence, say, with_values
 
 
 def equal_in_both(first: Outcome, second: Outcome) -> bool:

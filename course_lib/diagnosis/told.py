@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from course_lib.findings import Finding, Severity, finding
-from course_lib.sentences import Sentence, say
+from course_lib.wording.findings import Finding, Severity, finding
+from course_lib.wording.sentences import Sentence, say
 
 _FACT = re.compile(r"\{(\w+)\}")
 

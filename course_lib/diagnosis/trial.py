@@ -12,7 +12,7 @@ from course_lib.diagnosis.codes import DISORDER, OUTSIDE, RACES, array_of
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.problems.problem import Case
 from course_lib.emulator import Profile
-from course_lib.findings import Finding
+from course_lib.wording.findings import Finding
 
 COUNTED = (
     *("flops", "global_load_bytes", "global_load_sectors", "global_store_bytes"),

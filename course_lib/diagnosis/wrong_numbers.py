@@ -17,8 +17,8 @@ from course_lib.diagnosis.places.locate import locate
 from course_lib.diagnosis.seen_in_launches import ended, independent_of_input, one_block, stale
 from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.trial import Trial, exact_of, telling
-from course_lib.findings import Finding, finding
-from course_lib.sentences import with_values
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import with_values
 
 MOST_DIAGNOSED = 3  # launches whose numbers are looked at, beside the exact one
 

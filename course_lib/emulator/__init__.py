@@ -12,10 +12,9 @@ together and returns the `profile`. Beside the machine, `plain` walks functions 
 
 from course_lib.emulator.budget import INTERACTIVE, Budget, OpenLoop
 from course_lib.emulator.errors import EmulatorError, KernelRejected
-from course_lib.emulator.language.applied import CORE, applied, device_function
 from course_lib.emulator.language.kernel import Kernel, Program, says_nothing
 from course_lib.emulator.language.parse import freeze, kernel_from, load_program
-from course_lib.emulator.language.surroundings import names_around
+from course_lib.emulator.language.surroundings import CORE, applied, device_function, names_around
 from course_lib.emulator.launch import Emulation, emulate, result_type
 from course_lib.emulator.plain.values import Record
 from course_lib.emulator.profile.as_compiled import AsCompiled, KeptLaunch, copies_of

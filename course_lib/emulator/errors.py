@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from course_lib.findings import Finding, finding
+from course_lib.wording.findings import Finding, finding
 
 
 class EmulatorError(Exception):

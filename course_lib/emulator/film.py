@@ -15,8 +15,7 @@ import numpy as np
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.launch import emulate
-from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.machine.frames import Frame
+from course_lib.emulator.machine.events import Frame, Observer
 from course_lib.emulator.profile.profile import Profile
 from course_lib.emulator.run import LANES_AT_ONCE
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask

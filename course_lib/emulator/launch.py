@@ -7,17 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from course_lib.emulator.argument_types import types_of_arguments
+from course_lib.emulator.arguments import as_declared, types_of_arguments
 from course_lib.emulator.budget import Budget
-from course_lib.emulator.declared_arguments import as_declared
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.inference.infer import infer
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.parse import kernel_from
-from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.machine.handed import HandedValues
+from course_lib.emulator.machine.events import HandedValues, Observer
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.options import (
     MAX_SHARED_BYTES,
@@ -28,7 +26,7 @@ from course_lib.emulator.options import (
 )
 from course_lib.emulator.profile.profile import Profile
 from course_lib.emulator.run import Run
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)

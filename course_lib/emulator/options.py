@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 MAX_SHARED_BYTES = 48 * 1024
 

@@ -16,14 +16,14 @@ import numpy as np
 
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.errors import KernelRejected
-from course_lib.emulator.machine.instead import Instead, Place
+from course_lib.emulator.machine.events import Cell, Instead
 from course_lib.emulator.observers.tracing import Output
 from course_lib.emulator.state.memory import GlobalMemory
-from course_lib.findings import Finding
-from course_lib.sentences import say
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import say
 
 MOST_PLACES = 4  # that are looked at one by one
-# By what unwritten values are replaced, beside not-a-number: see instead.py.
+# By what unwritten values are replaced, beside not-a-number: see machine/events.py.
 KINDS = ("0", "1", "left", "high", "low")
 Memories = list[tuple[np.ndarray, np.ndarray | None]]
 
@@ -78,11 +78,11 @@ def _is_suspect(run: Repeatable, found: Finding) -> bool:
     return found.code == "uninitialised-read" and name not in {*raced, *run.memory.arguments}
 
 
-def _place(found: Finding) -> Place:
+def _place(found: Finding) -> Cell:
     return found.line, found.cell.split("[")[0]
 
 
-def _harmless(run: Repeatable, places: set[Place], before: Memories, after: Memories) -> set[Place]:
+def _harmless(run: Repeatable, places: set[Cell], before: Memories, after: Memories) -> set[Cell]:
     if not _reaches(run, places, before, after):
         return places
     if not 1 < len(places) <= MOST_PLACES:
@@ -98,10 +98,10 @@ def _harmless(run: Repeatable, places: set[Place], before: Memories, after: Memo
 
 def _reaches(
     run: Repeatable,
-    places: Iterable[Place],
+    places: Iterable[Cell],
     before: Memories,
     after: Memories,
-    ones: Iterable[Place] = (),
+    ones: Iterable[Cell] = (),
 ) -> bool:
     for kind in KINDS:
         _restore(run, before)

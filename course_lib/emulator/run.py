@@ -15,8 +15,7 @@ import numpy as np
 from course_lib.emulator.budget import BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.random_functions import STATE
-from course_lib.emulator.inference.typings import Typing
-from course_lib.emulator.inference.whole_kernel import (
+from course_lib.emulator.inference.infer import (
     all_typings,
     bytes_per_lane,
     device_arrays,
@@ -25,27 +24,33 @@ from course_lib.emulator.inference.whole_kernel import (
     may_lack_values,
     written_names,
 )
+from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
-from course_lib.emulator.machine.events import Observer, Observers
-from course_lib.emulator.machine.handed import HandedValues
-from course_lib.emulator.machine.instead import Instead
-from course_lib.emulator.machine.machine import Machine
+from course_lib.emulator.machine.events import HandedValues, Instead, Observer, Observers
+from course_lib.emulator.machine.machine import Machine, WarpSchedule
+from course_lib.emulator.machine.operators import EitherRounding
 from course_lib.emulator.machine.prepared import prepared
-from course_lib.emulator.machine.rounding import EitherRounding
-from course_lib.emulator.machine.schedules import WarpSchedule
 from course_lib.emulator.machine.statements import run_block
-from course_lib.emulator.observers.block_races import BlockRaces
-from course_lib.emulator.observers.changes import DRAW, SWAP, change_in, is_swap
 from course_lib.emulator.observers.faults import CopyFaults, Faults
-from course_lib.emulator.observers.launch_findings import causes_only, float64_findings, timeout
+from course_lib.emulator.observers.findings import (
+    ThreadNames,
+    causes_only,
+    float64_findings,
+    timeout,
+)
 from course_lib.emulator.observers.limits import LimitNotes
-from course_lib.emulator.observers.meter import Meter
+from course_lib.emulator.observers.meter import Meter, StreamRecorder
 from course_lib.emulator.observers.race_findings import race_finding
-from course_lib.emulator.observers.races import Race, RaceDetector
-from course_lib.emulator.observers.stream import StreamRecorder
-from course_lib.emulator.observers.thread_names import ThreadNames
-from course_lib.emulator.observers.tracing import Output, Tracer
-from course_lib.emulator.observers.unwritten import Unwritten
+from course_lib.emulator.observers.races import BlockRaces, Race, RaceDetector
+from course_lib.emulator.observers.tracing import (
+    DRAW,
+    SWAP,
+    Output,
+    Tracer,
+    Unwritten,
+    change_in,
+    is_swap,
+)
 from course_lib.emulator.options import (
     MAX_SHARED_BYTES,
     EmulationOptions,
@@ -58,8 +63,8 @@ from course_lib.emulator.profile.profile import Profile, SharedArrayUse
 from course_lib.emulator.reach import memories, weigh
 from course_lib.emulator.state.lanes import LaneSpace, Mask
 from course_lib.emulator.state.memory import ArrayView, GlobalMemory, Memory
-from course_lib.findings import Finding, by_importance
-from course_lib.sentences import say
+from course_lib.wording.findings import Finding, by_importance
+from course_lib.wording.sentences import say
 
 MAX_LOCAL_BYTES = 512 * 1024
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.argument_types import types_of_arguments
+from course_lib.emulator.arguments import types_of_arguments
 from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.inference.infer import infer
 from course_lib.emulator.inference.typings import Typing

@@ -2,5 +2,5 @@
 
 Owns: the entries of the graded exercises; their answers are in `solutions/`.
 May import: `exercise`, `kinds`.
-Start with: `mat_add`; `course_lib/exercise.py` explains each field.
+Start with: `mat_add`; `course_lib/registry/exercise.py` explains each field.
 """

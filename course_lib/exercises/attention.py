@@ -1,6 +1,6 @@
 """Attention in one kernel, with an online softmax over tiles of keys."""
 
-from course_lib.exercise import Exercise
+from course_lib.registry.exercise import Exercise
 
 EXERCISE = Exercise(
     id="attention",

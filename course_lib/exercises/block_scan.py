@@ -1,6 +1,6 @@
 """Running sums within each block."""
 
-from course_lib.exercise import Exercise
+from course_lib.registry.exercise import Exercise
 
 EXERCISE = Exercise(
     id="block_scan",

@@ -1,7 +1,7 @@
 """How many blocks an SM holds, as a plain function."""
 
-from course_lib.exercise import Exercise
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Exercise
+from course_lib.registry.kinds import FUNCTION
 
 EXERCISE = Exercise(
     id="blocks_per_sm",

@@ -1,6 +1,6 @@
 """C = A + B, element by element: the first kernel."""
 
-from course_lib.exercise import Exercise
+from course_lib.registry.exercise import Exercise
 
 EXERCISE = Exercise(
     id="mat_add",

@@ -1,6 +1,6 @@
 """The matmul in which a thread computes a small square of outputs."""
 
-from course_lib.exercise import Exercise
+from course_lib.registry.exercise import Exercise
 
 EXERCISE = Exercise(
     id="matmul_2d",

@@ -1,7 +1,7 @@
 """The product of matrices that are stored column after column, by blocks whose threads stand in a
 row: which thread computes which element is for the answer to say."""
 
-from course_lib.exercise import Exercise
+from course_lib.registry.exercise import Exercise
 
 EXERCISE = Exercise(
     id="matmul_column_major",

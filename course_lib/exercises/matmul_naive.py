@@ -1,6 +1,6 @@
 """The naive matmul: every thread computes one output."""
 
-from course_lib.exercise import Exercise
+from course_lib.registry.exercise import Exercise
 
 EXERCISE = Exercise(
     id="matmul_naive",

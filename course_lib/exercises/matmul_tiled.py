@@ -1,6 +1,6 @@
 """The matmul by tiles in shared memory."""
 
-from course_lib.exercise import Exercise
+from course_lib.registry.exercise import Exercise
 
 EXERCISE = Exercise(
     id="matmul_tiled",

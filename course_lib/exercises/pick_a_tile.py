@@ -1,7 +1,7 @@
 """Five constants: a tile that fits an H100 and reuses enough."""
 
-from course_lib.exercise import Exercise
-from course_lib.kinds import CONSTANTS
+from course_lib.registry.exercise import Exercise
+from course_lib.registry.kinds import CONSTANTS
 
 EXERCISE = Exercise(
     id="pick_a_tile",

@@ -1,6 +1,6 @@
 """A transpose that reads and writes neighbours, through a tile in shared memory."""
 
-from course_lib.exercise import Exercise
+from course_lib.registry.exercise import Exercise
 
 EXERCISE = Exercise(
     id="transpose_tiled",

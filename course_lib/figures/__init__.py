@@ -4,7 +4,7 @@ Owns: all pictures, still and to play with, of given numbers or of a run.
 May import: `callers`, `curriculum`, `devices`, `emulator`, `entries`, `errors`, `exercise`,
 `findings`, `measurements`, `number_formats`, `occupancy`, `own_ladder`, `roofline`, `web`,
 `words`.
-Start with: `picture`, `style` and `pen`, then a small one such as `swizzle`.
+Start with: `picture`, `style` and `pen`, then a small one such as `banks`.
 
 A cell that ends in such a call shows the picture. Some functions return an `Interactive` instead:
 it shows a picture first, and then the same to play with. The functions are pure: the same
@@ -22,11 +22,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from course_lib.figures.accesses import warp_access
-    from course_lib.figures.attention import attention_tiles
-    from course_lib.figures.budgets import sm_budget
+    from course_lib.figures.attention import attention_tiles, block_tiles, sharing
+    from course_lib.figures.banks import swizzled_rows
     from course_lib.figures.buffers import tiles_in_time
-    from course_lib.figures.changed import changed_kernel
-    from course_lib.figures.counts import line_counters
+    from course_lib.figures.counts import instruction_mix, line_counters
     from course_lib.figures.explore.banks import explore_banks
     from course_lib.figures.explore.fragments import explore_fragments
     from course_lib.figures.explore.launches import explore_occupancy
@@ -37,24 +36,17 @@ if TYPE_CHECKING:
     from course_lib.figures.explore.two_buffers import explore_double_buffer
     from course_lib.figures.formats import errors_of_formats, roofs_of_formats
     from course_lib.figures.grids import grid_of_threads
-    from course_lib.figures.hierarchy import memory_places, strips_fit
-    from course_lib.figures.in_flight import threads_in_flight
-    from course_lib.figures.lanes import lane_to_bank, lane_to_sector
-    from course_lib.figures.levels_to_scale import funnel
-    from course_lib.figures.loops import instruction_mix
-    from course_lib.figures.measured import measured_roofline
+    from course_lib.figures.hierarchy import memory_places, sm_budget, strips_fit
+    from course_lib.figures.lanes import lane_to_bank, lane_to_sector, warp_pieces
     from course_lib.figures.own_climb import my_ladder
     from course_lib.figures.picture import Picture, show
-    from course_lib.figures.pieces import warp_pieces
-    from course_lib.figures.reads import matrix_reads
-    from course_lib.figures.requests import Request, addresses_of, request_of
-    from course_lib.figures.reuse import block_tiles, sharing
-    from course_lib.figures.rooflines import roofline_plot
-    from course_lib.figures.rungs import ladder
+    from course_lib.figures.plots import funnel, threads_in_flight
+    from course_lib.figures.requests import Request, addresses_of, matrix_reads, request_of
+    from course_lib.figures.rooflines import measured_roofline, roofline_plot
+    from course_lib.figures.rungs import changed_kernel, ladder
     from course_lib.figures.specification import wanted
     from course_lib.figures.steps import k_steps
     from course_lib.figures.student_run import own_run
-    from course_lib.figures.swizzle import swizzled_rows
     from course_lib.figures.timelines import barrier_timeline
     from course_lib.figures.watch.online_softmax import watch_online_softmax
     from course_lib.figures.watch.ownership import who_owns_what
@@ -118,8 +110,8 @@ _HOME = {
     "addresses_of": "requests",
     "attention_tiles": "attention",
     "barrier_timeline": "timelines",
-    "block_tiles": "reuse",
-    "changed_kernel": "changed",
+    "block_tiles": "attention",
+    "changed_kernel": "rungs",
     "climb": "whiteboard",
     "errors_of_formats": "formats",
     "explore_banks": "explore.banks",
@@ -130,33 +122,33 @@ _HOME = {
     "explore_ring": "explore.ring",
     "explore_roofline": "explore.roofs",
     "explore_sectors": "explore.sectors",
-    "funnel": "levels_to_scale",
+    "funnel": "plots",
     "grid_of_threads": "grids",
-    "instruction_mix": "loops",
+    "instruction_mix": "counts",
     "k_steps": "steps",
     "ladder": "rungs",
     "lane_to_bank": "lanes",
     "lane_to_sector": "lanes",
     "line_counters": "counts",
-    "matrix_reads": "reads",
-    "measured_roofline": "measured",
+    "matrix_reads": "requests",
+    "measured_roofline": "rooflines",
     "memory_places": "hierarchy",
     "my_ladder": "own_climb",
     "own_run": "student_run",
     "request_of": "requests",
     "roofline_plot": "rooflines",
     "roofs_of_formats": "formats",
-    "sharing": "reuse",
+    "sharing": "attention",
     "show": "picture",
-    "sm_budget": "budgets",
+    "sm_budget": "hierarchy",
     "step_through_k": "watch.stepping",
     "strips_fit": "hierarchy",
-    "swizzled_rows": "swizzle",
-    "threads_in_flight": "in_flight",
+    "swizzled_rows": "banks",
+    "threads_in_flight": "plots",
     "tiles_in_time": "buffers",
     "wanted": "specification",
     "warp_access": "accesses",
-    "warp_pieces": "pieces",
+    "warp_pieces": "lanes",
     "watch_online_softmax": "watch.online_softmax",
     "watch_race": "watch.race",
     "who_owns_what": "watch.ownership",

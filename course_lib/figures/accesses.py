@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES
 from course_lib.figures import style
-from course_lib.figures.footprint import Footprint
 from course_lib.figures.pen import Looks, Pen
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Request
-from course_lib.words import counted, stretches
+from course_lib.figures.requests import Footprint, Request
+from course_lib.wording.words import counted, stretches
 
 
 @style.drawn

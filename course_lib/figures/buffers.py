@@ -16,7 +16,7 @@ from course_lib.figures import style
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import traced
-from course_lib.words import counted, joined
+from course_lib.wording.words import counted, joined
 
 _MOST = 3
 _TOP, _LEFT, _RIGHT = 0.82, 0.95, 0.2

@@ -10,7 +10,7 @@ from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.pen import Colour, Pen
 from course_lib.figures.picture import Picture
-from course_lib.words import counted
+from course_lib.wording.words import counted
 
 XIs = Literal["column", "row"]
 Pair = tuple[int, int]

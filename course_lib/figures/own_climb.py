@@ -11,7 +11,7 @@ from course_lib.figures import style
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.own_ladder import SIZE, TIMED_SIZE, OwnRung, whole_ladder
-from course_lib.words import joined
+from course_lib.wording.words import joined
 
 _ROW = 0.56
 _TOP = 0.72

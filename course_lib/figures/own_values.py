@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 
 from course_lib.curriculum import Task
+from course_lib.devices.number_formats import in_hexadecimal, is_bit_pattern
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain.interpreter import Interpreter
-from course_lib.exercise import Values
 from course_lib.figures import style
 from course_lib.figures.pen import Looks, Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import NoPicture
-from course_lib.number_formats import in_hexadecimal, is_bit_pattern
+from course_lib.registry.exercise import Values
 
 STEPS_PER_CALL = 20_000
 _TOP, _LEFT, _FOOT = 0.78, 0.2, 0.4

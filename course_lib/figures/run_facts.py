@@ -7,9 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from course_lib.figures.origins import Index, Thread, touches_of
-from course_lib.figures.small_launch import SmallLaunch
-from course_lib.words import counted, element, joined
+from course_lib.figures.small_launch import Index, SmallLaunch, Thread, touches_of
+from course_lib.wording.words import counted, element, joined
 
 SECTORS_NAMED_FROM = "03", 2  # lesson and place of the first task after sectors are explained
 FLOAT_BYTES = 4

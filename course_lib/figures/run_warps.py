@@ -8,12 +8,11 @@ import numpy as np
 
 from course_lib.devices import SECTOR_BYTES, WARP_SIZE
 from course_lib.figures import style
-from course_lib.figures.footprint import Footprint
 from course_lib.figures.pen import Pen, tinted
-from course_lib.figures.requests import request_of
+from course_lib.figures.requests import Footprint, request_of
+from course_lib.figures.run_drawings import LEFT
 from course_lib.figures.run_facts import FLOAT_BYTES, OwnRun
-from course_lib.figures.run_looks import LEFT
-from course_lib.words import counted
+from course_lib.wording.words import counted
 
 
 class WarpRequests:

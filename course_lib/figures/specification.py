@@ -12,25 +12,27 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.curriculum import TASKS, Task
+from course_lib.devices.number_formats import in_hexadecimal, is_bit_pattern
 from course_lib.emulator import load_program
 from course_lib.emulator.plain.interpreter import call as call_plain
 from course_lib.figures import style
 from course_lib.figures.cells import Looks, Sheet, Slots, extent, slots, texts_of
-from course_lib.figures.maps_of_a_run import draw_map
-from course_lib.figures.origins import (
+from course_lib.figures.pen import Pen
+from course_lib.figures.picture import Picture
+from course_lib.figures.small_launch import (
     Element,
     Index,
+    NoPicture,
+    SmallLaunch,
     Touch,
+    launch_answer,
     origins,
     touches_of,
     written_elements,
 )
-from course_lib.figures.pen import Pen
-from course_lib.figures.picture import Picture
-from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_answer
+from course_lib.figures.student_run import draw_map
 from course_lib.figures.thread_square import draw_square
-from course_lib.number_formats import in_hexadecimal, is_bit_pattern
-from course_lib.words import element, joined
+from course_lib.wording.words import element, joined
 
 _LARGEST_CELL = 0.36
 _SMALLEST_CELL = 0.3  # of a tall picture: three digits still fit

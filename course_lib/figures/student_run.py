@@ -1,31 +1,69 @@
-"""Draw what a student's own kernel did: which thread wrote which element, and what that took.
-
-The kernel of a task runs on the emulator with small arrays, whose last block sticks out over the
-edge where the task's sizes are free. Everything that is drawn is read from its trace. Of a plain
-function, its values are drawn instead (own_values).
-"""
+"""Draw a task's kernel by its banks, its lanes or its buffers, where elements tell too little."""
 
 from __future__ import annotations
 
 import textwrap
 
-from course_lib.callers import as_launched
 from course_lib.curriculum import TASKS
 from course_lib.emulator import Kernel, KernelRejected, kernel_from
 from course_lib.emulator.language.parse import plain_from
 from course_lib.figures import style
-from course_lib.figures.maps_of_a_run import draw_map
+from course_lib.figures.buffers import tiles_in_time
+from course_lib.figures.lanes import lane_to_bank, warp_pieces
 from course_lib.figures.own_values import draw_values
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
+from course_lib.figures.requests import request_of
+from course_lib.figures.run_drawings import LEFT, TOP, Grids, Lanes, Rows, shows_lanes
 from course_lib.figures.run_facts import OwnRun
-from course_lib.figures.run_grids import Grids
-from course_lib.figures.run_lanes import Lanes, shows_lanes
-from course_lib.figures.run_looks import LEFT, TOP
-from course_lib.figures.run_rows import Rows
 from course_lib.figures.run_warps import WarpRequests
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_small
-from course_lib.words import counted
+from course_lib.registry.entry_checks import axes
+from course_lib.task_context import as_launched
+from course_lib.wording.words import counted
+
+
+def draw_map(ran: SmallLaunch, title: str) -> Picture:
+    """The picture that the task asks for, of one launch.
+
+    Raises:
+        NoPicture: if the kernel does nothing that could be drawn so.
+    """
+    task = ran.task
+    name = ran.profile.kernel_name
+    try:
+        if task.picture == "banks":
+            return _banks(ran)
+        if task.picture == "lanes":
+            return warp_pieces({name: ran.profile}, _own_name(ran, task.output), title)
+        across = set(axes(task.shapes[-1]))
+        along = {
+            _own_name(ran, operand): next(n for n, k in enumerate(axes(shape)) if k not in across)
+            for operand, shape in zip(task.parameters[:-1], task.shapes, strict=False)
+        }
+        return tiles_in_time({name: ran.profile}, task.tile_steps, along, title)
+    except ValueError as error:
+        raise NoPicture(str(error)) from None
+
+
+def _banks(ran: SmallLaunch) -> Picture:
+    """How the banks serve warp 0 where it first stores to shared memory."""
+    tile = next((each.name for each in ran.profile.shared_arrays), "")
+    title = f"your first store to {tile}"
+    return lane_to_bank(request_of(ran.profile, tile, kind="store", title=title))
+
+
+def _own_name(ran: SmallLaunch, parameter: str) -> str:
+    """What the kernel itself calls a parameter of the task."""
+    own = (each for each in ran.profile.arrays if ran.name_of(each) == parameter)
+    return next(own, parameter)
+
+
+# --- Draw what a student's own kernel did: which thread wrote which element, and what that took ---
+# The kernel of a task runs on the emulator with small arrays, whose last block sticks out over the
+# edge where the task's sizes are free. Everything that is drawn is read from its trace. Of a plain
+# function, its values are drawn instead (own_values).
+
 
 _NO_BREAK = "\u00a0"
 _MOST_LETTERS = 106  # in a line of counts

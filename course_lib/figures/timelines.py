@@ -13,8 +13,8 @@ from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
-from course_lib.findings import Finding
-from course_lib.words import shortened
+from course_lib.wording.findings import Finding
+from course_lib.wording.words import shortened
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_lib.diagnosis.problems.table import check_reference
-from course_lib.entries import BadEntry
-from course_lib.grading.answers.free_text import (
+from course_lib.grading.answers.assembling import (
     TextQuestion,
     asked_of,
     read_questions,
@@ -25,13 +24,12 @@ from course_lib.grading.answers.free_text import (
 )
 from course_lib.grading.answers.search import find_answers, recognised_exercises
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.gradebook import by_hand, class_list, outputs
-from course_lib.grading.gradebook.counted import Graded
+from course_lib.grading.gradebook import class_list, outputs, scoring
+from course_lib.grading.gradebook.class_list import Graded
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.gradebook.which_counts import choose, who_stays_and_who_comes
 from course_lib.grading.graded import FORMER, GRADED
-from course_lib.grading.judging.assignment import AssignedExercise, read_tasks
-from course_lib.grading.judging.batch_notebook import Item, batch_notebook
+from course_lib.grading.judging.batches import AssignedExercise, Item, batch_notebook, read_tasks
 from course_lib.grading.judging.executors import Workplace, run_all
 from course_lib.grading.judging.journal import Journal, key_of
 from course_lib.grading.judging.worker import Batch, BatchLimits, read_result, run_batch
@@ -39,6 +37,7 @@ from course_lib.grading.overrides import Overrides
 from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement, Submission
 from course_lib.grading.run_folder import RunFolder
 from course_lib.grading.settings import Settings
+from course_lib.registry.entry_checks import BadEntry
 
 MOST_A_BATCH = 32
 FEWEST_A_BATCH = 8
@@ -89,9 +88,9 @@ def grade(
         for sentence in who_stays_and_who_comes(choice):
             _say(sentence)
     everybody = [each.graded for each in choice.counted]
-    set_for = by_hand.whose(overrides or Overrides(), everybody)
+    set_for = scoring.whose(overrides or Overrides(), everybody)
     judged = rows_of(everybody, tasks, seed, folder.journal, workplace, settings, report, keep)
-    rows = by_hand.with_what_is_set(judged, set_for)
+    rows = scoring.with_what_is_set(judged, set_for)
     folder.replace(lambda new: outputs.write_all(rows, settings, seed, new), choice, rows, _say)
     return rows
 

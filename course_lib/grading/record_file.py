@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.gradebook.counted import Counted, without_history
+from course_lib.grading.gradebook.class_list import Counted, without_history
 from course_lib.grading.sealed import Damaged, checksum, sealed, unsealed
 
 WORK = ".work"

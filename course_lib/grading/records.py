@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
-from course_lib.findings import CODES, Finding
-from course_lib.sentences import AUDIENCES, in_words, told
+from course_lib.wording.findings import CODES, Finding
+from course_lib.wording.sentences import AUDIENCES, in_words, told
 
 CellKind = Literal["code", "markdown", "raw"]
 Outcome = Literal["judged", "died", "stopped-by-clock"]

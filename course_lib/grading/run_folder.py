@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.gradebook.class_list import some
-from course_lib.grading.gradebook.counted import Counted
+from course_lib.grading.gradebook.class_list import Counted, some
 from course_lib.grading.gradebook.outputs import FEEDBACK, FILES, FOR_MOODLE
 from course_lib.grading.gradebook.which_counts import WhatCounts, what_changed, with_history
 from course_lib.grading.judging.journal import Journal
@@ -25,10 +24,11 @@ from course_lib.grading.record_file import (
     read_record,
 )
 from course_lib.grading.records import GradebookRow
-from course_lib.grading.replacing import CHANGED_BY_HAND, FileSet
 from course_lib.grading.sealed import (
+    CHANGED_BY_HAND,
     PRIVATE,
     Damaged,
+    FileSet,
     private_folder,
     sealed,
     write_sealed,

@@ -12,7 +12,7 @@ from typing import Any
 from course_lib.curriculum import TASKS
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.graded import why_not_graded
-from course_lib.words import decimal
+from course_lib.wording.words import decimal
 
 DIGITS = 4  # behind the point of a number
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.number_formats import bits_of_bf16, from_bf16
+from course_lib.devices.number_formats import bits_of_bf16, from_bf16
 
 __all__ = ["FORMATS", "bits_of_bf16", "cut_to_tf32", "from_bf16"]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import runtime
-from course_lib.device_array import EmulatedDeviceArray
-from course_lib.errors import PlainError
-from course_lib.findings import Finding, by_importance
+from course_lib.host import runtime
+from course_lib.host.device_array import EmulatedDeviceArray
 from course_lib.kernels import large_shared
+from course_lib.wording.errors import PlainError
+from course_lib.wording.findings import Finding, by_importance
 
 MOST_BLOCKS_IN_Y = 65_535  # CUDA's limit for gridDim.y
 WIDE = 16  # bytes: where rungs with `multiples` load, an address must be a multiple of it

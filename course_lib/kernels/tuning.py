@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from course_lib import runtime
+from course_lib.host import runtime
 from course_lib.kernels.rung import RungKernel
 from course_lib.kernels.variants import TEMPLATES, variant
 from course_lib.measurements import tuning

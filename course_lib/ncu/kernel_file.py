@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.errors import PlainError
+from course_lib.wording.errors import PlainError
 
 
 class NotToBeWritten(PlainError):

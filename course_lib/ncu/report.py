@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import profiles, runtime
-from course_lib.arguments import HostArguments
+from course_lib.compiled_counts import emulate as profiles
 from course_lib.emulator import Counters, Profile
-from course_lib.errors import PlainError
+from course_lib.host import runtime
+from course_lib.host.arguments import HostArguments
 from course_lib.machine_code import CompilerMissing
 from course_lib.measurements.ncu import stored
 from course_lib.ncu.kernel_file import kernel_file
-from course_lib.ncu.metrics import METRICS, SEEN, NoCounters, counters_of
-from course_lib.ncu.reading import find_ncu, read_metrics
+from course_lib.ncu.reading import METRICS, SEEN, NoCounters, counters_of, find_ncu, read_metrics
+from course_lib.wording.errors import PlainError
 
 STORED_FOR = "9.0"  # the H200, whose reports are stored
 # A GPU's few passes more than the machine code's pattern has are other traffic's.

@@ -9,7 +9,7 @@ import numpy as np
 from course_lib.devices import device
 from course_lib.questions.kinds import Drawn, Number, Suspect, Trap, WhichLine
 from course_lib.questions.runs import line_of, ones, run
-from course_lib.sentences import whole
+from course_lib.wording.sentences import whole
 
 SIGN_IN = """\
 @cuda.jit

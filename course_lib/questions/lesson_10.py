@@ -7,15 +7,15 @@ from functools import cache
 
 import numpy as np
 
-from course_lib.ceilings import tensor_flops_per_clock
 from course_lib.curriculum import TASKS
 from course_lib.devices import SCHEDULERS_PER_SM, WARP_SIZE, device
+from course_lib.devices.number_formats import bits_of_bf16, rounded
 from course_lib.emulator import emulate, load_program
 from course_lib.emulator.functions.tensor_cores import c_matrices
 from course_lib.emulator.functions.wide_functions import HOME
 from course_lib.measurements.what_binds import SHARED, SLOTS, TENSOR_CORES, seen
-from course_lib.number_formats import bits_of_bf16, rounded
 from course_lib.questions.kinds import Choice, Choose, Number, Trap
+from course_lib.roofline.ceilings import tensor_flops_per_clock
 
 _MMA_ROWS, _MMA_COLUMNS, _MMA_K = 16, 8, 16
 _IMPORTS = f"import numpy as np\nfrom numba import cuda, float32\nfrom {HOME} import *\n"

@@ -6,7 +6,7 @@ May import: `callers`, `checking`, `curriculum`, `diagnosis`, `emulator`, `entri
 `web`, `words`.
 Start with: `requests`, then `checks`.
 
-A message of the page reaches `requests.answer` as JSON; `checks`, `figures`, `play` or the record
+A message of the page reaches `requests.answer` as JSON; `checks`, `play` or the record
 of progress answers it with what the judge and the emulator find out about a text, which is never
 executed; JSON goes back. `bundle` packs the part of the course that all this needs into one file.
 """

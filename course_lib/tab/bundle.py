@@ -25,7 +25,7 @@ FIRST = ("course_lib.tab.requests",)
 LATER = (
     "course_lib.exercises",
     "course_lib.tasks",
-    "course_lib.tab.figures",
+    "course_lib.tab.checks",
     "course_lib.tab.play",
 )
 PACKAGES = ("course_lib.exercises", "course_lib.tasks")

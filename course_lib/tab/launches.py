@@ -18,11 +18,11 @@ from course_lib.emulator import (
     names_around,
 )
 from course_lib.emulator.language.definitions import unknown_decorators
-from course_lib.findings import Finding, by_importance
-from course_lib.tab.around import IMPORTS
 from course_lib.tab.arrays import made
+from course_lib.tab.checks import IMPORTS
 from course_lib.tab.fields import Fields, Refused, text
-from course_lib.words import joined
+from course_lib.wording.findings import Finding, by_importance
+from course_lib.wording.words import joined
 
 # For somebody who waits: seconds, whatever the kernel does with them, in a browser, too.
 BUDGET = Budget(

@@ -1,4 +1,4 @@
-"""Answers the playground: any kernel and launch, run in every order of its warps."""
+"""What came of a launch in the playground, as HTML."""
 
 from __future__ import annotations
 
@@ -10,18 +10,78 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator import KernelRejected
+from course_lib.emulator.profile import annotate
 from course_lib.figures.interactive import Interactive
 from course_lib.figures.watch.kernels import MOST_BARRIERS, barrier_lines, shared_shapes, tile_of
 from course_lib.figures.watch.ownership import LONGEST_SIDE, who_owns_what
 from course_lib.figures.watch.race import watch_race
 from course_lib.figures.watch.stepping import step_through_k
-from course_lib.findings import Finding
-from course_lib.tab import play_page
+from course_lib.tab.checks import OFFERS, html_of, of_launch
 from course_lib.tab.fields import Fields, Refused, text
-from course_lib.tab.figures import html_of, of_launch
 from course_lib.tab.launches import BUDGET, Played, Ran, Wanted, play, wanted_launch
-from course_lib.tab.offers import OFFERS
+from course_lib.verdicts import page
 from course_lib.verdicts.marks import marks
+from course_lib.web import escape
+from course_lib.wording.findings import Finding
+from course_lib.wording.words import counted
+
+MOST_PRINTED = 40  # lines
+
+
+def of(played: Played, is_brief: bool = False) -> str:
+    """Findings, what the orders of the warps made of it, and the kernel line by line.
+
+    A brief one has the findings alone.
+    """
+    found = played.findings
+    errors = sum(each.severity == "error" for each in found)
+    name = played.wanted.kernel.name
+    several = len(played.runs) > 1
+    orders = f"{len(played.runs)} orders of its warps" if several else "the one run that was made"
+    if not found:
+        said = f"{name}: no findings in {orders}"
+    else:
+        warnings = len(found) - errors
+        said = f"{name}: {counted(errors, 'error')}, {counted(warnings, 'warning')} in {orders}"
+    more = () if is_brief else _parts(played)
+    return page.card("\n".join([*_of_findings(said, found), *more]))
+
+
+def of_findings(said: str, findings: Sequence[Finding]) -> str:
+    """A headline and what was found, where nothing ran."""
+    return page.card("\n".join(_of_findings(said, findings)))
+
+
+def _of_findings(said: str, findings: Sequence[Finding]) -> Iterator[str]:
+    wrong = any(each.severity == "error" for each in findings)
+    sign, kind = ("✗", "wrong") if wrong else ("✓", "right")
+    yield (
+        f'<p class="ml-title" data-said="{kind}"><span class="sign" aria-hidden="true">{sign}'
+        f"</span> {escape(said)}</p>"
+    )
+    for each in findings:
+        where = "" if each.line is None else f"Line {each.line}: "
+        yield f'<div class="note" data-is="{each.severity}">{page.note_of(each, where)}</div>'
+
+
+def _parts(played: Played) -> Iterator[str]:
+    profile = played.first.profile
+    differing = played.differing()
+    if differing:
+        names = escape(", ".join(differing))
+        yield f"<p>The order of the warps decides what stands in {names} in the end.</p>"
+    elif len(played.runs) > 1:
+        yield "<p>Every order of the warps leaves the same numbers.</p>"
+    yield annotate.as_html(replace(profile, findings=[]))
+    if profile.output:
+        lines = profile.output[:MOST_PRINTED]
+        left = len(profile.output) + profile.unkept_lines - len(lines)
+        more = f"\n… and {left:,} more lines" if left else ""
+        yield f"<p>Printed:</p><pre>{escape(chr(10).join(lines) + more)}</pre>"
+
+
+# --- Answers the playground: any kernel and launch, run in every order of its warps ---------------
+
 
 TRACED_REQUESTS = 50_000  # a request of a warp takes some 2.5 kB of a trace
 PREVIEWED = 64  # elements of an array that are shown in full
@@ -38,7 +98,7 @@ def answer_play(fields: Fields) -> dict[str, Any]:
         return _refused(rejected.findings, text(fields, "text"))
     profile = played.first.profile
     return {
-        "html": play_page.of(played, is_brief=fields.get("brief") is True),
+        "html": of(played, is_brief=fields.get("brief") is True),
         "marks": [asdict(each) for each in marks(played.findings, wanted.text)],
         "lines": [
             {"line": line, "counters": _counted(each)}
@@ -56,7 +116,7 @@ def answer_play(fields: Fields) -> dict[str, Any]:
 def _refused(findings: Sequence[Finding], typed: str) -> dict[str, Any]:
     """The answer where nothing could be launched."""
     return {
-        "html": play_page.of_findings("It cannot be launched", findings),
+        "html": of_findings("It cannot be launched", findings),
         "marks": [asdict(each) for each in marks(findings, typed)],
         "lines": [],
         "figures": [],

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from course_lib import progress
-from course_lib.errors import PlainError
+from course_lib.student import progress
 from course_lib.tab.checks import Tell, check, show_answer
 from course_lib.tab.fields import Fields, Refused, text
+from course_lib.wording.errors import PlainError
 
 
 def answer(asked: str, tell: Callable[[str], object] = lambda early: None) -> str:
@@ -59,7 +59,7 @@ def _restore(fields: Fields, tell: Tell) -> dict[str, Any]:
 
 
 def _figure(fields: Fields, tell: Tell) -> dict[str, Any]:
-    from course_lib.tab.figures import figure  # late: the first verdict does not wait for it
+    from course_lib.tab.checks import figure  # late: the first verdict does not wait for it
 
     return figure(fields)
 

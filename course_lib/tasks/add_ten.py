@@ -1,6 +1,6 @@
 """A map: four threads, each adds 10 to its own element."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="add_ten",

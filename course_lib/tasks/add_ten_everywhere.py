@@ -1,6 +1,6 @@
 """A map over many blocks: the block's offset, and the guard again."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="add_ten_everywhere",

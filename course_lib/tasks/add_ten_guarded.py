@@ -1,6 +1,6 @@
 """A map over four elements with eight threads: the guard."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="add_ten_guarded",

@@ -1,6 +1,6 @@
 """Two buffers that the hardware fills by itself, with asynchronous copies."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 from course_lib.tasks import two_buffers as before
 
 ONE, GROWN = "shared.array(256", "shared.array(512"

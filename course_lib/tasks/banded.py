@@ -1,6 +1,6 @@
 """In which order blocks take the tiles of C, so that L2 is asked for less: a device function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 ROWS, COLUMNS, BAND = 8, 6, 4
 

@@ -1,7 +1,7 @@
 """How many bytes must be under way at once: latency times bandwidth, a plain function."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 TASK = Task(
     id="bytes_in_flight",

@@ -1,6 +1,6 @@
 """A broadcast: each element of a table from one of a column and one of a row."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="column_plus_row",

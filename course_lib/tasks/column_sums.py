@@ -1,6 +1,6 @@
 """The sum of each column, one thread a column: the fast one of two ways to add up a matrix."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="column_sums",

@@ -1,6 +1,6 @@
 """A copy in which one instruction moves 16 bytes for each lane."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="copy_by_fours",

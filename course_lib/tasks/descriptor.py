@@ -1,7 +1,7 @@
 """What wgmma is told of a tile: 64 bits, as a plain function."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 
 def _descriptor(address: int, across: int, down: int) -> int:

@@ -1,6 +1,6 @@
 """A map over a matrix: two axes, x is the column."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="double_matrix",

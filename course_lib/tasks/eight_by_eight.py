@@ -1,6 +1,6 @@
 """8 x 8 outputs a thread, brought to few machine instructions for each multiply-add."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 GIVEN = '''\
 from course_lib.intrinsics import unroll, unrolled

@@ -1,6 +1,6 @@
 """From lesson 09b, unaided, and with roles: one warp fetches rows, the other one adds them up."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 HEAD = '''\
 @cuda.jit

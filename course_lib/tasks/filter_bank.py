@@ -1,6 +1,6 @@
 """Four filters over one signal, from an empty cell: a convolution whose tile is in registers."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 
 def _filtered(x, w, taps=5):

@@ -1,6 +1,6 @@
 """A rectangle of sums in each thread: what lesson 08 taught, unaided."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 SECOND_LIKE_FIRST = (
     "the second column of each thread has the numbers of its first",

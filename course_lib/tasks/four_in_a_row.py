@@ -1,6 +1,6 @@
 """From lesson 09, unaided: four neighbours for each thread, with wide loads and one wide store."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 HEAD = '''\
 from course_lib.intrinsics import load4, store4

@@ -1,6 +1,6 @@
 """A block that has fewer threads than its tile has elements."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="four_rows_each",

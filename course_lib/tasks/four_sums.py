@@ -1,6 +1,6 @@
 """Four sums in the registers of one thread, so that a number of B serves them all."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 
 def _into_one(A, B):

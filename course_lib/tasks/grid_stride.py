@@ -1,6 +1,6 @@
 """More numbers than threads: each thread takes several."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="grid_stride",

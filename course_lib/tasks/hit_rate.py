@@ -1,7 +1,7 @@
 """The share of what a cache is asked for that it has: a plain function."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 TASK = Task(
     id="hit_rate",

@@ -1,7 +1,7 @@
 """FLOP per requested byte of a tile, in which its step along K does not appear."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 TASK = Task(
     id="intensity",

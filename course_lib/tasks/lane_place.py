@@ -1,6 +1,6 @@
 """Where in its warp's 8 x 4 places a lane stands, so that pairs of lanes share: device function."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 
 def _map(row, column):

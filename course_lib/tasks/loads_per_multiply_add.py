@@ -1,7 +1,7 @@
 """Loads for each multiply-add of a thread that owns a rectangle of outputs: a plain function."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 TASK = Task(
     id="loads_per_multiply_add",

@@ -1,6 +1,6 @@
 """The naive matmul with the lanes of a warp side by side."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="matmul_coalesced",

@@ -1,6 +1,6 @@
 """Mirror a matrix left to right: lesson 03 once more, unaided."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="mirror_rows",

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TILE = 8
 

@@ -1,6 +1,6 @@
 """The naive matmul with x as the row: right, and slow."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="naive_by_rows",

@@ -1,6 +1,6 @@
 """A matrix product with one element: the sum along K, by one thread."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="one_dot_product",

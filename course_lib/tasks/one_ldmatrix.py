@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 from course_lib.tasks.one_mma import ACROSS_FIRST, NOT_TURNED
 
 GIVEN = '''\

@@ -2,7 +2,7 @@
 
 from itertools import permutations
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 GIVEN = '''\
 import numpy as np

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 
 def _walk(s: Any, step: Callable[[float, float, float, float], tuple[float, float]]) -> Any:

@@ -1,6 +1,6 @@
 """The product of matrices that share one tile along K: load twice, wait, multiply."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 
 def rows_twice_as_far(m):

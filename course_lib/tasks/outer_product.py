@@ -1,6 +1,6 @@
 """Multiply every number of a column with every number of a row: two axes, from memory."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="outer_product",

@@ -1,6 +1,6 @@
 """The transpose of one tile, to be freed of its conflicts by a column that nobody uses."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="pad_tile",

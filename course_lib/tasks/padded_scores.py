@@ -1,6 +1,6 @@
 """Scores of queries and keys through shared memory: rows with rows, without bank conflicts."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 
 def _first_keys(Q, K):

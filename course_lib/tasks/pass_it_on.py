@@ -1,6 +1,6 @@
 """Hand each number to the left within a block: shared memory and a barrier, unaided."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 THREADS = 64
 

@@ -1,6 +1,6 @@
 """Where a piece of 16 bytes lies in a tile, so that neither rows nor columns conflict."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 GIVEN = '''\
 @cuda.jit(device=True)

@@ -1,6 +1,6 @@
 """Two barriers for a kernel that is complete but for them."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="place_the_barriers",

@@ -1,6 +1,6 @@
 """Put 7 into one place of an array: the first line of the first kernel."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="put_seven",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 
 def _lanes(S: Any) -> Any:

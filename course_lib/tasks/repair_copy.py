@@ -1,6 +1,6 @@
 """A copy that is right and slow, because its lanes walk down a column: to be repaired."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="repair_copy",

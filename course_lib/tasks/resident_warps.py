@@ -1,7 +1,7 @@
 """How many warps an SM holds if only registers count: what lesson 06 taught, unaided."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 WARP, MOST_WARPS = 32, 48  # of an A6000
 PARTS, REGISTERS, UNIT = 4, 16_384, 256  # sub-partitions, registers of each, and how they are dealt

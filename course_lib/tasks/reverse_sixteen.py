@@ -1,6 +1,6 @@
 """Reverse 16 numbers through shared memory: the first barrier."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="reverse_sixteen",

@@ -1,7 +1,7 @@
 """When a producer and its consumers are done: a ring of stages, as a plain function."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 
 def ends_of(tiles: int, stages: int, copy: int, multiply: int) -> list[tuple[int, int, int]]:

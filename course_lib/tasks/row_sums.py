@@ -1,6 +1,6 @@
 """Sums of rows through a padded tile: what lessons 03, 05 and 07 taught, unaided."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="row_sums",

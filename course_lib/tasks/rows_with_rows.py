@@ -1,6 +1,6 @@
 """Every row of A against every row of B, from an empty cell: what lesson 02 taught, unaided."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="rows_with_rows",

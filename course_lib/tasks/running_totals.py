@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 CHUNK = 4
 _WHICH = "Take `start` = 8. Which k belong to this chunk, and which does your loop take?"

@@ -1,7 +1,7 @@
 """How many sectors one load of a warp touches: a plain function."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 LANES, IN_A_SECTOR = 32, 8  # float32 numbers of 4 bytes, sectors of 32
 WHICH_LANES = "`range(a, b)` begins with a and ends before b. Which lanes has a warp?"

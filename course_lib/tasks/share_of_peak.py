@@ -1,7 +1,7 @@
 """How much of the peak the wavefronts through L1 and shared memory leave: a plain function."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 AT_ONCE = (
     "At 2 wavefronts each, how many multiply-adds can be fed in one clock? How many could start?"

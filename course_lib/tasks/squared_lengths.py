@@ -1,6 +1,6 @@
 """Points of three numbers each: loads with a stride, to be mended by a detour."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 
 def _in_planes(p):

@@ -1,6 +1,6 @@
 """A tile of A that is loaded 16 bytes at a time and lies transposed, without bank conflicts."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 GIVEN = '''\
 from course_lib.intrinsics import load4, store4

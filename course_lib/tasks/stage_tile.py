@@ -1,6 +1,6 @@
 """Which thread stages which element: a tile that has not the shape of the block."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="stage_tile",

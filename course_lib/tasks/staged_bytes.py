@@ -1,7 +1,7 @@
 """How many bytes a product asks for whose blocks stage each tile once: a plain function."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 _PER_BLOCK = "How many blocks need the same rows of A, and how many the same columns of B?"
 

@@ -1,6 +1,6 @@
 """Sums by a grid-stride loop, from an empty cell: what lesson 01 taught, unaided."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 THREADS = 64
 

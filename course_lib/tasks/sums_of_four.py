@@ -1,6 +1,6 @@
 """Two rounds of a scan in place: reads and writes of one round need a barrier between them."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 
 def _sums_of_four(x):

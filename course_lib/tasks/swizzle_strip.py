@@ -1,6 +1,6 @@
 """A transpose whose tile fills shared memory, so that only a swizzle can free it of conflicts."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 NOT_FOUND = "Where is A[1, 0] stored, and where does its reader look for it?"
 

@@ -1,7 +1,7 @@
 """The shared memory that a block's two tiles take: a plain function."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 TASK = Task(
     id="tile_bytes",

@@ -1,6 +1,6 @@
 """A product whose first matrix is stored transposed: lesson 03 once more, unaided."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="transposed_product",

@@ -1,6 +1,6 @@
 """A sum by a tree: in every round half as many threads add, and no bank is asked twice."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="tree_sum",

@@ -1,6 +1,6 @@
 """A transpose without a tile: what a profiler is to find fault with."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 TASK = Task(
     id="turn_directly",

@@ -1,6 +1,6 @@
 """A matrix of 32 × 32 is turned in shared memory, so that global memory sees rows alone."""
 
-from course_lib.exercise import Task
+from course_lib.registry.exercise import Task
 
 TASK = Task(
     id="turn_tile",

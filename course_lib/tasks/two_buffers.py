@@ -1,6 +1,6 @@
 """A working kernel with one buffer for its tiles, to be given a second one."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 HEAD = '''\
 from course_lib.intrinsics import load4, store4

@@ -1,6 +1,6 @@
 """An outer product in registers: two numbers of A meet two of B, and make four products."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 
 def _exchanged(A, B):

@@ -1,6 +1,6 @@
 """A product with any number of steps of k: two stages, one copied while the other is multiplied."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 GIVEN = '''\
 import numpy as np

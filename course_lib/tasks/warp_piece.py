@@ -1,6 +1,6 @@
 """Which outputs a lane owns, so that its warp's loads from shared memory take half as long."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 GIVEN = '''\
 from course_lib.intrinsics import load4, store4

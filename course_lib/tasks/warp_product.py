@@ -1,6 +1,6 @@
 """A warp adds a product of 32 x 64 by 64 x 64, from tiles in shared memory, to its sums."""
 
-from course_lib.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, WrongIdea
 
 GIVEN = '''\
 import numpy as np

@@ -1,7 +1,7 @@
 """What a product takes if small kernels follow it over its result: a plain function."""
 
-from course_lib.exercise import Task, Values, WrongIdea
-from course_lib.kinds import FUNCTION
+from course_lib.registry.exercise import Task, Values, WrongIdea
+from course_lib.registry.kinds import FUNCTION
 
 TASK = Task(
     id="with_small_kernels",

@@ -6,7 +6,7 @@ May import: `curriculum`, `diagnosis`, `emulator`, `figures`, `findings`, `front
 Start with: `showing`, then `facts`.
 """
 
-from course_lib.verdicts.latest import failed_since
+from course_lib.verdicts.facts import failed_since
 from course_lib.verdicts.showing import show
 from course_lib.verdicts.typed import OURS
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from course_lib.findings import CODES, Finding
-from course_lib.sentences import whole
-from course_lib.verdicts.placing import placed
+from course_lib.verdicts.page import placed
 from course_lib.verdicts.typed import FunctionListing
+from course_lib.wording.findings import CODES, Finding
+from course_lib.wording.sentences import whole
 
 OTHER = "other"
 

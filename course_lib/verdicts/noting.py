@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course_lib import own_ladder, progress
+from course_lib import own_ladder
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.report import Report
+from course_lib.student import progress
 
 
 def note(

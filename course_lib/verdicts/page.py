@@ -1,22 +1,68 @@
-"""A verdict as HTML: the lines that are wrong, and below each what is wrong and where to look.
-
-It is made from the report's facts. Everything that a student has written goes through `escape`,
-nothing is fetched, and without its style it is still a table that can be read.
-"""
+"""Put findings beside the lines that they are about, where it is certain which these are."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from course_lib.diagnosis.report import Tried
-from course_lib.findings import CODES, Finding
 from course_lib.own_ladder import COLUMNS, SIZE, TIMED_SIZE, OwnRung
-from course_lib.sentences import whole
 from course_lib.verdicts.facts import Verdict
-from course_lib.verdicts.placing import Marked, placed
+from course_lib.verdicts.typed import FunctionListing
 from course_lib.web import escape, read_beside, still
-from course_lib.words import plural
+from course_lib.wording.findings import CODES, Finding
+from course_lib.wording.sentences import whole
+from course_lib.wording.words import plural
+
+
+@dataclass
+class Marked:
+    """A function with what is said of its lines.
+
+    Attributes:
+        listing: the function's text.
+        said: findings by the number of their line.
+        others: lines that a finding of another line names as well, as the second one of a race.
+    """
+
+    listing: FunctionListing
+    said: dict[int, list[Finding]] = field(default_factory=dict)
+    others: set[int] = field(default_factory=set)
+
+
+def placed(
+    findings: Sequence[Finding], listings: Sequence[FunctionListing]
+) -> tuple[list[Marked], list[Finding]]:
+    """The functions with findings on their lines, and the findings that have no place.
+
+    Numbers of lines are those of a cell. Where a kernel and the function that it calls stand in
+    two cells, and both have a line of that number, nobody can say which is meant.
+    """
+    marked = [Marked(each) for each in listings]
+    elsewhere = []
+    for each in findings:
+        home = _only(marked, each.line)
+        if home is None or each.line is None:
+            elsewhere.append(each)
+            continue
+        home.said.setdefault(each.line, []).append(each)
+        other = _only(marked, each.other_line)
+        if other is not None and each.other_line is not None and each.other_line != each.line:
+            other.others.add(each.other_line)
+    return [each for each in marked if each.said], elsewhere
+
+
+def _only(marked: Sequence[Marked], line: int | None) -> Marked | None:
+    """The one function that has this line."""
+    homes = [each for each in marked if line is not None and each.listing.has(line)]
+    return homes[0] if len(homes) == 1 else None
+
+
+# --- A verdict as HTML: the lines that are wrong, and below each what is wrong and where to -------
+# It is made from the report's facts. Everything that a student has written goes through `escape`,
+# nothing is fetched, and without its style it is still a table that can be read.
+
 
 ERROR, WARNING, OTHER = "✗", "▲", "↔"
 AROUND = 1  # lines before and after each that a finding names

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course_lib import front_end
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.diagnosis.report import Report
+from course_lib.student import front_end
 from course_lib.verdicts import page, words
 from course_lib.verdicts.facts import Verdict, verdict_of
 from course_lib.verdicts.medium import COLAB, NOTEBOOK

@@ -13,11 +13,12 @@ import pytest
 from canned import entry
 from canned import measurements as canned
 
-from course_lib import machine_code, measurements, runtime
-from course_lib.bench import counts, libraries, matrices, parts, session, twins
+from course_lib import machine_code, measurements
+from course_lib.bench import contestants, counts, libraries, matrices, parts, session
 from course_lib.bench.contestants import Contestant, precision_of, rungs
 from course_lib.commands import bench, bench_runs
 from course_lib.devices import device
+from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.machine_code import compiler
 from course_lib.measurements import Cell, Entry
@@ -374,14 +375,14 @@ def test_precisions_and_peaks():
 
 
 def test_twins_say_why_they_are_missing(monkeypatch, tmp_path):
-    monkeypatch.setattr(twins, "find_tool", lambda name: None)
-    assert list(twins.twins(RUNG_KERNELS, tmp_path, (9, 0))) == [
+    monkeypatch.setattr(contestants, "find_tool", lambda name: None)
+    assert list(contestants.twins(RUNG_KERNELS, tmp_path, (9, 0))) == [
         "There is no nvcc here, so the C++ twins are left out."
     ]
     nvcc = tmp_path / "nvcc"
     nvcc.write_text("#!/bin/sh\necho 'x.cu(3): error: expected a \";\"' >&2\nexit 1\n")
     nvcc.chmod(0o755)
     (tmp_path / "tiled.cu").write_text("")
-    with pytest.raises(twins.CannotBuild, match='expected a ";"'):
-        twins.build(str(nvcc), tmp_path / "tiled.cu", (9, 0))
-    assert (twins.target((7, 5)), twins.target((9, 0))) == ("sm_75", "sm_90a")
+    with pytest.raises(contestants.CannotBuild, match='expected a ";"'):
+        contestants.build(str(nvcc), tmp_path / "tiled.cu", (9, 0))
+    assert (contestants.target((7, 5)), contestants.target((9, 0))) == ("sm_75", "sm_90a")

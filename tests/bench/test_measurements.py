@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from canned import measurements as canned
 
-from course_lib import bench, curriculum, figures, measurements, runtime
+from course_lib import bench, curriculum, figures, measurements
 from course_lib.bench import libraries
 from course_lib.bench.contestants import MOST_ERROR
 from course_lib.bench.matrices import as_float64, random_inputs, rounded
+from course_lib.host import runtime
 from course_lib.measurements import Cell, Entry, Measurements, UnreadableMeasurements, attention
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -20,10 +20,11 @@ import pytest
 from by_path import module_at
 
 import course_lib
-from course_lib import measurements, runtime
+from course_lib import measurements
 from course_lib.bench import gpu, parts
 from course_lib.building.notebook import code_cells, read, source
 from course_lib.commands import bench, bench_runs
+from course_lib.host import runtime
 from course_lib.measurements import attention as attention_file
 from course_lib.measurements import files
 from course_lib.measurements import what_binds as what_binds_file

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from fake_gpu import FakeGpu
 
-from course_lib import runtime
 from course_lib.bench import contestants, fingerprints, tuner
 from course_lib.commands import bench, bench_runs
+from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS, InputsRefused
 from course_lib.kernels.tuning import Tuned, tuned
 from course_lib.measurements import tuning

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from every_case import every_case
 
-from course_lib.book import pages, site
+from course_lib.book import site
 from course_lib.book.front import front_page
 from course_lib.building.generated import badge, launch_cell, setup_cell
 from course_lib.building.notebook import code, markdown, new, read, source
@@ -48,7 +48,7 @@ def lesson_of(project: Project) -> dict:
 def test_setup_badge_and_colab_links_are_left_out(project: Project) -> None:
     notebook = lesson_of(project)
     before = copy.deepcopy(notebook)
-    cells = pages.page(notebook)["cells"]
+    cells = site.page(notebook)["cells"]
     text = "\n".join(map(source, cells))
     assert "course_lib.start(" not in text and "colab" not in text.lower()
     assert "badge" not in text
@@ -60,15 +60,15 @@ def test_setup_badge_and_colab_links_are_left_out(project: Project) -> None:
 
 def test_a_cell_about_the_notebooks_keys_is_left_out() -> None:
     cells = [markdown("Shift+Enter runs a cell.", "notebook-only"), markdown("A kernel.")]
-    assert list(map(source, pages.page(new(cells))["cells"])) == ["A kernel."]
+    assert list(map(source, site.page(new(cells))["cells"])) == ["A kernel."]
 
 
 def test_the_badge_that_is_taken_out_is_the_one_that_is_put_in() -> None:
-    assert pages._BADGE.sub("", badge(PROJECT, "notebooks/x.ipynb") + "\n\nmore") == "more"
+    assert site._BADGE.sub("", badge(PROJECT, "notebooks/x.ipynb") + "\n\nmore") == "more"
 
 
 def test_a_picture_keeps_its_words() -> None:
-    picture = pages.page(lesson_of(PROJECT))["cells"][1]
+    picture = site.page(lesson_of(PROJECT))["cells"][1]
     assert picture["metadata"]["mystnb"] == {"image": {"alt": "a ladder"}}
     assert picture["metadata"]["tags"] == ["figure"]
 
@@ -98,10 +98,10 @@ CHOICE = Choose(
 
 def test_a_prediction_becomes_a_card_with_its_reveal(monkeypatch) -> None:
     known = {each.id: each for each in (NUMBER, CHOICE)}
-    monkeypatch.setattr(pages, "find", known.__getitem__)
+    monkeypatch.setattr(site, "find", known.__getitem__)
     cells = [markdown("**Predict.** How many write?", "question", id="question-00-writers")]
     cells += [code(f'course_lib.predict("{name}", ...)', "predict", id=name) for name in known]
-    number, choice = pages.page(new(cells))["cells"]
+    number, choice = site.page(new(cells))["cells"]
     assert number["metadata"]["tags"] == ["predict", "remove-input"]
     html = number["outputs"][0]["data"]["text/html"]
     assert (
@@ -122,7 +122,7 @@ def test_a_task_and_its_check_become_one_live_cell() -> None:
         code('course_lib.check("mat_add", mat_add)', "check", id="checked"),
         code("# TASK put_seven", id="no answer"),
     ]
-    task, exercise, other = pages.page(new(cells))["cells"]
+    task, exercise, other = site.page(new(cells))["cells"]
     assert (task["cell_type"], exercise["cell_type"], other) == ("markdown", "markdown", cells[-1])
     assert 'class="ml ml-live" data-id="put_seven" data-lesson="00"' in source(task)
     assert "```python\n@cuda.jit\ndef put_seven(out):\n    ...\n```" in source(task)
@@ -131,12 +131,12 @@ def test_a_task_and_its_check_become_one_live_cell() -> None:
 
 def test_code_in_the_head_of_a_fold_is_code() -> None:
     fold = markdown("<details>\n<summary>Where may an `if` stand?</summary>\n\n`if`\n\n</details>")
-    [cell] = pages.page(new([fold]))["cells"]
+    [cell] = site.page(new([fold]))["cells"]
     assert "<summary>Where may an <code>if</code> stand?</summary>\n\n`if`" in source(cell)
 
 
 def test_a_wanted_picture_stands_without_the_call_that_drew_it() -> None:
-    [cell] = pages.page(new([code("figures.wanted('put_seven')", "task-picture")]))["cells"]
+    [cell] = site.page(new([code("figures.wanted('put_seven')", "task-picture")]))["cells"]
     assert cell["metadata"]["tags"] == ["task-picture", "remove-input"]
 
 
@@ -170,7 +170,7 @@ def test_sources_for_sphinx(tmp_path: Path) -> None:
     ],
 )
 def test_what_needs_a_session_is_left_out(text: str, stays: bool) -> None:
-    assert bool(pages.page(new([code(text)]))["cells"]) == stays
+    assert bool(site.page(new([code(text)]))["cells"]) == stays
 
 
 NOTEBOOKS_ALONE = re.compile(
@@ -185,7 +185,7 @@ NOTEBOOKS_ALONE = re.compile(
 )
 def test_no_page_tells_its_reader_what_only_a_notebook_can_do(path: Path) -> None:
     """Prose holds in both; a cell that is about the notebook's own keys is left out of the book."""
-    for cell in pages.page(read(path))["cells"]:
+    for cell in site.page(read(path))["cells"]:
         if cell["cell_type"] == "markdown":
             said = NOTEBOOKS_ALONE.search(source(cell))
             assert said is None, said

@@ -8,8 +8,8 @@ import subprocess
 
 import pytest
 
-from course_lib.build import build, check, expected_files, main, run_all
 from course_lib.building.notebook import code_cells, dumps, read, source
+from course_lib.commands.build import build, check, expected_files, main, run_all
 
 LIBRARY = """\
 def start(lesson=""):
@@ -173,7 +173,7 @@ def addresses(root) -> str:
 @pytest.fixture
 def as_project(monkeypatch, built):
     """main() with the tiny curriculum."""
-    import course_lib.build as module
+    import course_lib.commands.build as module
 
     real = module.open_project
     monkeypatch.setattr(module, "open_project", lambda root: real(root, built.lessons))

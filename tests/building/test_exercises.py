@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from course_lib.building.exercises import (
+from course_lib.building.notebook import (
+    BuildError,
     answer_cells,
+    code,
     exercise_id,
     exercise_of,
     is_subsequence,
+    markdown,
+    new,
     solve,
+    source,
     stub,
 )
-from course_lib.building.notebook import BuildError, code, markdown, new, source
 
 FULL = '''\
 # EXERCISE f

@@ -13,8 +13,7 @@ import pytest
 from every_case import every_case
 
 from course_lib.book.front import front_page
-from course_lib.building.exercises import exercise_id
-from course_lib.building.notebook import BuildError, Cell, code, markdown, source
+from course_lib.building.notebook import BuildError, Cell, code, exercise_id, markdown, source
 from course_lib.building.own_course import _task_name, _without, notebook_of
 from course_lib.building.project import Project, open_project
 from course_lib.building.release import make_release

@@ -7,10 +7,10 @@ import importlib
 import pytest
 from lesson_rules.quick_checks import quiz_rules
 
-from course_lib.build import build, expected_files
 from course_lib.building.notebook import BuildError, code, dumps, markdown, new, read, source, tags
 from course_lib.building.outputs import text_of
 from course_lib.building.predictions import guessed, with_predictions
+from course_lib.commands.build import build, expected_files
 from course_lib.curriculum import LESSONS
 from course_lib.questions import quick_checks
 from course_lib.questions.kinds import Choice, Choose, Number

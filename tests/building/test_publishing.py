@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.building.project import Project
-from course_lib.building.publishing import is_tag, steps_left
+from course_lib.building.release import is_tag, steps_left
 
 HOME = "https://github.com/some-one/course"
 PUBLIC = f"{HOME} must be public: Colab asks without a password."

@@ -15,9 +15,17 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.building import release as releasing
-from course_lib.building.exercises import BEGIN, END, answer_cells
-from course_lib.building.notebook import BuildError, code_cells, dumps, read, source
+from course_lib.building import release
+from course_lib.building.notebook import (
+    BEGIN,
+    END,
+    BuildError,
+    answer_cells,
+    code_cells,
+    dumps,
+    read,
+    source,
+)
 from course_lib.building.project import open_project
 from course_lib.building.release import (
     MARK,
@@ -117,11 +125,11 @@ def test_a_solved_exercise_is_not_handed_out(tmp_path: Path) -> None:
     name = "02_naive_matmul.ipynb"
     solution = REPOSITORY / "solutions" / name
     notebook = read(REPOSITORY / "exercises" / name)
-    releasing._refuse_answers(REPOSITORY / "exercises" / name, solution)
+    release._refuse_answers(REPOSITORY / "exercises" / name, solution)
     answer_cells(notebook)["matmul_naive"]["source"] += ["\n    C[0, 0] = 1"]
     (tmp_path / name).write_text(dumps(notebook), encoding="utf-8")
     with pytest.raises(BuildError, match="holds an answer to matmul_naive; "):
-        releasing._refuse_answers(tmp_path / name, solution)
+        release._refuse_answers(tmp_path / name, solution)
 
 
 # --- all that is needed -------------------------------------------------------------------------
@@ -228,7 +236,7 @@ def test_where_the_checkout_lies_makes_no_difference(tmp_path: Path) -> None:
     (root / "course_lib").mkdir(parents=True)
     for name in ("a.py", ".secret.py", "b.pyc"):
         (root / "course_lib" / name).touch()
-    assert list(releasing._library(root, ())) == ["course_lib/a.py"]
+    assert list(release._library(root, ())) == ["course_lib/a.py"]
 
 
 def test_a_file_or_a_link_in_its_place_is_refused(tmp_path: Path) -> None:

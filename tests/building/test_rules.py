@@ -15,8 +15,15 @@ from lesson_rules.rules import (
     words,
 )
 
-from course_lib.building.exercises import exercise_of
-from course_lib.building.notebook import canonical, code, markdown, new, source, without_outputs
+from course_lib.building.notebook import (
+    canonical,
+    code,
+    exercise_of,
+    markdown,
+    new,
+    source,
+    without_outputs,
+)
 from course_lib.curriculum import TASKS
 
 

@@ -15,7 +15,6 @@ import pytest
 from every_case import every_case
 
 from course_lib.building.notebook import markdown_cells, read, source
-from course_lib.ceilings import SLOW_MMA
 from course_lib.curriculum import LESSONS, TASKS
 from course_lib.devices import device, occupancy
 from course_lib.emulator import emulate, load_program
@@ -27,6 +26,7 @@ from course_lib.questions import find
 from course_lib.questions.lesson_00 import limits_of_addition
 from course_lib.questions.lesson_10b import least_gained
 from course_lib.questions.lesson_11b import LOADS_OF_A_SOLUTION
+from course_lib.roofline.ceilings import SLOW_MMA
 
 pytestmark = pytest.mark.workshop
 

@@ -10,8 +10,13 @@ import numpy as np
 import pytest
 from every_case import every_case
 
-from course_lib.compiled_counts.lanes import LaneRegisters
-from course_lib.compiled_counts.operands import NotFollowed, Predicate, Register, operands_of
+from course_lib.compiled_counts.operands import (
+    LaneRegisters,
+    NotFollowed,
+    Predicate,
+    Register,
+    operands_of,
+)
 from course_lib.compiled_counts.walker import OPERATIONS, prepare
 from course_lib.machine_code import Instruction
 

@@ -11,11 +11,11 @@ import pytest
 pytest.importorskip("numba")
 
 import course_lib
-from course_lib import runtime
-from course_lib.compiled_counts import NotCounted, counted
+from course_lib.compiled_counts import NotCounted, launch
 from course_lib.compiled_counts.launch import lay_out
 from course_lib.compiled_counts.operands import NotFollowed
 from course_lib.emulator import EmulatorError, KeptLaunch, Profile, copies_of
+from course_lib.host import runtime
 from course_lib.machine_code import CompilerMissing
 
 
@@ -35,15 +35,15 @@ def test_without_a_compiler_the_sentence_names_the_package(monkeypatch: pytest.M
     def none(*_: Any) -> None:
         raise CompilerMissing("Compiling a kernel needs numba-cuda: pip install it.")
 
-    monkeypatch.setattr(counted, "compile_kernel", none)
+    monkeypatch.setattr(launch, "compile_kernel", none)
     with pytest.raises(CompilerMissing, match="pip install"):
         launched().as_compiled("9.0")
 
 
 def test_without_a_disassembler_the_compiler_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     lacks = SimpleNamespace(sass=None, note="The instruction mix needs nvdisasm: pip install it.")
-    monkeypatch.setattr(counted, "compile_kernel", lambda *_: {(): lacks})
-    monkeypatch.setattr(counted, "find_tool", lambda name: None)
+    monkeypatch.setattr(launch, "compile_kernel", lambda *_: {(): lacks})
+    monkeypatch.setattr(launch, "find_tool", lambda name: None)
     with pytest.raises(CompilerMissing, match=r"^Counting machine code needs nvdisasm"):
         launched().as_compiled("9.0")
 

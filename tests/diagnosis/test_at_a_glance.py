@@ -7,7 +7,7 @@ from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.diagnosis.report import Report
-from course_lib.sentences import facts_of
+from course_lib.wording.sentences import facts_of
 
 HEAD = "from numba import cuda, float32\nfrom numba.cuda import syncthreads\n\n\n"
 INDEX = "    x, y = cuda.grid(2)\n"

@@ -11,7 +11,7 @@ from sampling import marks
 
 from course_lib.checking import LONGEST_SENTENCE, MOST_FINDINGS, examine_source
 from course_lib.diagnosis.report import Report
-from course_lib.sentences import Line, facts_of
+from course_lib.wording.sentences import Line, facts_of
 
 resource = pytest.importorskip("resource", reason="there is no such count on Windows")
 ANSWERS = costly_answers()

@@ -9,8 +9,8 @@ from course_lib.diagnosis.faults.kept import keep_causes, once
 from course_lib.diagnosis.faults.outside import explain_outside
 from course_lib.diagnosis.source.in_a_thread import Threads
 from course_lib.diagnosis.source.source import Source
-from course_lib.findings import Finding, finding
-from course_lib.sentences import say
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import say
 
 SHAPES = {"A": (33, 37), "B": (37, 19), "C": (33, 19)}
 LAUNCH = Threads((), (), shapes=SHAPES)

@@ -6,8 +6,8 @@ import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
-from course_lib.findings import Finding
-from course_lib.sentences import facts_of
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import facts_of
 
 HEAD = "from numba import cuda, float32\n"
 

@@ -14,7 +14,7 @@ from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, Exercise
 from course_lib.diagnosis.problems.table import check_reference
 from course_lib.diagnosis.report import Report
-from course_lib.entries import BadEntry
+from course_lib.registry.entry_checks import BadEntry
 
 POINTS = {"right": 4, "bounds": 2, "coalesced": 2, "float32": 2}
 MAT_SCALE_ROWS = Exercise(

@@ -9,7 +9,7 @@ from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
-from course_lib.findings import Finding
+from course_lib.wording.findings import Finding
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32\n\n\n@cuda.jit\n"
 STORE = "C[row, col] = A[row, col] + B[row, col]"

@@ -7,7 +7,7 @@ import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, TASKS
-from course_lib.exercise import Exercise, Task
+from course_lib.registry.exercise import Exercise, Task
 
 Array = np.ndarray
 

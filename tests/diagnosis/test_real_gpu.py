@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from course_lib.callers import our_kernel
 from course_lib.curriculum import TASKS, Launch, Task
 from course_lib.diagnosis import real_gpu
 from course_lib.diagnosis.problems import described as described_problem
@@ -17,6 +16,7 @@ from course_lib.diagnosis.problems.problem import Case, Problem
 from course_lib.diagnosis.problems.scan import run_sums
 from course_lib.diagnosis.problems.table import FAMILIES
 from course_lib.emulator import emulate
+from course_lib.task_context import our_kernel
 
 PRODUCT, SCAN, SUM, TRANSPOSE = map(FAMILIES.get, ("product", "scan", "sum", "transpose"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course_lib.diagnosis.report import MOST_LINES, WIDTH, Report
-from course_lib.findings import finding
+from course_lib.wording.findings import finding
 
 
 def error(number: int = 12) -> object:

@@ -12,7 +12,7 @@ from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
 from course_lib.diagnosis.problems.scan_ideas import RUN, run_sums
 from course_lib.diagnosis.problems.table import problem_of
-from course_lib.exercise import WrongIdea
+from course_lib.registry.exercise import WrongIdea
 
 POISON = -7.25e3
 X = np.random.default_rng(0).uniform(-2, 2, 4 * RUN).astype(np.float32)

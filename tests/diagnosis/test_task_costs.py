@@ -6,7 +6,7 @@ import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
-from course_lib.sentences import Line, facts_of
+from course_lib.wording.sentences import Line, facts_of
 
 HEAD = "from numba import cuda, float32\n\n\n"
 
@@ -96,9 +96,9 @@ def test_a_step_of_one_is_not_taken_for_a_row():
 
 @pytest.mark.parametrize(("can_copy", "launches"), [(True, 1), (False, 0)])
 def test_a_gpu_without_asynchronous_copies_is_not_asked(monkeypatch, can_copy, launches):
-    import course_lib.runtime as runtime
-    from course_lib.callers import our_kernel
+    import course_lib.host.runtime as runtime
     from course_lib.checking import Answer, examine
+    from course_lib.task_context import our_kernel
 
     ran = []
     answer = our_kernel(TASKS["async_buffers"])

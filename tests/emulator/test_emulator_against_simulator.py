@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from simulator_programs import LACKING, SMALL, answers, cases
 
-from course_lib.arguments import HostArguments
 from course_lib.emulator import emulate, load_program
+from course_lib.host.arguments import HostArguments
 
 SCRIPT = Path(__file__).parent / "simulator_programs.py"
 ROOT = SCRIPT.parents[2]

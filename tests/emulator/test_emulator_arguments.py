@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.emulator import KernelRejected, load_program
-from course_lib.emulator.declared_arguments import as_declared
+from course_lib.emulator.arguments import as_declared
 
 WHOLE = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 Point = namedtuple("Point", "x y")

@@ -9,7 +9,7 @@ from every_case import every_case
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_lib.sentences import Line, facts_of
+from course_lib.wording.sentences import Line, facts_of
 
 IMPORT = "from course_lib.intrinsics import *"
 SCHEDULES = ("lockstep", "warps", "shuffled")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from course_lib.emulator import KernelRejected, Profile, emulate, load_program
-from course_lib.findings import Finding
-from course_lib.sentences import Line, facts_of
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Line, facts_of
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32, float64\n\n@cuda.jit\n"
 

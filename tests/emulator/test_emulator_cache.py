@@ -14,9 +14,9 @@ from numba import cuda, float32
 
 from course_lib.devices import DEVICES
 from course_lib.emulator import KernelRejected, emulate
-from course_lib.emulator.observers import stream
+from course_lib.emulator.observers import meter
 from course_lib.emulator.profile.cache import CacheSizes, matmul_traffic, traffic
-from course_lib.memory_levels import cache_sizes, levels_of, matmul_levels
+from course_lib.roofline.memory_levels import cache_sizes, levels_of, matmul_levels
 
 TILE = 32
 KIB = 1024
@@ -179,14 +179,14 @@ def test_the_stream_is_what_the_trace_says(kernel):
         if access.space != "global":
             continue
         blocks = access.threads[:, 1] * 2 + access.threads[:, 2]
-        sectors = access.addresses // 32 - stream.GLOBAL_BASE // 32
+        sectors = access.addresses // 32 - meter.GLOBAL_BASE // 32
         expected |= {
             (int(b), step, int(s), access.kind) for b, s in zip(blocks, sectors, strict=True)
         }
         step += 1
     found = profile.stream
     told = {
-        (int(block), int(step), 4 * int(line) + part, stream.KINDS[kind])
+        (int(block), int(step), 4 * int(line) + part, meter.KINDS[kind])
         for block, step, line, bits, kind in zip(
             found.blocks, found.steps, found.lines, found.sectors, found.kinds, strict=True
         )
@@ -209,7 +209,7 @@ def test_no_stream_unless_asked_for_and_not_without_end(monkeypatch):
     plain = emulate(copy)[1, 32](np.ones(32, np.float32), np.ones(32, np.float32))
     with pytest.raises(ValueError, match="stream=True"):
         traffic(plain, sizes(1, 1))
-    monkeypatch.setattr("course_lib.emulator.observers.stream.MAX_ENTRIES", 10)
+    monkeypatch.setattr("course_lib.emulator.observers.meter.MAX_ENTRIES", 10)
     with pytest.raises(KernelRejected, match="smaller"):
         vector(copy, 4, 128, 512)
 

@@ -10,7 +10,7 @@ import pytest
 from emulator_helpers import codes, launch, line_of, run
 from every_case import every_case
 
-from course_lib.sentences import facts_of
+from course_lib.wording.sentences import facts_of
 
 DEVICE = """
 @cuda.jit(device=True)

@@ -16,7 +16,7 @@ from emulator_helpers import run
 from every_case import every_case
 
 from course_lib.emulator import Profile
-from course_lib.emulator.observers import block_races, cost_queue, meter
+from course_lib.emulator.observers import meter, races
 from course_lib.emulator.observers.races import RaceDetector
 from course_lib.emulator.state.lanes import joint_shape, spread
 
@@ -102,8 +102,8 @@ def test_the_launches_count_and_race(usual: list[dict[str, Any]]) -> None:
 
 
 def one_at_a_time(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(cost_queue, "MAX_QUEUED_LANES", 1)
-    patch.setattr(block_races, "MAX_WAITING_CELLS", 0)
+    patch.setattr(meter, "MAX_QUEUED_LANES", 1)
+    patch.setattr(races, "MAX_WAITING_CELLS", 0)
 
 
 def patterns_of_few_lanes(patch: pytest.MonkeyPatch) -> None:

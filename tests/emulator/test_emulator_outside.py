@@ -7,8 +7,8 @@ import pytest
 from emulator_helpers import as_program, codes, run, run_clean
 from numba import cuda
 
-from course_lib.device_array import EmulatedDeviceArray
 from course_lib.emulator import KernelRejected, emulate, load_program
+from course_lib.host.device_array import EmulatedDeviceArray
 
 ARRAYS = {
     "a list": "np.array([1, 2, 4])",

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from course_lib.emulator import Budget, KernelRejected, Record, load_program
 from course_lib.emulator.language.parse import plain_from
 from course_lib.emulator.plain.interpreter import call as call_plain
-from course_lib.sentences import Line, facts_of
+from course_lib.wording.sentences import Line, facts_of
 
 
 def walked(text: str, *arguments: object, name: str = "f", budget: Budget | None = None) -> object:

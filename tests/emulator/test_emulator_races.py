@@ -10,7 +10,7 @@ import pytest
 from emulator_helpers import codes, run
 from every_case import every_case
 
-from course_lib.sentences import Capital, Line, facts_of
+from course_lib.wording.sentences import Capital, Line, facts_of
 
 RAW, WAR, WAW = (
     "race-read-after-write",

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.emulator import emulate, load_program
-from course_lib.sentences import facts_of
+from course_lib.wording.sentences import facts_of
 
 IMPORT = "from course_lib.intrinsics import *"
 

@@ -9,7 +9,7 @@ from every_case import every_case
 
 from course_lib.emulator import INTERACTIVE, Budget
 from course_lib.emulator.budget import CELLS_PER_ACCESS
-from course_lib.sentences import facts_of
+from course_lib.wording.sentences import facts_of
 
 # Each body marks the loop to be named.
 WITHOUT_END = {

@@ -9,7 +9,7 @@ from known_kernels import matmul_strided
 from numba import cuda, float32
 
 from course_lib.emulator import emulate
-from course_lib.findings import Finding, finding
+from course_lib.wording.findings import Finding, finding
 
 TILE = 16
 

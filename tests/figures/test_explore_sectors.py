@@ -10,9 +10,9 @@ from test_gallery import look_at
 
 from course_lib import figures
 from course_lib.emulator import emulate
-from course_lib.emulator.profile.cost import global_cost
+from course_lib.emulator.profile.counters import global_cost
 from course_lib.figures.explore.sectors import PATTERNS, pattern_footprint
-from course_lib.figures.footprint import footprint_of
+from course_lib.figures.requests import footprint_of
 
 NAMES = list(PATTERNS)
 STRIDES = {1: 4, 2: 8, 3: 12, 4: 16, 5: 20, 6: 24, 7: 28, 8: 32, 16: 32, 32: 32}

@@ -15,9 +15,14 @@ from course_lib.curriculum import TASKS, Task
 from course_lib.diagnosis.problems.table import problem_of
 from course_lib.figures import specification as module
 from course_lib.figures.cells import slots
-from course_lib.figures.origins import origins, touches_of, written_elements
-from course_lib.figures.small_launch import NoPicture, launch_answer
-from course_lib.kinds import FUNCTION
+from course_lib.figures.small_launch import (
+    NoPicture,
+    launch_answer,
+    origins,
+    touches_of,
+    written_elements,
+)
+from course_lib.registry.kinds import FUNCTION
 
 PRODUCT = TASKS["naive_by_rows"]
 LAUNCHED = [

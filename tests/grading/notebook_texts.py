@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from course_lib.grading.judging.assignment import AssignedExercise, read_tasks
+from course_lib.grading.judging.batches import AssignedExercise, read_tasks
 from course_lib.grading.records import CellKind, Submission, SubmittedFile, TextCell
 
 REPOSITORY = Path(__file__).resolve().parents[2]

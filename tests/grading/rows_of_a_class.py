@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from course_lib.findings import finding
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.records import (
     FoundAnswer,
@@ -12,7 +11,8 @@ from course_lib.grading.records import (
     SubmittedFile,
 )
 from course_lib.grading.settings import Settings
-from course_lib.sentences import with_values
+from course_lib.wording.findings import finding
+from course_lib.wording.sentences import with_values
 
 SETTINGS = Settings()
 

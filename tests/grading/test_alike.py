@@ -12,11 +12,10 @@ from every_case import every_case
 from rows_of_a_class import RIGHT, SETTINGS, submission
 from stored_answers import right_answers, right_answers_to
 
-from course_lib.grading.gradebook.alike import Alike, alike, alike_csv
+from course_lib.grading.gradebook.alike import Alike, alike, alike_csv, structure_of
 from course_lib.grading.gradebook.class_report import class_report
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.scoring import score
-from course_lib.grading.gradebook.structure import structure_of
 from course_lib.grading.records import FoundAnswer, GradebookRow
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -145,8 +144,7 @@ def test_names_and_comments_that_agree_are_told() -> None:
 
 def test_the_courses_own_answers_are_nobodys() -> None:
     """Whoever learns the published solution by heart is no copy of whoever else does."""
-    from course_lib.building.exercises import answer_cells
-    from course_lib.building.notebook import read, source
+    from course_lib.building.notebook import answer_cells, read, source
 
     path = TESTS.parent / "solutions/05_shared_memory_tiling.ipynb"
     text = source(answer_cells(read(path))["matmul_tiled"])

@@ -18,8 +18,7 @@ from course_lib.grading import engine
 from course_lib.grading.judging import executors
 from course_lib.grading.judging.worker import Batch, BatchResult
 from course_lib.grading.records import Judgement
-from course_lib.grading.replacing import FileSet
-from course_lib.grading.sealed import checksum
+from course_lib.grading.sealed import FileSet, checksum
 
 CLASS = {"Ada King": 11, "Bo": 12, "Cara": 13}
 Tree = dict[str, bytes]

@@ -20,9 +20,8 @@ from grading_helpers import REPOSITORY, RIGHT, WRONG
 
 from course_lib.grading import version
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.judging import batch_notebook, batches, child, worker
-from course_lib.grading.judging.assignment import AssignedExercise, read_tasks
-from course_lib.grading.judging.batch_notebook import METADATA, Item
+from course_lib.grading.judging import batches, child, worker
+from course_lib.grading.judging.batches import METADATA, AssignedExercise, Item, read_tasks
 from course_lib.grading.judging.worker import Batch, BatchLimits, read_result, run_batch
 from course_lib.grading.records import Judgement
 
@@ -48,7 +47,7 @@ def test_it_is_the_instructors_with_a_cell_for_each_answer(
     tasks: dict[str, AssignedExercise],
 ) -> None:
     notebook = nbformat.reads(
-        batch_notebook.batch_notebook(tasks, items(RIGHT, WRONG), seed=5), as_version=4
+        batches.batch_notebook(tasks, items(RIGHT, WRONG), seed=5), as_version=4
     )
     nbformat.validate(notebook)
     words = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
@@ -66,7 +65,7 @@ def test_it_is_the_instructors_with_a_cell_for_each_answer(
 def test_an_answer_is_nothing_but_a_string_in_it(
     tasks: dict[str, AssignedExercise], text: str
 ) -> None:
-    made = batch_notebook.batch_notebook(tasks, items(text), seed=1)
+    made = batches.batch_notebook(tasks, items(text), seed=1)
     assert made.isascii()
     source = json.loads(made)["cells"][-1]["source"]
     assert "\n" not in source, "so no line of it can be a marker or a magic"
@@ -234,8 +233,8 @@ batches.judge = judge
 @pytest.fixture
 def faults(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], str]]:
     """Let some texts bring their kernel down; what pytest said of each run, and its notes."""
-    setup = batch_notebook.SETUP + FAULTS.replace("{", "{{").replace("}", "}}")
-    monkeypatch.setattr(batch_notebook, "SETUP", setup)
+    setup = batches.SETUP + FAULTS.replace("{", "{{").replace("}", "}}")
+    monkeypatch.setattr(batches, "SETUP", setup)
     runs = []
     end = child._end
 
@@ -293,7 +292,7 @@ def test_a_result_that_cannot_be_read_is_tried_once_more(
     """Here half a line is written before each of its results; it never gets one."""
     code = FAULTS.replace("[[[[\\n')", "[[[[')").replace("{", "{{").replace("}", "}}")
     assert code.count("[[[[')") == 1
-    monkeypatch.setattr(batch_notebook, "SETUP", batch_notebook.SETUP + code)
+    monkeypatch.setattr(batches, "SETUP", batches.SETUP + code)
     batch = Batch({"mat_add": tasks["mat_add"]}, items(RIGHT, "# FORGE", WRONG), 3, BatchLimits())
     found = read_result(run_batch(batch.to_json()), batch.items).judgements
     assert [found[number].outcome for number in range(3)] == ["judged", "died", "judged"]

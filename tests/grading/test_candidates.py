@@ -10,7 +10,7 @@ from every_case import every_case
 from rows_of_a_class import RACY, RIGHT, SETTINGS, UNEVEN, UNSUPPORTED, WRONG, submission
 
 from course_lib.commands import grade
-from course_lib.grading.gradebook.candidates import candidates, without_texts, write_candidates
+from course_lib.grading.gradebook.outputs import candidates, without_texts, write_candidates
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 

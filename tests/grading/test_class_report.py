@@ -7,12 +7,11 @@ import re
 from rows_of_a_class import SETTINGS, UNSUPPORTED, a_class, missing, row, submission
 from test_feedback import tidy, words
 
-from course_lib.findings import finding
-from course_lib.grading.gradebook.charts import histogram, verdict_bars
-from course_lib.grading.gradebook.class_report import class_report
+from course_lib.grading.gradebook.class_report import class_report, histogram, verdict_bars
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.records import FoundAnswer, Judgement
 from course_lib.grading.version import grader_version
+from course_lib.wording.findings import finding
 
 
 def report(rows=None, seed: int = 41) -> str:

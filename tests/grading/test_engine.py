@@ -17,7 +17,7 @@ from course_lib.grading.engine import Progress, find_graded
 from course_lib.grading.errors import CannotGrade
 from course_lib.grading.intake.submissions import each_submission
 from course_lib.grading.judging import worker
-from course_lib.grading.judging.assignment import read_tasks
+from course_lib.grading.judging.batches import read_tasks
 from course_lib.grading.judging.executors import Workplace
 from course_lib.grading.judging.journal import Journal
 from course_lib.grading.judging.worker import Batch, BatchResult

@@ -342,8 +342,7 @@ def test_dask_with_worker_processes(tmp_path: Path) -> None:
 
 def test_jobs_are_plain_text() -> None:
     """What goes to a worker and comes back is JSON, whatever an answer holds."""
-    from course_lib.grading.judging.assignment import AssignedExercise
-    from course_lib.grading.judging.batch_notebook import Item
+    from course_lib.grading.judging.batches import AssignedExercise, Item
     from course_lib.grading.judging.worker import Batch, BatchLimits
 
     task = AssignedExercise(

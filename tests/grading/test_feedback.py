@@ -27,16 +27,15 @@ from rows_of_a_class import (
 )
 
 from course_lib.checking import examine_source
-from course_lib.findings import CODES, finding
 from course_lib.grading.gradebook.explain import explain
-from course_lib.grading.gradebook.feedback import MOST_FINDINGS, feedback_page
-from course_lib.grading.gradebook.hints import read_hints
-from course_lib.grading.gradebook.safe_text import MOST_LINES, as_html, source_lines, visible
+from course_lib.grading.gradebook.feedback import MOST_FINDINGS, feedback_page, read_hints
 from course_lib.grading.gradebook.scoring import score
+from course_lib.grading.gradebook.tables import MOST_LINES, as_html, source_lines, visible
 from course_lib.grading.judging import batches
 from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings
-from course_lib.sentences import say, told, with_values
+from course_lib.wording.findings import CODES, finding
+from course_lib.wording.sentences import say, told, with_values
 
 EXERCISES = Path(__file__).resolve().parents[2] / "exercises"
 TAGS = set(

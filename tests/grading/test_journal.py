@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.findings import finding
 from course_lib.grading.judging.journal import Journal, key_of
 from course_lib.grading.records import Judgement
+from course_lib.wording.findings import finding
 
 ONE = Judgement("mat_add", numbers_right=True, held=("float32 throughout",))
 TWO = Judgement("mat_add", (finding("wrong-index", "Übel \udc80 \x00 {1}", 3, "Look."),))

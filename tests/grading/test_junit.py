@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows_of_a_class import SETTINGS, a_class, row, submission
 
-from course_lib.grading.gradebook.junit import junit_xml
+from course_lib.grading.gradebook.outputs import junit_xml
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.records import FoundAnswer
 

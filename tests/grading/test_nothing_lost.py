@@ -17,8 +17,7 @@ from course_lib.grading.answers.search import find_answers
 from course_lib.grading.intake import reading
 from course_lib.grading.intake.submissions import each_submission
 from course_lib.grading.judging import executors
-from course_lib.grading.judging.assignment import read_tasks
-from course_lib.grading.judging.batch_notebook import Item
+from course_lib.grading.judging.batches import Item, read_tasks
 from course_lib.grading.judging.worker import Batch, BatchResult
 from course_lib.grading.records import Judgement
 from course_lib.grading.settings import OUR_NOTEBOOKS

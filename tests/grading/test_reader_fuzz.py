@@ -22,7 +22,7 @@ from notebook_texts import REPOSITORY, notebook_file, tasks
 
 from course_lib.grading.answers.search import find_answers, recognised_exercises
 from course_lib.grading.errors import CannotGrade
-from course_lib.grading.intake import decoding
+from course_lib.grading.intake import reading
 from course_lib.grading.intake.naming import Owner, displayed, keys_of, owner_of
 from course_lib.grading.intake.reading import Unreadable, read_cells
 from course_lib.grading.intake.submissions import each_submission
@@ -63,7 +63,7 @@ def check_cells(cells: tuple[TextCell, ...]) -> None:
     assert [cell.number for cell in cells] == list(range(1, len(cells) + 1))
     for cell in cells:
         assert cell.kind in ("code", "markdown", "raw")
-        assert type(cell.text) is str and cell.text == decoding.clean(cell.text)
+        assert type(cell.text) is str and cell.text == reading.clean(cell.text)
         cell.text.encode()  # no lone surrogates
 
 
@@ -108,7 +108,7 @@ def test_random_json(value, encoding):
 @given(st.lists(st.tuples(st.sampled_from(["code", "markdown", "raw"]), some_code), max_size=8))
 def test_random_cells(cells):
     made = tuple(
-        TextCell(kind, decoding.clean(text), number)
+        TextCell(kind, reading.clean(text), number)
         for number, (kind, text) in enumerate(cells, start=1)
     )
     check_answers(made)

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from course_lib.grading import sealed
-from course_lib.grading.replacing import FileSet
-from course_lib.grading.sealed import Damaged, checksum, write_sealed
+from course_lib.grading.sealed import Damaged, FileSet, checksum, write_sealed
 
 OLD = {"a.csv": b"old a", "b.csv": b"old b", "feedback/x.html": b"old x", ".work/c.json": b"1"}
 NEW = {

@@ -21,7 +21,7 @@ PATCHING = (
     answer(
         "patching",
         "the-vocabulary",
-        "from course_lib.findings import CODES\nCODES.clear()\n"
+        "from course_lib.wording.findings import CODES\nCODES.clear()\n"
         "from course_lib.curriculum import EXERCISES\nEXERCISES['mat_add'].points.clear()\n"
         + EMPTY,
     ),

@@ -21,7 +21,7 @@ import pytest
 from hopper_memory import TensorMap, Wrong
 from ptx_machine import Block, Hangs, Memory, bf16_bits, flattened
 
-from course_lib import runtime
+from course_lib.host import runtime
 from course_lib.kernels import InputsRefused
 from course_lib.kernels.accuracy import bits_of_bf16, from_bf16
 from course_lib.kernels.attention_launch import PLANS, check_inputs

@@ -10,9 +10,9 @@ import pytest
 from numba import cuda
 
 import course_lib
-from course_lib.device_array import EmulatedDeviceArray
-from course_lib.errors import PlainError
+from course_lib.host.device_array import EmulatedDeviceArray
 from course_lib.kernels import RUNG_KERNELS, InputsRefused
+from course_lib.wording.errors import PlainError
 
 RUNGS = [
     name for name, rung in RUNG_KERNELS.items() if rung.dtype == "float32" and rung.tile[2] < 33

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from course_lib import runtime
-from course_lib.errors import LaunchRefused
+from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS, InputsRefused, accuracy
+from course_lib.wording.errors import LaunchRefused
 
 # Rows beyond a tile, columns that end within one, an odd and an even number of tiles along K.
 SHAPES = {

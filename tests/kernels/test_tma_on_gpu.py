@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from course_lib import runtime
+from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS
 from course_lib.kernels.accuracy import bits_of_bf16, from_bf16
 from course_lib.kernels.tile_plan import WIDTHS, TilePlan

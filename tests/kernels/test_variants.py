@@ -7,8 +7,8 @@ import pytest
 from numba import cuda
 
 import course_lib
-from course_lib import runtime
 from course_lib.bench import tuner
+from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS, accuracy, block_order
 from course_lib.kernels.block_order import place_of_block
 from course_lib.kernels.variants import TEMPLATES, variant

@@ -10,18 +10,16 @@ import ast
 import re
 from collections.abc import Iterator
 
-from course_lib.book.pages import NOTEBOOK_ONLY
+from course_lib.book.site import NOTEBOOK_ONLY
 from course_lib.building import predictions, tasks
-from course_lib.building.exercises import (
-    BEGIN,
-    answer_cells,
-    exercise_of,
-    is_subsequence,
-)
 from course_lib.building.notebook import (
+    BEGIN,
     Cell,
     Notebook,
+    answer_cells,
     code_cells,
+    exercise_of,
+    is_subsequence,
     markdown_cells,
     source,
     tagged,

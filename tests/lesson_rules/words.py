@@ -16,8 +16,15 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[each]) for each in (1, 2)]
 
 from lesson_rules.shown import words_of  # noqa: E402
 
-from course_lib.building.exercises import exercise_id  # noqa: E402
-from course_lib.building.notebook import Notebook, code_cells, markdown_cells, read, source, tags  # noqa: E402
+from course_lib.building.notebook import (  # noqa: E402
+    Notebook,
+    code_cells,
+    exercise_id,
+    markdown_cells,
+    read,
+    source,
+    tags,
+)
 from course_lib.building.predictions import QUESTION  # noqa: E402
 from course_lib.building.tasks import HINTS, task_of, tasks_of  # noqa: E402
 from course_lib.curriculum import LESSONS, Lesson, Task  # noqa: E402

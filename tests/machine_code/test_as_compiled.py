@@ -13,8 +13,8 @@ import pytest
 
 import course_lib
 from course_lib.compiled_counts import NotCounted, floats, walker
+from course_lib.host.runtime import PATIENT_STEPS
 from course_lib.measurements.ncu import stored
-from course_lib.runtime import PATIENT_STEPS
 
 BENCHMARKS = str(Path(__file__).resolve().parents[2] / "benchmarks")
 # Passes that other traffic takes are counted by the hardware as well: at most this share.

@@ -8,14 +8,8 @@ import numpy as np
 import pytest
 
 import course_lib
-from course_lib import runtime
-from course_lib.machine_code import (
-    CompileFailed,
-    CompileReport,
-    compile_reports,
-    compiler,
-    sass,
-)
+from course_lib.host import runtime
+from course_lib.machine_code import CompileFailed, CompileReport, compile_reports, compiler, sass
 from course_lib.machine_code.report import mix_of
 from course_lib.roofline import ceiling
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.devices import CAPABILITIES, DEVICES, device
-from course_lib.occupancy import Occupancy, SmLimits, resident_blocks
+from course_lib.devices.occupancy import Occupancy, SmLimits, resident_blocks
 
 pytestmark = pytest.mark.slow
 

@@ -16,10 +16,10 @@ import numpy as np
 import pytest
 from numba import cuda, float32
 
-from course_lib import compile_report, runtime
+from course_lib import compile_report
 from course_lib.bench import counts
-from course_lib.ceilings import ceiling
 from course_lib.devices import device
+from course_lib.host import runtime
 from course_lib.intrinsics import (
     bf16_bits,
     fence_mbarrier_init,
@@ -43,6 +43,7 @@ from course_lib.kernels.rung_12_tma import kernel_of, room_for, threads_of
 from course_lib.kernels.tile_plan import PAIR, TilePlan
 from course_lib.machine_code import CompileReport, compile_reports, compiler, sass
 from course_lib.machine_code.report import InstructionMix, mix_of, resources
+from course_lib.roofline.ceilings import ceiling
 
 pytestmark = [
     pytest.mark.slow,

@@ -17,7 +17,7 @@ import pytest
 from language_snippets import BEFORE, PARAMETERS, body_of, snippets
 
 from course_lib.emulator import Budget, KernelRejected, emulate
-from course_lib.emulator.argument_types import type_of_argument
+from course_lib.emulator.arguments import type_of_argument
 
 pytestmark = pytest.mark.slow
 

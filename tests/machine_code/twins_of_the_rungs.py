@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.bench import fingerprints
-from course_lib.errors import PIP_INSTALL
 from course_lib.machine_code import CompileFailed, CompileReport, CompilerMissing, compiler
 from course_lib.machine_code.compiler import Compiled, find_tool
 from course_lib.machine_code.report import report_of
+from course_lib.wording.errors import PIP_INSTALL
 
 GET_NVCC = f"{PIP_INSTALL} nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-crt nvidia-cuda-runtime"
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks" / "twins"

@@ -25,7 +25,7 @@ from pathlib import Path
 
 from stored_answers import wrong_answers
 
-from course_lib.findings import CODES, Finding
+from course_lib.wording.findings import CODES, Finding
 
 ROOT = Path(__file__).resolve().parents[2]
 _MARK = re.compile(r"# <- (?P<codes>[a-z0-9, -]+?)(?P<flags>(?: \([a-z ]+\))*)$")

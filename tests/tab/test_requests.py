@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from course_lib import progress
 from course_lib.curriculum import EXERCISES, TASKS
-from course_lib.tab.around import IMPORTS
+from course_lib.student import progress
+from course_lib.tab.checks import IMPORTS
 from course_lib.tab.requests import ANSWERED_BY, answer
 
 ROOT = Path(__file__).parents[2]

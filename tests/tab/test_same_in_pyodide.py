@@ -13,8 +13,8 @@ import pytest
 from by_path import module_at
 from kernels_to_play import MATRICES, NEIGHBOURS, TILED, VECTORS
 
-from course_lib import progress
 from course_lib.curriculum import TASKS
+from course_lib.student import progress
 from course_lib.tab import bundle, pyodide
 from course_lib.tab.requests import answer
 from tests.pyodide_files import ROOT, NotHere, from_npm, numpy_wheel

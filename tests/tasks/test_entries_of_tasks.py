@@ -9,9 +9,9 @@ from every_case import every_case
 
 from course_lib.checking import examine, examine_source
 from course_lib.curriculum import TASKS
-from course_lib.entries import BadEntry
-from course_lib.exercise import Task
-from course_lib.kinds import CONSTANTS, FUNCTION
+from course_lib.registry.entry_checks import BadEntry
+from course_lib.registry.exercise import Task
+from course_lib.registry.kinds import CONSTANTS, FUNCTION
 
 HEAD = "from numba import cuda, float32\n\n\n@cuda.jit\n"
 GOOD: dict[str, object] = {

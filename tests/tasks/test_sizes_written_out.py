@@ -10,9 +10,9 @@ from sampling import marks
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
-from course_lib.entries import axes, is_free
-from course_lib.exercise import Task
-from course_lib.sentences import facts_of
+from course_lib.registry.entry_checks import axes, is_free
+from course_lib.registry.exercise import Task
+from course_lib.wording.sentences import facts_of
 
 FREE = 64  # where a task's launches have several sizes, any single one is wrong
 IMPORTS = "from numba import cuda, float32\n"

@@ -16,19 +16,20 @@ import pytest
 from numba import cuda, float32
 
 import course_lib
-from course_lib import figures, front_end
+from course_lib import figures
 from course_lib.checking import CheckFailed, examine
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.report import Report
-from course_lib.findings import finding
 from course_lib.own_ladder import whole_ladder
-from course_lib.sentences import told
+from course_lib.student import front_end
 from course_lib.verdicts import page, words
 from course_lib.verdicts.facts import Verdict, verdict_of
 from course_lib.verdicts.marks import marks
 from course_lib.verdicts.medium import COLAB, NOTEBOOK, PAGE, Medium
-from course_lib.verdicts.placing import placed
+from course_lib.verdicts.page import placed
 from course_lib.verdicts.typed import FunctionListing, TypedCode, listings, typed_of
+from course_lib.wording.findings import finding
+from course_lib.wording.sentences import told
 
 ROOT = Path(__file__).parents[2]
 HEAD = "from numba import cuda, float32\nimport numpy as np\n"

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from course_lib.diagnosis.constants.tile_choice import Numbers
 from course_lib.diagnosis.constants.words import tell
 from course_lib.diagnosis.report import Report, make_report
-from course_lib.exercise import Task
-from course_lib.findings import Finding
+from course_lib.registry.exercise import Task
+from course_lib.wording.findings import Finding
 
 
 def examine(task: Task, numbers: Numbers) -> Report:

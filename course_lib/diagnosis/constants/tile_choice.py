@@ -19,13 +19,13 @@ import numpy as np
 
 from course_lib.curriculum import Exercise
 from course_lib.devices import device, occupancy
+from course_lib.devices.occupancy import Occupancy, SmLimits
 from course_lib.diagnosis.constants.words import LEFT_OVER, NONE_FOR_SOME, REGISTERS, tell
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import Program
-from course_lib.findings import Finding
-from course_lib.occupancy import Occupancy, SmLimits
-from course_lib.sentences import say
-from course_lib.words import joined
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import say
+from course_lib.wording.words import joined
 
 GPU = "H100"
 INTENSITY = round(device(GPU).ridge_fp32)  # FLOP per requested byte

@@ -9,7 +9,7 @@ from typing import Any
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.launches.journeys import Journeys
 from course_lib.diagnosis.source.source import Source
-from course_lib.findings import Severity
+from course_lib.wording.findings import Severity
 
 WARP = 32
 ROOM = 1.1

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.costs.measured import Measured
 from course_lib.diagnosis.costs.words import tell
-from course_lib.findings import Finding
+from course_lib.wording.findings import Finding
 
 ROOM = 1.02
 FLOAT_BYTES = 4

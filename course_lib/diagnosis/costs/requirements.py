@@ -21,10 +21,10 @@ from course_lib.diagnosis.costs.transactions import (
     coalescing_at_edges,
 )
 from course_lib.diagnosis.costs.words import NEED, PROBLEM, READ_TOO, tell
-from course_lib.emulator.profile.cost import SECTOR_BYTES
-from course_lib.findings import Finding
-from course_lib.sentences import say
-from course_lib.words import joined
+from course_lib.emulator.profile.counters import SECTOR_BYTES
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import say
+from course_lib.wording.words import joined
 
 SMALLEST_TILE = 4  # a smaller one reuses next to nothing
 WARP_FUNCTIONS = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")

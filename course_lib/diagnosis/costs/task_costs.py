@@ -13,9 +13,9 @@ from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.costs.measured import Measured
 from course_lib.diagnosis.costs.words import tell
 from course_lib.diagnosis.launches.journeys import Journeys
-from course_lib.entries import axes
-from course_lib.findings import Finding
-from course_lib.sentences import Line
+from course_lib.registry.entry_checks import axes
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Line
 
 ROOM = 1.02
 FLOAT_BYTES, WIDE_BYTES, WARP = 4, 16, 32

@@ -27,8 +27,8 @@ from course_lib.diagnosis.costs.words import WHY, tell
 from course_lib.diagnosis.source.in_a_thread import Threads, value_in
 from course_lib.diagnosis.source.nodes import indices_of, root_name
 from course_lib.diagnosis.source.source import Source
-from course_lib.findings import Finding, Severity
-from course_lib.sentences import say
+from course_lib.wording.findings import Finding, Severity
+from course_lib.wording.sentences import say
 
 BANKS = 32
 FLOATS_OF_A_SECTOR = 8

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.source.source import Source
 from course_lib.emulator import OpenLoop
-from course_lib.findings import Finding
-from course_lib.sentences import Capital, Line, facts_of
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Capital, Line, facts_of
 
 OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread
 LEAVES = (ast.Return, ast.Break, ast.Continue)

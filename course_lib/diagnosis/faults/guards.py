@@ -13,8 +13,8 @@ from course_lib.diagnosis.faults.words import BEFORE_ANOTHER, CLAUSE, JOINED
 from course_lib.diagnosis.source.in_a_thread import Threads, Value, value_in
 from course_lib.diagnosis.source.nodes import indices_of, part_of
 from course_lib.diagnosis.source.source import Source
-from course_lib.findings import Finding
-from course_lib.sentences import Sentence, facts_of, one_after_another, say
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Sentence, facts_of, one_after_another, say
 
 _JOINTS = {ast.And: "and", ast.Or: "or", ast.BitAnd: "&", ast.BitOr: "|"}
 

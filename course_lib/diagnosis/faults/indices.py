@@ -11,8 +11,8 @@ from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.source.in_a_thread import Threads, value_in
 from course_lib.diagnosis.source.nodes import indices_of, names_in, part_of
 from course_lib.diagnosis.source.source import Source
-from course_lib.findings import Finding
-from course_lib.sentences import Line
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Line
 
 # Where the arrays stand among the arguments; the index follows each.
 ARRAYS = {"load4": (0,), "store4": (0,), "store2": (0,), "cp_async16": (0, 2), "cp_async4": (0, 2)}

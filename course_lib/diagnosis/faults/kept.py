@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from course_lib.diagnosis.codes import DISORDER, OUTSIDE, array_of, is_misaligned
-from course_lib.findings import Finding, by_importance
+from course_lib.wording.findings import Finding, by_importance
 
 # What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
 # makes threads meet at one element; a wrong formula reads where nothing is.

@@ -14,8 +14,8 @@ from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.source.nodes import flat, names_in, part_of
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial
-from course_lib.findings import Finding
-from course_lib.sentences import Line
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Line
 
 OWN = {"threadIdx", "blockIdx", "grid", "laneid"}  # what distinguishes a thread
 

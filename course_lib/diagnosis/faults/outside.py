@@ -12,8 +12,8 @@ from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.source.in_a_thread import Threads, value_in
 from course_lib.diagnosis.source.nodes import THREAD, indices_of, loop_names, names_in, root_name
 from course_lib.diagnosis.source.source import Source, bound_line
-from course_lib.findings import Finding
-from course_lib.sentences import Capital, Line, facts_of
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Capital, Line, facts_of
 
 _ORDERS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 

@@ -12,8 +12,8 @@ from course_lib.diagnosis.faults import arithmetic, control_flow, indices, kept,
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.trial import Trial, all_have_work
-from course_lib.findings import Finding
-from course_lib.sentences import Line
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Line
 
 SHOWN_WITH_SIZES = (*OUTSIDE, "wrong-bounds-check", "uninitialised-read")
 MOST_OF_A_CODE = 12  # findings of one launch that are looked at

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
+from course_lib.devices.number_formats import in_hexadecimal, is_bit_pattern
 from course_lib.diagnosis.functions.explanations import explanations
 from course_lib.diagnosis.functions.function_calls import (
     STEPS_PER_CALL,
@@ -26,10 +27,9 @@ from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.emulator.plain.values import kind_of
-from course_lib.exercise import Task
-from course_lib.findings import Finding, finding
-from course_lib.number_formats import in_hexadecimal, is_bit_pattern
-from course_lib.sentences import say
+from course_lib.registry.exercise import Task
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import say
 
 STEPS_OF_ALL_CHANGES = 100_000
 USUAL_NUMBERS = (4, 8, 32)  # bytes, bits, threads

@@ -14,9 +14,9 @@ from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.source.tree import node_at
 from course_lib.emulator import Kernel
-from course_lib.exercise import Task
-from course_lib.sentences import say
-from course_lib.words import joined
+from course_lib.registry.exercise import Task
+from course_lib.wording.sentences import say
+from course_lib.wording.words import joined
 
 LOOPS = (ast.For, ast.While, ast.comprehension)
 

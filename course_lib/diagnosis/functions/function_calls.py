@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain.interpreter import Interpreter
-from course_lib.exercise import Task
-from course_lib.findings import Finding
+from course_lib.registry.exercise import Task
+from course_lib.wording.findings import Finding
 
 STEPS_PER_CALL = 20_000
 CLOSE = 1e-9  # of the right number: how far a fraction may be off

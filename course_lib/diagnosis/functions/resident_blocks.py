@@ -2,7 +2,7 @@
 
 The function is never executed: the emulator's walk over plain functions interprets it, so that a
 student's own machine and a grader's come to the same verdict. What is right is worked out by
-`course_lib.occupancy`.
+`course_lib.devices.occupancy`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 
 from course_lib.curriculum import Exercise
 from course_lib.devices import device
+from course_lib.devices.occupancy import Occupancy
 from course_lib.diagnosis.functions import resident_slips
 from course_lib.diagnosis.functions.resident_launches import examples, launches, record_of
 from course_lib.diagnosis.functions.resident_slips import ResidentSlip
@@ -23,10 +24,9 @@ from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.emulator.plain.values import kind_of
-from course_lib.findings import Finding, finding
-from course_lib.occupancy import Occupancy
-from course_lib.sentences import Capital, Sentence, say
-from course_lib.words import joined
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import Capital, Sentence, say
+from course_lib.wording.words import joined
 
 # Steps of the walk, which bound the work: the right answer takes about 100 for a launch, one that
 # finds each number by counting up to it 30,000.

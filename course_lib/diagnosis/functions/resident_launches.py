@@ -7,8 +7,8 @@ import random
 from functools import cache
 
 from course_lib.devices import DEVICES, device, occupancy
+from course_lib.devices.occupancy import Occupancy, SmLimits
 from course_lib.emulator import Record
-from course_lib.occupancy import Occupancy, SmLimits
 
 RANDOM_LAUNCHES = 240
 Call = tuple[str, int, int, int]  # GPU, threads, registers, shared bytes

@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any
 
 from course_lib.devices import CAPABILITIES, DEVICES
-from course_lib.occupancy import Occupancy, SmLimits
-from course_lib.sentences import say
+from course_lib.devices.occupancy import Occupancy, SmLimits
+from course_lib.wording.sentences import say
 
 MOST_SLIPS = 3  # that are looked for at once
 UNLIMITED = 1 << 20  # blocks

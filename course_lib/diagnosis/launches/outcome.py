@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from course_lib.words import at_end, element, joined, span
+from course_lib.wording.words import at_end, element, joined, span
 
 Array = np.ndarray
 MOST_ZEROS = 0.8  # of the elements that go with zeros: the others are right by chance

@@ -12,7 +12,7 @@ from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.state.memory import Access
 
 if TYPE_CHECKING:
-    from course_lib.emulator.machine.frames import Frame
+    from course_lib.emulator.machine.events import Frame
     from course_lib.emulator.state.lanes import Mask, Value
     from course_lib.emulator.state.memory import ArrayView
 

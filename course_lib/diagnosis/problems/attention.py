@@ -20,7 +20,7 @@ from course_lib.diagnosis.problems.attention_ideas import (
 )
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import EPSILON, Problem, more_tiles
-from course_lib.exercise import WrongIdea
+from course_lib.registry.exercise import WrongIdea
 
 
 class Attention(Problem):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.exercise import WrongIdea
+from course_lib.registry.exercise import WrongIdea
 
 Array = np.ndarray
 WIDTH = 32  # elements of a query, a key or a value; lanes of a warp

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from course_lib import entries
 from course_lib.curriculum import Exercise, Launch, Task
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import (
@@ -23,8 +22,9 @@ from course_lib.diagnosis.problems.problem import (
     exact_side,
     more_tiles,
 )
-from course_lib.entries import axes as _axes
-from course_lib.words import plural
+from course_lib.registry import entry_checks as entries
+from course_lib.registry.entry_checks import axes as _axes
+from course_lib.wording.words import plural
 
 # The sizes to try, by how many letters there are: ragged, below a tile, one row, one column.
 SIZES: dict[int, tuple[Shape, ...]] = {

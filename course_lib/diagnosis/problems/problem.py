@@ -13,8 +13,8 @@ import numpy as np
 from course_lib.curriculum import Launch
 from course_lib.diagnosis.launches.outcome import Geometry
 from course_lib.diagnosis.problems.fresh_shapes import Shape, like
-from course_lib.exercise import WrongIdea
-from course_lib.sentences import Audience, Told
+from course_lib.registry.exercise import WrongIdea
+from course_lib.wording.sentences import Audience, Told
 
 
 @dataclass(frozen=True)

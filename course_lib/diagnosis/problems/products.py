@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from course_lib import entries
 from course_lib.curriculum import Launch
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import (
@@ -21,6 +20,7 @@ from course_lib.diagnosis.problems.problem import (
     Problem,
     more_tiles,
 )
+from course_lib.registry import entry_checks as entries
 
 
 class Product(Problem):

@@ -11,7 +11,7 @@ from course_lib.diagnosis.launches.outcome import Geometry
 from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import EPSILON, FEW_STEPS, Problem, more_tiles
 from course_lib.diagnosis.problems.scan_ideas import RUN, Array, run_sums, scan_ideas
-from course_lib.exercise import WrongIdea
+from course_lib.registry.exercise import WrongIdea
 
 
 class Scan(Problem):

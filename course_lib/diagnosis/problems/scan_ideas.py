@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from course_lib.exercise import WrongIdea
+from course_lib.registry.exercise import WrongIdea
 
 Array = np.ndarray
 RUN = 64  # elements after which the sums start again

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_lib import entries
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.problems.attention import Attention
 from course_lib.diagnosis.problems.described import (
@@ -21,7 +20,8 @@ from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import Problem
 from course_lib.diagnosis.problems.products import NarrowProduct, Product, RegisterProduct
 from course_lib.diagnosis.problems.scan import Scan
-from course_lib.entries import axes as _axes
+from course_lib.registry import entry_checks as entries
+from course_lib.registry.entry_checks import axes as _axes
 
 # The families of problems; each exercise of one brings the sizes to try.
 FAMILIES: dict[str, Problem] = {

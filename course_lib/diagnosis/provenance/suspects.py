@@ -45,7 +45,7 @@ from course_lib.diagnosis.source.nodes import (
     variables_in,
 )
 from course_lib.diagnosis.source.source import Source
-from course_lib.sentences import Line
+from course_lib.wording.sentences import Line
 
 Statement = ast.Assign | ast.AugAssign | ast.AnnAssign
 LEAST_TILE = 8  # of which a tile is a multiple, where its side is not known

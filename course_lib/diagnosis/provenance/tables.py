@@ -14,6 +14,7 @@ from math import prod
 
 import numpy as np
 
+from course_lib.devices.number_formats import rounded
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.diagnosis.problems.problem import EPSILON, Case
@@ -22,7 +23,6 @@ from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Budget, KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.unwatched import typing_for
-from course_lib.number_formats import rounded
 
 Array = np.ndarray
 DRAW = 81  # of the inputs

@@ -33,8 +33,8 @@ from course_lib.diagnosis.provenance.facts import (
 )
 from course_lib.diagnosis.source.nodes import is_constant
 from course_lib.diagnosis.source.source import Source
-from course_lib.sentences import Sentence, say
-from course_lib.words import element, joined
+from course_lib.wording.sentences import Sentence, say
+from course_lib.wording.words import element, joined
 
 # Of each kind of fact: the usual code, a sentence and a question.
 TOLD: dict[str, tuple[str, str, str]] = {

@@ -16,7 +16,6 @@ from math import prod
 
 import numpy as np
 
-from course_lib.callers import CALLER
 from course_lib.curriculum import Task
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.launcher import BUDGET, Launcher
@@ -31,6 +30,7 @@ from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.options import EmulationOptions, LaunchShape
 from course_lib.emulator.unwatched import OutsideNotes, run_unwatched, typing_for
+from course_lib.task_context import CALLER
 
 MOST_LANES = 30_000  # of one launch
 MOST_CHANGES = 400  # in one launch

@@ -9,8 +9,8 @@ import ast
 
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.source.tree import Path, node_at
-from course_lib.sentences import Sentence, say
-from course_lib.words import shortened
+from course_lib.wording.sentences import Sentence, say
+from course_lib.wording.words import shortened
 
 LONGEST = 60  # characters of the student's text that are quoted
 # What is changed, by the kind of change: of the text that stands there, and a question about it.

@@ -17,8 +17,8 @@ from course_lib.diagnosis.problems.problem import NAN, Case, Problem
 from course_lib.diagnosis.sizes.words import tell
 from course_lib.diagnosis.source.source import Source
 from course_lib.emulator.observers.limits import LimitNotes, Site
-from course_lib.findings import Finding
-from course_lib.sentences import Capital
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Capital
 
 TRIES = 3  # launches for one suspicion: how far it is was estimated
 MOST_LAUNCHES = 12  # for all suspicions of one answer

@@ -16,7 +16,7 @@ from course_lib.diagnosis.problems.problem import OtherSize
 from course_lib.diagnosis.sizes.words import tell
 from course_lib.diagnosis.source.source import Source
 from course_lib.emulator import Kernel
-from course_lib.findings import Finding
+from course_lib.wording.findings import Finding
 
 
 def size_finding(

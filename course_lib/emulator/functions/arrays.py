@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import textwrap
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import (
     INTRINSICS,
     Arguments,
@@ -19,8 +23,9 @@ from course_lib.emulator.functions.intrinsics import (
 from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import Reference
-from course_lib.emulator.state.memory import ArrayView
-from course_lib.sentences import say
+from course_lib.emulator.state.indices import seen_as, seen_wider_or_narrower
+from course_lib.emulator.state.memory import ArrayView, contiguous_strides
+from course_lib.wording.sentences import say
 
 
 def _array_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -119,3 +124,220 @@ def _alignment(machine: Runner, node: ast.Call) -> int:
 
 INTRINSICS["numba.cuda.shared.array"] = _make_array("shared")
 INTRINSICS["numba.cuda.local.array"] = _make_array("local")
+
+
+# --- Methods of whole arrays that Numba has in kernels: `a.sum()`, `a.fill(0)`, `np.mean(a)` … ----
+# Each is a loop that every thread runs by itself, as in Numba, and it is written here in the
+# kernel language: so it is typed, counted and checked for races and bounds like any other loop.
+# Its lines are those of the call.
+
+
+# `items` is the array itself, or `.flat` of one with several axes; `start` a sum of nothing.
+_TEXTS = {
+    "sum": """
+        def sum(items, start):
+            total = start
+            for item in items:
+                total += item
+            return total
+    """,
+    "prod": """
+        def prod(items, start):
+            total = start
+            for item in items:
+                total *= item
+            return total
+    """,
+    "mean": """
+        def mean(items, start):
+            total = start
+            for item in items:
+                total += item
+            return total / len(items)
+    """,
+    "var": """
+        def var(items, start):
+            total = start
+            for item in items:
+                total += item
+            mean = total / len(items)
+            squares = 0.0
+            for item in items:
+                apart = abs(item - mean)
+                squares += apart * apart
+            return squares / len(items)
+    """,
+    "std": """
+        def std(items, start):
+            total = start
+            for item in items:
+                total += item
+            mean = total / len(items)
+            squares = 0.0
+            for item in items:
+                apart = abs(item - mean)
+                squares += apart * apart
+            return (squares / len(items)) ** 0.5
+    """,
+    "any": """
+        def any(items, start):
+            for item in items:
+                if item:
+                    return True
+            return False
+    """,
+    "all": """
+        def all(items, start):
+            for item in items:
+                if not item:
+                    return False
+            return True
+    """,
+    "argmax": """
+        def argmax(items, start):
+            best = items[0]
+            place = 0
+            if best == best:
+                for i in range(1, len(items)):
+                    item = items[i]
+                    if item != item:
+                        return i
+                    if item > best:
+                        best = item
+                        place = i
+            return place
+    """,
+    "item": """
+        def item(items, start):
+            if len(items) != 1:
+                raise ValueError("only an array with one element is one number")
+            return items[0]
+    """,
+    "fill": """
+        def fill(items, value):
+            for i in range(len(items)):
+                items[i] = value
+    """,
+    "max": """
+        def max(items, start):
+            best = items[0]
+            for item in items:
+                best = item if item > best else best
+            return best
+    """,
+}
+_TEXTS["argmin"] = (
+    _TEXTS["argmax"].replace("argmax", "argmin").replace("item > best", "item < best")
+)
+_TEXTS["min"] = _TEXTS["max"].replace("max", "min").replace("item > best", "item < best")
+METHODS = frozenset(_TEXTS) - {"min", "max"}
+# Functions of NumPy and Python that do the same; of Python's, for arrays with one axis.
+FUNCTIONS = {f"numpy.{name}": name for name in METHODS - {"fill", "item"}} | {
+    "builtins.sum": "sum",
+    "builtins.min": "min",
+    "builtins.max": "max",
+}
+
+
+def written_out(name: str, line: int) -> ast.FunctionDef:
+    """The function that does what a method does, as if it stood in one line of the kernel."""
+    return function_in_one_line(textwrap.dedent(_TEXTS[name]), line)
+
+
+def function_in_one_line(text: str, line: int) -> ast.FunctionDef:
+    """The function that a text of ours defines, as if all of it stood in one line."""
+    (tree,) = ast.parse(text).body
+    assert isinstance(tree, ast.FunctionDef)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno = node.end_lineno = line  # type: ignore[attr-defined]
+    return tree
+
+
+def start_of(name: str, dtype: np.dtype, is_python: bool) -> object:
+    """What a method begins with: 0 or 1 of the type in which Numba adds and multiplies.
+
+    A mean of integers is added up as floats; Python's `sum` begins with the integer 0.
+    """
+    if is_python:
+        return 0
+    if dtype.kind in "iub":
+        kind = T.FLOAT64 if name in ("mean", "var", "std") else T.negation_type(dtype)
+    else:
+        kind = dtype
+    return kind.type(1 if name == "prod" else 0)
+
+
+def view_as(dtype: np.dtype, is_array: bool) -> Intrinsic:
+    """`.view(dtype)` of an array, or of a number; whoever types the call knows the type."""
+    if is_array:
+        return Intrinsic(
+            _typed_before, lambda machine, node, values: _view(values[0], dtype, machine, node)
+        )
+    return Intrinsic(_typed_before, lambda machine, node, values: values[0].view(dtype))
+
+
+def _view(array: ArrayView, dtype: np.dtype, machine: Runner, node: ast.Call) -> ArrayView:
+    now, wanted = array.allocation.dtype.itemsize, dtype.itemsize
+    if now == wanted:
+        return seen_as(array, dtype)
+    whole = array.allocation
+    if whole.space != "global" or whole.written_in is not None or whole.within is not None:
+        message = say("The emulator sees no {now} as {wanted} here.", now=whole.dtype, wanted=dtype)
+        hint = "It does so in arrays that are passed in; elsewhere with types of one size."
+        raise rejection("unsupported", message, node, hint)
+    if wanted > now:
+        no_whole_one = array.shape[-1] * np.int64(now) % np.int64(wanted) != 0
+        said = say("ValueError (bytes that make no whole number of {dtype})", dtype=dtype)
+        _end(machine, no_whole_one, said, node)
+        misaligned = array.offset * np.int64(now) % np.int64(wanted) != 0
+        _end(machine, misaligned, say("a misaligned address (of {dtype})", dtype=dtype), node)
+    return seen_wider_or_narrower(array, dtype)
+
+
+def _reshaped(
+    array: ArrayView, lengths: Sequence[Any], machine: Runner, node: ast.Call
+) -> ArrayView:
+    """An array that lies row after row, under another shape; a length of -1 follows from the rest.
+
+    Lanes end for which there is none, as in Numba.
+    """
+    shape = list(lengths[0]) if isinstance(lengths[0], tuple) else list(lengths)
+    shape = [machine.convert(length, T.INT64) for length in shape]
+    open_axes = [length < 0 for length in shape]
+    several = sum((each.astype(np.int64) for each in open_axes), np.int64(0)) > 1
+    given: Any = np.int64(1)
+    for length, is_open in zip(shape, open_axes, strict=True):
+        given = given * np.where(is_open, np.int64(1), length)
+    rest = array.size // np.maximum(given, 1)
+    shape = [np.where(is_open, rest, n)[()] for n, is_open in zip(shape, open_axes, strict=True)]
+    size: Any = np.int64(1)
+    for length in shape:
+        size = size * length
+    said = "ValueError (the new shape has another number of elements)"
+    _end(machine, several | (size != array.size), said, node)
+    if any(np.ndim(length) and np.min(length) != np.max(length) for length in shape[1:]):
+        message = "The threads of this launch give an array different shapes."
+        raise rejection("unsupported", message, node, "Index the array as it is.")
+    inner = [int(np.max(length)) for length in shape[1:]]
+    within = array.allocation.dtype.itemsize // array.allocation.spacing
+    strides = tuple(step * within for step in contiguous_strides((1, *inner)))
+    return replace(array, shape=tuple(shape), strides=strides[: len(shape)])
+
+
+def _end(machine: Runner, wrong: Any, what: str, node: ast.Call) -> None:
+    """Those of the active lanes for which it is `wrong` raise an exception."""
+    failed = machine.active.where(wrong)
+    if not failed.empty:
+        machine.observers.raised(what, failed, node.lineno)
+        machine.end(failed)
+
+
+def _typed_before(*_: object) -> Typed:
+    raise AssertionError("a method is typed where it is called")
+
+
+RESHAPE = Intrinsic(
+    _typed_before,
+    lambda machine, node, values: _reshaped(values[0], values[1:], machine, node),
+)

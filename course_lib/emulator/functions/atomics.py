@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.atomic_updates import AtomicUpdate
 from course_lib.emulator.functions.intrinsics import (
     INTRINSICS,
     Arguments,
@@ -18,11 +17,11 @@ from course_lib.emulator.functions.intrinsics import (
     need,
     supported,
 )
-from course_lib.emulator.functions.runner import Runner
+from course_lib.emulator.functions.runner import AtomicUpdate, Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.memory import ArrayView
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 
 def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], Typed]:

@@ -21,7 +21,7 @@ from course_lib.emulator.functions.intrinsics import (
 from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 
 def _complex_typing(arguments: Arguments, keywords: Keywords) -> Typed:

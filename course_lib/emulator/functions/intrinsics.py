@@ -18,7 +18,7 @@ import numpy as np
 from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import Value
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 
 @dataclass(frozen=True)

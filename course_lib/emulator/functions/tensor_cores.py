@@ -37,10 +37,10 @@ from course_lib.emulator.functions.wide_functions import (
     need_index,
 )
 from course_lib.emulator.language import types as T
+from course_lib.emulator.state.indices import elements_at_once
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value
 from course_lib.emulator.state.memory import poison
-from course_lib.emulator.state.wide_access import elements_at_once
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 ROWS, COLUMNS = 16, 8  # of the result of an mma
 ROWS_OF_MATRIX = 8  # of a matrix that ldmatrix fetches; its rows have 16 bytes

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from course_lib.emulator.functions.array_methods import function_in_one_line
+from course_lib.emulator.functions.arrays import function_in_one_line
 from course_lib.emulator.functions.intrinsics import (
     INTRINSICS,
     Arguments,
@@ -27,7 +27,7 @@ from course_lib.emulator.functions.intrinsics import (
     supported,
 )
 from course_lib.emulator.language import types as T
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 _CHARACTERS = "?bBhHiIlLqQfdFD"  # of the types that Numba has loops for
 

@@ -1,9 +1,4 @@
-"""Functions in which the lanes of a warp, or the threads of a block, see each other's values.
-
-Shuffles, votes, matches, `syncwarp`, the voting barriers, and operations on the bits of an
-integer. They join the table in `intrinsics.py`. A lane that reads the value of a lane that takes
-no part gets poison: on a GPU that value is undefined.
-"""
+"""`cuda.syncthreads`, the fences, and `cuda.nanosleep`."""
 
 from __future__ import annotations
 
@@ -30,7 +25,35 @@ from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.state.lanes import WARP_SIZE, Value
 from course_lib.emulator.state.memory import poison
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
+
+
+def _nothing(low: int, high: int) -> Callable[[Arguments, Keywords], Typed]:
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        scalars(arguments, low, high)
+        return Typed(T.Static(None))
+
+    return typing
+
+
+def _ignore(machine: Runner, node: ast.Call, values: list[Any]) -> None:
+    """A fence orders what one thread does, and that is in order here; time does not pass.
+
+    Nor does a barrier do more than make threads wait.
+    """
+
+
+INTRINSICS["numba.cuda.syncthreads"] = Barrier(_nothing(0, 0), _ignore, _ignore)
+for _fence in ("threadfence", "threadfence_block", "threadfence_system"):
+    INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(_nothing(0, 0), _ignore)
+INTRINSICS["numba.cuda.nanosleep"] = Intrinsic(_nothing(1, 1), _ignore)
+
+
+# --- Functions in which the lanes of a warp, or the threads of a block, see each other's values ---
+# Shuffles, votes, matches, `syncwarp`, the voting barriers, and operations on the bits of an
+# integer. They join the table in `intrinsics.py`. A lane that reads the value of a lane that takes
+# no part gets poison: on a GPU that value is undefined.
+
 
 # The types that can be shuffled; others are converted to the first that holds them.
 _SHUFFLED = (T.INT32, T.INT64, T.FLOAT32, T.FLOAT64)

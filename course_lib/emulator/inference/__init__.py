@@ -2,5 +2,5 @@
 
 Owns: which variables and expressions have which types, and what the compiler would refuse.
 May import: `budget`, `errors`, `functions`, `language`.
-Start with: `infer`, then `flow` for statements, `expressions` for the rest, by topics.
+Start with: `infer`, then `flow` for statements, `values` for the rest, by topics.
 """

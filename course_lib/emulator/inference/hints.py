@@ -12,10 +12,14 @@ from functools import cache
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.intrinsics import ATTRIBUTES, INTRINSICS
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.names import REGISTERS_WITH_AXES, Reference, belongs_to_cuda
-from course_lib.emulator.language.near_names import did_you_mean
+from course_lib.emulator.language.names import (
+    REGISTERS_WITH_AXES,
+    Reference,
+    belongs_to_cuda,
+    did_you_mean,
+)
 from course_lib.emulator.language.types import DTYPES
-from course_lib.sentences import Sentence, say
+from course_lib.wording.sentences import Sentence, say
 
 MOST_SHOWN = 160  # characters of a value in a sentence
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.intrinsics import Typed
-from course_lib.emulator.inference.hints import lacking
+from course_lib.emulator.inference.hints import ENUM_HINT, lacking
 from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
-from course_lib.sentences import say
+from course_lib.emulator.language.kernel import Kernel
+from course_lib.wording.sentences import say
 
 
 class OperatorTyper(Typer):
@@ -149,3 +152,231 @@ def _fold(node: ast.BinOp) -> Any:
 def _symbol(op: ast.operator) -> str:
     symbols = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
     return f"`{symbols.get(type(op), type(op).__name__)}`"
+
+
+# --- Types comparisons: of numbers, tuples, members of enumerations, and `in` ---------------------
+
+
+class ComparisonTyper(Typer):
+    """Types comparisons."""
+
+    def compare(self, node: ast.Compare, env: Environment) -> Typed:
+        sides = [node.left, *node.comparators]
+        operands = [self.expression(each, env) for each in sides]
+        for pair in pairwise(sides):
+            self.refuse_members_beside_floats(*pair)
+        for op, (left, right) in zip(node.ops, pairwise(operands), strict=True):
+            whole = T.is_scalar(left.type) and T.is_scalar(right.type)
+            if whole and isinstance(op, ast.Is | ast.IsNot):
+                self.compare_identity(node, op, left, right)
+            else:
+                self.compare_types(node, op, left.type, right.type)
+        for each in node.comparators[1:]:
+            self.note_purity(each)
+        return Typed(T.BOOL)
+
+    def compare_identity(self, node: ast.Compare, op: ast.cmpop, left: Typed, right: Typed) -> None:
+        """`is` between numbers: equal values of one type; never so of two, or of two enumerations.
+
+        A function does not know which of its arguments were members of enumerations.
+        """
+        if T.same(left.type, right.type) and left.members == right.members:
+            if left.type != T.INT64 or len(self.callers) == 1:
+                return
+        elif len(node.ops) == 1 and not any(isinstance(e, ast.Call) for e in ast.walk(node)):
+            never = ast.copy_location(ast.Constant(isinstance(op, ast.IsNot)), node)
+            self.expression(never, {})
+            self.typing.rewritten[node] = never
+            return
+        message = "The emulator does not know `is` between these numbers."
+        raise rejection("unsupported", message, node, "`==` compares numbers.")
+
+    def compare_types(self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type) -> None:
+        identity = isinstance(op, ast.Is | ast.IsNot)
+        if identity and T.Static(None) in (left, right):
+            if len(node.ops) == 1:
+                self.typing.constants[node] = np.bool_((left == right) == isinstance(op, ast.Is))
+            return
+        if identity and isinstance(left, T.ArrayType) and isinstance(right, T.ArrayType):
+            # Numba has it; but whether a check passes one array twice is no answer's business.
+            message = "An answer may not ask whether two arrays are the same."
+            raise rejection("not-allowed", message, node)
+        if isinstance(op, ast.In | ast.NotIn):
+            return self.compare_contents(node, left, right)
+        if isinstance(left, T.TupleType) and isinstance(right, T.TupleType) and not identity:
+            return self.compare_tuples(node, left, right)
+        if self.compare_members(node, op, left, right):
+            return
+        if isinstance(left, np.dtype) and isinstance(right, np.dtype) and not identity:
+            if not isinstance(op, ast.Eq | ast.NotEq):
+                self.refuse_order(node, [left, right])
+            return
+        if identity or _are_texts_or_none(op, left, right):
+            hint = "`==` compares numbers, and `is None` asks for None."
+            raise rejection(
+                "unsupported",
+                say(
+                    "The emulator cannot compare {left} with {right} in this way.",
+                    left=left,
+                    right=right,
+                ),
+                node,
+                hint,
+            )
+        raise rejection(
+            "compile-error",
+            say("Numba cannot compare {left} with {right} in this way.", left=left, right=right),
+            node,
+            lacking(left) or lacking(right),
+        )
+
+    def refuse_order(self, node: ast.Compare, kinds: Sequence[T.Type]) -> None:
+        """Refuse `<` and its like of complex numbers."""
+        if any(map(T.is_complex, kinds)):
+            message = "Complex numbers have no order: only == and != compare them."
+            hint = "abs(z) is a length, and z.real ** 2 + z.imag ** 2 its square."
+            raise rejection("compile-error", message, node, hint)
+
+    def compare_members(
+        self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type
+    ) -> bool:
+        """Whether two members of enumerations are compared for being one."""
+        if not isinstance(left, T.EnumType) and not isinstance(right, T.EnumType):
+            return False
+        if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
+            if left == right:
+                return True
+            message = say(
+                "The emulator cannot compare {left} with {right} in this way.",
+                left=left,
+                right=right,
+            )
+            raise rejection("unsupported", message, node, ENUM_HINT)
+        return False
+
+    def compare_contents(self, node: ast.Compare, left: T.Type, right: T.Type) -> None:
+        """`in` and `not in`: Numba has them for tuples of one type, arrays, ranges and texts."""
+        if isinstance(right, T.TupleType) and (not right.items or right.is_uniform):
+            if not right.items or (T.is_scalar(left) and T.is_scalar(right.items[0])):
+                return
+            if isinstance(left, T.TupleType) and T.same(left, right.items[0]):
+                raise rejection(
+                    "unsupported",
+                    "The emulator looks for numbers in tuples of numbers only.",
+                    node,
+                    "`==` compares two tuples.",
+                )
+        elif isinstance(right, T.ArrayType | T.FlatType | T.RangeType) or is_text(right):
+            message = say("The emulator does not look into {right} with `in`.", right=right)
+            hint = "A loop, or a comparison with both bounds, finds out the same."
+            raise rejection("unsupported", message, node, hint)
+        raise rejection(
+            "compile-error",
+            say("Numba cannot look for {left} in {right}.", left=left, right=right),
+            node,
+        )
+
+    def compare_tuples(self, node: ast.Compare, left: T.TupleType, right: T.TupleType) -> None:
+        """Refuse tuples that cannot be compared item by item; note which are arrays' shapes."""
+        if not all(isinstance(op, ast.Eq | ast.NotEq) for op in node.ops):
+            self.refuse_order(node, [*left.items, *right.items])
+        if not all(map(T.is_scalar, (*left.items, *right.items))):
+            message = say(
+                "The emulator cannot compare {left} with {right}.", left=left, right=right
+            )
+            raise rejection("unsupported", message, node, "Compare their numbers one by one.")
+        sides = (node.left, *node.comparators)
+        self.typing.shapes.update(side for side in sides if _is_shape(side, self.kernel))
+
+
+def is_text(kind: T.Type) -> bool:
+    return isinstance(kind, T.Static) and isinstance(kind.value, str)
+
+
+def _are_texts_or_none(op: ast.cmpop, left: T.Type, right: T.Type) -> bool:
+    """Whether Numba has this comparison, of texts, None or dtypes."""
+    if is_text(left) and is_text(right):
+        return True
+    if not isinstance(op, ast.Eq | ast.NotEq):
+        return False
+    dtypes = [isinstance(e, T.Static) and isinstance(e.value, np.dtype) for e in (left, right)]
+    none_or_text = any(each == T.Static(None) or is_text(each) for each in (left, right))
+    return all(dtypes) or none_or_text
+
+
+def _is_shape(node: ast.expr, kernel: Kernel) -> bool:
+    """Whether an expression is an array's shape, or a name that only ever stands for one."""
+    if isinstance(node, ast.Name):
+        values = [
+            each.value
+            for each in ast.walk(kernel.tree)
+            if isinstance(each, ast.Assign)
+            and any(isinstance(t, ast.Name) and t.id == node.id for t in each.targets)
+        ]
+        return bool(values) and all(map(_is_attribute_shape, values))
+    return _is_attribute_shape(node)
+
+
+def _is_attribute_shape(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "shape"
+
+
+# --- The functions of Python's module operator: each is another way to write an operator ----------
+
+
+_BINARY: dict[str, type[ast.operator]] = {
+    "add": ast.Add,
+    "and_": ast.BitAnd,
+    "floordiv": ast.FloorDiv,
+    "lshift": ast.LShift,
+    "mod": ast.Mod,
+    "mul": ast.Mult,
+    "or_": ast.BitOr,
+    "pow": ast.Pow,
+    "rshift": ast.RShift,
+    "sub": ast.Sub,
+    "truediv": ast.Div,
+    "xor": ast.BitXor,
+}
+_COMPARING: dict[str, type[ast.cmpop]] = {
+    "eq": ast.Eq,
+    "ge": ast.GtE,
+    "gt": ast.Gt,
+    "is_": ast.Is,
+    "is_not": ast.IsNot,
+    "le": ast.LtE,
+    "lt": ast.Lt,
+    "ne": ast.NotEq,
+}
+_UNARY: dict[str, type[ast.unaryop]] = {
+    "inv": ast.Invert,
+    "invert": ast.Invert,
+    "neg": ast.USub,
+    "not_": ast.Not,
+    "pos": ast.UAdd,
+}
+
+
+def as_operator(path: str, call: ast.Call) -> ast.expr | None:
+    """The expression that a call of `operator.add` and its like stands for; None if it is none.
+
+    Of numbers, the functions that change their operand in place (`iadd`) compute the same.
+    """
+    module, _, name = path.rpartition(".")
+    arguments = call.args
+    if module != "operator" or call.keywords:
+        return None
+    plain = name[1:] if name[:1] == "i" and name[1:] in {n.rstrip("_") for n in _BINARY} else name
+    binary = _BINARY.get(name) or _BINARY.get(plain) or _BINARY.get(plain + "_")
+    made: ast.expr | None = None
+    if binary is not None and len(arguments) == 2:
+        made = ast.BinOp(arguments[0], binary(), arguments[1])
+    elif name in _COMPARING and len(arguments) == 2:
+        made = ast.Compare(arguments[0], [_COMPARING[name]()], [arguments[1]])
+    elif name == "contains" and len(arguments) == 2:
+        made = ast.Compare(arguments[1], [ast.In()], [arguments[0]])
+    elif name == "getitem" and len(arguments) == 2:
+        made = ast.Subscript(arguments[0], arguments[1], ast.Load())
+    elif name in _UNARY and len(arguments) == 1:
+        made = ast.UnaryOp(_UNARY[name](), arguments[0])
+    return None if made is None else ast.copy_location(made, call)

@@ -18,7 +18,7 @@ from course_lib.emulator.inference.typings import Environment, Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import DeviceArray, OwnModule, Reference
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 
 @dataclass

@@ -22,7 +22,6 @@ from course_lib.emulator.language.constants import (
     constant_of_reference,
     evaluate_constant,
 )
-from course_lib.emulator.language.frozen import frozen
 from course_lib.emulator.language.kernel import Kernel, Program
 from course_lib.emulator.language.names import (
     EXCEPTIONS,
@@ -31,10 +30,11 @@ from course_lib.emulator.language.names import (
     Reference,
     Unusable,
     canonical_path,
+    frozen,
     names_of_module,
     plain_function,
 )
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 # The kinds of values that stand for themselves in a kernel.
 _CONSTANT = (int, float, np.generic, tuple, str)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from course_lib.emulator.errors import rejection
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 MOST_CALLS_FOLLOWED = 100  # of functions that make kernels, in one text
 

@@ -1,23 +1,49 @@
-"""What a name outside the kernel stands for: a module, a CUDA function, a type, a constant.
-
-A kernel is never executed, so the emulator needs no objects, only their dotted names:
-`cuda.threadIdx.x` is the reference "numba.cuda.threadIdx.x", however the student imported it.
-"""
+"""The name that was perhaps meant by one that nobody knows, as a hint."""
 
 from __future__ import annotations
 
+import ast
 import builtins
+import contextlib
+import difflib
 import enum
 import math
 import types as python_types
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, TypeGuard
 
 import numpy as np
 
+from course_lib.emulator.errors import KernelRejected
+from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.types import DTYPES
-from course_lib.sentences import say
+from course_lib.wording.sentences import Sentence, say
+
+LONGEST_COMPARED, MOST_COMPARED = 40, 300  # characters of a name, and names
+SHORT = 3  # of a name so short, one letter of three may be wrong
+
+
+def did_you_mean(
+    name: str, known: Iterable[str], before: str = "", alike: float | None = None
+) -> Sentence | str:
+    """ "Did you mean {before}{name}?" if a known name is near; "" if none is.
+
+    `alike` is how much of two names has to be the same; left out, that depends on their length.
+    Capitals do not count. Long names are not compared, nor are very many.
+    """
+    least = alike or (0.66 if len(name) <= SHORT else 0.75)
+    spelled = {each.lower(): each for each in reversed([*known][:MOST_COMPARED])}
+    short = [each for each in spelled if len(each) <= LONGEST_COMPARED and spelled[each] != name]
+    near = difflib.get_close_matches(name[:LONGEST_COMPARED].lower(), short, n=1, cutoff=least)
+    return say("Did you mean {near}?", near=before + spelled[near[0]]) if near else ""
+
+
+# --- What a name outside the kernel stands for: a module, a CUDA function, a type, a constant -----
+# A kernel is never executed, so the emulator needs no objects, only their dotted names:
+# `cuda.threadIdx.x` is the reference "numba.cuda.threadIdx.x", however the student imported it.
 
 
 @dataclass(frozen=True)
@@ -216,3 +242,89 @@ def describe(value: object) -> object:
 def callable_or_class(value: object) -> bool:
     """Whether `value` is a function, a type, or one of Numba's stubs for device functions."""
     return callable(value) or isinstance(value, type) or "stubs" in type(value).__module__
+
+
+# --- Fixes what the names outside a function stand for, where Numba compiles it: at its -----------
+# `@cuda.jit("void(float64[:])")` compiles the function there and then. Whatever becomes of a
+# global name afterwards, the function keeps the value that it had.
+
+
+class _Names(ChainMap[str, Any]):
+    """Names with fixed values, and the others as they are; `missing` had no value at the time."""
+
+    missing: Mapping[str, Unusable] = MappingProxyType({})
+
+    def __getitem__(self, name: str) -> Any:
+        value = super().__getitem__(name)  # a name that nothing defines is just not defined
+        return self.missing.get(name, value)
+
+
+def frozen(kernel: Kernel, known: dict[Kernel, Kernel] | None = None) -> Kernel:
+    """The function with the values that names outside it have now, and so all that it calls.
+
+    Args:
+        kernel: the function.
+        known: functions that are fixed already, or are about to be.
+    """
+    known = {} if known is None else known
+    values: dict[str, Any] = {}
+    names = _Names(values, kernel.namespace)  # type: ignore[arg-type]
+    fixed = known[kernel] = replace(kernel, namespace=names)
+    used = dict.fromkeys(_names_in(kernel))
+    for name in used:
+        with contextlib.suppress(KeyError):
+            values[name] = _value_now(name, kernel, known)
+    if kernel.name in used and isinstance(values.get(kernel.name, fixed), Kernel):
+        values[kernel.name] = fixed  # it calls itself
+    names.missing = {name: _too_late(name, kernel) for name in used.keys() - values.keys()}
+    return fixed
+
+
+def _names_in(kernel: Kernel) -> Iterator[str]:
+    """The names that the function, its decorators and its signatures take from outside."""
+    inside = {each.arg for each in ast.walk(kernel.tree) if isinstance(each, ast.arg)}
+    trees = [kernel.tree, *([kernel.jit_call] if kernel.jit_call else [])]
+    found = [each for tree in trees for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    inside |= {each.id for each in found if not isinstance(each.ctx, ast.Load)}
+    yield from (each.id for each in found if each.id not in inside)
+
+
+def _value_now(name: str, kernel: Kernel, known: dict[Kernel, Kernel]) -> Any:
+    """What a name stands for.
+
+    Raises:
+        KeyError: if it stands for nothing.
+    """
+    try:
+        value = kernel.namespace[name]
+    except KernelRejected as refused:
+        return Unusable(refused.findings[0].message, refused.findings[0].code)
+    if isinstance(value, OwnModule):
+        used = {node.attr for node in ast.walk(kernel.tree) if _is_of(node, name)}
+        return OwnModule(
+            value.name,
+            {attr: _fixed(value.names[attr], known) for attr in used if attr in value.names},
+        )
+    return _fixed(value, known)
+
+
+def _too_late(name: str, kernel: Kernel) -> Unusable:
+    reason = say(
+        "{name} has no value yet where {kernel} is declared, and its signature has Numba compile "
+        "it there.",
+        name=name,
+        kernel=kernel.name,
+    )
+    return Unusable(reason, "compile-error", "Define it above, or leave the signature out.")
+
+
+def _is_of(node: ast.AST, module: str) -> TypeGuard[ast.Attribute]:
+    if not isinstance(node, ast.Attribute):
+        return False
+    return isinstance(node.value, ast.Name) and node.value.id == module
+
+
+def _fixed(value: Any, known: dict[Kernel, Kernel]) -> Any:
+    if isinstance(value, Kernel):
+        return known[value] if value in known else frozen(value, known)
+    return value.copy() if isinstance(value, np.ndarray) else value

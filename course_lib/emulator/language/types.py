@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 BOOL = np.dtype(np.bool_)
 INT32 = np.dtype(np.int32)

@@ -1,24 +1,66 @@
-"""Who is told what happens in a launch: an observer overrides the events that it wants to hear of.
-
-The machine and its memory say what they do and know nothing of who listens: the meter counts,
-race detectors collect, a camera films. In all events `mask` holds the lanes concerned and `line`
-is the line of the kernel's text.
-"""
+"""The calls and the loops that are running, with their variables and lanes."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-if TYPE_CHECKING:
-    import numpy as np
+import numpy as np
 
-    from course_lib.emulator.machine.frames import Frame, Path
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.memory import Access, Memory
+
+if TYPE_CHECKING:
     from course_lib.emulator.state.indices import Fault
-    from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
-    from course_lib.emulator.state.memory import Access, Allocation, ArrayView, Memory
+    from course_lib.emulator.state.memory import Allocation, ArrayView
+
+Path = tuple[int, ...]  # the lines of the calls that led to a place
+
+
+@dataclass
+class RunningLoop:
+    """A loop that is running: the lanes that left it, or one round of it; the turns that it has
+    made, and those that it would make if no lane left it early, where that is known.
+    """
+
+    node: ast.For | ast.While
+    broken: list[Mask] = field(default_factory=list)
+    continued: list[Mask] = field(default_factory=list)
+    turns: int = 0
+    count: int = 0
+
+
+@dataclass
+class Frame:
+    """One call of a function: its variables and the lanes that have not returned from it.
+
+    `path` are the lines of the calls that led here. `settled` holds the values of those parts of
+    the running statement that were worked out before a barrier in the midst of it.
+    `depth` says how deeply calls of functions by themselves lie in each other here.
+    """
+
+    typing: Typing
+    variables: dict[str, Any]
+    live: Mask
+    parent: Frame | None = None
+    result: Any = None
+    loops: list[RunningLoop] = field(default_factory=list)
+    assigned_under: dict[str, Mask] = field(default_factory=dict)
+    defined: dict[str, Mask] = field(default_factory=dict)
+    path: Path = ()
+    settled: dict[ast.AST, Any] = field(default_factory=dict)
+    depth: int = 0
+
+
+# --- Who is told what happens in a launch: an observer overrides the events that it wants to ------
+# The machine and its memory say what they do and know nothing of who listens: the meter counts,
+# race detectors collect, a camera films. In all events `mask` holds the lanes concerned and `line`
+# is the line of the kernel's text.
 
 
 SPACES = ("global", "shared", "local", "constant")
@@ -196,3 +238,107 @@ def _unheard(*event: Any) -> None:
 def _tell(hearing: Iterable[Callable[..., None]], *event: Any) -> None:
     for hear in hearing:
         hear(*event)
+
+
+# --- What threads read of each other in shared memory: kept in one launch, and given in another ---
+# A launch that is given what was read there with other inputs shows what its shared memory is good
+# for: as far as the result is made of what threads hand on, it follows those other inputs.
+
+
+Place = tuple[int, int]  # which blocks of the launch, and a line of the kernel
+NOBODY = -1  # or several threads
+
+
+class HandedValues(Observer):
+    """Hears who writes a cell of shared memory, and keeps what is read; see `loaded`.
+
+    Args:
+        given: of another launch, in the order in which each line read it: what a thread reads here
+            instead, where another thread has written the cell.
+    """
+
+    spaces: ClassVar = ("shared",)
+
+    def __init__(self, given: Mapping[Place, list[Value]] | None = None) -> None:
+        self.kept: dict[Place, list[Value]] = defaultdict(list)
+        self._given: dict[Place, Iterator[Value]] = {
+            place: iter(values) for place, values in (given or {}).items()
+        }
+        self._spaces = 0
+
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        self._spaces += 1
+        self._memory, self._space = memory, space
+        self._writers: dict[int, np.ndarray] = {}
+
+    def access(self, access: Access) -> None:
+        """Take note of who has written cells."""
+        if access.kind == "load":
+            return
+        lanes = np.flatnonzero(access.mask.full_array)
+        place = self._memory.place(access.allocation, access.cell)
+        first = spread(place, self._space.shape).reshape(-1)[lanes]
+        cells, who = access.each_cell(first, lanes)
+        storage = access.allocation.storage
+        writers = self._writers.setdefault(id(storage), np.full(storage.size, NOBODY))
+        writers[cells] = who if access.kind == "store" else NOBODY
+
+    def loaded(self, storage: np.ndarray, place: Value, value: Value, line: int) -> Value:
+        """What the lanes get that read `value` there."""
+        key = (self._spaces, line)
+        self.kept[key].append(value)
+        given = next(self._given.get(key, iter(())), None)
+        writers = self._writers.get(id(storage))
+        if given is None or writers is None or np.shape(given) != np.shape(value):
+            return value
+        return np.where(writers[place] != self._space.lane_number, given, value)
+
+
+# --- What stands for values that nobody wrote, in a launch that tries out whether they matter -----
+
+
+# A line of the kernel, and the name of the array or variable that it reads.
+Cell = tuple[int | None, str]
+
+
+@dataclass(frozen=True)
+class Instead:
+    """Which unwritten values are replaced, and by what: 0, 1, a "high" or "low" number, or "left".
+
+    What another kernel has "left" is a small number, another one for each lane: of many, some lie
+    in any range that a test may ask for.
+
+    `ones` are replaced as well, by 1: one value that spoils a result must not hide another, nor
+    must a factor of 0.
+    """
+
+    places: frozenset[Cell]
+    kind: str
+    ones: frozenset[Cell] = frozenset()
+
+    def value(self, name: str, line: int, dtype: np.dtype, space: LaneSpace) -> Value | None:
+        """What stands for the unwritten values of `name` in this line; None for what always does"""
+        if (line, name) in self.ones:
+            result: Value = dtype.type(1)
+            return result
+        if (line, name) not in self.places:
+            return None
+        if self.kind in ("0", "1"):
+            result = dtype.type(int(self.kind))
+            return result
+        if self.kind == "left":
+            return _left_there(dtype, line, space)
+        if dtype.kind == "b":
+            result = dtype.type(self.kind == "high")
+            return result
+        limits = np.finfo(dtype) if dtype.kind in "fc" else np.iinfo(dtype)
+        extreme = limits.max if self.kind == "high" else limits.min
+        result = dtype.type(extreme / 4 if dtype.kind in "fc" else extreme // 2)
+        return result
+
+
+def _left_there(dtype: np.dtype, line: int, space: LaneSpace) -> np.ndarray:
+    numbers = np.random.default_rng(line).integers(-128, 128, space.shape)
+    if dtype.kind in "fc":
+        return (numbers / 64).astype(dtype)
+    return numbers > 0 if dtype.kind == "b" else numbers.astype(dtype)

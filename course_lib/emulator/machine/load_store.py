@@ -1,8 +1,4 @@
-"""The load/store unit: reads and writes elements for all active lanes, and checks each access.
-
-Every access is checked against the bounds of its array, against memory that nobody has written,
-and then told to the observers, which count it and look for races.
-"""
+"""Slices of an axis whose bounds may differ between lanes, cut as NumPy cuts them."""
 
 from __future__ import annotations
 
@@ -12,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.budget import StepCounter
-from course_lib.emulator.functions.atomic_updates import AtomicUpdate
-from course_lib.emulator.machine.events import Observers
-from course_lib.emulator.machine.handed import HandedValues
-from course_lib.emulator.machine.instead import Instead
-from course_lib.emulator.machine.slices import cut, last_named
-from course_lib.emulator.state.indices import Fault, IndexChecker
+from course_lib.emulator.errors import rejection
+from course_lib.emulator.functions.runner import AtomicUpdate
+from course_lib.emulator.machine.events import HandedValues, Instead, Observers
+from course_lib.emulator.state.indices import Fault, IndexChecker, flat_cells
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import (
     NEVER_WRITTEN,
@@ -28,7 +22,51 @@ from course_lib.emulator.state.memory import (
     Memory,
     poison,
 )
-from course_lib.emulator.state.wide_access import flat_cells
+
+
+def last_named(item: Any, length: Value) -> Value:
+    """An index, or the last one of a slice as it is written: NumPy cuts it where the array ends."""
+    if not isinstance(item, slice):
+        result: Value = item
+        return result
+    if item.step is not None:  # where it ends is a matter of its step; NumPy cuts it
+        return np.int64(0)
+    return (length if item.stop is None else item.stop) - np.int64(1)
+
+
+def cut(item: slice, length: Value, line: int) -> tuple[Value, Value, int]:
+    """Where a slice of an axis begins, how many elements it has, and its step, as in NumPy.
+
+    Raises:
+        KernelRejected: if the step differs between lanes; strides are those of an array.
+    """
+    step = 1 if item.step is None else int(np.min(item.step))
+    if item.step is not None and step != np.max(item.step):
+        message = "The threads of this launch cut an array with different steps."
+        raise rejection("unsupported", message, line, "A loop with a step does the same.")
+    if step == 0:
+        raise rejection("unsupported", "The step of a slice must not be zero.", line)
+    # Downwards the places before the first and behind the last are -1 and length - 1.
+    low, high = (np.int64(0), length) if step > 0 else (np.int64(-1), length - np.int64(1))
+    first, last = (low, high) if step > 0 else (high, low)
+    start, stop = (
+        default if bound is None else _bound(bound, length, low, high)
+        for bound, default in ((item.start, first), (item.stop, last))
+    )
+    count = np.maximum((stop - start + step - np.sign(step)) // step, np.int64(0))
+    # An empty part begins at 0: nobody can reach it, and it lies inside for NumPy.
+    return np.where(count > 0, start, np.int64(0))[()], count, step
+
+
+def _bound(bound: Value, length: Value, low: Value, high: Value) -> Value:
+    bound = bound.astype(np.int64)
+    result: Value = np.clip(np.where(bound < 0, bound + length, bound), low, high)[()]
+    return result
+
+
+# --- The load/store unit: reads and writes elements for all active lanes, and checks each ---------
+# Every access is checked against the bounds of its array, against memory that nobody has written,
+# and then told to the observers, which count it and look for races.
 
 
 def as_dtype(value: Value, dtype: np.dtype) -> Value:

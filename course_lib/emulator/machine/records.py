@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.machine.machine import Machine
-from course_lib.emulator.state.fields import field_of
+from course_lib.emulator.state.indices import field_of
 from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.memory import ArrayView
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.language import types as T
-from course_lib.emulator.machine.choices import chosen, one_view
-from course_lib.emulator.machine.frames import Frame
+from course_lib.emulator.machine.arithmetic import chosen, one_view, operate
+from course_lib.emulator.machine.events import Frame
+from course_lib.emulator.machine.expressions import element, read_element
 from course_lib.emulator.machine.machine import Machine
-from course_lib.emulator.state.lanes import Mask
+from course_lib.emulator.machine.records import Field, copy_array, copy_record
+from course_lib.emulator.state.indices import field_of
+from course_lib.emulator.state.lanes import Mask, Value
 from course_lib.emulator.state.memory import ArrayView, poison
-from course_lib.sentences import say
+from course_lib.wording.sentences import say
 
 
 def set_variable(machine: Machine, name: str, value: Any) -> None:
@@ -104,3 +108,136 @@ def _where_defined(machine: Machine, frame: Frame, node: ast.Name, value: Any) -
     if isinstance(value, ArrayView) or lacking is None:
         return value
     return chosen(undefined.full_array, lacking, value, node.lineno)
+
+
+# --- Assignments: to names, fields, elements and parts of arrays, and to tuples of them -----------
+
+
+def assign(machine: Machine, node: ast.Assign) -> None:
+    value = machine.evaluate(node.value)
+    for target in node.targets:
+        bind(machine, target, value)
+
+
+def annotated_assign(machine: Machine, node: ast.AnnAssign) -> None:
+    if node.value is not None:
+        bind(machine, node.target, machine.evaluate(node.value))
+
+
+def augmented_assign(machine: Machine, node: ast.AugAssign) -> None:
+    if node.target in machine.frame.typing.fields:
+        _update_field(machine, node, node.target)  # type: ignore[arg-type]
+    elif isinstance(node.target, ast.Subscript):
+        view, indices = element(machine, node.target, "load")
+        current = _old_value(machine, node.target, view, indices)
+        machine.store(view, indices, operate(machine, node, current, machine.evaluate(node.value)))
+    else:
+        current = machine.evaluate(node.target)
+        result = operate(machine, node, current, machine.evaluate(node.value))
+        assert isinstance(node.target, ast.Name)  # inference has refused the others
+        set_variable(machine, node.target.id, result)
+
+
+def _old_value(
+    machine: Machine, target: ast.Subscript, view: ArrayView, indices: list[Value]
+) -> Value:
+    """What `target += …` adds to: read before the right-hand side is worked out."""
+    settled = machine.frame.settled
+    return settled[target] if target in settled else machine.load(view, indices)
+
+
+def named_expression(machine: Machine, node: ast.NamedExpr) -> Any:
+    value = machine.evaluate(node.value)
+    set_variable(machine, node.target.id, value)
+    return value
+
+
+def bind(machine: Machine, target: ast.expr, value: Any) -> None:
+    """Give `value` to a name, an element, or a tuple of them."""
+    if isinstance(target, ast.Name):
+        set_variable(machine, target.id, value)
+    elif target in machine.frame.typing.fields:
+        _store_field(machine, target, value)  # type: ignore[arg-type]
+    elif isinstance(target, ast.Subscript):
+        view, indices = element(machine, target, "store")
+        parts = machine.frame.typing.parts
+        if view.allocation.dtype.names:
+            copy_record(machine, read_element(machine, view, indices, "store"), value)
+        elif parts and target in parts:
+            _fill(machine, target, view, indices, value)
+        else:
+            machine.store(view, indices, value)
+    else:
+        targets: list[ast.expr] = target.elts  # type: ignore[attr-defined]
+        unpacks = isinstance(value, ArrayView)
+        items = _unpacked(machine, value, len(targets)) if unpacks else value
+        for each, item in zip(targets, items, strict=True):
+            bind(machine, each, item)
+
+
+def _unpacked(machine: Machine, view: ArrayView, count: int) -> list[Any]:
+    """The items of an array, all before any is stored; so many, or there is a ValueError."""
+    _of_one_length(machine, machine.line, view.shape[0], count, machine.active)
+    return [machine.array_item(view, place) for place in range(count)]
+
+
+def _fill(
+    machine: Machine, node: ast.Subscript, view: ArrayView, items: Sequence[Any], value: Any
+) -> None:
+    """Write a number, or the items of a tuple, into a part of an array, element by element."""
+    part, lanes = machine.unit.part(view, items, machine.active, machine.line, "store")
+    lengths = [int(np.max(length)) for length in part.shape]
+    if isinstance(value, tuple):
+        lanes = _of_one_length(machine, node.lineno, part.shape[0], len(value), lanes)
+        lengths = [len(value)]
+    for place in np.ndindex(*lengths):
+        inside: Value = np.True_
+        for index, length in zip(place, part.shape, strict=True):
+            inside = inside & (index < length)
+        writing = lanes.where(inside)
+        if not writing.empty:
+            machine.spend(machine.statement or node)  # type: ignore[arg-type]
+            indices = [np.int64(index) for index in place]
+            new = value[place[0]] if isinstance(value, tuple) else value
+            machine.unit.store(part, indices, new, writing, machine.line)
+
+
+def _of_one_length(machine: Machine, line: int, length: Value, items: int, lanes: Mask) -> Mask:
+    """The lanes whose part has so many items; the others raise a ValueError."""
+    wrong = lanes.where(length != items)
+    if not wrong.empty:
+        what = f"ValueError ({items} values for a part of another length)"
+        machine.observers.raised(what, wrong, line)
+        machine.end(wrong)
+    return lanes.without(wrong)
+
+
+def _store_field(machine: Machine, node: Field, value: Any) -> None:
+    """Write a number, or the fields of another record, into a field."""
+    view = _field_to_write(machine, node)
+    if isinstance(value, ArrayView) and view.shape:
+        copy_array(machine, view, value)
+    elif isinstance(value, ArrayView):
+        copy_record(machine, view, value)
+    else:
+        machine.store(view, [], value)
+
+
+def _update_field(machine: Machine, node: ast.AugAssign, target: Field) -> None:
+    """`a[i].x += …`: the record is looked up once, as in Python."""
+    view = _field_to_write(machine, target)
+    settled = machine.frame.settled
+    current = settled[target] if target in settled else machine.load(view, [])
+    machine.store(view, [], operate(machine, node, current, machine.evaluate(node.value)))
+
+
+def _field_to_write(machine: Machine, node: Field) -> ArrayView:
+    """The field that is written: a record outside of its array is told as a store there."""
+    owner = node.value
+    is_element = isinstance(owner, ast.Subscript) and owner not in machine.typing.fields
+    if is_element and isinstance(machine.typing.types[owner.value], T.ArrayType):  # type: ignore[attr-defined]
+        view, indices = element(machine, owner, "store")  # type: ignore[arg-type]
+        record = machine.unit.part(view, indices, machine.active, machine.line, "store")[0]
+    else:
+        record = machine.evaluate(owner)
+    return field_of(record, machine.typing.fields[node])

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.observers.index_findings import index_finding
-from course_lib.emulator.observers.thread_names import FaultObserver, Place, ThreadNames
+from course_lib.emulator.observers.findings import FaultObserver, Place, ThreadNames, index_finding
 from course_lib.emulator.profile.profile import StaleRead
 from course_lib.emulator.state.indices import Fault
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.memory import Allocation, CopyStories, Memory
-from course_lib.findings import Finding, finding
-from course_lib.sentences import Index, Line, Sentence, say
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import Index, Line, Sentence, say
 
 COMMIT = "After which copies does a cp_async_commit() have to stand?"
 MOST_LOOKED_AT = 64  # accesses of a line to cells under way, until a thread meets its own copy

@@ -17,8 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.machine.events import Kind, Observer
-from course_lib.emulator.machine.frames import Path
+from course_lib.emulator.machine.events import Kind, Observer, Path
 from course_lib.emulator.state.lanes import Mask, Value
 from course_lib.emulator.state.memory import Access, ArrayView
 

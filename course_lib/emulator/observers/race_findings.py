@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from course_lib.emulator.observers.changes import DRAW, SWAP
+from course_lib.emulator.observers.findings import Place, ThreadNames, block_name
 from course_lib.emulator.observers.races import Race
-from course_lib.emulator.observers.thread_names import Place, ThreadNames, block_name
-from course_lib.findings import Finding, finding
-from course_lib.sentences import Line, say
+from course_lib.emulator.observers.tracing import DRAW, SWAP
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import Line, say
 
 
 def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
-    """Two accesses that nothing orders; `change`: what the line does to the cell (changes.py)."""
+    """Two accesses that nothing orders; `change`: what the line does to the cell (tracing.py)."""
     first = names.full(race.first_block, race.first_thread)
     second = names.full(race.second_block, race.second_thread)
     blocks: tuple[Place, ...] = ()

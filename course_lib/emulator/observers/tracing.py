@@ -1,16 +1,102 @@
-"""Keeps what a launch did in its order: accesses and statements one by one, and what it printed."""
+"""Says what a line does to a cell that it reads and writes back: adds to it, exchanges it, …
+
+Only then can it be said what a race there loses, and which atomic operation would lose nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.machine.frames import Frame
+from course_lib.emulator.machine.events import Frame, Observer
+from course_lib.emulator.observers.findings import FaultObserver
 from course_lib.emulator.profile.profile import TracedAccess, TracedStatement
-from course_lib.emulator.state.lanes import Mask
-from course_lib.emulator.state.memory import Access
+from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.memory import Access, Allocation, Memory
+from course_lib.wording.findings import finding
+from course_lib.wording.sentences import say
+
+# What stands for an operator among the functions of `cuda.atomic`.
+ATOMIC_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.BitAnd: "and_",
+    ast.BitOr: "or_",
+    ast.BitXor: "xor",
+}
+SWAP = "swap"
+DRAW = "draw"  # a random number, by which a generator's state goes on
+
+
+def change_in(line: int, trees: Iterable[ast.AST]) -> str:
+    """What the assignment in a line does to a cell that it reads, too.
+
+    That is the name of an atomic operation, SWAP, or "" where there is no name for it.
+    """
+    changes = {_change(each) for tree in trees for each in _assignments(tree, line)}
+    return changes.pop() if len(changes) == 1 else ""
+
+
+def is_swap(lines: tuple[int, int], trees: Iterable[ast.AST]) -> bool:
+    """Whether two lines are of one exchange of two elements: `t = a; a = b; b = t`."""
+    return any(set(lines) <= swap for tree in trees for swap in _swaps(tree))
+
+
+def _swaps(tree: ast.AST) -> Iterator[set[int]]:
+    """The lines of each exchange by way of a third variable."""
+    bodies = [getattr(node, of, None) for node in ast.walk(tree) for of in ("body", "orelse")]
+    for body in bodies:
+        if not isinstance(body, list):  # a lambda and a conditional expression have one value there
+            continue
+        for three in zip(body, body[1:], body[2:], strict=False):
+            match three:
+                case (
+                    ast.Assign(targets=[kept], value=first),
+                    ast.Assign(targets=[to], value=second),
+                    ast.Assign(targets=[at], value=back),
+                ):
+                    texts = _texts([kept, to, at]), _texts([back, first, second])
+                    if texts[0] == texts[1]:
+                        yield {each.lineno for each in three}
+
+
+def _assignments(tree: ast.AST, line: int) -> Iterator[ast.Assign | ast.AugAssign]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AugAssign):
+            if node.lineno <= line <= (node.end_lineno or node.lineno):
+                yield node
+
+
+def _change(statement: ast.Assign | ast.AugAssign) -> str:
+    if isinstance(statement, ast.AugAssign):
+        return ATOMIC_OPERATORS.get(type(statement.op), "")
+    match statement:
+        case ast.Assign(targets=[ast.Tuple() as to], value=ast.Tuple() as taken):
+            crossed = zip(_texts(to.elts), _texts(taken.elts), strict=False)
+            moved = [target for target, value in crossed if target != value]
+            return SWAP if moved and set(moved) <= set(_texts(taken.elts)) else ""
+        case ast.Assign(targets=[target], value=ast.BinOp(left=left, op=operator, right=right)):
+            turned = [right] if isinstance(operator, ast.Add) else []
+            same = _is_among(target, [left, *turned])
+            return ATOMIC_OPERATORS.get(type(operator), "") if same else ""
+        case ast.Assign(targets=[target], value=ast.Call(func=function, args=arguments)):
+            name = ast.unparse(function)
+            return name if name in ("min", "max") and _is_among(target, arguments) else ""
+    return ""
+
+
+def _is_among(target: ast.expr, given: Iterable[ast.expr]) -> bool:
+    return ast.unparse(target) in _texts(given)
+
+
+def _texts(nodes: Iterable[ast.expr]) -> list[str]:
+    return [ast.unparse(node) for node in nodes]
+
+
+# --- Keeps what a launch did in its order: accesses and statements one by one, and what it --------
 
 
 class Tracer(Observer):
@@ -70,3 +156,96 @@ def _traced(access: Access, step: int) -> TracedAccess:
         addresses,
         access.elements,
     )
+
+
+# --- Notes reads of what nobody wrote, and of them those that spoil a result ----------------------
+
+
+@dataclass(eq=False)
+class _Reads:
+    """The lanes that read, on one line, cells of an array that nobody had written.
+
+    Both are flat: `lanes` says which, `cells` of each of them the first such cell. `all` says of
+    each cell of the array whether it is one of them.
+    """
+
+    allocation: Allocation
+    lanes: np.ndarray
+    cells: np.ndarray
+    all: np.ndarray
+
+
+class Unwritten(FaultObserver):
+    """Makes a finding of each line that reads unwritten cells, by a lane that they spoil."""
+
+    spaces = ("global",)
+
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        super().begin(space, memory)
+        self._reads: dict[tuple[int, str], _Reads] = {}
+        self._spoiled = np.zeros(0, bool)
+
+    def uninitialised(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None:
+        key = (line, allocation.name)
+        cells = spread(cell, self.space.shape).reshape(-1)
+        lanes = bad.full_array.reshape(-1)
+        known = self._reads.get(key)
+        if known is None:
+            cells_of_array = np.zeros(allocation.cells, bool)
+            known = _Reads(allocation, lanes.copy(), cells.copy(), cells_of_array)
+            self._reads[key] = known
+        else:
+            new = lanes & ~known.lanes
+            known.cells[new] = cells[new]
+            known.lanes |= new
+        known.all[cells[lanes]] = True
+
+    def access(self, access: Access) -> None:
+        """Remember which lanes store not-a-number to global memory."""
+        allocation = access.allocation
+        if not self._reads or access.kind != "store":
+            return
+        if allocation.space != "global" or allocation.dtype.kind != "f":
+            return
+        lanes = np.flatnonzero(access.mask.full_array)
+        cells = spread(access.cell, self.space.shape).reshape(-1)[lanes]
+        if not self._spoiled.size:
+            self._spoiled = np.zeros(self.space.size, bool)
+        self._spoiled[lanes[np.isnan(allocation.storage[cells])]] = True
+
+    def end(self) -> None:
+        for (line, _), read in self._reads.items():
+            telling = read.lanes & self._spoiled if self._spoiled.size else read.lanes
+            lane = int(np.argmax(telling if telling.any() else read.lanes))
+            cell = int(read.cells[lane])
+            self._note_read(read.allocation.element_name(cell), read.allocation.space, lane, line)
+
+    def has_read(self, line: int | None, cell: str) -> bool:
+        """Did a line read this cell, "tile[1, 0]", before anything was written there?"""
+        array = cell.split("[")[0]
+        read = self._reads.get((line or 0, array))
+        if read is None:
+            return False
+        return any(read.allocation.element_name(int(n)) == cell for n in np.flatnonzero(read.all))
+
+    def _note_read(self, name: str, space: str, lane: int, line: int) -> None:
+        who, thread = self.who(lane)
+        where = {
+            "shared": "Shared memory starts with undefined contents.",
+            "local": "A local array starts with undefined contents.",
+            "global": "What stands there before the launch is undefined.",
+        }[space]
+        found = finding(
+            "uninitialised-read",
+            say(
+                "{who} reads {name}, which no thread has written. {where}",
+                who=who,
+                name=name,
+                where=where,
+            ),
+            line,
+            "Which thread should have written this cell, and did it always do so?",
+            threads=(thread,),
+            cell=name,
+        )
+        self.note(found)

@@ -3,16 +3,37 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import builtins
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NoReturn
 
 from course_lib.emulator.errors import rejection
+from course_lib.emulator.language.constants import ConstantList, constant_of_reference
 from course_lib.emulator.language.kernel import Kernel
-from course_lib.emulator.plain.values import is_plain
-from course_lib.sentences import say
-from course_lib.words import plural
+from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable, did_you_mean
+from course_lib.emulator.plain.values import (
+    ITEMS_PER_STEP,
+    MAX_ROUNDING,
+    Items,
+    Number,
+    Record,
+    Sequence,
+    Stop,
+    binary,
+    checked,
+    collect,
+    formatted,
+    gather,
+    is_plain,
+    kind_of,
+    refuse_strangers,
+    truth,
+)
+from course_lib.wording.sentences import say
+from course_lib.wording.words import plural
 
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp)
 
@@ -132,3 +153,178 @@ def not_known(what: str, node: ast.AST, hint: str = "") -> NoReturn:
     """Something of Python's that is not followed."""
     message = say("{what} is not known in a plain function.", what=what)
     raise rejection("unsupported", message, node, hint)
+
+
+# --- Python's own functions, and those of math, that a plain function may call --------------------
+
+
+def _sum(items: Iterator[Any], start: Any = 0) -> Any:
+    total = _number(start)
+    for each in items:
+        total = checked(total + _number(each))
+    return total
+
+
+def _round(number: Any, digits: Any = None) -> Any:
+    _number(number)
+    if digits is None:
+        return round(number)
+    if not isinstance(digits, int) or abs(digits) > MAX_ROUNDING:
+        raise Stop(
+            "not-allowed",
+            say("Rounding is for at most {most} digits.", most=MAX_ROUNDING),
+        )
+    return round(number, digits)
+
+
+def _number(value: Any) -> Any:
+    if not isinstance(value, Number):
+        raise TypeError(f"a number is needed here, not {kind_of(value)}")
+    return value
+
+
+def _on_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *values: function(*map(_number, values))
+
+
+def _cast(kind: type) -> Callable[..., Any]:
+    def cast(value: Any) -> Any:
+        return kind(value if isinstance(value, str) else _number(value))
+
+    return cast
+
+
+def _text(value: Any) -> str:
+    return formatted(value, "")
+
+
+def _longest(items: Any) -> int:
+    if not isinstance(items, (*Sequence, set)):
+        raise TypeError(f"{kind_of(items)} has no length")
+    return len(items)
+
+
+def _range(*bounds: Any) -> range:
+    return range(*bounds)
+
+
+def _extreme(function: Callable[..., Any]) -> Callable[..., Any]:
+    def extreme(*values: Any) -> Any:
+        if len(values) == 1 and not isinstance(values[0], Iterator):
+            raise TypeError(f"{kind_of(values[0])} is no sequence")
+        for each in values if len(values) > 1 else ():
+            refuse_strangers(each)
+        return function(*values)
+
+    return extreme
+
+
+# Functions of values. What stands in FROM_ITEMS is handed iterators in place of sequences.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "builtins.abs": _on_numbers(abs),
+    "builtins.bool": lambda value=False: truth(value),
+    "builtins.divmod": _on_numbers(divmod),
+    "builtins.float": _cast(float),
+    "builtins.int": _cast(int),
+    "builtins.len": _longest,
+    "builtins.pow": lambda left, right: binary(ast.Pow(), _number(left), _number(right)),
+    "builtins.print": lambda *values: None,
+    "builtins.range": _range,
+    "builtins.round": _round,
+    "builtins.str": _text,
+}
+_MATH = (
+    "ceil floor trunc sqrt isqrt gcd lcm exp log log2 log10 pow fabs fmod hypot copysign "
+    "sin cos tan asin acos atan atan2 sinh cosh tanh degrees radians isfinite isinf isnan"
+)
+FUNCTIONS |= {f"math.{name}": _on_numbers(getattr(math, name)) for name in _MATH.split()}
+# A lesson imports NumPy, so its names are at hand; there, whole numbers come as floats.
+FUNCTIONS["numpy.ceil"] = _on_numbers(lambda number: float(math.ceil(number)))
+FUNCTIONS["numpy.floor"] = _on_numbers(lambda number: float(math.floor(number)))
+FUNCTIONS["numpy.gcd"] = FUNCTIONS["math.gcd"]
+FROM_ITEMS: dict[str, Callable[..., Any]] = {
+    "builtins.all": lambda items: all(map(truth, items)),
+    "builtins.any": lambda items: any(map(truth, items)),
+    "builtins.enumerate": lambda items, start=0: Items(enumerate(items, start)),
+    "builtins.list": lambda items=(): collect(items),
+    "builtins.max": _extreme(max),
+    "builtins.min": _extreme(min),
+    "builtins.reversed": lambda items: Items(reversed(collect(items))),
+    "builtins.set": lambda items=(): gather(iter(items)),
+    "builtins.sorted": lambda items: sorted(collect(items)),
+    "builtins.sum": _sum,
+    "builtins.tuple": lambda items=(): tuple(collect(items)),
+    "builtins.zip": lambda *items: Items(zip(*items, strict=False)),
+}
+
+
+# --- What a name or an attribute in a plain function stands for -----------------------------------
+
+
+def look_up(name: str, node: ast.AST, scope: Scope, spend: Callable[[int, ast.AST], None]) -> Any:
+    """A variable of this scope or of those around it, a name of the module, or Python's."""
+    here: Scope | None = scope
+    while here is not None:
+        if name in here.variables:
+            return here.variables[name]
+        if name in here.own:
+            stopped(
+                node,
+                say("{name} is read here before it is set.", name=name),
+                code="uninitialised-read",
+            )
+        here = here.outer
+    if name in scope.names:
+        value = scope.names[name]
+        if isinstance(value, tuple):
+            spend(len(value) // ITEMS_PER_STEP, node)
+        return _of_module(name, value, node)
+    return _of_python(name, node, scope)
+
+
+def _of_module(name: str, value: Any, node: ast.AST) -> Any:
+    if isinstance(value, Kernel):
+        return function_of(value)
+    if isinstance(value, Unusable):
+        code = "not-allowed" if value.code == "not-allowed" else "unsupported"
+        raise rejection(code, say("This cannot be used here: {reason}", reason=value.reason), node)
+    if isinstance(value, Reference) or is_plain(value):
+        return value
+    what = f"a {type(value).__name__}"
+    if isinstance(value, (list, ConstantList)):
+        what = "a list outside of the function, where a tuple would do"
+    raise rejection(
+        "unsupported",
+        say("{name} cannot be used here: it is {what}.", name=name, what=what),
+        node,
+    )
+
+
+def _of_python(name: str, node: ast.AST, scope: Scope) -> Any:
+    path = f"builtins.{name}"
+    if path in FUNCTIONS or path in FROM_ITEMS:
+        return Reference(path)
+    if name in FORBIDDEN_BUILTINS or name.startswith("__"):
+        raise rejection("not-allowed", say("An answer may not use {name}.", name=name), node)
+    if hasattr(builtins, name):
+        not_known(name, node)
+    known = [*scope.variables, *(each for each in scope.names if not each.startswith("_"))]
+    hint = did_you_mean(name, known, alike=0.6) or "Is it mistyped, or is an import missing?"
+    stopped(node, say("Nothing is called {name} here.", name=name), hint, code="uninitialised-read")
+
+
+def attribute(owner: Any, name: str, node: ast.Attribute) -> Any:
+    """`owner.name`: a field of a record, or a name of a module."""
+    if name.startswith("_"):
+        raise rejection("not-allowed", say("An answer may not look at {name}.", name=name), node)
+    if isinstance(owner, Record):
+        if name in owner.values:
+            return owner.values[name]
+        fields = say("It has {fields}.", fields=", ".join(owner.values))
+        hint = did_you_mean(name, owner.values, alike=0.5) or fields
+        stopped(node, say("{owner} has no attribute {name}.", owner=owner.name, name=name), hint)
+    if isinstance(owner, Reference):
+        reference = owner.attribute(name)
+        constant = constant_of_reference(reference)
+        return reference if constant is None else constant
+    raise rejection("unsupported", say("The attribute {name} is not known here.", name=name), node)

@@ -23,17 +23,19 @@ from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import Reference
 from course_lib.emulator.plain import values
 from course_lib.emulator.plain.functions import (
+    FROM_ITEMS,
+    FUNCTIONS,
     Function,
     Scope,
+    attribute,
     bind,
     check_signature,
     function_of,
+    look_up,
     names_set_in,
     not_known,
     stopped,
 )
-from course_lib.emulator.plain.known_functions import FROM_ITEMS, FUNCTIONS
-from course_lib.emulator.plain.names import attribute, look_up
 from course_lib.emulator.plain.values import (
     ITEMS_PER_STEP,
     Items,
@@ -43,7 +45,7 @@ from course_lib.emulator.plain.values import (
     is_plain,
     set_element,
 )
-from course_lib.sentences import Line, say
+from course_lib.wording.sentences import Line, say
 
 STEPS = 1_000_000
 MAX_DEPTH = 150  # expressions and statements inside each other, over all calls

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from course_lib.emulator.profile.counters import Counters
     from course_lib.emulator.profile.profile import Profile
-    from course_lib.findings import Finding
+    from course_lib.wording.findings import Finding
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from typing import Literal
 
 import numpy as np
 
-from course_lib.emulator.profile.cost import SECTOR_BYTES
-from course_lib.emulator.profile.line_stream import KINDS, LINE_BYTES, LineStream
+from course_lib.emulator.profile.counters import KINDS, LINE_BYTES, SECTOR_BYTES, LineStream
 from course_lib.emulator.profile.profile import Profile
 
 FLOAT32_BYTES = 4

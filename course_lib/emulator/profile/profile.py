@@ -12,10 +12,9 @@ from course_lib.emulator.budget import OpenLoop
 from course_lib.emulator.errors import EmulatorError
 from course_lib.emulator.profile import annotate
 from course_lib.emulator.profile.as_compiled import AsCompiled
-from course_lib.emulator.profile.counters import Counters, LineCounters
-from course_lib.emulator.profile.line_stream import LineStream
+from course_lib.emulator.profile.counters import Counters, LineCounters, LineStream
 from course_lib.emulator.state.lanes import Mask
-from course_lib.findings import Finding, by_importance
+from course_lib.wording.findings import Finding, by_importance
 
 
 @dataclass

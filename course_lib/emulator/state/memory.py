@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
-from course_lib.words import element
+from course_lib.wording.words import element
 
 NEVER_WRITTEN = -1
 GLOBAL_ALIGNMENT = 256
@@ -104,7 +104,7 @@ class Allocation:
         copies: which cells of a shared array asynchronous copies are on their way to, if any.
         spacing: bytes from one cell to the next; more than an element has, in a field of records.
         within: of a field the allocation of the records, and the field's name as it is written.
-        fields: the allocations of the fields, by name, as far as they were made; see fields.py.
+        fields: the allocations of the fields, by name, as far as they were made; see indices.py.
         by_lane: of local memory, whether it lies lane after lane, and not cell after cell.
     """
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from course_lib.devices import DEVICES, Device, device, occupancy
-from course_lib.figures.budgets import sm_budget
+from course_lib.devices.occupancy import Occupancy
+from course_lib.figures.hierarchy import sm_budget
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene
 from course_lib.figures.picture import Picture
-from course_lib.occupancy import Occupancy
-from course_lib.words import counted, joined
+from course_lib.wording.words import counted, joined
 
 # One GPU for each compute capability: limits do not depend on more.
 _GPUS = ("T4", "V100", "A100-40", "A6000", "L4", "H100", "B200", "5090")

@@ -16,7 +16,7 @@ from course_lib.figures.interactive import Control, Interactive, Layer, Scene, l
 from course_lib.figures.interactive.paths import grid
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
-from course_lib.words import counted
+from course_lib.wording.words import counted
 
 _SIZES = (1, 2, 4, 8, 16)
 _GPUS = ("T4", "A100-40", "A6000", "H100")

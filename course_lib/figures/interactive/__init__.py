@@ -1,7 +1,6 @@
 """Build figures that a reader can play with: states computed in Python, shown by a small player."""
 
-from course_lib.figures.interactive.controls import Control
-from course_lib.figures.interactive.layers import Layer, layers_over
+from course_lib.figures.interactive.layers import Control, Layer, layers_over
 from course_lib.figures.interactive.player import MAX_BYTES, Interactive
 from course_lib.figures.interactive.scene import Scene, arrow_path
 

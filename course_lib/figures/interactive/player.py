@@ -11,9 +11,9 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from course_lib.figures.interactive.controls import Control
 from course_lib.figures.interactive.layers import (
     DIGITS,
+    Control,
     Layer,
     Table,
     table_of_patches,

@@ -10,7 +10,7 @@ import numpy as np
 
 from course_lib.emulator.film import Arrival, Film, MemoryOperation, Passing
 from course_lib.emulator.state.lanes import WARP_SIZE
-from course_lib.findings import Finding
+from course_lib.wording.findings import Finding
 
 Kind = Literal["load", "multiply", "use", "store"]
 Place = tuple[str, tuple[int, ...]]  # a shared array and a cell of it

@@ -14,9 +14,9 @@ import numpy as np
 from course_lib.emulator import Kernel, KernelRejected, kernel_from, load_program
 from course_lib.emulator.film import Film, film
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
-from course_lib.errors import PlainError
-from course_lib.exercise import Launch
-from course_lib.words import counted
+from course_lib.registry.exercise import Launch
+from course_lib.wording.errors import PlainError
+from course_lib.wording.words import counted
 
 LARGEST_TILE = 8
 MOST_BARRIERS = 3  # to choose from in a figure

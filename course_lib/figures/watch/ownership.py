@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator import Kernel
-from course_lib.exercise import Launch
 from course_lib.figures.interactive import Control, Interactive
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.kernels import (
@@ -23,6 +22,7 @@ from course_lib.figures.watch.kernels import (
 )
 from course_lib.figures.watch.owners import Ownership, ownership
 from course_lib.figures.watch.ownership_scene import OwnerStory
+from course_lib.registry.exercise import Launch
 
 LONGEST_SIDE = 64
 MOST_THREADS = 1600

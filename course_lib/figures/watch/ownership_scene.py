@@ -12,7 +12,7 @@ from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.figures.interactive import Layer, Scene, paths
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.watch.owners import Cell, Ownership
-from course_lib.words import counted, span
+from course_lib.wording.words import counted, span
 
 _STRIP = 34  # how thick A and B are drawn
 _WARP_COLOURS = ("a", "b", "d", "c")

@@ -9,11 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import entries
 from course_lib.curriculum import TASKS
 from course_lib.emulator import Kernel
 from course_lib.emulator.state.lanes import WARP_SIZE
-from course_lib.exercise import Launch
 from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Kind, Showing, find_wrong_reads, main_race, showing
@@ -32,6 +30,8 @@ from course_lib.figures.watch.kernels import (
     without_barriers,
 )
 from course_lib.figures.watch.race_scene import RaceStory
+from course_lib.registry import entry_checks as entries
+from course_lib.registry.exercise import Launch
 
 MOST_WARPS = 4
 MOST_BEATS = 24

@@ -12,8 +12,8 @@ from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.figures.interactive import Scene, arrow_path
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.watch.hazard import Beat, Showing, WrongRead
-from course_lib.findings import Finding
-from course_lib.words import element, joined, plural, shortened
+from course_lib.wording.findings import Finding
+from course_lib.wording.words import element, joined, plural, shortened
 
 _LEFT, _RIGHT = 96.0, 706.0
 _TOP, _PITCH, _HIGH = 44.0, 70.0, 34.0

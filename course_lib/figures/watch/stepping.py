@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.emulator import Kernel
-from course_lib.exercise import Launch
 from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.kernels import (
@@ -27,7 +26,8 @@ from course_lib.figures.watch.kernels import (
 )
 from course_lib.figures.watch.stepping_scene import StepStory
 from course_lib.figures.watch.walk import Cell, Walk, walk
-from course_lib.words import joined
+from course_lib.registry.exercise import Launch
+from course_lib.wording.words import joined
 
 LONGEST_SIDE = 16
 MOST_STAGES = 90
@@ -231,7 +231,7 @@ def _check(way: Walk, plan: Walkthrough) -> None:
 
 def _still(plan: Walkthrough, way: Walk, is_wrong: bool) -> Picture:
     """The strip of steps where it fits and says what the run did, else the way of the block."""
-    from course_lib.figures.reuse import block_tiles  # late: they need matplotlib
+    from course_lib.figures.attention import block_tiles  # late: they need matplotlib
     from course_lib.figures.steps import k_steps
 
     a, b, _ = plan.matrices

@@ -12,8 +12,8 @@ from course_lib.emulator.film import Film
 from course_lib.figures.interactive import Scene
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.watch.walk import Cell, Stage, Walk
-from course_lib.findings import CODES
-from course_lib.words import counted, joined, plural, region
+from course_lib.wording.findings import CODES
+from course_lib.wording.words import counted, joined, plural, region
 
 _CHIPS = (
     ("load", "load tiles"),

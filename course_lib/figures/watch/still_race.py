@@ -10,7 +10,7 @@ from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Showing, WrongRead
 from course_lib.figures.watch.race_scene import key_of
-from course_lib.words import element
+from course_lib.wording.words import element
 
 _LEFT, _RIGHT = 0.95, 7.4
 _LANE = 0.52

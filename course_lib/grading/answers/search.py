@@ -14,12 +14,9 @@ from typing import Protocol
 
 from course_lib.curriculum import Exercise
 from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
-from course_lib.grading.answers.absence import why_none
 from course_lib.grading.answers.assembling import assemble, surroundings
-from course_lib.grading.answers.cell_code import read_code
-from course_lib.grading.answers.doubts import doubt_about, doubt_without_answer
-from course_lib.grading.answers.forms import form_of, shapes_of
-from course_lib.grading.answers.segments import Segment, segments_of
+from course_lib.grading.answers.doubts import doubt_about, doubt_without_answer, why_none
+from course_lib.grading.answers.segments import Segment, form_of, read_code, segments_of, shapes_of
 from course_lib.grading.graded import FORMER, GRADED
 from course_lib.grading.records import FoundAnswer, Submission
 

@@ -1,16 +1,169 @@
-"""The cells of a submission, cut where the marker of another exercise begins, in their order."""
+"""What a cell's text says to Python, once what is meant for Jupyter is taken away.
+
+The text is parsed and never executed. What Jupyter does to a cell before Python sees it (magics,
+prompts, a common indent) is undone line by line, so that line numbers stay those of the cell.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterable, Iterator
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
-from course_lib.grading.answers.cell_code import CellCode, read_code
-from course_lib.grading.answers.statements import Statement
+from course_lib.curriculum import Exercise
+from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
+from course_lib.emulator.language.bindings import ANY, Binding
+from course_lib.grading.answers.statements import Statement, statements_of
 from course_lib.grading.graded import GRADED
 from course_lib.grading.records import Submission, SubmittedFile, TextCell
+
+# Cell magics whose cell Python runs; below any other one, a cell is text.
+# `%%timeit` runs it too, but in a function of its own, where nothing stays.
+_RUNS = re.compile(r"(?:time|capture|prun|python3?|debug|script python3?)(?!\w)")
+MAX_STATEMENTS = 1_000  # in one cell, not counting those in functions
+_MAGIC = re.compile(r"[ \t]*(?:[%!?].*|[\w.%]+\?{1,2}[ \t]*)")
+_BINDS = re.compile(r"[ \t]*%(?:run|store|macro|cython|autoreload)\b")  # whatever name
+_GIVEN = re.compile(r"([ \t]*[\w, \t]+=[ \t]*)(?=[%!][\w!(])")  # files = !ls
+_TIMED = re.compile(r"([ \t]*)%time(?:it)?[ \t]+(?=[^ \t-])")
+
+
+@dataclass(frozen=True)
+class CellCode:
+    """A cell as Python.
+
+    Attributes:
+        text: with what is no Python made a comment.
+        statements: what it says; empty if it is not valid.
+        error: why it is not valid, in a few words with the line, or None.
+        is_too_long: it is not valid because no more than this is read.
+        was_run: Python would have run it, below its cell magic.
+        repairs: what was made a comment, one sentence each.
+        commands: what commands to Jupyter bind, such as `%run other.py`.
+    """
+
+    text: str
+    statements: tuple[Statement, ...] = ()
+    error: str | None = None
+    is_too_long: bool = False
+    was_run: bool = True
+    repairs: tuple[str, ...] = ()
+    commands: tuple[Binding, ...] = ()
+
+
+def read_code(text: str) -> CellCode:
+    """What a cell's text says to Python; never raises."""
+    code = _read(text)
+    if code.is_too_long:
+        return code
+    if code.error is None:
+        return _unpacked_cell_magic(code)
+    plain, was_run, changed = _without_jupyter(text)
+    if plain == text:
+        return code
+    lines = text.split("\n")
+    commands = tuple(
+        Binding(ANY, number, f"by `{lines[number - 1].split()[0]}`")
+        for number in changed
+        if _BINDS.match(lines[number - 1])
+    )
+    repairs: tuple[str, ...] = ()
+    if changed:
+        repairs = (f"Commands to Jupyter were passed over ({listed_lines(changed)}).",)
+    return replace(_read(plain), was_run=was_run, repairs=repairs, commands=commands)
+
+
+def _read(text: str) -> CellCode:
+    if len(text) > MAX_SOURCE_CHARACTERS:
+        return _too_long(text, f"{MAX_SOURCE_CHARACTERS:,} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+        if len(tree.body) > MAX_STATEMENTS:
+            return _too_long(text, f"{MAX_STATEMENTS:,} statements")
+        return CellCode(text, tuple(statements_of(tree)))
+    except SyntaxError as error:
+        return CellCode(text, error=f"line {error.lineno}: {error.msg}")
+    except (ValueError, MemoryError, RecursionError):
+        return CellCode(text, error="it is nested too deeply")
+
+
+def _too_long(text: str, most: str) -> CellCode:
+    return CellCode(text, error=f"it has more than {most}", is_too_long=True)
+
+
+# --- what Jupyter takes away ------------------------------------------------------------------
+
+
+def _without_jupyter(text: str) -> tuple[str, bool, list[int]]:
+    """The cell as Python, whether it is run, and the lines that were changed."""
+    lines = _without_prompts(text.split("\n"))
+    lines = _without_indent(lines)
+    was_run, first, changed = True, True, []
+    for number, line in enumerate(lines, start=1):
+        stripped = line.strip()
+        if first and stripped.startswith("%%"):
+            was_run = bool(_RUNS.match(stripped[2:].strip())) or stripped == "%%"
+        first = first and (not stripped or stripped.startswith(("%%", "#")))
+        timed = _TIMED.match(line)
+        given = _GIVEN.match(line)
+        if timed and not stripped.startswith("%%"):
+            lines[number - 1] = timed[1] + line[timed.end() :]
+        elif given:  # IPython puts a call there, too
+            lines[number - 1] = f"{given[1]}get_ipython()  # {line[given.end() :]}"
+        elif _MAGIC.fullmatch(line):
+            lines[number - 1] = "# " + line
+        else:
+            continue
+        changed.append(number)
+    return "\n".join(lines), was_run, changed
+
+
+def listed_lines(numbers: Sequence[int]) -> str:
+    """ "line 3", or "lines 3, 4 and 9", or the first few of many."""
+    if len(numbers) == 1:
+        return f"line {numbers[0]}"
+    if len(numbers) > 6:
+        return f"lines {', '.join(map(str, numbers[:5]))} and {len(numbers) - 5} more"
+    return f"lines {', '.join(map(str, numbers[:-1]))} and {numbers[-1]}"
+
+
+def _without_prompts(lines: list[str]) -> list[str]:
+    first = next((line for line in lines if line.strip()), "")
+    if not first.startswith(">>>"):
+        return lines
+    return [re.sub(r"^(?:>>>|\.\.\.) ?", "", line) for line in lines]
+
+
+def _without_indent(lines: list[str]) -> list[str]:
+    """Without the first line's indent on all lines, as IPython does it."""
+    first = next((line for line in lines if line.strip() and line.strip()[0] not in "#%!"), "")
+    indent = first[: len(first) - len(first.lstrip())]
+    if not indent:
+        return lines
+    return [line.removeprefix(indent) for line in lines]
+
+
+def _unpacked_cell_magic(code: CellCode) -> CellCode:
+    """A script exported by Jupyter holds a cell with a cell magic as one long string."""
+    if "run_cell_magic" not in code.text or len(code.statements) != 1:
+        return code
+    match ast.parse(code.text).body:
+        case [ast.Expr(ast.Call(ast.Attribute(attr="run_cell_magic"), [name, _, body]))]:
+            if isinstance(name, ast.Constant) and isinstance(body, ast.Constant):
+                if isinstance(body.value, str):
+                    was_run = bool(_RUNS.match(str(name.value)))
+                    return replace(_read(body.value), was_run=was_run)
+    return code
+
+
+# --- The cells of a submission, cut where the marker of another exercise begins, in their order ---
+
 
 _MARKER = re.compile(
     r"^[ \t]*#+[ \t]*exercise\b[ \t:.#-]*(?P<id>[A-Za-z_]\w*)(?P<rest>.*)$",
@@ -164,3 +317,90 @@ def _unfenced(text: str) -> str:
         else:
             kept.append(line if inside or _MARKER.match(line) else "")
     return "\n".join(kept)
+
+
+# --- What an answer looks like in a student's cells: one function, or some constants --------------
+
+
+class Form(ABC):
+    """How to recognise the answer to an exercise.
+
+    Attributes:
+        is_one_function: it may be found by its name anywhere, and be cut in two by a cell's end.
+    """
+
+    is_one_function: ClassVar[bool]
+
+    def __init__(self, exercise: Exercise) -> None:
+        self.exercise = exercise
+        self.names = exercise.names_to_define
+
+    @abstractmethod
+    def is_defined_in(self, segment: Segment) -> bool:
+        """Whether all that is asked for stands there, complete or not."""
+
+    @abstractmethod
+    def is_changed_in(self, segment: Segment, given: frozenset[str]) -> bool:
+        """Whether what is defined there is more than what was given."""
+
+    @abstractmethod
+    def is_attempted_in(self, segment: Segment, marked: bool) -> bool:
+        """Whether a cell without the definition tries to answer all the same."""
+
+    def is_begun_in(self, segment: Segment) -> bool:
+        """Whether the first line of a definition stands there, readable or not."""
+        return False
+
+
+class FunctionForm(Form):
+    """A function with the exercise's name."""
+
+    is_one_function = True
+
+    def is_defined_in(self, segment: Segment) -> bool:
+        bound = segment.binding(self.exercise.id)
+        return any(each.kind == "function" or each.makes for each in bound)
+
+    def is_changed_in(self, segment: Segment, given: frozenset[str]) -> bool:
+        bound = segment.binding(self.exercise.id)
+        last = [each for each in bound if each.kind == "function" or each.makes][-1]
+        return not last.is_stub and last.shape not in given
+
+    def is_attempted_in(self, segment: Segment, marked: bool) -> bool:
+        return bool(segment.binding(self.exercise.id)) or self.is_begun_in(segment)
+
+    def is_begun_in(self, segment: Segment) -> bool:
+        pattern = rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{self.exercise.id}[ \t]*\("
+        return re.search(pattern, segment.text, re.MULTILINE) is not None
+
+
+class ConstantsForm(Form):
+    """Numbers under the names that the exercise gives."""
+
+    is_one_function = False
+
+    def is_defined_in(self, segment: Segment) -> bool:
+        if not all(map(segment.mentions, self.names)):
+            return False
+        statements = segment.code.statements
+        bound = frozenset[str]().union(*(each.binds for each in statements))
+        # With a kernel in it, it is the answer to another exercise that has such constants.
+        return bound.issuperset(self.names) and not any(
+            each.kind == "function" for each in statements
+        )
+
+    def is_changed_in(self, segment: Segment, given: frozenset[str]) -> bool:
+        return not given or shapes_of(self.names, segment.code) != given
+
+    def is_attempted_in(self, segment: Segment, marked: bool) -> bool:
+        return marked and any(map(segment.binding, self.names))
+
+
+def form_of(exercise: Exercise) -> Form:
+    """How an answer to this exercise is written."""
+    return FunctionForm(exercise) if exercise.kind.is_function else ConstantsForm(exercise)
+
+
+def shapes_of(names: Collection[str], code: CellCode) -> frozenset[str]:
+    """What tells whether an answer is still the one that was given."""
+    return frozenset(each.shape for each in code.statements if each.binds.intersection(names))

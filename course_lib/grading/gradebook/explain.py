@@ -1,21 +1,81 @@
-"""Says in plain text how one verdict came to be: for `grade --explain STUDENT EXERCISE`."""
+"""Writes the page of all answers in words, question by question, for the person who reads them."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from course_lib.curriculum import PROPERTIES
-from course_lib.findings import CODES, Finding
-from course_lib.grading.gradebook.counted import SHOWN_DIGITS, Event, history_lines
-from course_lib.grading.gradebook.safe_text import lines_to_show, one_line, visible
+from course_lib.grading.answers.assembling import TextQuestion
+from course_lib.grading.gradebook.class_list import SHOWN_DIGITS, Event, history_lines
+from course_lib.grading.gradebook.feedback import filled
 from course_lib.grading.gradebook.scoring import lost_by
+from course_lib.grading.gradebook.tables import lines_to_show, one_line, visible
 from course_lib.grading.graded import GRADED
+from course_lib.grading.overrides import key_of
 from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings
-from course_lib.sentences import whole
-from course_lib.words import decimal
+from course_lib.wording.findings import CODES, Finding
+from course_lib.wording.sentences import whole
+from course_lib.wording.words import decimal
+
+
+@dataclass(frozen=True)
+class ReadAnswer:
+    """One answer, as the page shows it.
+
+    Attributes:
+        row: its row of the gradebook.
+        head: the head of its table in overrides.toml.
+        lines: the text.
+        points: those that are set, or "".
+    """
+
+    row: GradebookRow
+    head: str
+    lines: Sequence[str]
+    points: str
+
+
+def text_answers_page(
+    rows: Sequence[GradebookRow],
+    questions: Mapping[str, TextQuestion],
+    settings: Settings,
+    called: Mapping[str, str],
+) -> str | None:
+    """The page; None if the course asks nothing in words.
+
+    Args:
+        rows: of all submissions.
+        questions: what is asked.
+        settings: what the questions are worth.
+        called: the name of each submission, by its key.
+    """
+    asked = [
+        (
+            each,
+            decimal(settings.max_points(name)),
+            [_shown(row) for row in rows if row.exercise == name],
+        )
+        for name, each in questions.items()
+    ]
+    if not asked:
+        return None
+    title = f"Answers in words · {settings.title}"
+    return filled("text_answers.html", title, course=settings.title, asked=asked, called=called)
+
+
+def _shown(row: GradebookRow) -> ReadAnswer:
+    lines, left = lines_to_show(row.answer.text) if row.answer else ([row.reason], 0)
+    more = [f"And {left} more lines."] if left else []
+    given = decimal(row.points) if row.is_set and row.points is not None else ""
+    return ReadAnswer(row, f"[{key_of(row.submission.key, row.exercise)}]", [*lines, *more], given)
+
+
+# --- Says in plain text how one verdict came to be: for `grade --explain STUDENT EXERCISE` --------
+
 
 WIDTH = 96
 TRIED = {

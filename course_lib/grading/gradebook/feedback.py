@@ -1,30 +1,143 @@
-"""Writes the page that one student gets: the answers, and what was found at which line.
+"""Fills the templates of grading's pages; what a template says of a value is always escaped.
 
-What a page shows: the student's own text, sizes (shapes, launches), places and counts. What it
-never shows: a number that was drawn for the inputs, or that came out of them, rightly or wrongly:
-an answer could carry an input out in what it computes. A finding's sentences leave them out for
-this reader, and tell them to instructors; the seed stands in the instructors' report alone.
+A page has no script and asks for nothing: its own policy forbids both, so even text that had
+escaped its escaping would stay text.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
+from pathlib import Path
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from course_lib.building.notebook import BuildError, exercise_id, read, source
 from course_lib.curriculum import PROPERTIES
-from course_lib.findings import CODES, Finding
-from course_lib.grading.gradebook.hints import Hint, read_hints
-from course_lib.grading.gradebook.page import filled
-from course_lib.grading.gradebook.safe_text import lines_to_show, shortened
 from course_lib.grading.gradebook.scoring import lost_by
-from course_lib.grading.gradebook.tables import grade, lateness
+from course_lib.grading.gradebook.tables import as_html, grade, lateness, lines_to_show, shortened
 from course_lib.grading.graded import GRADED
 from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings, total
-from course_lib.sentences import whole
-from course_lib.words import decimal
+from course_lib.web import escape, read_beside
+from course_lib.wording.findings import CODES, Finding
+from course_lib.wording.sentences import whole
+from course_lib.wording.words import decimal
+
+GENERATOR = "matmul-ladder grade"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+HOME = "course_lib.grading.gradebook"
+
+
+def filled(template: str, title: str, **values: object) -> str:
+    """A whole page.
+
+    Args:
+        template: the name of a file in `templates`.
+        title: what the browser's tab says.
+        values: what the template shows. Text is escaped, and what cannot be seen in it is marked;
+            HTML of ours comes as Markup.
+    """
+    style = Markup(read_beside("course_lib.web", "theme.css") + read_beside(HOME, "page.css"))
+    page = _templates().get_template(template)
+    policy = Markup(POLICY)
+    return page.render(title=title, style=style, policy=policy, generator=GENERATOR, **values)
+
+
+@cache
+def _templates() -> Environment:
+    environment = Environment(
+        loader=PackageLoader(HOME),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {"points": decimal, "source": _source}
+    return environment
+
+
+def _shown(value: object) -> Markup:
+    """What stands on the page for a value."""
+    return (
+        value
+        if isinstance(value, Markup)
+        else Markup(as_html(value if isinstance(value, str) else str(value)))
+    )
+
+
+def _source(text: str) -> Markup:
+    """A line of code: of white space it keeps tabs alone."""
+    return Markup(as_html(text, keep="\t"))
+
+
+# --- Reads the hints of an exercise from the instructor's notebook, where they stand in folds -----
+
+
+_FOLD = re.compile(r"<details>\s*<summary>(Hint[^<]*)</summary>(.*?)</details>", re.DOTALL)
+_MARKS = (
+    (re.compile(r"`([^`]+)`"), r"<code>\1</code>"),
+    (re.compile(r"\*\*([^*]+)\*\*"), r"<strong>\1</strong>"),
+    (re.compile(r"(?<!\*)\*([^*\s][^*]*)\*(?!\*)"), r"<em>\1</em>"),
+)
+
+
+@dataclass(frozen=True)
+class Hint:
+    """One fold: its title, and its text; of Markdown they use code, bold and italics."""
+
+    title: str
+    text: str
+
+    def title_as_html(self) -> Markup:
+        """The title between tags."""
+        return Markup(_inline(self.title))
+
+    def as_html(self) -> Markup:
+        """The text as paragraphs."""
+        return Markup("".join(f"<p>{_inline(each)}</p>" for each in self.text.split("\n\n")))
+
+
+@cache
+def read_hints(folder: Path) -> dict[str, tuple[Hint, ...]]:
+    """The hints of every exercise in a folder of notebooks: those that follow its answer cell."""
+    found: dict[str, tuple[Hint, ...]] = {}
+    for path in sorted(folder.glob("*.ipynb")):
+        try:
+            cells = read(path)["cells"]
+        except (BuildError, OSError):
+            continue  # its exercises have no hints; that costs nobody a point
+        current = None
+        for cell in cells:
+            current = exercise_id(cell) or current
+            if current and cell["cell_type"] == "markdown":
+                hints = (Hint(*map(str.strip, each)) for each in _FOLD.findall(source(cell)))
+                found[current] = (*found.get(current, ()), *hints)
+    return found
+
+
+def _inline(paragraph: str) -> str:
+    text = escape(" ".join(paragraph.split()))
+    for mark, html in _MARKS:
+        text = mark.sub(html, text)
+    return text
+
+
+# --- Writes the page that one student gets: the answers, and what was found at which line ---------
+# What a page shows: the student's own text, sizes (shapes, launches), places and counts. What it
+# never shows: a number that was drawn for the inputs, or that came out of them, rightly or
+# wrongly: an answer could carry an input out in what it computes. A finding's sentences leave them
+# out for this reader, and tell them to instructors; the seed stands in the instructors' report
+# alone.
+
 
 MOST_FINDINGS = 20  # of an answer; nobody mends more at a time
 MOST_CHARACTERS = 1_000  # of a message

@@ -1,27 +1,98 @@
-"""Turns what was found about an answer into a row of the gradebook: points, verdict, reason.
-
-Which properties an answer has shown is decided in one place for students and graders alike,
-diagnosis/points.py. Here a course's own weights are put on them, and a verdict is drawn:
-
-    passed         every property that has points was shown
-    partly         some were
-    failed         none was
-    missing        there is nothing to judge: 0 points, and the reason says what is missing
-    needs review   a person has to decide: no points at all, never 0
-"""
+"""Puts what an instructor has set by hand beside what the judge has found, which stays as it is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 from course_lib.diagnosis.points import lost_properties
-from course_lib.findings import CODES, Finding
-from course_lib.grading.gradebook.safe_text import one_line, shortened
+from course_lib.grading.gradebook.class_list import Graded, called
+from course_lib.grading.gradebook.tables import one_line, shortened
 from course_lib.grading.graded import GRADED
-from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement, Submission, Verdict
+from course_lib.grading.overrides import Overrides, SetForStudent, key_of
+from course_lib.grading.records import (
+    FoundAnswer,
+    GradebookRow,
+    Judgement,
+    Override,
+    Submission,
+    Verdict,
+)
 from course_lib.grading.settings import Settings, total
-from course_lib.sentences import whole
+from course_lib.wording.findings import CODES, Finding
+from course_lib.wording.sentences import whole
+from course_lib.wording.words import counted
+
+
+def whose(overrides: Overrides, found: Sequence[Graded]) -> dict[str, SetForStudent]:
+    """What is set for each submission, by its key.
+
+    Raises:
+        CannotGrade: for a student who is not there or is meant twice, and for an exercise that the
+            student was not asked for.
+    """
+    theirs: dict[str, SetForStudent] = {}
+    for name, given in overrides.students.items():
+        submission, answers = _meant(name, overrides, found)
+        if submission.key in theirs:
+            raise overrides.fail(
+                f"`{key_of(name)}` is set for {submission.key}, as another table is; write both "
+                "into one."
+            )
+        asked = [each.exercise for each in answers if each.exercise]
+        for exercise in given.answers:
+            if exercise not in asked:
+                raise overrides.fail(
+                    f"`{key_of(name, exercise)}`: {one_line(submission.student)} is graded on "
+                    f"{', '.join(asked) or 'no exercise'} alone; name {exercise} with --exercises, "
+                    "or take the table out."
+                )
+        theirs[submission.key] = given
+    return theirs
+
+
+def _meant(name: str, overrides: Overrides, found: Sequence[Graded]) -> Graded:
+    those = called(name, found)
+    if len(those) == 1:
+        return those[0]
+    key = key_of(name)
+    if not those:
+        raise overrides.fail(
+            f"nothing was handed in by `{key}`; the names are in the first column of grades.csv, "
+            "and one with a space or a dot stands in quotes."
+        )
+    keys = ", ".join(submission.key for submission, _ in those)
+    raise overrides.fail(
+        f"`{key}` is the name of {counted(len(those), 'submission')}; name one: {keys}."
+    )
+
+
+def with_what_is_set(
+    rows: Iterable[GradebookRow], theirs: Mapping[str, SetForStudent]
+) -> list[GradebookRow]:
+    """The rows, with points, comments and late days that were set by hand."""
+    return [_with(row, theirs.get(row.submission.key)) for row in rows]
+
+
+def _with(row: GradebookRow, given: SetForStudent | None) -> GradebookRow:
+    if given is None:
+        return row
+    override = given.answers.get(row.exercise, Override())
+    points = row.points if override.points is None else override.points
+    return replace(row, points=points, override=override, standing=given.standing)
+
+
+# --- Turns what was found about an answer into a row of the gradebook: points, verdict, reason ----
+# Which properties an answer has shown is decided in one place for students and graders alike,
+# diagnosis/points.py. Here a course's own weights are put on them, and a verdict is drawn:
+#
+#     passed         every property that has points was shown
+#     partly         some were
+#     failed         none was
+#     missing        there is nothing to judge: 0 points, and the reason says what is missing
+#     needs review   a person has to decide: no points at all, never 0
+
 
 MOST_CHARACTERS = 300  # of a reason
 NOT_JUDGED = {

@@ -15,23 +15,20 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from course_lib.grading.gradebook.class_list import (
-    matched,
-    refuse_losses,
-    refuse_two_of_a_name,
-    some,
-)
-from course_lib.grading.gradebook.counted import (
     SHOWN_DIGITS,
     Counted,
     Event,
     Graded,
     digest_of,
+    matched,
+    refuse_losses,
+    refuse_two_of_a_name,
     shown,
+    some,
 )
-from course_lib.grading.gradebook.safe_text import one_line
-from course_lib.grading.gradebook.tables import grade, lateness
+from course_lib.grading.gradebook.tables import grade, lateness, one_line
 from course_lib.grading.records import FoundAnswer, GradebookRow, Submission
-from course_lib.words import decimal
+from course_lib.wording.words import decimal
 
 MOST_CHARACTERS = 500  # of a command
 

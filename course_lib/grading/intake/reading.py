@@ -1,18 +1,145 @@
-"""One notebook file as text cells, whatever is in it: nothing is executed, and nothing hangs.
-
-Sources alone are read. Outputs, attachments and metadata are not: they are the student's to
-write, and prove nothing.
-"""
+"""Bytes that a student handed in, as text: any encoding, no control characters."""
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
-from course_lib.grading.intake import decoding, exported_scripts
+from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.grading.records import CellKind, TextCell
+
+_BYTE_ORDER_MARKS = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\x00\x00", "utf-32-le"),  # before UTF-16, whose mark is its beginning
+    (b"\x00\x00\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+# What neither a page nor an XML file can show, and what different programs count as a new line.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff\ud800-\udfff]"
+)
+_FORM_FEED_AT_LINE_START = re.compile(r"^\f+", re.MULTILINE)
+_NEW_LINE = re.compile("\r\n?")
+_MOST_REPAIRS = 100_000  # so many bytes that are no UTF-8 are read one by one
+_MARKED = "\ufffd"  # U+FFFD, the sign for a character that is none
+
+
+def decode(data: bytes) -> str:
+    """The text of a file, whatever program saved it; never raises.
+
+    A byte that is no UTF-8 is read as Windows-1252, its neighbours are not touched by that.
+    """
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return _decode(data[len(mark) :], encoding)
+    return _decode(data, json.detect_encoding(data[:4]) if len(data) >= 4 else "utf-8")
+
+
+def clean(text: str) -> str:
+    """The same text with `\\n` for every new line, and U+FFFD for what is no printable character.
+
+    Python would refuse such a character in code, and allows it in a comment; so it does U+FFFD.
+    """
+    if "\r" in text:
+        text = _NEW_LINE.sub("\n", text)
+    if "\f" in text:
+        text = _FORM_FEED_AT_LINE_START.sub("", text).replace("\f", " ")
+    return _UNPRINTABLE.sub(_MARKED, text)
+
+
+def _decode(data: bytes, encoding: str) -> str:
+    if not encoding.startswith("utf-8"):
+        return data.decode(encoding, "replace")
+    text = data.decode("utf-8", "surrogateescape")
+    return re.sub("[\udc80-\udcff]", _from_windows, text, count=_MOST_REPAIRS)
+
+
+def _from_windows(escaped: re.Match[str]) -> str:
+    return bytes([ord(escaped[0]) - 0xDC00]).decode("cp1252", "replace")
+
+
+# --- Python files that Jupyter, VS Code or Colab exported from a notebook, as cells again ---------
+
+
+# `# %%`, `# %% [markdown]` (VS Code, Jupytext), `# In[3]:` (Jupyter).
+_BOUNDARY = re.compile(
+    r"^#[ \t]*(?:%%(?P<rest>.*)|In[ \t]*\[[ \d*]*\]:?[ \t]*)$", re.MULTILINE | re.IGNORECASE
+)
+_LOOKS_LIKE_PYTHON = re.compile(
+    r"^[ \t]*(?:def[ \t]+\w+[ \t]*\(|import[ \t]+\w|from[ \t]+[\w.]+[ \t]+import\b|@cuda\b"
+    r"|#+[ \t]*EXERCISE\b)",
+    re.MULTILINE | re.IGNORECASE,
+)
+
+
+def cells_of_script(text: str) -> Iterator[TextCell] | None:
+    """The cells of a Python file, or None if it does not look like Python."""
+    if not _LOOKS_LIKE_PYTHON.search(text):
+        return None
+    return _between_boundaries(text) if _BOUNDARY.search(text) else _between_strings(text)
+
+
+def _between_boundaries(text: str) -> Iterator[TextCell]:
+    number, begin, kind = 1, 0, _CODE
+    for boundary in _BOUNDARY.finditer(text):
+        if text[begin : boundary.start()].strip():
+            yield TextCell(kind, text[begin : boundary.start()].strip("\n"), number)
+            number += 1
+        begin, kind = boundary.end(), _cell_kind(boundary["rest"] or "")
+    if text[begin:].strip():
+        yield TextCell(kind, text[begin:].strip("\n"), number)
+
+
+def _between_strings(text: str) -> Iterator[TextCell]:
+    """Colab writes no boundaries, but each cell of text as a string that stands for itself.
+
+    Empty lines above each cell keep the line numbers of the file.
+    """
+    number, line, lines = 1, 1, text.split("\n")
+    for string, words in _strings(text):
+        code = lines[line - 1 : string.lineno - 1]
+        if any(map(str.strip, code)):
+            yield TextCell(_CODE, "\n" * (line - 1) + "\n".join(code).rstrip(), number)
+            number += 1
+        yield TextCell("markdown", words, number)
+        number, line = number + 1, (string.end_lineno or string.lineno) + 1
+    if any(map(str.strip, lines[line - 1 :])):
+        yield TextCell(_CODE, "\n" * (line - 1) + "\n".join(lines[line - 1 :]), number)
+
+
+def _strings(text: str) -> Iterator[tuple[ast.Expr, str]]:
+    """The strings at the top level that take whole lines, each as a statement and as its text."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the student's code
+            body = ast.parse(text).body if len(text) <= MAX_SOURCE_CHARACTERS else []
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return
+    for each in body:
+        match each:
+            case ast.Expr(ast.Constant(str(words))) if each.lineno != each.end_lineno:
+                yield each, words
+
+
+_CODE: CellKind = "code"
+
+
+def _cell_kind(rest: str) -> CellKind:
+    rest = rest.lower()
+    if "[markdown]" in rest or "[md]" in rest:
+        return "markdown"
+    return "raw" if "[raw]" in rest else "code"
+
+
+# --- One notebook file as text cells, whatever is in it: nothing is executed, and nothing hangs ---
+# Sources alone are read. Outputs, attachments and metadata are not: they are the student's to
+# write, and prove nothing.
+
 
 # A notebook of the course has 30 cells and 20,000 characters; with its figures it takes 1 MB.
 MAX_FILE_BYTES = 20_000_000
@@ -64,13 +191,13 @@ def read_cells(data: bytes) -> tuple[TextCell, ...]:
             "clear the outputs of all cells, and save again."
         )
     _refuse_other_formats(data)
-    text = decoding.decode(data).lstrip("\ufeff")
+    text = decode(data).lstrip("\ufeff")
     if not text.strip("\0 \t\r\n"):
         raise NothingThere("The file is empty.")
     if text.lstrip().startswith(("{", "[")):
         return _checked(_cells_of_notebook(_parsed(text)))
     is_short = len(text) <= MAX_CODE_CHARACTERS
-    cells = exported_scripts.cells(decoding.clean(text)) if is_short else None
+    cells = cells_of_script(clean(text)) if is_short else None
     if cells is None:
         raise _why_no_notebook(text)
     return _checked(cells)
@@ -143,7 +270,7 @@ def _cells_of_notebook(root: Any) -> Iterator[TextCell]:
             text_left -= len(source)
         elif len(source) > MAX_CODE_CHARACTERS:
             raise Unreadable(_TOO_MUCH_CODE)
-        yield TextCell(kind, decoding.clean(source), number)
+        yield TextCell(kind, clean(source), number)
 
 
 def _raw_cells(root: Any) -> Iterator[tuple[Any, CellKind]]:

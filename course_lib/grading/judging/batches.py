@@ -1,19 +1,208 @@
-"""What the cells of a batch notebook call: judge an answer, write the judgement down, say it.
-
-This is imported in a kernel of its own. An answer arrives as a string and stays one.
-"""
+"""Reads the instructor's exercise notebooks: the frame in which answers are judged."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from course_lib.checking import examine_source
-from course_lib.errors import PlainError
-from course_lib.findings import CODES, Finding
+from course_lib.curriculum import TASKS, lesson
+from course_lib.grading.errors import CannotGrade
+from course_lib.grading.graded import FORMER, GRADED
 from course_lib.grading.records import Judgement
-from course_lib.sentences import AUDIENCES, in_words, whole
+from course_lib.wording.errors import PlainError
+from course_lib.wording.findings import CODES, Finding
+from course_lib.wording.sentences import AUDIENCES, in_words, whole
+
+_MARKER = re.compile(r"^#\s*EXERCISE\s+(\w+)\s*$", re.MULTILINE)
+# Cells that are no part of what an answer builds on.
+IMPORTS = "import numpy as np\nfrom numba import cuda, float32"
+_TAGS_LEFT_OUT = {"setup", "exercise", "check", "figure"}
+
+
+@dataclass(frozen=True)
+class AssignedExercise:
+    """One exercise as it stands in the instructor's notebook.
+
+    Attributes:
+        exercise: the id.
+        notebook: the name of the file, without the suffix.
+        title: the notebook's first cell of text.
+        statement: the cell of text that says what to do.
+        context: the code above the answer: imports, constants, helpers.
+        stub: the answer cell as students get it.
+        is_former: it is of an earlier edition, and asked only of those who have answered it.
+    """
+
+    exercise: str
+    notebook: str
+    title: str
+    statement: str
+    context: str
+    stub: str = ""
+    is_former: bool = False
+
+
+def read_tasks(folder: Path) -> dict[str, AssignedExercise]:
+    """Every exercise of the notebooks in a folder, by id, and those of earlier editions.
+
+    Raises:
+        CannotGrade: if there is none, or a notebook cannot be read.
+    """
+    if not folder.is_dir():
+        raise CannotGrade(
+            f"There is no folder {folder} with the exercise notebooks; name yours with --notebooks."
+        )
+    tasks: dict[str, AssignedExercise] = {}
+    for path in sorted(folder.glob("*.ipynb")):
+        for task in _tasks_of(path):
+            if task.exercise in tasks:
+                other = tasks[task.exercise].notebook
+                raise CannotGrade(
+                    f"{task.exercise} stands in two notebooks of {folder}: {other}.ipynb and "
+                    f"{path.name}; leave one of them there."
+                )
+            tasks[task.exercise] = task
+    if not tasks:
+        raise CannotGrade(
+            f"No notebook in {folder} has an exercise (a code cell that begins with "
+            "`# EXERCISE` and an id); name your folder with --notebooks."
+        )
+    return {**{name: _former(name) for name in FORMER}, **tasks}
+
+
+def _former(name: str) -> AssignedExercise:
+    """An exercise of an earlier edition, whose notebook there need not be any more."""
+    task = TASKS[name]
+    notebook = lesson(task.lesson).stem
+    statement = f"## {task.title}\n\nAn exercise of an earlier edition of the course."
+    return AssignedExercise(
+        name, notebook, f"# {task.title}", statement, IMPORTS, task.given, is_former=True
+    )
+
+
+def _tasks_of(path: Path) -> list[AssignedExercise]:
+    cells = _cells(path)
+    title = next((text for kind, text, _ in cells if kind == "markdown"), path.stem)
+    tasks: list[AssignedExercise] = []
+    statement = ""
+    above: list[str] = []
+    for kind, text, tags in cells:
+        found = _MARKER.search(text) if kind == "code" else None
+        if found and found.group(1) in GRADED:
+            context = "\n\n".join(above)
+            tasks.append(
+                AssignedExercise(found.group(1), path.stem, title, statement, context, text)
+            )
+            statement = ""
+        elif kind == "markdown" and _begins_exercise(text, statement):
+            statement = text
+        elif kind == "code" and not tags & _TAGS_LEFT_OUT:
+            above.append(text)
+    return tasks
+
+
+def _begins_exercise(text: str, before: str) -> bool:
+    """Is this the section that states an exercise? Its heading may say so; else the first is."""
+    return text.startswith("## Exercise") or (text.startswith("## ") and not before)
+
+
+def _cells(path: Path) -> list[tuple[str, str, set[str]]]:
+    """Kind, text and tags of each cell."""
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        return [_cell(cell) for cell in notebook["cells"]]
+    except OSError as problem:
+        raise CannotGrade(f"{path} cannot be read: {problem.strerror}.") from None
+    except (ValueError, TypeError, KeyError, AttributeError) as problem:
+        raise CannotGrade(f"{path} is no notebook that can be read: {problem}.") from None
+
+
+def _cell(cell: dict[str, Any]) -> tuple[str, str, set[str]]:
+    return cell["cell_type"], "".join(cell["source"]), set(cell.get("metadata", {}).get("tags", []))
+
+
+# --- Makes a batch notebook: the instructor's own, with one cell for each answer ------------------
+
+
+METADATA = "matmul_ladder"  # where a cell says which item it is
+RESULTS = "results.jsonl"  # what the cells write, beside the notebook
+
+NOTE = """\
+*Made by `course.py grade`. Each code cell below hands one answer, as a string, to the examiner, \
+which reads it and never runs it.*"""
+SETUP = """\
+from course_lib.grading.judging import batches
+
+desk = batches.Desk({results!r}, seed={seed}, contexts={contexts})"""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One answer of a batch.
+
+    Attributes:
+        number: its place in the batch.
+        name: "student::exercise", for people; clean.
+        exercise: the id.
+        text: the answer.
+    """
+
+    number: int
+    name: str
+    exercise: str
+    text: str
+
+
+def batch_notebook(tasks: Mapping[str, AssignedExercise], items: Sequence[Item], seed: int) -> str:
+    """The notebook of a batch, as JSON. The items are answers to exercises of one notebook."""
+    wanted = [
+        task for task in tasks.values() if any(each.exercise == task.exercise for each in items)
+    ]
+    contexts = {task.exercise: task.context for task in wanted}
+    setup = SETUP.format(results=RESULTS, seed=seed, contexts=ascii(contexts))
+    cells = [_text(wanted[0].title), _text(NOTE), _code("setup", setup, {"setup": True})]
+    for task in wanted:
+        cells.append(_text(task.statement))
+        cells += [_answer(each) for each in items if each.exercise == task.exercise]
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}"
+    notebook = {
+        "cells": cells,
+        "metadata": {"language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(notebook)
+
+
+def _answer(item: Item) -> dict[str, Any]:
+    """The only place where an answer meets a notebook: a string literal in plain ASCII."""
+    call = f"desk.judge({item.number}, {item.exercise!r}, {item.text!a})"
+    return _code(item.name, call, {"item": item.number})
+
+
+def _code(name: str, source: str, about: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {METADATA: {"name": name, **about}},
+        "outputs": [],
+        "source": source,
+    }
+
+
+def _text(source: str) -> dict[str, Any]:
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+
+# --- What the cells of a batch notebook call: judge an answer, write the judgement down, say it ---
+# This is imported in a kernel of its own. An answer arrives as a string and stays one.
+
 
 # An answer can make findings long (a name of a million letters), but not the gradebook.
 MOST_CHARACTERS = 2000

@@ -23,7 +23,7 @@ import pytest
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell
 
-from course_lib.grading.judging.batch_notebook import METADATA
+from course_lib.grading.judging.batches import METADATA
 from course_lib.grading.judging.child import BUSY, GOODBYE, NOTES, STARTING_SECONDS
 
 POLL_SECONDS = 0.1

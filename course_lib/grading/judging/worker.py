@@ -17,8 +17,7 @@ from typing import Any
 import psutil
 
 from course_lib.grading.judging import child
-from course_lib.grading.judging.assignment import AssignedExercise
-from course_lib.grading.judging.batch_notebook import RESULTS, Item, batch_notebook
+from course_lib.grading.judging.batches import RESULTS, AssignedExercise, Item, batch_notebook
 from course_lib.grading.records import BadRecord, Judgement, Outcome
 from course_lib.grading.version import grader_version
 

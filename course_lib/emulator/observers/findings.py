@@ -1,0 +1,349 @@
+"""Names threads and blocks as a student would: by as many indices as the launch has axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+
+from course_lib.emulator.budget import BudgetExceeded
+from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.state.indices import Fault
+from course_lib.emulator.state.lanes import LaneSpace
+from course_lib.emulator.state.memory import Allocation, Memory
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import Capital, Index, Line, Sentence, facts_of, say
+
+Place = tuple[int, int, int]
+
+
+def thread_name(thread: Place, block_size: Place) -> str:
+    """A thread of a block."""
+    return say("thread {indices}", indices=_indices(thread, block_size))
+
+
+def block_name(block: Place, grid: Place) -> str:
+    """A block of a grid."""
+    return say("block {indices}", indices=_indices(block, grid), block_at=block)
+
+
+def _indices(place: Place, sizes: Place) -> str:
+    axes = 3 if sizes[2] > 1 else 2 if sizes[1] > 1 else 1
+    return str(place[0]) if axes == 1 else "(" + ", ".join(map(str, place[:axes])) + ")"
+
+
+@dataclass(frozen=True)
+class ThreadNames:
+    """The names in one launch, whose grid and block are given as (x, y, z)."""
+
+    grid: Place
+    block: Place
+
+    def full(self, block: Place, thread: Place) -> str:
+        """A thread, with its block where there are several."""
+        name = thread_name(thread, self.block)
+        if max(self.grid) == 1:
+            return name
+        return say("{thread} of {block}", thread=name, block=block_name(block, self.grid))
+
+
+class FaultObserver(Observer):
+    """An observer that makes findings about threads.
+
+    Args:
+        names: what the threads of this launch are called.
+        note: keeps a finding.
+    """
+
+    space: LaneSpace
+
+    def __init__(self, names: ThreadNames, note: Callable[[Finding], None]) -> None:
+        self.names = names
+        self.note = note
+
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        self.space = space
+
+    def who(self, lane: int) -> tuple[str, Place]:
+        """A lane's name and its thread index."""
+        block, thread = self.space.describe(lane)
+        return self.names.full(block, thread), thread
+
+
+# --- Says in sentences what is wrong with an index: outside its array, negative, misaligned -------
+
+
+def index_finding(
+    fault: Fault, allocation: Allocation, kind: str, line: int, who: str, thread: Place
+) -> Finding:
+    """What is wrong with an index that `who` uses for a "load", a "store" or an "atomic"."""
+    if fault.elements:
+        return _wide(fault, allocation, kind, line, who, thread)
+    if fault.kind == "from-end":
+        return _from_end(fault, allocation, line)
+    if fault.kind == "negative":
+        return _negative(fault, allocation, line, who, thread)
+    return _outside(fault, allocation, kind, line, who, thread)
+
+
+def _negative(fault: Fault, allocation: Allocation, line: int, who: str, thread: Place) -> Finding:
+    return finding(
+        "wrong-index",
+        say(
+            "{who} uses the index {number}{axis} of {array}: a negative index counts from "
+            "the end, so the element {meant} is meant.",
+            who=who,
+            number=fault.index,
+            axis=_along(allocation, fault),
+            array=allocation.name,
+            meant=fault.index + fault.length,
+        ),
+        line,
+        "Work out this index by hand for this thread.",
+        threads=(thread,),
+        cell=allocation.name,
+    )
+
+
+def _from_end(fault: Fault, allocation: Allocation, line: int) -> Finding:
+    return finding(
+        "wrong-index",
+        say(
+            "The index {number}{axis} of {array} counts from the end: the element {meant} "
+            "is meant.",
+            number=fault.index,
+            axis=_along(allocation, fault),
+            array=allocation.name,
+            meant=fault.index + fault.length,
+        ),
+        line,
+        "Is the last element the one that is wanted?",
+        severity="warning",
+        cell=allocation.name,
+    )
+
+
+def _outside(
+    fault: Fault, allocation: Allocation, kind: str, line: int, who: str, thread: Place
+) -> Finding:
+    axis, last = _along(allocation, fault), fault.length - 1
+    reach = (
+        say("the indices{axis} end at {last}", axis=axis, last=last)
+        if fault.length
+        else "the array is empty"
+    )
+    return finding(
+        "out-of-bounds-read" if kind == "load" else "out-of-bounds-write",
+        say(
+            "{who} {verb} {array} at {index}{axis}, but {reach}.",
+            who=who,
+            verb={"load": "reads", "store": "writes", "atomic": "changes"}[kind],
+            array=allocation.name,
+            index=Index(fault.index, last),
+            axis=axis,
+            reach=reach,
+            place=(fault.axis if len(allocation.shape) > 1 else 0, fault.index),
+        ),
+        line,
+        _hint_outside(allocation, fault),
+        threads=(thread,),
+        cell=allocation.name,
+    )
+
+
+def _hint_outside(allocation: Allocation, fault: Fault) -> str:
+    """What to look at: the kernel's own arrays have the size that it gave them."""
+    if allocation.space not in ("shared", "local"):
+        return "Which test should stop this thread here, where the element does not exist?"
+    made = say(" in {line}", line=Line(allocation.line)) if allocation.line else ""
+    axis = f" along axis {fault.axis}" if len(allocation.shape) > 1 else ""
+    return say(
+        "{array} is made{made} with {elements} elements{axis}: how many does this index need? Is "
+        "the array too small, or does the index run too far?",
+        array=allocation.name,
+        made=made,
+        elements=fault.length,
+        axis=axis,
+    )
+
+
+def _along(allocation: Allocation, fault: Fault) -> str:
+    """Along which axis an index is wrong; nothing where there is but one."""
+    many = len(allocation.shape) > 1
+    return say(" along axis {axis}", axis=fault.axis) if many else ""
+
+
+def _wide(
+    fault: Fault, allocation: Allocation, kind: str, line: int, who: str, thread: Place
+) -> Finding:
+    """Of an access of 16 bytes: elements outside the array, or an address that is not even."""
+    verb = "reads" if kind == "load" else "writes"
+    name, several = allocation.name, fault.elements
+    size = several * allocation.dtype.itemsize
+    accessed = (
+        say("{several} elements of {name} at once, from", several=several, name=name)
+        if several > 1
+        else say("{name} at", name=name)
+    )
+    outside = fault.kind == "outside"
+    what = say(
+        "{who} {verb} {accessed} {index}",
+        who=who,
+        verb=verb,
+        accessed=accessed,
+        index=Index(fault.index, fault.length - 1 if outside else None, "flat index"),
+    )
+    code = "wrong-index"
+    if outside:
+        code = "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
+        message = say("{what}, but its elements end at {last}.", what=what, last=fault.length - 1)
+        hint: Sentence | str = "Which test should stop this thread here, or fill in zeros?"
+        if allocation.space == "shared":
+            hint = say("Is {array} too small, or does this index reach too far?", array=name)
+    elif fault.kind == "unaligned":
+        message = say(
+            "{what}. That needs an address that is a multiple of {size} bytes, and nothing "
+            "promises that {array} begins at one.",
+            what=what,
+            size=size,
+            array=name,
+        )
+        hint = say("cuda.shared.array and cuda.local.array take alignment={size}.", size=size)
+    else:
+        message = say(
+            "{what}. {size} bytes at once need an index that is a multiple of {several}, or a "
+            'GPU stops with "misaligned address".',
+            what=what,
+            size=size,
+            several=several,
+        )
+        hint = _hint_misaligned(allocation, fault)
+    return finding(code, message, line, hint, threads=(thread,), cell=name)
+
+
+def _hint_misaligned(allocation: Allocation, fault: Fault) -> Sentence:
+    several = fault.elements
+    whole_rows = len(allocation.shape) < 2 or allocation.shape[-1] % several == 0
+    if whole_rows or fault.index < allocation.shape[-1]:  # in the first row
+        return say(
+            "If one thread takes {several} neighbours, where does the next one begin?",
+            several=several,
+        )
+    return say("Is the length of a row a multiple of {several}?", several=several)
+
+
+# --- Says what there is to say of a launch as a whole: steps used up, arithmetic in float64 -------
+
+
+def timeout(stop: BudgetExceeded, steps: int) -> Finding:
+    """The budget ended the run."""
+    loop = stop.loop
+    used_up = say("when the {steps} steps of this launch were used up", steps=f"{steps:,}")
+    if loop is None:
+        message = say("The kernel was still running {used_up}.", used_up=used_up)
+        return finding("timeout", message, stop.line, "What makes this launch so long?")
+    if loop.ends:
+        message = say(
+            "The loop in {line} was in its iteration {turns} {used_up}.",
+            line=Line(loop.line),
+            turns=f"{loop.turns:,}",
+            used_up=used_up,
+        )
+        hint = (
+            "How many threads share the work, and how many iterations of this loop does each of "
+            "them make?"
+        )
+    else:
+        message = say(
+            "The loop in {line} had made {turns} iterations {used_up}.",
+            line=Line(loop.line),
+            turns=f"{loop.turns:,}",
+            used_up=used_up,
+        )
+        hint = "Does its condition ever become false?"
+    return finding("timeout", message, loop.line, hint)
+
+
+def float64_findings(
+    lines: Iterable[int], made: Iterable[int], array_types: Collection[str]
+) -> list[Finding]:
+    """Lines that compute in float64, or make an array of it, as those that were passed in are not.
+
+    Args:
+        lines: those that compute.
+        made: those that make a shared or a local array, whatever is computed with what it holds.
+        array_types: the types of the arrays that were passed in.
+    """
+    if "float64" in array_types:
+        return []
+    arrays = "none of the arrays is"
+    if len(array_types) == 1:
+        arrays = f"the arrays are {next(iter(array_types))}"
+    computes = say("This line computes in float64 although {arrays}.", arrays=arrays)
+    holds = say("This array holds float64 although {arrays}.", arrays=arrays)
+    value = "Which value here is an integer or a Python float? np.float32(…) makes it float32."
+    size = "How many bytes does an element take here, and how many would do?"
+    return [
+        finding("float64-arithmetic", message, line, hint)
+        for message, hint, places in ((computes, value, lines), (holds, size, made))
+        for line in sorted(places)
+    ]
+
+
+def causes_only(
+    findings: Iterable[Finding], reads_unwritten: Callable[[int | None, str], bool]
+) -> list[Finding]:
+    """Without what something else explains.
+
+    A read of an unwritten cell follows from a race in the same array, or from a misaligned access:
+    a GPU stops there, so whatever should have been written later is missing. But what is written
+    only after such a read is no race that a barrier mends: the read comes too early. That another
+    thread's copy has not been waited for says less than that nothing orders the two lines.
+
+    Args:
+        findings: all that were made.
+        reads_unwritten: whether a line has read a cell in which nothing had been written.
+    """
+    kept = list(findings)
+    late = [each for each in kept if _is_late_write(each, reads_unwritten)]
+    races = [each for each in kept if each.code.startswith("race-") and each not in late]
+    raced = {_array(each) for each in races}
+    unordered = {_lines(each) for each in races if not _of_anothers_copy(each)}
+    stops = any(each.code == "wrong-index" and "size" in facts_of(each.message) for each in kept)
+    return [
+        _with_late_write(each, late)
+        for each in kept
+        if not (each.code == "uninitialised-read" and (stops or _array(each) in raced))
+        and not (_of_anothers_copy(each) and _lines(each) in unordered)
+        and not (each in late and _array(each) not in raced)
+    ]
+
+
+def _is_late_write(each: Finding, reads_unwritten: Callable[[int | None, str], bool]) -> bool:
+    """Does a store that races come after a read of a cell in which nothing had been written?"""
+    return each.code == "race-write-after-read" and reads_unwritten(each.other_line, each.cell)
+
+
+def _with_late_write(each: Finding, late: Iterable[Finding]) -> Finding:
+    """A read of an unwritten cell; asked for what writes such cells later, if something does."""
+    writes = [race.line for race in late if race.other_line == each.line]
+    if each.code != "uninitialised-read" or not writes or writes[0] is None:
+        return each
+    hint = say(
+        "{line} writes such cells only after this line has read them. What has to be complete "
+        "before?",
+        line=Capital(Line(writes[0])),
+    )
+    return replace(each, hint=hint)
+
+
+def _array(each: Finding) -> str:
+    return each.cell.split("[")[0]
+
+
+def _lines(each: Finding) -> tuple[str, frozenset[int | None]]:
+    return _array(each), frozenset((each.line, each.other_line))
+
+
+def _of_anothers_copy(each: Finding) -> bool:
+    """Is it a finding of CopyFaults about two threads?"""
+    return "copy_line" in facts_of(each.message) and len(each.threads) > 1

@@ -1,0 +1,103 @@
+"""The kinds of things that a student writes: a kernel, a plain function, or constants.
+
+What differs from one to the next is said here, as far as the registry knows of it. How each is
+judged, checking.py says in one table; what each looks like in a student's cells, forms.py in
+grading/answers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from course_lib.registry import entry_checks as entries
+
+
+class Kind(ABC):
+    """What is written for an exercise, and how it is asked for.
+
+    Attributes:
+        name: one word, as a sentence says it.
+        properties: what alone it is judged by; if empty, everything that no other kind names.
+        is_launched: on a GPU, in blocks of threads. What is said of launches is for these alone.
+        is_function: the answer is one function with the exercise's name.
+    """
+
+    name: ClassVar[str]
+    properties: ClassVar[tuple[str, ...]] = ()
+    is_launched: ClassVar[bool] = False
+    is_function: ClassVar[bool] = True
+
+    def names_to_define(self, exercise: Any) -> tuple[str, ...]:
+        """The names that an answer gives a meaning."""
+        return (exercise.id,)
+
+    def signature(self, exercise: Any) -> str:
+        """What is asked for, as a student writes it: "matmul_tiled(A, B, C)"."""
+        return f"{exercise.id}({', '.join(exercise.parameters)})"
+
+    def handed_in(self, exercise: Any) -> str:
+        """The answer as the check cell names it."""
+        return str(exercise.id)
+
+    def faults(self, exercise: Any) -> Iterator[entries.Fault]:
+        """What is wrong with an entry of this kind, beside what may be wrong with any."""
+        return iter(())
+
+    @abstractmethod
+    def asked_for(self, exercise: Any) -> str:
+        """What should stand in the notebook, as a phrase."""
+
+
+class KernelKind(Kind):
+    """A kernel that is launched."""
+
+    name = "kernel"
+    is_launched = True
+
+    def faults(self, exercise: Any) -> Iterator[entries.Fault]:
+        return entries.faults_of_kernel(exercise)
+
+    def asked_for(self, exercise: Any) -> str:
+        return f"function {exercise.id}"
+
+
+class FunctionKind(Kind):
+    """A plain function that is called."""
+
+    name = "function"
+    properties = ("right", "refusals")
+
+    def asked_for(self, exercise: Any) -> str:
+        return f"function {exercise.id}"
+
+
+class ConstantsKind(Kind):
+    """Constants, those of the exercise's `parameters`, that are looked at."""
+
+    name = "constants"
+    properties = ("right", "resident", "intensity")
+    is_function = False
+
+    def names_to_define(self, exercise: Any) -> tuple[str, ...]:
+        return tuple(exercise.parameters)
+
+    def signature(self, exercise: Any) -> str:
+        return ", ".join(exercise.parameters)
+
+    def handed_in(self, exercise: Any) -> str:
+        return "{" + ", ".join(f'"{name}": {name}' for name in exercise.parameters) + "}"
+
+    def asked_for(self, exercise: Any) -> str:
+        return f"cell that sets {exercise.signature}"
+
+
+KERNEL, FUNCTION, CONSTANTS = KernelKind(), FunctionKind(), ConstantsKind()
+KINDS: tuple[Kind, ...] = (KERNEL, FUNCTION, CONSTANTS)
+
+
+def properties_of(kind: Kind, known: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of all known properties by which this kind is judged."""
+    others = {name for each in KINDS for name in each.properties} - {"right"}
+    return kind.properties or tuple(each for each in known if each not in others)

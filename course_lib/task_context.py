@@ -1,0 +1,344 @@
+"""A call that a task's own kernel makes, with the numbers that one thread hands on: "f(3, 8)"."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+import sys
+from collections import ChainMap, Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from course_lib.curriculum import TASKS, Exercise, Task
+from course_lib.emulator import Kernel, kernel_from, load_program, names_around
+from course_lib.emulator.language.constants import BINARY
+from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Line, facts_of, say
+
+Place = tuple[int, ...]
+
+
+def called_with_numbers(task: Task, block: Place, thread: Place) -> str:
+    """The call of a task's device function by a thread of its caller.
+
+    Empty if there are several calls, or if a number hangs on more than the thread and fixed sizes.
+    """
+    tree = ast.parse(task.caller)
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    ours = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == task.id]
+    if len(ours) != 1:
+        return ""
+    numbers = _Numbers(task, tree, {"blockIdx": block, "threadIdx": thread})
+    arguments = [numbers.visit(copy.deepcopy(each)) for each in ours[0].args]
+    if not all(isinstance(each, ast.Constant) for each in arguments):
+        return ""
+    return f"{task.id}({', '.join(map(ast.unparse, arguments))})"
+
+
+class _Numbers(ast.NodeTransformer):
+    """Puts numbers for what is known of a thread, and of arrays whose sizes are fixed."""
+
+    def __init__(self, task: Task, caller: ast.AST, indices: Mapping[str, Place]) -> None:
+        self.sizes = dict(zip(task.parameters, task.shapes, strict=True))
+        self.indices = indices
+        sets = [
+            (ast.unparse(each.targets[0]), each.value)
+            for each in ast.walk(caller)
+            if isinstance(each, ast.Assign)
+        ]
+        times = Counter(name for name, _ in sets)
+        self.set_once = {name: value for name, value in sets if times[name] == 1}
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        behind = self.set_once.get(node.id)
+        return self.visit(copy.deepcopy(behind)) if behind else node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        index = self.indices.get(getattr(node.value, "attr", ""))
+        return ast.Constant(index["xyz".index(node.attr)]) if index else node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        match node:
+            case ast.Subscript(ast.Attribute(ast.Name(name), "shape"), ast.Constant(int(axis))):
+                size = self.sizes[name].split(",")[axis]
+                return ast.Constant(int(size)) if size.isdecimal() else node
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        match self.visit(node.left), self.visit(node.right):
+            case ast.Constant(int(one)), ast.Constant(int(other)):
+                return ast.Constant(BINARY[type(node.op)](one, other))
+        return node
+
+
+# --- What stands around the answer to a task: what it may call, and the kernel that calls it ------
+# A task may call what an earlier task has defined (`Task.uses`), and a device function is judged
+# in a kernel that calls it (`Task.caller`). Neither is the student's text: their lines have no
+# numbers.
+
+
+HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
+MOST_CALLS = 8  # of functions that call others, from the answer on
+CALLER = "caller"  # the name of a kernel that calls
+
+
+def used_by(exercise: Exercise) -> str:
+    """The course's answers to the tasks whose functions an answer may call, as one text."""
+    uses = exercise.uses if isinstance(exercise, Task) else ()
+    return "\n".join([HEAD, *(TASKS[name].answer for name in uses)]) if uses else ""
+
+
+def our_kernel(task: Task) -> Kernel:
+    """The course's answer to a task, as a kernel that can be launched."""
+    around = names_around(used_by(task))
+    return as_launched(task, load_program(HEAD + task.answer, surroundings=around).kernel(task.id))
+
+
+def as_launched(exercise: Exercise, answer: Kernel) -> Kernel:
+    """The kernel to launch for an answer: itself, or the one that calls the device function."""
+    if not isinstance(exercise, Task):
+        return answer
+    if exercise.caller:
+        names = names_around(HEAD + exercise.caller)
+        names |= {
+            name: answer.namespace[name] for name in exercise.uses if name in answer.namespace
+        }
+        names[exercise.id] = answer
+        caller: Kernel = names[CALLER]
+        return caller
+    found = {name: answer.namespace[name] for name in exercise.uses if name in answer.namespace}
+    moved = {name: _elsewhere(kernel_from(each)) for name, each in found.items()}
+    above = ChainMap(moved, answer.namespace)  # type: ignore[arg-type]
+    return replace(answer, namespace=above) if moved else answer
+
+
+def with_others_apart(answer: Kernel) -> Kernel:
+    """The answer with the functions of other cells and files that it calls: their lines are moved
+    out of the way, so that nobody takes them for lines of the answer."""
+    return _apart(answer, [answer.file], {})
+
+
+def _apart(function: Kernel, files: list[str], known: dict[str, Kernel]) -> Kernel:
+    moved = {}
+    for name in sorted(_names_in(function.tree) & function.namespace.keys()):
+        called = function.namespace[name]
+        if not isinstance(called, Kernel) or not called.file or called.name in known:
+            continue
+        if called.file not in files:
+            files.append(called.file)
+        known[called.name] = called
+        moved[name] = _elsewhere(_apart(called, files, known), files.index(called.file))
+    names = ChainMap(moved, function.namespace)  # type: ignore[arg-type]
+    return replace(function, namespace=names) if moved else function
+
+
+def _names_in(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def in_another_cell(answer: Kernel, found: Finding) -> Finding:
+    """A finding with a line of a function that stands elsewhere: told where the answer calls it."""
+    if found.line is None or found.line < Line.FIRST_AROUND:
+        return found
+    calls = [node for node in ast.walk(answer.tree) if isinstance(node, ast.Call)]
+    for call in sorted(calls, key=lambda node: -node.lineno):
+        called = answer.namespace.get(getattr(call.func, "id", ""))
+        inner = _function_with(called, found.line, 0) if isinstance(called, Kernel) else None
+        if inner is not None:
+            message = say(
+                "In {function}, which stands in {place} and is called here: {seen}",
+                function=inner.name,
+                place=_place_of(inner.file),
+                seen=found.message,
+            )
+            return replace(found, line=call.lineno, message=message)
+    return found
+
+
+def _function_with(function: Kernel, line: int, depth: int) -> Kernel | None:
+    """The function with a line: this one, or one that it calls."""
+    if function.tree.lineno <= line <= (function.tree.end_lineno or function.tree.lineno):
+        return function
+    for name in sorted(_names_in(function.tree) & function.namespace.keys()):
+        called = function.namespace[name]
+        if isinstance(called, Kernel) and called is not function and depth < MOST_CALLS:
+            found = _function_with(called, line, depth + 1)
+            if found is not None:
+                return found
+    return None
+
+
+def _place_of(file: str) -> str:
+    """A cell by the number that the notebook shows, as far as it is known, or a file."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    numbers = getattr(getattr(shell, "compile", None), "_filename_map", {})
+    named = re.match(r"<ipython-input-(\d+)-", file)
+    number = numbers.get(file) or (named[1] if named else None)
+    if number:
+        return f"cell [{number}]"
+    return Path(file).name if Path(file).is_file() and "ipykernel" not in file else "another cell"
+
+
+def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) -> Finding:
+    """A finding with a line of a function that the student has not written, an earlier task's or a
+    given one: it is told where that is called.
+
+    Of several calls the last, as the reader of the answer comes to it last.
+    """
+    if found.line is None:
+        return found
+    for name in (*task.uses, *_unchanged(task, launched)):
+        tree = getattr(launched.namespace.get(name), "tree", None)
+        if tree is None or not tree.lineno <= found.line <= (tree.end_lineno or tree.lineno):
+            continue
+        calls = [
+            node
+            for node in ast.walk(answer.tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == name
+        ]
+        if calls:
+            return _called_too_far(answer, max(calls, key=lambda call: call.lineno), found)
+    return found
+
+
+def _called_too_far(answer: Kernel, call: ast.Call, found: Finding) -> Finding:
+    """A finding at a call; of an array that is left, with what the call counts along a loop."""
+    found = replace(found, line=call.lineno)
+    if not found.code.startswith("out-of-bounds"):
+        return found
+    counters = {
+        loop.target.id
+        for loop in ast.walk(answer.tree)
+        if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name)
+        if any(node is call for node in ast.walk(loop))
+    }
+    for argument in call.args:
+        names = {node.id for node in ast.walk(argument) if isinstance(node, ast.Name)}
+        if isinstance(argument, ast.BinOp) and names & counters:
+            hint = say(
+                "What is {index} in the last turn of the loop? What is left there for {name}?",
+                index=ast.unparse(argument),
+                name=ast.unparse(call.func),
+            )
+            return replace(found, hint=hint)
+    return found
+
+
+def _is_used(task: Task) -> bool:
+    """Whether the task's caller does something with what the function returns."""
+    nodes = list(ast.walk(ast.parse(task.caller)))
+    dropped = [node.value for node in nodes if isinstance(node, ast.Expr)]
+    calls = [each for each in nodes if isinstance(each, ast.Call) and each not in dropped]
+    return any(getattr(each.func, "id", "") == task.id for each in calls)
+
+
+def _unchanged(task: Task, answer: Kernel) -> list[str]:
+    """Device functions that are given beside the one to write, and are still as they were."""
+    given = {
+        node.name: ast.dump(node)
+        for node in ast.parse(task.given).body
+        if isinstance(node, ast.FunctionDef) and node.name != task.id
+    }
+    found = {name: getattr(answer.namespace.get(name), "tree", None) for name in given}
+    return [name for name, tree in found.items() if tree and ast.dump(tree) == given[name]]
+
+
+def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
+    """A finding with a line of the device function: it stored or returned what its caller met."""
+    if found.line is not None and found.line < Line.FIRST_AROUND:
+        return found
+    nodes = list(ast.walk(answer.tree))
+    gives = any(isinstance(node, ast.Return) and node.value for node in nodes)
+    if found.code == "compile-error" and not gives and _is_used(task):
+        message = say(
+            "{name} returns nothing, and the line that calls it needs what it returns.",
+            name=task.id,
+        )
+        hint = "Which line hands the result back to the caller?"
+        return replace(found, message=message, hint=hint, line=answer.tree.lineno)
+    if found.code == "compile-error" and gives and _is_used(task):
+        message = say(
+            "The kernel that calls {name} cannot use what it returns: {seen}",
+            name=task.id,
+            seen=found.message,
+        )
+        hint = found.hint or say("What, and how many values, should {name} return?", name=task.id)
+        found = replace(found, message=message, hint=hint)
+        fractions = [each.lineno for each in map(_division, nodes) if each]
+        if fractions and str(facts_of(found.message).get("type")).startswith("float"):
+            return replace(found, line=fractions[0])
+    if found.code == "race-write-after-write" and gives and _is_used(task):
+        found = replace(found, hint=_same_place(task, found))
+    if found.code.startswith("out-of-bounds") and gives and _is_used(task):
+        found = replace(found, hint=_outside(task, found))
+    returns = [node.lineno for node in nodes if isinstance(node, ast.Return)]
+    lines = _filled_for_the_caller(answer.tree) or returns
+    return replace(found, line=min(lines, default=answer.tree.lineno))
+
+
+def _same_place(task: Task, found: Finding) -> str:
+    """What to ask where two threads store at the place that a function returned to both."""
+    blocks = found.blocks or [_block(found)] * len(found.threads)
+    places = zip(blocks, found.threads, strict=True)
+    calls = [call for each in places if (call := called_with_numbers(task, *each))]
+    if len(calls) == 2:
+        one, other = calls
+        return say(
+            "{one} and {other} return the same place. Work out both by hand.", one=one, other=other
+        )
+    return say("For which two calls does {name} return the same place?", name=task.id)
+
+
+def _outside(task: Task, found: Finding) -> str:
+    """What to ask where a function returned an index that is outside."""
+    call = found.threads and called_with_numbers(task, _block(found), found.threads[0])
+    if call:
+        return say("{call} returns this index. Work it out by hand, step by step.", call=call)
+    return say(
+        "This index is what {name} returns here. Work out by hand what goes into it: from which "
+        "call on is it too large?",
+        name=task.id,
+    )
+
+
+def _block(found: Finding) -> tuple[int, ...]:
+    """The block that a finding names; the only one, if it names none."""
+    block = facts_of(found.message).get("block_at")
+    return block if isinstance(block, tuple) else (0, 0, 0)
+
+
+def _filled_for_the_caller(function: ast.FunctionDef | ast.Lambda) -> list[int]:
+    """Where a function stores in an array that it was given; else where it hands one on to a
+    function that may, and returns nothing."""
+    given = {each.arg for each in function.args.args}
+    stores, handed_on = [], []
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            stores += [node.lineno] * (ast.unparse(node.value) in given)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+            names = {each.id for each in node.value.args if isinstance(each, ast.Name)}
+            handed_on += [node.lineno] * bool(names & given)
+    return stores or handed_on
+
+
+def _division(node: ast.AST) -> ast.BinOp | ast.AugAssign | None:
+    """A node with a `/`."""
+    divides = isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Div)
+    return node if divides else None  # type: ignore[return-value]
+
+
+def _elsewhere(function: Kernel, number: int = 1) -> Kernel:
+    """A function of another cell, whose lines must not be taken for lines of the answer.
+
+    Each such cell has a number of its own; that of the answer is 0.
+    """
+    if function.tree.lineno >= Line.FIRST_AROUND or not number:
+        return function
+    tree = copy.deepcopy(function.tree)
+    ast.increment_lineno(tree, number * Line.FIRST_AROUND)
+    return replace(function, tree=tree)
