@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from course_lib.diagnosis.functions import words
-from course_lib.diagnosis.functions.explanations import Explanation, explanations, wrong_ideas
+from course_lib.diagnosis.functions.explanations import Explanation, explanations
 from course_lib.diagnosis.functions.function_calls import (
     NO_ANSWER,
     Call,
@@ -66,16 +66,14 @@ def _missing(table: CallTable, function: Kernel) -> Finding | None:
 
 def _why(calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Iterator[Finding]:
     """The findings for wrong results."""
-    # Where Python itself stops, that says more than another call's wrong number.
+    ended = [each for each in wrong if not each.stopped]
     stop = next((each for each in wrong if each.stopped), None)
-    if stop:
-        meant = next(wrong_ideas(calls), ())
-        yield from (_told(each, wrong, None, function) for each in meant)
-        if not meant:
-            yield _stopped(stop)
+    # Where Python itself stops, that says more than a wrong number, if it is not of the arithmetic.
+    if stop and stop.stopped and (not ended or stop.stopped.code != "wrong-formula"):
+        yield _stopped(stop)
         return
-    shown, returned = wrong[0], last_return(function)
-    nothing = next((each for each in wrong if each.value is None), None)
+    shown, returned = ended[0], last_return(function)
+    nothing = next((each for each in ended if each.value is None), None)
     if nothing:
         yield _nothing(nothing, calls, function)
     elif shown.number is None:
@@ -87,8 +85,10 @@ def _why(calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Iter
     else:
         edit = edit_that_repairs(function, calls)
         meant = next(explanations(calls, edit, function), ())
-        yield from (_told(each, wrong, edit, function) for each in meant)
-        if not meant:
+        yield from (_told(each, ended, edit, function) for each in meant)
+        if stop and not meant:
+            yield _stopped(stop)
+        elif not meant:
             bits = is_bit_pattern(shown.wanted)
             yield _in_a_call("unexplained bits" if bits else "unexplained", shown, returned)
 

@@ -59,12 +59,14 @@ def explanations(
     """
     if edit and _decides(edit):
         yield (_of_the_edit(edit),)
-    yield from wrong_ideas(calls)
+    yield from _wrong_ideas(calls)
     if len({each.number for each in calls}) == 1:
         parameters = joined(calls[0].table.entry.parameters)
         yield (Explanation("one number", {"parameters": parameters}),)
     if edit:
         yield (_of_the_edit(edit),)
+    if any(each.stopped for each in calls):  # which says more than what follows
+        return
     for one in (_only_where_two_are_equal, _only_for_one_value, _unused, _of_the_results):
         for each in one(calls, function):
             yield (each,)
@@ -77,7 +79,7 @@ FRACTION = Explanation("fraction", place=("/",))
 def _rounded_down(calls: Sequence[Call]) -> Iterator[tuple[Explanation, ...]]:
     """Fractions where whole numbers are asked for, which the ideas explain when rounded down."""
     if calls[0].table.whole and any(isinstance(each.value, float) for each in calls):
-        for ideas in wrong_ideas([_floor(each) for each in calls]):
+        for ideas in _wrong_ideas([_floor(each) for each in calls]):
             yield (FRACTION, *(each._replace(shows=None) for each in ideas))
 
 
@@ -105,7 +107,7 @@ def _decides(edit: Edit) -> bool:
 # --- the ideas that an entry knows of -------------------------------------------------------------
 
 
-def wrong_ideas(calls: Sequence[Call]) -> Iterator[tuple[Explanation, ...]]:
+def _wrong_ideas(calls: Sequence[Call]) -> Iterator[tuple[Explanation, ...]]:
     """The formula of another idea gives these numbers, or that of the fewest together."""
     ran = [each for each in calls if not each.stopped]  # a division by 0 ends one and not the idea
     ran.sort(key=lambda each: each.right)  # what went wrong rules most ideas out

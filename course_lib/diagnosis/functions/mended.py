@@ -8,7 +8,7 @@ from copy import copy
 from dataclasses import replace
 
 from course_lib.diagnosis.functions.function_calls import Call, call
-from course_lib.diagnosis.repair.edit import Edit, Function
+from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.source.nodes import names_bound, names_read
 from course_lib.diagnosis.source.tree import Node, Path, node_at
@@ -23,26 +23,11 @@ USUAL_NUMBERS = (4, 8, 32)  # bytes, bits, threads
 
 def edit_that_repairs(function: Kernel, calls: Sequence[Call]) -> Edit | None:
     """The first small change with which every call is right."""
-    if not isinstance(function.tree, ast.FunctionDef):
-        return None
-    records = {
-        name: argument
-        for name, argument in zip(function.parameters, calls[0].arguments, strict=True)
-        if isinstance(argument, Record)
-    }
-    fields = [
-        f"{name}.{field}"
-        for name, record in records.items()
-        for field, value in record.values.items()
-        if isinstance(value, int)
-    ]
-    numbers = calls[0].table.numbers or USUAL_NUMBERS
-    edits = edits_of(_as_typed(function, records), (), (), numbers, fields)
     # What went wrong comes first: one such call rules most changes out.
     telling = sorted(calls, key=lambda each: each.right)
     left = STEPS_OF_ALL_CHANGES
-    for edit in sorted(edits, key=lambda edit: edit.cost):
-        changed = replace(function, tree=_changed(edit))
+    for edit in sorted(_edits(function, telling[0]), key=lambda edit: edit.cost):
+        changed = _changed(function, edit)
         for each in telling:
             steps = max(1, min(left, STEPS_OF_A_CALL))
             made = call(each.table, changed, each.arguments, steps)
@@ -56,15 +41,34 @@ def edit_that_repairs(function: Kernel, calls: Sequence[Call]) -> Edit | None:
     return None
 
 
-def _changed(edit: Edit) -> Function:
+def _edits(function: Kernel, call: Call) -> Iterator[Edit]:
+    """The changes of a function, and of its own ones that it calls."""
+    given = zip(function.parameters, call.arguments, strict=True)
+    records = {name: each for name, each in given if isinstance(each, Record)}
+    fields = [
+        f"{name}.{field}"
+        for name, record in records.items()
+        for field, value in record.values.items()
+        if isinstance(value, int)
+    ]
+    numbers = call.table.numbers or USUAL_NUMBERS
+    named = names_read(function.tree)
+    called = (each for name, each in function.namespace.items() if name in named)
+    for kernel in (function, *(each for each in called if isinstance(each, Kernel))):
+        if isinstance(kernel.tree, ast.FunctionDef):
+            its_fields = fields if kernel is function else ()
+            yield from edits_of(_as_typed(kernel, records), (), (), numbers, its_fields)
+
+
+def _changed(function: Kernel, edit: Edit) -> Kernel:
     """The function with the change made; what the change leaves as it is belongs to both."""
-    if edit.statements or edit.more:
-        return edit.changed()
+    if edit.tree is not function.tree or edit.statements or edit.more:
+        return edit.applied(function)
     tree = edit.tree
     for path, value in edit.values.items():
         placed = ast.copy_location(copy(value), node_at(tree, path))
         tree = _with(tree, path, ast.fix_missing_locations(placed))
-    return tree
+    return replace(function, tree=tree)
 
 
 def _with(node: Node, path: Path, value: ast.expr) -> Node:

@@ -10,6 +10,7 @@ from course_lib.diagnosis.repair.ingredients import Ingredients, expression
 from course_lib.diagnosis.source.tree import Path
 
 ROUNDED = ("int", "round", "math.floor", "math.ceil")
+NUMBERS = (ast.Name, ast.Attribute, ast.BinOp, ast.UnaryOp, ast.Call, ast.Subscript)
 ENDS = {"min": "max", "max": "min"}
 
 
@@ -35,7 +36,7 @@ def _with_fields(node: ast.expr, function: Ingredients, path: Path) -> Iterator[
         for other in function.fields if type(node.value) is int else ():
             yield function.value("field", 1, path, expression(other))
         return
-    if function.is_whole(node):
+    if isinstance(node, NUMBERS) and function.is_whole(node):
         for other in function.unnamed_fields:
             yield function.value("term", 3, path, expression(f"({text}) + {other}"))
             up = expression(f"-(-({text}) // {other}) * {other}")
@@ -66,10 +67,12 @@ def _quotient(
 
 def _of_a_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit]:
     """One of its values alone, all but one, one more, or the other end of them."""
-    for value in node.args if len(node.args) > 1 else ():
+    if len(node.args) < 2 or any(isinstance(each, ast.Starred) for each in node.args):
+        return
+    for value in node.args:
         yield function.value("surplus", 2, path, value)
     name = node.func.id if isinstance(node.func, ast.Name) else ""
-    if name not in ENDS or len(node.args) < 2:
+    if name not in ENDS:
         return
     yield function.value("end", 1, path, _call(ENDS[name], node.args))
     for number in range(len(node.args)) if len(node.args) > 2 else ():
