@@ -42,8 +42,8 @@ def examine(table: CallTable, function: Kernel) -> Report:
     found = list(_why(possible, wrong, function)) if wrong else []
     if calls[-1].stopped and _ends(calls[-1]):
         found = [_stopped(calls[-1])]
-    numbers = any(each.number is not None for each in possible)
-    if numbers and all(each.code == "wrong-formula" for each in found):  # else it is too early
+    works = any(each.right and each.wanted for each in possible)
+    if works and all(each.code == "wrong-formula" for each in found):  # else it is too early
         found += _accepted(calls, function, {each.line for each in found})
     right = sum(each.right for each in calls)
     held = [f"right for {right} of {len(calls)} calls"] if right else []
@@ -99,11 +99,9 @@ def _told(
     """An explanation with the call that shows it, at the line that a change names, if one does."""
     shown = meant.shows or wrong[0]
     line = edit.line if edit else line_of(_own_names(meant.place, shown, function), function)
-    found = tell(meant.kind, line, **meant.facts)
-    found = replace(found, code=meant.code or found.code)
     frame = "mended" if meant.kind == "edit" else "explained"
     facts = {"compared": words.compared(shown), "worked": words.worked(shown)}
-    return tell.again(frame, found, **facts)
+    return tell.again(frame, meant.at(line), **facts)
 
 
 def _own_names(place: Sequence[str], call: Call, function: Kernel) -> list[str]:

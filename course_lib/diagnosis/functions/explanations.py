@@ -18,13 +18,14 @@ from course_lib.diagnosis.functions.function_calls import (
     call,
     same_numbers,
 )
-from course_lib.diagnosis.functions.words import in_a_call
+from course_lib.diagnosis.functions.words import in_a_call, tell
 from course_lib.diagnosis.repair.causes import MOVES, code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.source.tree import node_at
 from course_lib.emulator import Kernel, Record
 from course_lib.exercise import WrongIdea
+from course_lib.findings import Finding
 from course_lib.words import joined
 
 LOOPS = (ast.For, ast.While, ast.comprehension)
@@ -48,6 +49,10 @@ class Explanation(NamedTuple):
     code: str = ""
     place: tuple[str, ...] = ()
     shows: Call | None = None
+
+    def at(self, line: int) -> Finding:
+        found = tell(self.kind, line, **self.facts)
+        return replace(found, code=self.code or found.code)
 
 
 def explanations(

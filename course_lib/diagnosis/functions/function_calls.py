@@ -66,8 +66,14 @@ class Call:
     @property
     def number(self) -> float | None:
         """The value, if it is a number."""
-        is_number = isinstance(self.value, (int, float)) and not isinstance(self.value, bool)
-        return self.value if is_number else None  # type: ignore[return-value]
+        match self.value:
+            case bool():
+                return None
+            case int() as whole:  # however large
+                return whole
+            case float() as number if math.isfinite(number):
+                return number
+        return None
 
     @property
     def right(self) -> bool:

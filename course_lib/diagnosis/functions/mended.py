@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import ast
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import replace
+from typing import Any
 
 from course_lib.diagnosis.functions.function_calls import Call, call
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.source.nodes import names_bound, names_read
 from course_lib.diagnosis.source.tree import Node, Path, node_at
-from course_lib.emulator import Kernel, Record
+from course_lib.emulator import Kernel, KernelRejected, Record
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 
@@ -23,10 +26,12 @@ USUAL_NUMBERS = (4, 8, 32)  # bytes, bits, threads
 
 def edit_that_repairs(function: Kernel, calls: Sequence[Call]) -> Edit | None:
     """The first small change with which every call is right."""
+    own = _own_functions(function)
+    function = replace(function, namespace=ChainMap(own, function.namespace))  # type: ignore[arg-type]
     # What went wrong comes first: one such call rules most changes out.
     telling = sorted(calls, key=lambda each: each.right)
     left = STEPS_OF_ALL_CHANGES
-    for edit in sorted(_edits(function, telling[0]), key=lambda edit: edit.cost):
+    for edit in sorted(_edits(function, own, telling[0]), key=lambda edit: edit.cost):
         changed = _changed(function, edit)
         for each in telling:
             steps = max(1, min(left, STEPS_OF_A_CALL))
@@ -41,8 +46,25 @@ def edit_that_repairs(function: Kernel, calls: Sequence[Call]) -> Edit | None:
     return None
 
 
-def _edits(function: Kernel, call: Call) -> Iterator[Edit]:
-    """The changes of a function, and of its own ones that it calls."""
+def _own_functions(function: Kernel) -> dict[str, Any]:
+    """Those that it calls by name and that stand beside it, read once."""
+    found = {}
+    for node in ast.walk(function.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            with suppress(KernelRejected):
+                called = function.namespace.get(node.func.id)
+                if isinstance(called, Kernel) and _stands_beside(called, function):
+                    found[node.func.id] = called
+    return found
+
+
+def _stands_beside(one: Kernel, other: Kernel) -> bool:
+    """Do they stand in the same file, cell or text, so that their lines are counted alike?"""
+    return one.file == other.file and bool(one.file or one.source == other.source)
+
+
+def _edits(function: Kernel, own: Mapping[str, Kernel], call: Call) -> Iterator[Edit]:
+    """The changes of a function, and of those that it calls."""
     given = zip(function.parameters, call.arguments, strict=True)
     records = {name: each for name, each in given if isinstance(each, Record)}
     fields = [
@@ -52,9 +74,7 @@ def _edits(function: Kernel, call: Call) -> Iterator[Edit]:
         if isinstance(value, int)
     ]
     numbers = call.table.numbers or USUAL_NUMBERS
-    named = names_read(function.tree)
-    called = (each for name, each in function.namespace.items() if name in named)
-    for kernel in (function, *(each for each in called if isinstance(each, Kernel))):
+    for kernel in (function, *own.values()):
         if isinstance(kernel.tree, ast.FunctionDef):
             its_fields = fields if kernel is function else ()
             yield from edits_of(_as_typed(kernel, records), (), (), numbers, its_fields)
