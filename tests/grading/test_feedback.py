@@ -249,7 +249,7 @@ def test_an_example_launch_keeps_its_numbers() -> None:
     """They stand in the course for everybody to read, so they give nothing away."""
     text = CARRIED_OUT.replace("SAID", "return 77").replace("return min(", "return 1 + min(")
     [found] = examine_source("blocks_per_sm", text, seed=2026).errors[:1]
-    assert "blocks_per_sm(A6000, 1024, " in told(found.message, "graded student")
+    assert "blocks_per_sm(device=A6000, threads=1024" in told(found.message, "graded student")
 
 
 def test_a_page_holds_no_seed_and_no_hidden_number() -> None:

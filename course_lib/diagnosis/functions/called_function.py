@@ -9,16 +9,17 @@ things that all functions have in common.
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from course_lib.diagnosis.functions import words
-from course_lib.diagnosis.functions.explanations import Explanation, explanations
+from course_lib.diagnosis.functions.explanations import FORMULA, Explanation, explanations
 from course_lib.diagnosis.functions.function_calls import (
-    NO_ANSWER,
     Call,
     CallTable,
     all_calls,
+    ends_all,
     same_numbers,
 )
 from course_lib.diagnosis.functions.mended import edit_that_repairs, last_return, line_of
@@ -39,11 +40,12 @@ def examine(table: CallTable, function: Kernel) -> Report:
     calls = list(all_calls(table, function))
     possible = [each for each in calls if not each.refused]
     wrong = [each for each in possible if not each.right]
-    found = list(_why(possible, wrong, function)) if wrong else []
-    if calls[-1].stopped and _ends(calls[-1]):
+    if ends_all(calls[-1]):
         found = [_stopped(calls[-1])]
+    else:
+        found = list(_why(possible, wrong, function)) if wrong else []
     works = any(each.right and each.wanted for each in possible)
-    if works and all(each.code == "wrong-formula" for each in found):  # else it is too early
+    if works and all(each.code == FORMULA for each in found):  # else it is too early
         found += _accepted(calls, function, {each.line for each in found})
     right = sum(each.right for each in calls)
     held = [f"right for {right} of {len(calls)} calls"] if right else []
@@ -69,7 +71,7 @@ def _why(calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Iter
     ended = [each for each in wrong if not each.stopped]
     stop = next((each for each in wrong if each.stopped), None)
     # Where Python itself stops, that says more than a wrong number, if it is not of the arithmetic.
-    if stop and stop.stopped and (not ended or stop.stopped.code != "wrong-formula"):
+    if stop and stop.stopped and (not ended or stop.stopped.code != FORMULA):
         yield _stopped(stop)
         return
     shown, returned = ended[0], last_return(function)
@@ -114,16 +116,10 @@ def _in_a_call(kind: str, shown: Call, line: int) -> Finding:
     return tell(kind, line, compared=words.compared(shown), worked=words.worked(shown))
 
 
-def _ends(stop: Call) -> bool:
-    """Does it stop by something that no number explains?"""
-    assert stop.stopped is not None
-    return stop.stopped.code in NO_ANSWER
-
-
 def _stopped(shown: Call) -> Finding:
     assert shown.stopped is not None
     found = replace(shown.stopped, message=words.stopped(shown))
-    return found if found.hint else tell.again("no hint", found)
+    return tell.again("no hint", found) if found.code == FORMULA and not found.hint else found
 
 
 def _nothing(shown: Call, calls: Sequence[Call], function: Kernel) -> Finding:
@@ -157,24 +153,21 @@ def _accepted(
 ) -> Iterator[Finding]:
     """What is refused by a rule, and got an answer other than that; each rule is told once.
 
-    That the function stops there too, or returns nothing, is nothing new where a line was told.
+    That the function stops there too is nothing new where a line was told already.
     """
-    # 0.0 refuses it as well; that it should be an int is said of the other calls.
-    accepted = [each for each in calls if each.refused and each.number != each.wanted]
     possible = [each for each in calls if not each.refused and each.right]
-    by_rule: dict[str, list[Call]] = {}
-    for each in accepted:
-        if each.refused:
-            by_rule.setdefault(each.refused[0], []).append(each)
+    by_rule = defaultdict[str, list[Call]](list)
+    for each in calls:
+        # 0.0 refuses it as well; that it should be an int is said of the other calls.
+        if each.refused and each.number != each.wanted:
+            by_rule[each.refused[0]].append(each)
     for shown, *others in by_rule.values():
         if shown.stopped:
-            found = _stopped(shown)
+            if shown.stopped.line not in told:
+                told = {*told, shown.stopped.line}
+                yield _stopped(shown)
         elif shown.value is None:
-            found = _in_a_call("no return", shown, _empty_return(function))
+            yield _in_a_call("refused", shown, _empty_return(function))
         else:
-            edit = edit_that_repairs(function, [shown, *others, *possible]) if possible else None
-            line = edit.line if edit else function.tree.lineno
-            found = _in_a_call("refused", shown, line)
-        if shown.number is not None or found.line not in told:
-            told = {*told, found.line}
-            yield found
+            edit = edit_that_repairs(function, [shown, *others, *possible])
+            yield _in_a_call("refused", shown, edit.line if edit else function.tree.lineno)

@@ -18,7 +18,7 @@ from course_lib.findings import Finding
 STEPS_PER_CALL = 200_000
 STEPS = 10_000_000  # of all calls
 CLOSE = 1e-9  # of the right number: how far a fraction may be off
-NO_ANSWER = ("timeout", "not-allowed", "unsupported")  # after which no other call says more
+NO_ANSWER = ("timeout", "not-allowed", "unsupported")
 Arguments = tuple[object, ...]
 
 
@@ -116,8 +116,13 @@ def all_calls(table: CallTable, function: Kernel) -> Iterator[Call]:
         made = call(table, function, arguments, min(left, STEPS_PER_CALL))
         left -= made.steps
         yield made
-        if made.stopped and made.stopped.code in NO_ANSWER:
+        if ends_all(made):
             return
+
+
+def ends_all(call: Call) -> bool:
+    """Does it stop by something that no other call says more of?"""
+    return call.stopped is not None and call.stopped.code in NO_ANSWER
 
 
 def call(

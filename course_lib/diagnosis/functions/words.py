@@ -11,6 +11,7 @@ from course_lib.sentences import Sentence, say
 from course_lib.words import shortened
 
 LONGEST = 40  # characters of a number
+MOST_BY_PLACE = 3  # arguments of a call that need no names
 INTEGER = "What does // do, and / not?"
 PENCIL = "Work out this one call with a pencil."
 BITS = "Each digit after 0x is four bits. Which bits are not yet right?"
@@ -142,8 +143,12 @@ def worked(shown: Call) -> str:
 
 
 def written(shown: Call) -> str:
-    """The call as it stands in a program: "sectors(2, 0)"."""
-    return f"{shown.table.entry.id}({', '.join(map(in_a_call, shown.arguments))})"
+    """The call as it stands in a program: "sectors(2, 0)"; many arguments have their names."""
+    entry, arguments = shown.table.entry, [in_a_call(each) for each in shown.arguments]
+    if len(arguments) > MOST_BY_PLACE:
+        named = zip(entry.parameters, arguments, strict=True)
+        arguments = [f"{name}={argument}" for name, argument in named]
+    return f"{entry.id}({', '.join(arguments)})"
 
 
 def in_a_call(argument: object) -> str:
