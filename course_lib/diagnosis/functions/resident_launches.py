@@ -10,6 +10,7 @@ from course_lib.curriculum import Exercise
 from course_lib.devices import DEVICES, device, occupancy
 from course_lib.diagnosis.functions.function_calls import Arguments, CallTable
 from course_lib.diagnosis.functions.resident_ideas import resident_ideas
+from course_lib.diagnosis.functions.words import BINDING, BINDS, NONE_FITS, TOO_LOW
 from course_lib.emulator import Record
 from course_lib.occupancy import Occupancy, SmLimits
 from course_lib.sentences import Capital, say
@@ -17,9 +18,6 @@ from course_lib.words import joined
 
 RANDOM_LAUNCHES = 240
 Launch = tuple[str, int, int, int]  # GPU, threads, registers, shared bytes
-# How the right number comes about; and of a launch that was drawn for grading.
-BINDING, TOO_LOW = "{arithmetic}.", "No limit is so low: {limits}."
-BINDS, NONE_FITS = "The limit that binds there: {limiters}.", "Not one block fits there."
 
 
 def _most_of_each(gpu: str) -> tuple[Launch, ...]:
@@ -135,11 +133,9 @@ def _refused(launch: Occupancy) -> tuple[str, str] | None:
 
 def _worked(launch: Occupancy, value: float | None, drawn: bool) -> str:
     """The arithmetic of a limit that binds; where the result is lower, all limits."""
-    template = BINDING
-    if value is not None and value < launch.blocks:
-        template = TOO_LOW
+    too_low = value is not None and value < launch.blocks
     return say(
-        template,
+        TOO_LOW if too_low else BINDING,
         graded=(BINDS if launch.blocks else NONE_FITS) if drawn else "",
         arithmetic=Capital(launch.arithmetic[launch.limiters[0]]),
         limits=", ".join(f"{name} {limit}" for name, limit in launch.limits.items()),

@@ -18,6 +18,9 @@ BITS = "Each digit after 0x is four bits. Which bits are not yet right?"
 # Of a call that was drawn for grading, which is nobody's to know.
 NO_RESULT = "For a call that was drawn for grading, it comes to no result."
 WRONG_RESULT = "A call that was drawn for grading gives a wrong result"
+# Of the least of several limits; where it was drawn, without the arithmetic.
+BINDING, TOO_LOW = "{arithmetic}.", "No limit is so low: {limits}."
+BINDS, NONE_FITS = "The limit that binds there: {limiters}.", "Not one block fits there."
 tell = Words(
     {
         # Before it is called.
