@@ -19,7 +19,7 @@ from types import BuiltinFunctionType, FunctionType
 from course_lib import task_context as callers
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
 from course_lib.diagnosis.answer import Answer
-from course_lib.diagnosis.constants import asked_constants, tile_choice
+from course_lib.diagnosis.constants import tile_choice
 from course_lib.diagnosis.examination import examine_kernel
 from course_lib.diagnosis.functions import called_function
 from course_lib.diagnosis.functions.function_calls import CallTable, table_of
@@ -212,7 +212,7 @@ def _called(exercise: Exercise, function: Kernel, seed: int) -> Report:
 
 def _looked_at(exercise: Exercise, numbers: tile_choice.Numbers) -> Report:
     if isinstance(exercise, Task):
-        return asked_constants.examine(exercise, numbers)
+        return tile_choice.examine_asked(exercise, numbers)
     return CONSTANTS_FAMILIES[exercise.family](exercise, numbers)
 
 

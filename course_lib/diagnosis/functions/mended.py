@@ -13,8 +13,7 @@ from typing import Any
 from course_lib.diagnosis.functions.function_calls import Call, call
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
-from course_lib.diagnosis.source.nodes import names_bound, names_read
-from course_lib.diagnosis.source.tree import Node, Path, node_at
+from course_lib.diagnosis.source.tree import Node, Path, names_bound, names_read, node_at
 from course_lib.emulator import Kernel, KernelRejected, Record
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T

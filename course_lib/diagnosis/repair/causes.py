@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.repair.edit import Edit, Function
-from course_lib.diagnosis.source.nodes import (
+from course_lib.diagnosis.source.tree import (
     names_bound,
     names_in,
     names_read,
+    node_at,
     root_name,
     variables_in,
 )
-from course_lib.diagnosis.source.tree import node_at
 
 INDEX, TEST, LOOP = "wrong-index", "wrong-bounds-check", "wrong-loop-bound"
 SUM, MASK, FORMULA = "accumulator-error", "missing-mask", "wrong-formula"
