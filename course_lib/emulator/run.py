@@ -31,6 +31,7 @@ from course_lib.emulator.machine.machine import Machine, WarpSchedule
 from course_lib.emulator.machine.operators import EitherRounding
 from course_lib.emulator.machine.prepared import prepared
 from course_lib.emulator.machine.statements import run_block
+from course_lib.emulator.observers.costs import CostNotes, LaunchCosts
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.findings import (
     ThreadNames,
@@ -133,6 +134,7 @@ class Run:
         self.output = Output(options.budget.printed_lines)
         self.meter = Meter() if options.counters else None
         self.stream = StreamRecorder() if options.stream else None
+        self.notes = CostNotes() if options.costs and options.counters else None
         wanted = options.trace if isinstance(options.trace, str) else None
         self.tracer = Tracer(wanted) if options.trace else None
         fences = fence_lines(self.typing)
@@ -141,7 +143,7 @@ class Run:
 
     def _own_observers(self, limits: LimitNotes | None) -> Iterator[Observer]:
         """In the order in which they are told."""
-        by_options = (self.faults, self.output, self.meter, self.stream, self.tracer)
+        by_options = (self.faults, self.output, self.meter, self.notes, self.stream, self.tracer)
         yield from (each for each in by_options if each is not None)
         if self.options.races:
             yield RaceDetector(self.may_be_written, self._note_race)
@@ -327,6 +329,9 @@ class Run:
         if self.meter:
             made = float64_arrays(self.typing)
             findings += float64_findings(self.meter.float64_lines, made, self.array_types)
+        if self.meter and self.notes:
+            trees = [typing.kernel.tree for typing in all_typings(self.typing, set())]
+            findings += LaunchCosts(self.meter, self.notes, trees, self.shape).findings()
         return Profile(
             **{each.name: getattr(totals, each.name) for each in fields(Counters)},
             kernel_name=self.kernel.name,

@@ -108,7 +108,10 @@ def costs_of(accesses: Sequence[Access]) -> list[Cost]:
     requests = of_accesses(np.any(active, axis=1, keepdims=True))
     if access.allocation.space == "global":
         sectors = of_accesses(sectors_per_row(addresses, active, access.width))
-        return [GlobalCost(*each) for each in np.stack([requests, sectors], axis=1).tolist()]
+        asked = np.count_nonzero(active, axis=1) * access.width
+        least = of_accesses(-(-asked // SECTOR_BYTES))
+        counts = np.stack([requests, sectors, least], axis=1)
+        return [GlobalCost(*each) for each in counts.tolist()]
     wavefronts, needed = map(of_accesses, passes_per_row(addresses, active, access.width))
     counts = np.stack([requests, wavefronts, wavefronts - needed], axis=1)
     return [SharedCost(*each) for each in counts.tolist()]
@@ -261,14 +264,24 @@ class _Touched:
     stored: np.ndarray
 
 
+class Place(NamedTuple):
+    """Where accesses of one kind are: "load", "store" or "copy"; "global" or "shared"."""
+
+    line: int
+    kind: str
+    space: str
+    array: str
+
+
 @dataclass(eq=False, slots=True)
-class _Site:
+class Site:
     """What the accesses of one line to one array came to: its loads, or its stores."""
 
     elements: int = 0
     bytes: int = 0
     requests: int = 0
     sectors: int = 0
+    least: int = 0
     wavefronts: int = 0
     bank_conflicts: int = 0
 
@@ -277,6 +290,7 @@ class _Site:
         self.requests += cost.requests
         if isinstance(cost, GlobalCost):
             self.sectors += cost.sectors
+            self.least += cost.least
         else:
             self.wavefronts += cost.wavefronts
             self.bank_conflicts += cost.bank_conflicts
@@ -290,7 +304,7 @@ class Meter(Observer):
         self.float64_lines: set[int] = set()
         self.arrays: dict[str, ArrayTraffic] = {}
         self._touched: dict[str, _Touched] = {}
-        self._sites: dict[tuple[int, str, str], _Site] = {}
+        self.sites: dict[Place, Site] = {}
         self._costs = CostQueue()
 
     def register(self, name: str, allocation: Allocation, shape: tuple[int, ...]) -> None:
@@ -348,16 +362,16 @@ class Meter(Observer):
             self._count(access)
 
     def _global(self, access: Access) -> None:
-        self._count(access, access.array)
+        self._count(access)
         touched = self._touched[access.array]
         mark(touched.loaded if access.kind == "load" else touched.stored, access)
 
-    def _count(self, access: Access, array: str = "") -> None:
-        """Count an access that is no atomic operation; `array`: whose traffic it is, too."""
-        key = (access.line, access.kind, array)
-        site = self._sites.get(key)
+    def _count(self, access: Access) -> None:
+        """Count an access that is no atomic operation."""
+        place = Place(access.line, access.kind, access.allocation.space, access.array)
+        site = self.sites.get(place)
         if site is None:
-            site = self._sites[key] = _Site()
+            site = self.sites[place] = Site()
         site.elements += access.mask.lanes * access.elements
         site.bytes += access.mask.lanes * access.width
         self._costs.add(_pattern(access), access, site.add)
@@ -367,10 +381,10 @@ class Meter(Observer):
 
     def finish(self) -> Counters:
         """The totals, with the distinct elements worked out."""
-        for (line, kind, array), site in self._sites.items():
+        for (line, kind, space, array), site in self.sites.items():
             side = "load" if kind == "load" else "store"
             counters = self.line(line)
-            if not array:
+            if space == "shared":
                 _increase(counters, f"shared_{side}_", site, "requests", "wavefronts", "bytes")
                 _increase(counters, f"shared_{side}_", site, "bank_conflicts")
                 continue
@@ -421,7 +435,7 @@ def _short(text: bytes) -> bytes:
     return text if len(text) <= 256 else hashlib.blake2b(text, digest_size=16).digest()
 
 
-def _increase(target: object, start: str, site: _Site, *names: str) -> None:
+def _increase(target: object, start: str, site: Site, *names: str) -> None:
     for name in names:
         setattr(target, start + name, getattr(target, start + name) + getattr(site, name))
 
