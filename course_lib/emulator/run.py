@@ -31,7 +31,7 @@ from course_lib.emulator.machine.machine import Machine, WarpSchedule
 from course_lib.emulator.machine.operators import EitherRounding
 from course_lib.emulator.machine.prepared import prepared
 from course_lib.emulator.machine.statements import run_block
-from course_lib.emulator.observers.costs import CostNotes, LaunchCosts
+from course_lib.emulator.observers.costs import CostNotes, LaunchCosts, float64_sources
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.findings import (
     ThreadNames,
@@ -328,10 +328,12 @@ class Run:
         findings = causes_only(self.findings.values(), self.unwritten.has_read)
         if self.meter:
             made = float64_arrays(self.typing)
-            findings += float64_findings(self.meter.float64_lines, made, self.array_types)
-        if self.meter and self.notes:
-            trees = [typing.kernel.tree for typing in all_typings(self.typing, set())]
-            findings += LaunchCosts(self.meter, self.notes, trees, self.shape).findings()
+            lines, typings = self.meter.float64_lines, list(all_typings(self.typing, set()))
+            if self.notes:
+                trees = [typing.kernel.tree for typing in typings]
+                findings += LaunchCosts(self.meter, self.notes, trees, self.shape).findings()
+                lines = float64_sources(typings, lines)
+            findings += float64_findings(lines, made, self.array_types)
         return Profile(
             **{each.name: getattr(totals, each.name) for each in fields(Counters)},
             kernel_name=self.kernel.name,

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language import types as T
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.meter import Meter, Place, Site, over_same_blocks
 from course_lib.emulator.options import LaunchShape
@@ -385,3 +387,52 @@ def _is_by_data(value: ast.expr, by_data: set[str]) -> bool:
         if isinstance(node, ast.Call) and ".atomic." in ast.unparse(node.func):
             return True
     return False
+
+
+# --- where float64 comes from ---------------------------------------------------------------------
+
+
+def float64_sources(typings: Sequence[Typing], lines: set[int]) -> set[int]:
+    """Of the lines that compute in float64, those that would do so whatever the others did.
+
+    `x = 2.0 * a[i]` is one; `y = x + a[j]` is not: with a float32 x it computes in float32.
+    """
+    sources = set()
+    for typing in typings:
+        inherited = _inherited(typing, lines)
+        for node in ast.walk(typing.kernel.tree):
+            if getattr(node, "lineno", 0) in lines and _makes_float64(node, typing, inherited):
+                sources.add(node.lineno)  # type: ignore[attr-defined]
+    return sources or lines
+
+
+def _inherited(typing: Typing, lines: set[int]) -> set[str]:
+    """Variables that are float64 only because a line that computes in float64 sets them."""
+    by_line: defaultdict[str, set[int]] = defaultdict(set)
+    for node in ast.walk(typing.kernel.tree):
+        for _, targets in _assigned(node):
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    by_line[target.id].add(target.lineno)
+    parameters = set(typing.kernel.parameters)
+    return {name for name, at in by_line.items() if at <= lines and name not in parameters}
+
+
+def _makes_float64(node: ast.AST, typing: Typing, inherited: set[str]) -> bool:
+    """Is this an operator or a call that gives float64, and not by such a variable?"""
+    if isinstance(node, ast.AugAssign):
+        parts: list[ast.expr] = [node.target, node.value]
+    elif isinstance(node, ast.BinOp):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.Call):
+        parts = node.args
+    else:
+        return False
+    if not isinstance(node, ast.AugAssign) and typing.types.get(node) != T.FLOAT64:
+        return False
+    double = [part for part in parts if typing.types.get(part) == T.FLOAT64]
+    named = [part for part in double if isinstance(part, ast.Name) and part.id in inherited]
+    computed = [part for part in double if isinstance(part, ast.BinOp | ast.Call)]
+    if isinstance(node, ast.AugAssign):
+        return len(double) > len(named) + len(computed)
+    return len(double) > len(named) + len(computed) or not double
