@@ -32,6 +32,7 @@ from course_lib.emulator.machine.operators import EitherRounding
 from course_lib.emulator.machine.prepared import prepared
 from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.costs import CostNotes, LaunchCosts, float64_sources
+from course_lib.emulator.observers.coverage import left_out
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.findings import (
     ThreadNames,
@@ -332,6 +333,7 @@ class Run:
             if self.notes:
                 trees = [typing.kernel.tree for typing in typings]
                 findings += LaunchCosts(self.meter, self.notes, trees, self.shape).findings()
+                findings += left_out(self.meter, trees, self.shape)
                 lines = float64_sources(typings, lines)
             findings += float64_findings(lines, made, self.array_types)
         return Profile(

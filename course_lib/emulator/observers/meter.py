@@ -257,7 +257,7 @@ MIN_PATTERN_LANES = 8 * WARP_SIZE
 
 
 @dataclass
-class _Touched:
+class Touched:
     """Which elements of an array were loaded and stored at least once."""
 
     loaded: np.ndarray
@@ -303,7 +303,8 @@ class Meter(Observer):
         self.lines: dict[int, LineCounters] = {}
         self.float64_lines: set[int] = set()
         self.arrays: dict[str, ArrayTraffic] = {}
-        self._touched: dict[str, _Touched] = {}
+        self.touched: dict[str, Touched] = {}
+        self.updated: set[str] = set()  # arrays that atomic operations reach
         self.sites: dict[Place, Site] = {}
         self._costs = CostQueue()
 
@@ -311,7 +312,7 @@ class Meter(Observer):
         """Keep the traffic of an array that was passed in under `name`."""
         self.arrays[name] = ArrayTraffic(shape, allocation.dtype)
         size = allocation.storage.size
-        self._touched[name] = _Touched(np.zeros(size, bool), np.zeros(size, bool))
+        self.touched[name] = Touched(np.zeros(size, bool), np.zeros(size, bool))
 
     def line(self, number: int) -> LineCounters:
         """The counters of a line."""
@@ -352,6 +353,7 @@ class Meter(Observer):
         space = access.allocation.space
         if access.kind == "atomic":
             counters.atomics += access.mask.warps
+            self.updated.add(access.array)
         if space == "local" and access.kind == "load":
             counters.local_load_requests += access.mask.warps
         elif space == "local":
@@ -363,7 +365,7 @@ class Meter(Observer):
 
     def _global(self, access: Access) -> None:
         self._count(access)
-        touched = self._touched[access.array]
+        touched = self.touched[access.array]
         mark(touched.loaded if access.kind == "load" else touched.stored, access)
 
     def _count(self, access: Access) -> None:
@@ -394,7 +396,7 @@ class Meter(Observer):
             _increase(traffic, "loaded_" if side == "load" else "stored_", site, "elements")
             at_line = traffic.loaded_at if side == "load" else traffic.stored_at
             at_line[line] += site.elements
-        for name, touched in self._touched.items():
+        for name, touched in self.touched.items():
             traffic = self.arrays[name]
             traffic.distinct_elements_loaded = int(np.count_nonzero(touched.loaded))
             traffic.distinct_elements_stored = int(np.count_nonzero(touched.stored))
