@@ -46,11 +46,13 @@ from course_lib.emulator.observers.race_findings import race_finding
 from course_lib.emulator.observers.races import BlockRaces, Race, RaceDetector
 from course_lib.emulator.observers.tracing import (
     DRAW,
+    SAME,
     SWAP,
     Output,
     Tracer,
     Unwritten,
     change_in,
+    is_same_value,
     is_swap,
 )
 from course_lib.emulator.options import (
@@ -160,8 +162,12 @@ class Run:
     def _note_race(self, race: Race) -> None:
         trees = [typing.kernel.tree for typing in all_typings(self.typing, set())]
         change = change_in(race.first_line, trees) if race.updates else ""
-        if race.both_change and is_swap((race.first_line, race.second_line), trees):
+        lines = race.first_line, race.second_line
+        if race.both_change and is_swap(lines, trees):
             change = SWAP
+        both_store = race.first_kind == race.second_kind == "store"
+        if race.code == "race-write-after-write" and both_store and is_same_value(lines, trees):
+            change = SAME
         array = self.memory.arguments.get(race.array)
         if array is not None and array.dtype == STATE:
             change = DRAW
