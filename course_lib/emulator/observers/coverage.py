@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.observers.meter import Meter
 from course_lib.emulator.options import LaunchShape
 from course_lib.wording.findings import Finding, finding
@@ -17,8 +18,9 @@ AXES = "xyz"
 Tree = ast.FunctionDef | ast.Lambda
 
 
-def left_out(meter: Meter, trees: Sequence[Tree], shape: LaunchShape) -> Iterator[Finding]:
+def left_out(meter: Meter, typings: Sequence[Typing], shape: LaunchShape) -> Iterator[Finding]:
     """Outputs of which the launch is too small to write all, and statements without effect."""
+    trees = [typing.kernel.tree for typing in typings]
     yield from _without_effect(trees)
     threads = [grid * block for grid, block in zip(shape.grid, shape.block, strict=True)]
     for array, traffic in meter.arrays.items():
