@@ -47,6 +47,7 @@ def emulate(
     budget: Budget | None = None,
     max_dynamic_shared: int = MAX_SHARED_BYTES,
     either_rounding: bool = False,
+    costs: bool = False,
 ) -> Emulation:
     """Prepare a kernel to run on the emulator, on any machine.
 
@@ -71,6 +72,7 @@ def emulate(
         either_rounding: whether a float32 product is rounded up or down by chance. A GPU may round
             it together with a sum that it is a part of, or not; what comes out the same here does
             not depend on that.
+        costs: whether what a launch costs beyond its need is among the findings, as warnings.
 
     Raises:
         KernelRejected: if the kernel has no source, or something in it cannot run.
@@ -90,6 +92,7 @@ def emulate(
         bounds,
         max_dynamic_shared,
         either_rounding,
+        costs,
     )
     return Emulation(kernel_from(kernel), options)
 

@@ -28,6 +28,7 @@ class EmulationOptions:
     budget: Budget = field(default_factory=Budget)
     max_dynamic_shared: int = MAX_SHARED_BYTES
     either_rounding: bool = False
+    costs: bool = False
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ ATOMIC_OPERATORS: dict[type[ast.operator], str] = {
 }
 SWAP = "swap"
 DRAW = "draw"  # a random number, by which a generator's state goes on
+SAME = "same"  # one value, whichever thread writes it
 
 
 def change_in(line: int, trees: Iterable[ast.AST]) -> str:
@@ -43,6 +44,27 @@ def change_in(line: int, trees: Iterable[ast.AST]) -> str:
 def is_swap(lines: tuple[int, int], trees: Iterable[ast.AST]) -> bool:
     """Whether two lines are of one exchange of two elements: `t = a; a = b; b = t`."""
     return any(set(lines) <= swap for tree in trees for swap in _swaps(tree))
+
+
+def is_same_value(lines: tuple[int, int], trees: Sequence[ast.AST]) -> bool:
+    """Whether two lines store one value that no thread works out: a number, or a global name."""
+    found = [each for tree in trees for line in set(lines) for each in _assignments(tree, line)]
+    values = {ast.unparse(each.value) for each in found}
+    own = {
+        node.arg if isinstance(node, ast.arg) else node.id
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arg)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    }
+    return len(values) == 1 and all(
+        isinstance(each, ast.Assign)
+        and not any(
+            isinstance(node, ast.Subscript) or (isinstance(node, ast.Name) and node.id in own)
+            for node in ast.walk(each.value)
+        )
+        for each in found
+    )
 
 
 def _swaps(tree: ast.AST) -> Iterator[set[int]]:
