@@ -1,7 +1,7 @@
 """`choose(usual, 3, other, 7, another)`: in the blocks of z = 3 `other`, of z = 7 `another`.
 
 No kernel of a student calls it: many variants of one kernel run as the blocks of one launch, and
-where they differ the function chooses. See diagnosis/repair/schemata.py, and machine/prepared.py
+where they differ the function chooses. See diagnosis/repair/schemata.py, and machine/choice.py
 for how it runs.
 """
 

@@ -139,8 +139,8 @@ class Typing:
         return_type: what the function returns; Static(None) for nothing.
         levels: how many levels deeper each call of a function by itself lies; 0 if it has none.
         weights: what statements cost, as far as that was asked.
-        prepared: the expressions that have been made functions, and `elements` the parts of
-            subscripts; see prepared.py.
+        prepared: the functions that evaluate expressions, as far as they have been made, and
+            `places` those that find the elements of subscripts; see machine/expressions.py.
     """
 
     kernel: Kernel
@@ -163,7 +163,7 @@ class Typing:
     levels: int = 0
     weights: dict[ast.stmt, int] = field(default_factory=dict)
     prepared: dict[ast.AST, Any] = field(default_factory=dict)
-    elements: dict[ast.AST, Any] = field(default_factory=dict)
+    places: dict[ast.AST, Any] = field(default_factory=dict)
 
     def arguments_of(self, node: ast.Call) -> list[ast.expr]:
         """What a call is given, by place; a method's owner is its first argument."""
@@ -188,6 +188,16 @@ class Typing:
             return node in found
 
         waits(self.kernel.tree)
+        return frozenset(found)
+
+    @cached_property
+    def taken_apart(self) -> frozenset[ast.AST]:
+        """The expressions that may be worked out before their statement runs: see `settle`."""
+        found: set[ast.AST] = set()
+        for statement in ast.walk(self.kernel.tree) if self.waiting else ():
+            parts = [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
+            if isinstance(statement, ast.stmt) and self.waiting.intersection(parts):
+                found.update(part for each in parts for part in ast.walk(each))
         return frozenset(found)
 
 

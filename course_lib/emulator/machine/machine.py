@@ -185,10 +185,7 @@ class Machine:
 
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression for the active lanes; other lanes may hold anything."""
-        frame = self.frame
-        if frame.settled and node in frame.settled:
-            return frame.settled[node]
-        return self.prepared(frame.typing, node)(self)
+        return self.prepared(self.frame.typing, node)(self)
 
     def convert(self, value: Any, dtype: T.Type) -> Any:
         """`value` as `dtype`, if it is a number and not of that type already."""

@@ -18,24 +18,18 @@ from course_lib.emulator.functions.builtin_functions import ItemsInTurn, items_o
 from course_lib.emulator.functions.intrinsics import Barrier
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.machine.assignments import annotated_assign, assign, augmented_assign, bind
 from course_lib.emulator.machine.events import RunningLoop
-from course_lib.emulator.machine.expressions import arguments_of, call_function, element
+from course_lib.emulator.machine.expressions import arguments_of, place_of
 from course_lib.emulator.machine.machine import Machine, Steps
-from course_lib.emulator.machine.prepared import evaluate_slowly
-from course_lib.emulator.machine.variables import (
-    annotated_assign,
-    assign,
-    augmented_assign,
-    bind,
-    merged,
-)
+from course_lib.emulator.machine.variables import call_function, merged
 from course_lib.emulator.state.lanes import Mask, Value
 
 
 def settle(machine: Machine, node: ast.AST) -> Steps:
     """Work out the parts of an expression, or of a statement without blocks, that waits.
 
-    Their values are kept in the frame's `settled`, where `Machine.evaluate` finds them.
+    Their values are kept in the frame's `settled`, where their functions find them.
     """
     match node:
         case ast.BoolOp():
@@ -45,7 +39,7 @@ def settle(machine: Machine, node: ast.AST) -> Steps:
         case ast.Call() if node in machine.typing.rewritten:
             other = machine.typing.rewritten[node]
             yield from _settle_parts(machine, _parts(other))
-            machine.frame.settled[node] = evaluate_slowly(machine, other)
+            machine.frame.settled[node] = machine.evaluate(other)
         case ast.Call():
             by_place = machine.typing.arguments_of(node)
             by_name = [each.value for each in node.keywords if node in machine.typing.slots]
@@ -58,7 +52,9 @@ def settle(machine: Machine, node: ast.AST) -> Steps:
             yield from _settle_parts(machine, [node.value])
         case ast.AugAssign(target=ast.Subscript() as target):
             yield from _settle_parts(machine, _parts(target))
-            machine.frame.settled[target] = machine.load(*element(machine, target, "load"))
+            machine.frame.settled[target] = machine.load(
+                *place_of(machine.typing, target)(machine, "load")
+            )
             yield from _settle_parts(machine, [node.value])
         case _:
             yield from _settle_parts(machine, _parts(node))
@@ -83,8 +79,6 @@ def _parts(node: ast.AST) -> Iterator[ast.expr]:
             yield node.value
         case ast.Tuple() | ast.Slice():
             yield from _parts_of_index(node)
-        case ast.Call():
-            yield from (node.func, *node.args, *(each.value for each in node.keywords))
         case ast.expr() | ast.Expr() | ast.Return():
             yield from (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
 
@@ -120,7 +114,7 @@ def _settle_parts(machine: Machine, parts: Iterator[ast.expr] | list[ast.expr]) 
 def _settle_call(machine: Machine, node: ast.Call) -> Steps:
     """A call whose arguments are settled: wait, or go through a function in which there is one."""
     target = machine.typing.calls[node]
-    arguments = arguments_of(machine, node)
+    arguments = arguments_of(machine.typing, node)(machine)
     if isinstance(target, Barrier):
         brought = target.arrive(machine, node, arguments)
         yield from machine.wait(node.lineno)
