@@ -17,7 +17,7 @@ import numpy as np
 
 from course_lib.diagnosis.source.nodes import flat
 from course_lib.diagnosis.source.source import Source
-from course_lib.emulator.language.constants import BINARY, COMPARE, UNARY
+from course_lib.emulator.language.operators import BINARY, COMPARE, UNARY
 
 _UNKNOWN = (None, None, None)
 _DEEPEST = 40  # parts in parts, and variables that are made of variables

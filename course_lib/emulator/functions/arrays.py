@@ -23,6 +23,7 @@ from course_lib.emulator.functions.intrinsics import (
 from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.operators import negation_type
 from course_lib.emulator.state.indices import seen_as, seen_wider_or_narrower
 from course_lib.emulator.state.memory import ArrayView, contiguous_strides
 from course_lib.wording.sentences import say
@@ -262,7 +263,7 @@ def start_of(name: str, dtype: np.dtype, is_python: bool) -> object:
     if is_python:
         return 0
     if dtype.kind in "iub":
-        kind = T.FLOAT64 if name in ("mean", "var", "std") else T.negation_type(dtype)
+        kind = T.FLOAT64 if name in ("mean", "var", "std") else negation_type(dtype)
     else:
         kind = dtype
     return kind.type(1 if name == "prod" else 0)

@@ -27,6 +27,7 @@ from course_lib.emulator.functions.intrinsics import (
 from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.operators import arithmetic_type
 from course_lib.emulator.state.lanes import Value, spread
 from course_lib.emulator.state.memory import ArrayView
 from course_lib.wording.sentences import Capital, say
@@ -418,11 +419,11 @@ INTRINSICS["builtins.round"] = Intrinsic(_round_typing, _round)
 
 def _divmod_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     left, right = scalars(arguments, 2)
-    return Typed(T.TupleType((T.arithmetic_type(left, right),) * 2))
+    return Typed(T.TupleType((arithmetic_type(left, right),) * 2))
 
 
 def _divmod(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
-    common = T.arithmetic_type(values[0].dtype, values[1].dtype)
+    common = arithmetic_type(values[0].dtype, values[1].dtype)
     left, right = (machine.convert(value, common) for value in values)
     return left // right, left % right
 

@@ -23,6 +23,7 @@ from course_lib.emulator.functions.intrinsics import (
 )
 from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.operators import power, power_type
 from course_lib.emulator.state.lanes import Value
 from course_lib.wording.sentences import say
 
@@ -45,27 +46,15 @@ def _vectorised(function: Callable[[float], float]) -> Callable[[Any], Any]:
 
 def _pow_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     base, exponent = scalars(arguments, 2, complex_too=True)
-    return Typed(T.power_type(base, exponent, isinstance(arguments[1].literal, int)))
+    is_literal = isinstance(arguments[1].literal, int)
+    return Typed(power_type(base, T.INT32 if is_literal else exponent))
 
 
 def _pow(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
     dtype = machine.typing.types[node]
     assert isinstance(dtype, np.dtype)
     machine.count_flops(node, dtype, 1)
-    return integer_power(machine.convert(values[0], dtype), machine.convert(values[1], dtype))
-
-
-def integer_power(base: Value, exponent: Value) -> Value:
-    """Powers; a negative exponent of an integer gives the real power, cut off.
-
-    Numba multiplies where a complex number is squared, and so do we.
-    """
-    if base.dtype.kind == "c":
-        return np.where(exponent == 2, base * base, np.power(base, exponent))[()]
-    if base.dtype.kind in "iu" and np.any(np.less(exponent, 0)):
-        real = np.power(np.asarray(base, np.float64), exponent)
-        return np.trunc(real).astype(base.dtype)
-    return np.power(base, exponent)
+    return power(machine.convert(values[0], dtype), machine.convert(values[1], dtype))
 
 
 def _fused_multiply_add(a: Value, b: Value, c: Value) -> Value:
@@ -263,7 +252,7 @@ for _suffix, _letter, _kind in (("", "d", T.FLOAT64), ("f", "f", T.FLOAT32)):
         if (_letter, _libdevice_name) != ("d", "sub"):  # libdevice has none
             _made = _same(_compute, [_kind] * _count, _kind, 1)
             INTRINSICS[f"{_PATH}{_letter}{_libdevice_name}_rn"] = _made
-    INTRINSICS[f"{_PATH}powi{_suffix}"] = _same(integer_power, [_kind, T.INT32], _kind, 1)
+    INTRINSICS[f"{_PATH}powi{_suffix}"] = _same(power, [_kind, T.INT32], _kind, 1)
     INTRINSICS[f"{_PATH}ldexp{_suffix}"] = _same(np.ldexp, [_kind, T.INT32], _kind)
 for _libdevice_name in "cosf expf exp10f log10f log2f logf sinf tanf".split():
     INTRINSICS[f"{_PATH}fast_{_libdevice_name}"] = INTRINSICS[_PATH + _libdevice_name]

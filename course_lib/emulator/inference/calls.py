@@ -23,7 +23,6 @@ from course_lib.emulator.inference.hints import (
     memory_at_run_time,
     short_name,
 )
-from course_lib.emulator.inference.operators import as_operator
 from course_lib.emulator.inference.typer import NotKnownYet, RefusedForNoLiteral, assigned_names
 from course_lib.emulator.inference.typings import Closure, Environment, bound, places
 from course_lib.emulator.language import types as T
@@ -31,6 +30,7 @@ from course_lib.emulator.language.constants import NotConstant, evaluate_constan
 from course_lib.emulator.language.definitions import parameters_of
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import Reference, did_you_mean
+from course_lib.emulator.language.operators import as_operator
 from course_lib.emulator.language.signatures import Signature, declared_signatures
 from course_lib.wording.sentences import say
 

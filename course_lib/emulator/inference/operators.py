@@ -17,6 +17,7 @@ from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.operators import BINARY, UNARY
 from course_lib.wording.sentences import say
 
 
@@ -56,12 +57,16 @@ class OperatorTyper(Typer):
             raise rejection("compile-error", message, node, hint)
         exponent = node.right if isinstance(node, ast.BinOp) else node.value
         try:
-            result, operands = _operator_types(op, left, right, _literal_integer(exponent))
+            if isinstance(op, ast.MatMult):
+                raise T.TypingError("there is no @ inside a kernel")
+            if isinstance(op, ast.Pow) and _is_integer_literal(exponent):
+                right = T.INT32
+            result = BINARY[type(op)].result(left, right)
         except T.TypingError as error:
             raise rejection(
                 "compile-error", say("Numba refuses this: {said}.", said=error.said), node
             ) from None
-        self.typing.operands[node] = operands
+        self.typing.operands[node] = result
         return result
 
     def unary(self, node: ast.UnaryOp, env: Environment) -> Typed:
@@ -85,10 +90,7 @@ class OperatorTyper(Typer):
             )
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             return self.known(node, -node.operand.value)  # type: ignore[operator]  # a number
-        if isinstance(node.op, ast.Invert) and operand.type == T.BOOL:
-            result = T.BOOL
-        else:
-            result = T.negation_type(operand.type)
+        result = UNARY[type(node.op)].result(operand.type)
         self.typing.operands[node] = result
         return Typed(result)
 
@@ -110,35 +112,10 @@ class OperatorTyper(Typer):
         return Typed(result)
 
 
-def _operator_types(
-    op: ast.operator, left: np.dtype, right: np.dtype, exponent: int | None
-) -> tuple[np.dtype, np.dtype]:
-    """The type of the result, and the type to which the operands are converted."""
-    match op:
-        case ast.Div():
-            result = T.division_type(left, right)
-        case ast.BitAnd() | ast.BitOr() | ast.BitXor():
-            result = T.bitwise_type(left, right)
-        case ast.LShift() | ast.RShift():
-            result = T.shift_type(left, right)
-        case ast.Pow():
-            result = T.power_type(left, right, exponent is not None)
-        case ast.MatMult():
-            raise T.TypingError("there is no @ inside a kernel")
-        case _:
-            result = T.arithmetic_type(left, right)
-            if T.is_complex(result) and isinstance(op, ast.FloorDiv | ast.Mod):
-                raise T.TypingError("complex numbers have no // and no %")
-    return result, result
-
-
-def _literal_integer(node: ast.expr) -> int | None:
+def _is_integer_literal(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _literal_integer(node.operand)
-        return None if inner is None else -inner
-    if isinstance(node, ast.Constant) and type(node.value) is int:
-        return node.value
-    return None
+        return _is_integer_literal(node.operand)
+    return isinstance(node, ast.Constant) and type(node.value) is int
 
 
 def _fold(node: ast.BinOp) -> Any:
@@ -319,64 +296,3 @@ def _is_shape(node: ast.expr, kernel: Kernel) -> bool:
 
 def _is_attribute_shape(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "shape"
-
-
-# --- The functions of Python's module operator: each is another way to write an operator ----------
-
-
-_BINARY: dict[str, type[ast.operator]] = {
-    "add": ast.Add,
-    "and_": ast.BitAnd,
-    "floordiv": ast.FloorDiv,
-    "lshift": ast.LShift,
-    "mod": ast.Mod,
-    "mul": ast.Mult,
-    "or_": ast.BitOr,
-    "pow": ast.Pow,
-    "rshift": ast.RShift,
-    "sub": ast.Sub,
-    "truediv": ast.Div,
-    "xor": ast.BitXor,
-}
-_COMPARING: dict[str, type[ast.cmpop]] = {
-    "eq": ast.Eq,
-    "ge": ast.GtE,
-    "gt": ast.Gt,
-    "is_": ast.Is,
-    "is_not": ast.IsNot,
-    "le": ast.LtE,
-    "lt": ast.Lt,
-    "ne": ast.NotEq,
-}
-_UNARY: dict[str, type[ast.unaryop]] = {
-    "inv": ast.Invert,
-    "invert": ast.Invert,
-    "neg": ast.USub,
-    "not_": ast.Not,
-    "pos": ast.UAdd,
-}
-
-
-def as_operator(path: str, call: ast.Call) -> ast.expr | None:
-    """The expression that a call of `operator.add` and its like stands for; None if it is none.
-
-    Of numbers, the functions that change their operand in place (`iadd`) compute the same.
-    """
-    module, _, name = path.rpartition(".")
-    arguments = call.args
-    if module != "operator" or call.keywords:
-        return None
-    plain = name[1:] if name[:1] == "i" and name[1:] in {n.rstrip("_") for n in _BINARY} else name
-    binary = _BINARY.get(name) or _BINARY.get(plain) or _BINARY.get(plain + "_")
-    made: ast.expr | None = None
-    if binary is not None and len(arguments) == 2:
-        made = ast.BinOp(arguments[0], binary(), arguments[1])
-    elif name in _COMPARING and len(arguments) == 2:
-        made = ast.Compare(arguments[0], [_COMPARING[name]()], [arguments[1]])
-    elif name == "contains" and len(arguments) == 2:
-        made = ast.Compare(arguments[1], [ast.In()], [arguments[0]])
-    elif name == "getitem" and len(arguments) == 2:
-        made = ast.Subscript(arguments[0], arguments[1], ast.Load())
-    elif name in _UNARY and len(arguments) == 1:
-        made = ast.UnaryOp(_UNARY[name](), arguments[0])
-    return None if made is None else ast.copy_location(made, call)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import enum
-import operator
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -35,13 +33,10 @@ from course_lib.emulator.inference.typer import NotKnownYet, Typer
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
+from course_lib.emulator.language.operators import COMPARE_OR_IS
 from course_lib.wording.sentences import say
 
 OPEN = object()  # a value that is known only when the kernel runs
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
-}  # fmt: skip
 
 
 class ValueTyper(Typer):
@@ -174,7 +169,7 @@ class ValueTyper(Typer):
         match node:
             case ast.Constant(value=int() | float() | str() | None as value):
                 return value
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARE_OR_IS:
                 return self.compared(op, self.fixed_value(left), self.fixed_value(right))
             case ast.Name(id=name) if name in self.locals:
                 only = self.only_values.get(name)
@@ -202,7 +197,7 @@ class ValueTyper(Typer):
             return OPEN
         if words and not identity and not isinstance(op, ast.Eq | ast.NotEq):
             return OPEN
-        return _COMPARE[type(op)](left, right)
+        return COMPARE_OR_IS[type(op)](left, right)
 
     def conditional(self, node: ast.IfExp, env: Environment) -> Typed:
         self.condition(node.test, env)

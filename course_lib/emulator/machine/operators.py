@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from course_lib.emulator.functions.math_functions import integer_power
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.operators import BINARY, COMPARE, UNARY
 from course_lib.emulator.state.lanes import Value
 
 if TYPE_CHECKING:
@@ -20,44 +20,7 @@ if TYPE_CHECKING:
 # What an operator does with the values of its operands.
 Operation = Callable[["Machine", Any, Any], Value]
 
-OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: np.add,
-    ast.Sub: np.subtract,
-    ast.Mult: np.multiply,
-    ast.Div: np.true_divide,
-    ast.FloorDiv: np.floor_divide,
-    ast.Mod: np.remainder,
-    ast.Pow: integer_power,
-    ast.LShift: np.left_shift,
-    ast.RShift: np.right_shift,
-    ast.BitAnd: np.bitwise_and,
-    ast.BitOr: np.bitwise_or,
-    ast.BitXor: np.bitwise_xor,
-}
 DOUBLE = (T.FLOAT64, T.COMPLEX128)
-PRODUCTS = {ast.Mult, ast.Pow}
-DIVISIONS = {ast.Div, ast.FloorDiv, ast.Mod}
-WRAPS = {ast.Mod, ast.FloorDiv, ast.BitAnd, ast.RShift}
-# What an operator costs on complex numbers: that many operations on floats.
-COMPLEX_FLOPS: dict[type[ast.operator], int] = {
-    ast.Add: 2,
-    ast.Sub: 2,
-    ast.Mult: 6,
-    ast.Div: 9,
-}
-UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
-    ast.USub: np.negative,
-    ast.UAdd: np.positive,
-    ast.Invert: np.invert,
-}
-COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Eq: np.equal,
-    ast.NotEq: np.not_equal,
-    ast.Lt: np.less,
-    ast.LtE: np.less_equal,
-    ast.Gt: np.greater,
-    ast.GtE: np.greater_equal,
-}
 
 
 # --- Arithmetic: the operators, and the floating-point operations that they count as --------------
@@ -65,13 +28,13 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 
 def binary(typing: Typing, node: ast.BinOp | ast.AugAssign) -> Operation:
     """One arithmetic operation, in the type that Numba computes it in."""
-    dtype, op, kernel = typing.operands[node], type(node.op), typing.kernel
-    compute = OPERATORS[op]
-    is_float, wraps = dtype.kind in "fc", op in WRAPS and dtype.kind in "iu"
-    is_product = op in PRODUCTS and dtype == np.float32
+    dtype, op, kernel = typing.operands[node], BINARY[type(node.op)], typing.kernel
+    compute = op.on_lanes or op.compute
+    is_float, hides_limits = dtype.kind in "fc", op.hides_limits and dtype.kind in "iu"
+    is_product = op.is_product and dtype == np.float32
     # Without debug=True only a complex number divided by 0 ends a thread.
-    fast = kernel.is_fast and op is ast.Div and dtype == np.float32
-    divides = op in DIVISIONS and (dtype.kind == "c" or (kernel.is_debugged and not fast))
+    fast = kernel.is_fast and isinstance(node.op, ast.Div) and dtype == np.float32
+    divides = op.divides and (dtype.kind == "c" or (kernel.is_debugged and not fast))
 
     def run(machine: Machine, left: Value, right: Value) -> Value:
         if is_float and machine.counts_flops:
@@ -80,8 +43,8 @@ def binary(typing: Typing, node: ast.BinOp | ast.AugAssign) -> Operation:
             left = left.astype(dtype)
         if right.dtype is not dtype:
             right = right.astype(dtype)
-        if wraps:
-            _meet_wraps(machine, node, left, right)
+        if hides_limits:
+            _meet_limits(machine, node, left, right)
         if divides:
             _end_where_zero(machine, right, node.lineno)
         if is_product and machine.products:
@@ -91,7 +54,7 @@ def binary(typing: Typing, node: ast.BinOp | ast.AugAssign) -> Operation:
     return run
 
 
-def _meet_wraps(
+def _meet_limits(
     machine: Machine, node: ast.BinOp | ast.AugAssign, left: Value, right: Value
 ) -> None:
     machine.meet_limit("wrap", node, left, _first_beyond(node.op, right))
@@ -120,7 +83,7 @@ def _note_flops(
     """Count a floating-point operation of each active lane; of complex numbers, several."""
     both_integers = left.dtype.kind in "iub" and right.dtype.kind in "iub"
     active, is_float64 = machine.active, dtype in DOUBLE
-    each = 1 if dtype.kind == "f" else COMPLEX_FLOPS.get(type(node.op), 1)
+    each = 1 if dtype.kind == "f" else BINARY[type(node.op)].complex_flops
     count = each * active.lanes
     machine.observers.flops(node.lineno, active, count, is_float64, not both_integers)
 
@@ -129,7 +92,7 @@ def unary(typing: Typing, node: ast.UnaryOp) -> Callable[[Machine, Value], Value
     """`not`, a sign, or the opposite of each bit."""
     if isinstance(node.op, ast.Not):
         return lambda machine, operand: ~machine.truth(operand)
-    dtype, compute = typing.operands[node], UNARY[type(node.op)]
+    dtype, compute = typing.operands[node], UNARY[type(node.op)].compute
     return lambda machine, operand: compute(machine.convert(operand, dtype))
 
 
@@ -167,7 +130,7 @@ def _compare_numbers(op: type[ast.cmpop], left: Value, right: Value) -> Value:
     if left.dtype is not right.dtype and (left.dtype.kind in "fc" or right.dtype.kind in "fc"):
         common = np.promote_types(left.dtype, right.dtype)
         left, right = left.astype(common), right.astype(common)
-    return COMPARISONS[op](left, right)
+    return COMPARE[op](left, right)
 
 
 def _contains(wanted: bool, machine: Machine, item: Value, items: tuple[Value, ...]) -> Value:
@@ -194,7 +157,7 @@ def _compare_tuples(
 ) -> Value:
     """As Python has it: the first items that differ decide, then the lengths."""
     machine.steps.spend(len(left) // 8, machine.line)
-    result: Value = np.bool_(COMPARISONS[op](len(left), len(right)))
+    result: Value = np.bool_(COMPARE[op](len(left), len(right)))
     orders = op not in (ast.Eq, ast.NotEq)
     if orders or len(left) == len(right):
         for one, other in list(zip(left, right, strict=False))[::-1]:

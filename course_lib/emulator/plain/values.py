@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_lib.emulator.budget import MAX_INTEGER_BITS
-from course_lib.emulator.language.constants import BINARY, COMPARE, UNARY
+from course_lib.emulator.language.operators import BINARY, COMPARE, UNARY
 from course_lib.wording.sentences import say
 
 # Sequences are charged for their length, so that a long one is not a cheap way to be slow.
