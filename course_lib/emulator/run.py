@@ -26,10 +26,15 @@ from course_lib.emulator.inference.infer import (
 )
 from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
-from course_lib.emulator.machine.events import HandedValues, Instead, Observer, Observers
+from course_lib.emulator.machine.events import (
+    EitherRounding,
+    HandedValues,
+    Instead,
+    Observer,
+    Observers,
+)
 from course_lib.emulator.machine.expressions import prepared
 from course_lib.emulator.machine.machine import Machine, WarpSchedule
-from course_lib.emulator.machine.operators import EitherRounding
 from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.findings import (

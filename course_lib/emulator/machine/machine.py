@@ -21,9 +21,15 @@ from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import DeviceArray
 from course_lib.emulator.machine.async_copies import AsyncCopies
-from course_lib.emulator.machine.events import Frame, Instead, Kind, Observers, RunningLoop
+from course_lib.emulator.machine.events import (
+    EitherRounding,
+    Frame,
+    Instead,
+    Kind,
+    Observers,
+    RunningLoop,
+)
 from course_lib.emulator.machine.load_store import LoadStoreUnit, as_dtype
-from course_lib.emulator.machine.operators import DOUBLE, EitherRounding
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value
 from course_lib.emulator.state.memory import ArrayView, Memory
 
@@ -32,6 +38,7 @@ Steps = Generator[int, None, None]
 # What evaluates one expression, and what makes that of it and of its types.
 Prepared = Callable[["Machine"], Any]
 Prepare = Callable[[Typing, ast.expr], Prepared]
+DOUBLE = (T.FLOAT64, T.COMPLEX128)
 
 
 class Machine:
