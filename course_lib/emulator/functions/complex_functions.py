@@ -68,44 +68,24 @@ def _only_complex(
     return of
 
 
-def _same(kinds: list[np.dtype]) -> np.dtype:
-    return kinds[0]
-
-
-_OF_ANY_NUMBER: dict[str, Callable[[Any], Any]] = {
-    "acos": np.arccos,
-    "asin": np.arcsin,
-    "asinh": np.arcsinh,
-    "atan": np.arctan,
-    "atanh": np.arctanh,
-    "cos": np.cos,
-    "exp": np.exp,
-    "sin": np.sin,
-    "sqrt": np.sqrt,
-    "tan": np.tan,
-}
-# Numba computes some of these in double precision only.
-_WIDE: dict[str, Callable[[Any], Any]] = {
-    "acosh": np.arccosh,
-    "log10": np.log10,
-    "tanh": np.tanh,
-}
-for _name, _function in _OF_ANY_NUMBER.items():
-    INTRINSICS[f"cmath.{_name}"] = elementwise(_function, _complex_of, flops=1, complex_too=True)
-for _name, _function in _WIDE.items():
+for _name in "acos asin asinh atan atanh cos exp sin sqrt tan".split():
     INTRINSICS[f"cmath.{_name}"] = elementwise(
-        _function, _only_complex(lambda kind: T.COMPLEX128), flops=1, complex_too=True
+        getattr(np, _name), _complex_of, flops=1, complex_too=True
     )
-for _name, _function in {"cosh": np.cosh, "sinh": np.sinh}.items():
+for _name in ("acosh", "log10", "tanh"):  # Numba computes them in double precision only
     INTRINSICS[f"cmath.{_name}"] = elementwise(
-        _function, _only_complex(lambda kind: kind), flops=1, complex_too=True
+        getattr(np, _name), _only_complex(lambda kind: T.COMPLEX128), flops=1, complex_too=True
+    )
+for _name in ("cosh", "sinh"):
+    INTRINSICS[f"cmath.{_name}"] = elementwise(
+        getattr(np, _name), _only_complex(lambda kind: kind), flops=1, complex_too=True
     )
 INTRINSICS["cmath.phase"] = elementwise(
-    np.angle, _only_complex(T.part_type), _same, flops=1, complex_too=True
+    np.angle, _only_complex(T.part_type), lambda kinds: kinds[0], flops=1, complex_too=True
 )
-for _name, _function in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}.items():
+for _name in ("isnan", "isinf", "isfinite"):
     INTRINSICS[f"cmath.{_name}"] = elementwise(
-        _function, lambda kinds: T.BOOL, _complex_of, complex_too=True
+        getattr(np, _name), lambda kinds: T.BOOL, _complex_of, complex_too=True
     )
 
 

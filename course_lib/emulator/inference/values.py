@@ -16,6 +16,7 @@ from course_lib.emulator.functions import (
     atomics,  # noqa: F401  (joins INTRINSICS)
     builtin_functions,  # noqa: F401  (joins INTRINSICS)
     complex_functions,  # noqa: F401  (joins INTRINSICS)
+    libdevice,  # noqa: F401  (joins INTRINSICS)
     math_functions,  # noqa: F401  (joins INTRINSICS)
     random_functions,  # noqa: F401  (joins INTRINSICS)
     registers,  # noqa: F401  (joins INTRINSICS)
