@@ -133,6 +133,18 @@ def scalars(
     return [argument.type for argument in arguments]  # type: ignore[misc]
 
 
+def giving(
+    result: T.Type, low: int, high: int | None = None
+) -> Callable[[Arguments, Keywords], Typed]:
+    """The type of a function that takes `low` to `high` numbers, whichever they are."""
+
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        scalars(arguments, low, high)
+        return Typed(result)
+
+    return typing
+
+
 def elementwise(
     function: Callable[..., Any],
     result: Callable[[list[np.dtype]], np.dtype],

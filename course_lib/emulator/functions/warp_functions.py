@@ -17,6 +17,7 @@ from course_lib.emulator.functions.intrinsics import (
     Keywords,
     Typed,
     elementwise,
+    giving,
     need,
     scalars,
     supported,
@@ -27,13 +28,7 @@ from course_lib.emulator.state.lanes import WARP_SIZE, Value
 from course_lib.emulator.state.memory import poison
 from course_lib.wording.sentences import say
 
-
-def _nothing(low: int, high: int) -> Callable[[Arguments, Keywords], Typed]:
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        scalars(arguments, low, high)
-        return Typed(T.Static(None))
-
-    return typing
+NOTHING = T.Static(None)
 
 
 def _ignore(machine: Runner, node: ast.Call, values: list[Any]) -> None:
@@ -43,10 +38,10 @@ def _ignore(machine: Runner, node: ast.Call, values: list[Any]) -> None:
     """
 
 
-INTRINSICS["numba.cuda.syncthreads"] = Barrier(_nothing(0, 0), _ignore, _ignore)
+INTRINSICS["numba.cuda.syncthreads"] = Barrier(giving(NOTHING, 0), _ignore, _ignore)
 for _fence in ("threadfence", "threadfence_block", "threadfence_system"):
-    INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(_nothing(0, 0), _ignore)
-INTRINSICS["numba.cuda.nanosleep"] = Intrinsic(_nothing(1, 1), _ignore)
+    INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(giving(NOTHING, 0), _ignore)
+INTRINSICS["numba.cuda.nanosleep"] = Intrinsic(giving(NOTHING, 1), _ignore)
 
 
 # --- Functions in which the lanes of a warp, or the threads of a block, see each other's values ---
@@ -174,16 +169,12 @@ INTRINSICS["numba.cuda.shfl_xor_sync"] = _shuffle(lambda lane, argument: lane ^ 
 def _vote(decide: Callable[[np.ndarray, np.ndarray], Any], result: np.dtype) -> Intrinsic:
     """A vote; `decide` gets, as bits for each lane, who votes with it and who of them says yes."""
 
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        scalars(arguments, 2)
-        return Typed(result)
-
     def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
         groups = meet(machine, node, values[0]).groups()
         yes = _rows(machine, machine.truth(values[1]), False) @ _LANE_BITS
         return machine.space.from_warps(decide(groups, groups & yes[:, :, None]).astype(result))
 
-    return Intrinsic(typing, run)
+    return Intrinsic(giving(result, 2), run)
 
 
 def _as_register(bits: np.ndarray) -> np.ndarray:
@@ -238,26 +229,13 @@ def _match_all(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Valu
     return machine.space.from_warps(bits), machine.space.from_warps(agreed)
 
 
-def _match_typing(result: T.Type) -> Callable[[Arguments, Keywords], Typed]:
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        scalars(arguments, 2)
-        return Typed(result)
-
-    return typing
-
-
-INTRINSICS["numba.cuda.match_any_sync"] = Intrinsic(_match_typing(T.INT32), _match_any)
+INTRINSICS["numba.cuda.match_any_sync"] = Intrinsic(giving(T.INT32, 2), _match_any)
 INTRINSICS["numba.cuda.match_all_sync"] = Intrinsic(
-    _match_typing(T.TupleType((T.INT32, T.BOOL))), _match_all
+    giving(T.TupleType((T.INT32, T.BOOL)), 2), _match_all
 )
 
 
 # -- syncwarp -----------------------------------------------------------------------------------
-
-
-def _syncwarp_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    scalars(arguments, 0, 1)
-    return Typed(T.Static(None))
 
 
 def _syncwarp(machine: Runner, node: ast.Call, values: list[Any]) -> None:
@@ -265,7 +243,7 @@ def _syncwarp(machine: Runner, node: ast.Call, values: list[Any]) -> None:
     machine.observers.syncwarp(machine.active)
 
 
-INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(_syncwarp_typing, _syncwarp)
+INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(giving(NOTHING, 0, 1), _syncwarp)
 
 
 # -- barriers that vote -------------------------------------------------------------------------
@@ -273,10 +251,6 @@ INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(_syncwarp_typing, _syncwarp)
 
 def _block_vote(decide: Callable[[np.ndarray, np.ndarray], Any]) -> Intrinsic:
     """A barrier that tells every thread how the threads of its block voted."""
-
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        scalars(arguments, 1)
-        return Typed(T.INT32)
 
     def arrive(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[np.ndarray, ...]:
         """Vote; the lanes that have voted so far, and those that said yes."""
@@ -291,7 +265,7 @@ def _block_vote(decide: Callable[[np.ndarray, np.ndarray], Any]) -> Intrinsic:
         counts = decide(voted.reshape(space.block_count, -1), yes.reshape(space.block_count, -1))
         return counts.astype(np.int32).reshape(*space.blocks, 1, 1, 1)
 
-    return Barrier(typing, run, arrive)
+    return Barrier(giving(T.INT32, 1), run, arrive)
 
 
 INTRINSICS["numba.cuda.syncthreads_count"] = _block_vote(lambda voted, yes: yes.sum(axis=1))

@@ -1,17 +1,55 @@
-"""Runs `choose`: what some blocks have in place of the usual value is worked out for them alone."""
+"""`choose(usual, 3, other, 7, another)`: in the blocks of z = 3 `other`, of z = 7 `another`.
+
+No kernel of a student calls it: many variants of one kernel run as the blocks of one launch, and
+where they differ the function chooses; see diagnosis/repair/schemata.py. What some blocks have in
+place of the usual value is worked out for them alone.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from course_lib.emulator.functions.intrinsics import (
+    INTRINSICS,
+    Arguments,
+    Intrinsic,
+    Keywords,
+    Typed,
+    need,
+)
 from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language import types as T
 from course_lib.emulator.machine.events import Frame
 from course_lib.emulator.machine.machine import Machine, Prepare, Prepared
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape
+
+CHOOSE = "course_lib.emulator.choose"  # what its name stands for in a kernel's namespace
+
+
+class Alternatives(Intrinsic):
+    """The one function whose arguments are not all worked out: each in its own blocks alone."""
+
+
+def _typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    kinds = [each.type for each in arguments]
+    need(all(map(T.is_scalar, kinds)), "chooses between numbers")
+    usual = kinds[0]
+    if isinstance(usual, np.dtype) and usual.kind == "u":  # bits, which have to stay as many
+        return Typed(usual)
+    whole = reduce(T.unify, (kind for kind in kinds if T.is_integer(kind)), usual)
+    return Typed(whole if T.is_integer(whole) else usual)
+
+
+def _never(*_: object) -> Any:
+    raise AssertionError("what `chooser` makes runs instead")
+
+
+INTRINSICS[CHOOSE] = Alternatives(_typing, _never)
 
 
 def chooser(typing: Typing, node: ast.Call, prepare: Prepare) -> Prepared:
