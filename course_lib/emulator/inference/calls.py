@@ -417,43 +417,34 @@ class CallTyper(MethodTyper):
         return refusal
 
     def unknown_function(self, node: ast.Call, function: Reference) -> Exception:
-        name = short_name(function)
-        if function.path.removeprefix("numpy.") in NUMBAS_NUMPY:
+        name, path = short_name(function), function.path
+        if path.removeprefix("numpy.") in NUMBAS_NUMPY:
             hint = "math has most of these functions; min, max and operators do the rest."
-            return rejection(
-                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
-            )
-        if function.path.startswith("numpy."):
-            allocating = memory_at_run_time(function.path.removeprefix("numpy."), node)
-            return allocating or rejection(
-                "compile-error",
-                say(
-                    "{name} cannot be used inside a kernel: Numba has few NumPy functions there.",
-                    name=name,
-                ),
-                node,
-                did_you_mean(name.removeprefix("np."), T.DTYPES, "np.")
-                or "Kernels compute element by element; use loops, and math for functions.",
-            )
-        if function.path.startswith("numba.cuda.") or function.path.startswith("math."):
+        elif path.startswith("numpy."):
+            return self.unknown_of_numpy(node, name, path.removeprefix("numpy."))
+        elif path.startswith(("numba.cuda.", "math.")):
             last = "Which operators, or which other functions of math, do the same?"
             hint = next((h for start, h in INSTEAD.items() if name.startswith(start)), last)
-            return rejection(
-                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
-            )
-        if function.path in NUMBAS_FUNCTIONS:
+        elif path in NUMBAS_FUNCTIONS:
             hint = INSTEAD.get(name, "Operators and loops over range() do the same.")
-            return rejection(
-                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
-            )
-        if function.path.startswith("course_lib.intrinsics."):
+        elif path.startswith("course_lib.intrinsics."):
+            message = say("{name} runs on a GPU only.", name=name)
             hint = "The lesson shows what it does; its counts were measured on a GPU."
-            return rejection(
-                "unsupported", say("{name} runs on a GPU only.", name=name), node, hint
-            )
-        return rejection(
-            "compile-error", say("{name} cannot be called inside a kernel.", name=name), node
+            return rejection("unsupported", message, node, hint)
+        else:
+            message = say("{name} cannot be called inside a kernel.", name=name)
+            return rejection("compile-error", message, node)
+        message = say("The emulator does not know {name}.", name=name)
+        return rejection("unsupported", message, node, hint)
+
+    def unknown_of_numpy(self, node: ast.Call, name: str, in_numpy: str) -> Exception:
+        message = say(
+            "{name} cannot be used inside a kernel: Numba has few NumPy functions there.", name=name
         )
+        hint = "Kernels compute element by element; use loops, and math for functions."
+        near = did_you_mean(name.removeprefix("np."), T.DTYPES, "np.")
+        allocating = memory_at_run_time(in_numpy, node)
+        return allocating or rejection("compile-error", message, node, near or hint)
 
 
 def _takes_star(function: object) -> bool:
