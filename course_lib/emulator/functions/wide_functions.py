@@ -226,15 +226,12 @@ def _copy(size: int, or_zeros: bool) -> Intrinsic:
 def _need_space(view: ArrayView, space: str, node: ast.Call) -> None:
     found = view.allocation.space
     if found != space:
-        raise rejection(
-            "unsupported",
-            say(
-                "Asynchronous copies go from global to shared memory; {view} is {found} memory.",
-                view=view.name,
-                found=found,
-            ),
-            node,
+        message = say(
+            "Asynchronous copies go from global to shared memory; {view} is {found} memory.",
+            view=view.name,
+            found=found,
         )
+        raise rejection("unsupported", message, node)
 
 
 def _no_arguments(arguments: Arguments, keywords: Keywords) -> Typed:

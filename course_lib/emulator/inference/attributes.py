@@ -160,11 +160,8 @@ class AttributeTyper(FieldTyper):
             raise rejection("unsupported", unknown_attribute("a number", node), node, hint)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, np.dtype):
             return self.dtype_attribute(node, owner.type.value)
-        raise rejection(
-            "compile-error",
-            say("{type} has no attribute .{attribute}.", type=owner.type, attribute=node.attr),
-            node,
-        )
+        message = say("{type} has no attribute .{attribute}.", type=owner.type, attribute=node.attr)
+        raise rejection("compile-error", message, node)
 
     def of_module(self, node: ast.Attribute, module: OwnModule) -> object:
         """What a name stands for in a module of one's own."""
@@ -183,11 +180,8 @@ class AttributeTyper(FieldTyper):
         if node.attr in ("kind", "itemsize"):
             hint = say("It is known beforehand: this is {dtype}.", dtype=dtype)
             raise rejection("unsupported", unknown_attribute("a dtype", node), node, hint)
-        raise rejection(
-            "compile-error",
-            say("{dtype} has no attribute .{attribute}.", dtype=dtype, attribute=node.attr),
-            node,
-        )
+        message = say("{dtype} has no attribute .{attribute}.", dtype=dtype, attribute=node.attr)
+        raise rejection("compile-error", message, node)
 
     def array_attribute(self, node: ast.Attribute, array: T.ArrayType, env: Environment) -> Typed:
         match node.attr:

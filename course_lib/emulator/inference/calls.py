@@ -223,15 +223,12 @@ class CallTyper(MethodTyper):
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], keywords: dict[str, Typed]
     ) -> Typed:
         if not kernel.is_decorated:
-            raise rejection(
-                "compile-error",
-                say(
-                    "{kernel} is a plain Python function; a kernel can call it only if it is "
-                    "decorated with @cuda.jit(device=True).",
-                    kernel=kernel.name,
-                ),
-                node,
+            message = say(
+                "{kernel} is a plain Python function; a kernel can call it only if it is "
+                "decorated with @cuda.jit(device=True).",
+                kernel=kernel.name,
             )
+            raise rejection("compile-error", message, node)
         arguments = self.bind_arguments(node, kernel, arguments, keywords)
         return self.call_function(node, kernel, [*map(self.handed_on, arguments)], {})
 
@@ -375,11 +372,8 @@ class CallTyper(MethodTyper):
         if intrinsic is None:
             raise self.unknown_function(node, function)
         if function.path == UNROLL and node not in self.loop_heads:
-            raise rejection(
-                "compile-error",
-                say("{name} stands in the head of a loop only.", name="unroll"),
-                node,
-            )
+            message = say("{name} stands in the head of a loop only.", name="unroll")
+            raise rejection("compile-error", message, node)
         try:
             loop = self.ufunc_into_array(node, function, arguments)
             if loop is not None:

@@ -214,16 +214,13 @@ class _Inference(FlowTyper):
         self.arguments = arguments
         names = self.kernel.parameters
         if len(arguments) != len(names):
-            raise rejection(
-                "compile-error",
-                say(
-                    "{kernel} takes {wanted} arguments, not {given}.",
-                    kernel=self.kernel.name,
-                    wanted=len(names),
-                    given=len(arguments),
-                ),
-                self.kernel.tree,
+            message = say(
+                "{kernel} takes {wanted} arguments, not {given}.",
+                kernel=self.kernel.name,
+                wanted=len(names),
+                given=len(arguments),
             )
+            raise rejection("compile-error", message, self.kernel.tree)
         environment = {name: Variable(typed) for name, typed in zip(names, arguments, strict=True)}
         self.given = {name: variable.typed.type for name, variable in environment.items()}
         try:

@@ -83,11 +83,8 @@ class OperatorTyper(Typer):
         if isinstance(node.op, ast.Not):
             return Typed(T.BOOL)
         if isinstance(node.op, ast.Invert) and operand.type.kind in "fc":
-            raise rejection(
-                "compile-error",
-                say("Numba cannot invert the bits of {type}.", type=operand.type),
-                node,
-            )
+            message = say("Numba cannot invert the bits of {type}.", type=operand.type)
+            raise rejection("compile-error", message, node)
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             return self.known(node, -node.operand.value)  # type: ignore[operator]  # a number
         result = UNARY[type(node.op)].result(operand.type)
@@ -190,22 +187,16 @@ class ComparisonTyper(Typer):
             return
         if identity or _are_texts_or_none(op, left, right):
             hint = "`==` compares numbers, and `is None` asks for None."
-            raise rejection(
-                "unsupported",
-                say(
-                    "The emulator cannot compare {left} with {right} in this way.",
-                    left=left,
-                    right=right,
-                ),
-                node,
-                hint,
+            message = say(
+                "The emulator cannot compare {left} with {right} in this way.",
+                left=left,
+                right=right,
             )
-        raise rejection(
-            "compile-error",
-            say("Numba cannot compare {left} with {right} in this way.", left=left, right=right),
-            node,
-            lacking(left) or lacking(right),
+            raise rejection("unsupported", message, node, hint)
+        message = say(
+            "Numba cannot compare {left} with {right} in this way.", left=left, right=right
         )
+        raise rejection("compile-error", message, node, lacking(left) or lacking(right))
 
     def refuse_order(self, node: ast.Compare, kinds: Sequence[T.Type]) -> None:
         """Refuse `<` and its like of complex numbers."""
@@ -237,21 +228,14 @@ class ComparisonTyper(Typer):
             if not right.items or (T.is_scalar(left) and T.is_scalar(right.items[0])):
                 return
             if isinstance(left, T.TupleType) and T.same(left, right.items[0]):
-                raise rejection(
-                    "unsupported",
-                    "The emulator looks for numbers in tuples of numbers only.",
-                    node,
-                    "`==` compares two tuples.",
-                )
+                message = "The emulator looks for numbers in tuples of numbers only."
+                raise rejection("unsupported", message, node, "`==` compares two tuples.")
         elif isinstance(right, T.ArrayType | T.FlatType | T.RangeType) or is_text(right):
             message = say("The emulator does not look into {right} with `in`.", right=right)
             hint = "A loop, or a comparison with both bounds, finds out the same."
             raise rejection("unsupported", message, node, hint)
-        raise rejection(
-            "compile-error",
-            say("Numba cannot look for {left} in {right}.", left=left, right=right),
-            node,
-        )
+        message = say("Numba cannot look for {left} in {right}.", left=left, right=right)
+        raise rejection("compile-error", message, node)
 
     def compare_tuples(self, node: ast.Compare, left: T.TupleType, right: T.TupleType) -> None:
         """Refuse tuples that cannot be compared item by item; note which are arrays' shapes."""

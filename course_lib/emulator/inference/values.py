@@ -107,12 +107,8 @@ class ValueTyper(Typer):
             message = say("{name} belongs to the function around this one.", name=node.id)
             hint = "Pass it as an argument: a function that is handed on takes constants only."
             raise rejection("unsupported", message, node, hint)
-        raise rejection(
-            "compile-error",
-            say("The name {name} is not defined.", name=node.id),
-            node,
-            hint_at_name(node.id, self.names_known()),
-        )
+        message = say("The name {name} is not defined.", name=node.id)
+        raise rejection("compile-error", message, node, hint_at_name(node.id, self.names_known()))
 
     def names_known(self) -> list[str]:
         """The names that a name may have been meant for: of this function, around it, Python's."""
@@ -312,19 +308,16 @@ class SubscriptTyper(FieldTyper):
         elif rest:
             raise rejection("compile-error", "An index has at most one `...`.", node)
         if len(axes) > owner.type.ndim:
-            raise rejection(
-                "compile-error",
-                say(
-                    "{array} has {axes}, and {given} indices stand in the brackets.",
-                    array=ast.unparse(node.value),
-                    axes="one axis" if owner.type.ndim == 1 else f"{owner.type.ndim} axes",
-                    given=len(axes),
-                ),
-                node,
-                say(
-                    "Which numbers single out an element of {array}?", array=ast.unparse(node.value)
-                ),
+            message = say(
+                "{array} has {axes}, and {given} indices stand in the brackets.",
+                array=ast.unparse(node.value),
+                axes="one axis" if owner.type.ndim == 1 else f"{owner.type.ndim} axes",
+                given=len(axes),
             )
+            hint = say(
+                "Which numbers single out an element of {array}?", array=ast.unparse(node.value)
+            )
+            raise rejection("compile-error", message, node, hint)
         self.note_from_end(node)
         part = owner.type.indexed(axes)
         if _has_step(node.slice):
@@ -395,16 +388,13 @@ class SubscriptTyper(FieldTyper):
         index = self.expression(node.slice, env)
         if isinstance(index.literal, int):
             if not -len(owner.type.items) <= index.literal < len(owner.type.items):
-                raise rejection(
-                    "compile-error",
-                    say(
-                        "{value} has {items} item(s), so there is no item {index}.",
-                        value=ast.unparse(node.value)[:40],
-                        items=len(owner.type.items),
-                        index=index.literal,
-                    ),
-                    node,
+                message = say(
+                    "{value} has {items} item(s), so there is no item {index}.",
+                    value=ast.unparse(node.value)[:40],
+                    items=len(owner.type.items),
+                    index=index.literal,
                 )
+                raise rejection("compile-error", message, node)
             literal = owner.literal[index.literal] if isinstance(owner.literal, tuple) else None
             return Typed(owner.type.items[index.literal], literal)
         if T.is_integer(index.type) and len(set(owner.type.items)) == 1:

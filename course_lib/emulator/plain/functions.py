@@ -170,10 +170,8 @@ def _round(number: Any, digits: Any = None) -> Any:
     if digits is None:
         return round(number)
     if not isinstance(digits, int) or abs(digits) > MAX_ROUNDING:
-        raise Stop(
-            "not-allowed",
-            say("Rounding is for at most {most} digits.", most=MAX_ROUNDING),
-        )
+        message = say("Rounding is for at most {most} digits.", most=MAX_ROUNDING)
+        raise Stop("not-allowed", message)
     return round(number, digits)
 
 
@@ -293,11 +291,8 @@ def _of_module(name: str, value: Any, node: ast.AST) -> Any:
     what = f"a {type(value).__name__}"
     if isinstance(value, (list, ConstantList)):
         what = "a list outside of the function, where a tuple would do"
-    raise rejection(
-        "unsupported",
-        say("{name} cannot be used here: it is {what}.", name=name, what=what),
-        node,
-    )
+    message = say("{name} cannot be used here: it is {what}.", name=name, what=what)
+    raise rejection("unsupported", message, node)
 
 
 def _of_python(name: str, node: ast.AST, scope: Scope) -> Any:

@@ -158,19 +158,13 @@ class Interpreter:
                 "numerical-overflow", say("Python stops here: {said}.", said=str(error)), node
             ) from None
         except LookupError as error:
-            raise rejection(
-                "out-of-bounds-read",
-                say("Python stops here: {said}.", said=str(error)),
-                node,
-                "What is there by then, and which part of it is asked for?",
-            ) from None
+            message = say("Python stops here: {said}.", said=str(error))
+            hint = "What is there by then, and which part of it is asked for?"
+            raise rejection("out-of-bounds-read", message, node, hint) from None
         except TypeError as error:
-            raise rejection(
-                "wrong-formula",
-                say("Python stops here: {said}.", said=str(error)),
-                node,
-                "Of which kind is each value in this line? A / always gives a float.",
-            ) from None
+            message = say("Python stops here: {said}.", said=str(error))
+            hint = "Of which kind is each value in this line? A / always gives a float."
+            raise rejection("wrong-formula", message, node, hint) from None
         except (ArithmeticError, ValueError) as error:
             raise rejection(
                 "wrong-formula", say("Python stops here: {said}.", said=str(error)), node
@@ -185,11 +179,8 @@ class Interpreter:
         """Execute statements; Returned, BREAK or CONTINUE where one of them leaves the body."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise rejection(
-                "timeout",
-                "Functions call each other, or blocks are nested, without end here.",
-                body[0],
-            )
+            message = "Functions call each other, or blocks are nested, without end here."
+            raise rejection("timeout", message, body[0])
         try:
             for statement in body:
                 self.spend(1, statement)
@@ -335,11 +326,8 @@ class Interpreter:
             if isinstance(statement, ast.ImportFrom):
                 module = statement.module or "."
             if module != "math" or alias.name == "*":
-                raise rejection(
-                    "not-allowed",
-                    say("Only math can be imported here, not {module}.", module=module),
-                    statement,
-                )
+                message = say("Only math can be imported here, not {module}.", module=module)
+                raise rejection("not-allowed", message, statement)
             path = "math" if isinstance(statement, ast.Import) else f"math.{alias.name}"
             scope.variables[alias.asname or alias.name] = Reference(path)
 
@@ -443,15 +431,12 @@ class Interpreter:
             result: str = self.value(part, scope)
             return result
         if part.conversion not in (-1, ord("s")):
-            raise rejection(
-                "unsupported",
-                say(
-                    "Only {plain} and {rounded} are known here.",
-                    plain="{name}",
-                    rounded="{name:.2f}",
-                ),
-                part,
+            message = say(
+                "Only {plain} and {rounded} are known here.",
+                plain="{name}",
+                rounded="{name:.2f}",
             )
+            raise rejection("unsupported", message, part)
         form = "" if part.format_spec is None else self.value(part.format_spec, scope)
         result = self.guarded(part, values.formatted, self.value(part.value, scope), form)
         return result

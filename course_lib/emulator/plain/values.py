@@ -303,10 +303,8 @@ def add_to_set(items: set[Any], item: Any) -> None:
 def _in_a_set(item: Any) -> Any:
     """An item as it may lie in a set: numbers alone, whose order in it is always the same."""
     if not isinstance(item, Number):
-        raise Stop(
-            "unsupported",
-            say("A set of numbers is known here; this is {kind}.", kind=kind_of(item)),
-        )
+        message = say("A set of numbers is known here; this is {kind}.", kind=kind_of(item))
+        raise Stop("unsupported", message)
     return item
 
 
