@@ -339,6 +339,5 @@ def _typed_before(*_: object) -> Typed:
 
 
 RESHAPE = Intrinsic(
-    _typed_before,
-    lambda machine, node, values: _reshaped(values[0], values[1:], machine, node),
+    _typed_before, lambda machine, node, values: _reshaped(values[0], values[1:], machine, node)
 )

@@ -58,9 +58,7 @@ def _grid_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.TupleType((T.INT64,) * int(dimensions)))  # type: ignore[arg-type]
 
 
-def _per_axis(
-    one: Callable[[Runner, int], Value],
-) -> Callable[[Runner, ast.Call, list[Any]], Any]:
+def _per_axis(one: Callable[[Runner, int], Value]) -> Callable[[Runner, ast.Call, list[Any]], Any]:
     def run(machine: Runner, node: ast.Call, values: list[Any]) -> Any:
         axes = [one(machine, axis) for axis in (2, 1, 0)[: int(values[0])]]
         return axes[0] if len(axes) == 1 else tuple(axes)

@@ -424,10 +424,7 @@ def parse_text(text: str, filename: str) -> ast.Module:
         KernelRejected: for text that is no Python, is too large or too deeply nested.
     """
     if len(text) > MAX_SOURCE_CHARACTERS:
-        message = say(
-            "The text has more than {most} characters.",
-            most=MAX_SOURCE_CHARACTERS,
-        )
+        message = say("The text has more than {most} characters.", most=MAX_SOURCE_CHARACTERS)
         raise rejection("not-allowed", message, None)
     try:
         with warnings.catch_warnings():

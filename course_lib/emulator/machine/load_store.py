@@ -421,12 +421,7 @@ class LoadStoreUnit:
         return old
 
     def _update(
-        self,
-        allocation: Allocation,
-        cell: Value,
-        mask: Mask,
-        update: AtomicUpdate,
-        line: int,
+        self, allocation: Allocation, cell: Value, mask: Mask, update: AtomicUpdate, line: int
     ) -> Value:
         active = mask.full_array
         place = spread(self.memory.place(allocation, cell), self.space.shape)[active]

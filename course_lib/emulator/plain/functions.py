@@ -103,8 +103,7 @@ def bind(
     for name, value in by_name.items():
         if name in bound or name not in names:
             stopped(
-                node,
-                say("{function} cannot take {name}= here.", function=function.name, name=name),
+                node, say("{function} cannot take {name}= here.", function=function.name, name=name)
             )
         bound[name] = value
     optional = names[len(names) - len(function.defaults) :]

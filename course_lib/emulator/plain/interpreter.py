@@ -432,9 +432,7 @@ class Interpreter:
             return result
         if part.conversion not in (-1, ord("s")):
             message = say(
-                "Only {plain} and {rounded} are known here.",
-                plain="{name}",
-                rounded="{name:.2f}",
+                "Only {plain} and {rounded} are known here.", plain="{name}", rounded="{name:.2f}"
             )
             raise rejection("unsupported", message, part)
         form = "" if part.format_spec is None else self.value(part.format_spec, scope)
