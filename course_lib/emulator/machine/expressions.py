@@ -36,16 +36,17 @@ Place = Callable[[Machine, str], tuple[ArrayView, list[Any]]]
 
 def prepared(typing: Typing, node: ast.expr) -> Prepared:
     """The function that evaluates an expression; it is made once."""
-    known = typing.prepared.get(node)
-    if known is None:
-        known = typing.prepared[node] = _prepare(typing, node)
-    return known
+    run: Prepared | None = typing.prepared.get(node)
+    if run is None:
+        other = typing.rewritten.get(node)
+        run = prepared(typing, other) if other else _known(typing, node)
+        run = run or _KINDS[type(node)](typing, node)
+        typing.prepared[node] = run = _settled(node, run) if node in typing.taken_apart else run
+    return run
 
 
-def _prepare(typing: Typing, node: ast.expr) -> Prepared:
-    run = _evaluation(typing, node)
-    if node not in typing.taken_apart:
-        return run
+def _settled(node: ast.expr, run: Prepared) -> Prepared:
+    """The value that was worked out before the statement, if it was: see `settle`."""
 
     def settled_or_run(machine: Machine) -> Any:
         settled = machine.frame.settled
@@ -54,17 +55,14 @@ def _prepare(typing: Typing, node: ast.expr) -> Prepared:
     return settled_or_run
 
 
-def _evaluation(typing: Typing, node: ast.expr) -> Prepared:
+def _known(typing: Typing, node: ast.expr) -> Prepared | None:
+    """What gives a value that is known when the kernel is compiled."""
     value = typing.constants.get(node)
     if isinstance(value, np.ndarray):
         return lambda machine: _array_constant(machine, value)
     if isinstance(value, DeviceArray):
         return lambda machine: machine.captured[value]
-    if value is not None:
-        return lambda machine: value
-    if node in typing.rewritten:
-        return prepared(typing, typing.rewritten[node])
-    return _KINDS[type(node)](typing, node)
+    return None if value is None else lambda machine: value
 
 
 def _array_constant(machine: Machine, array: np.ndarray) -> ArrayView:
