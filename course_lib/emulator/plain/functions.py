@@ -102,25 +102,22 @@ def bind(
     bound = dict(zip(names, arguments, strict=False))
     for name, value in by_name.items():
         if name in bound or name not in names:
-            stopped(
-                node, say("{function} cannot take {name}= here.", function=function.name, name=name)
-            )
+            message = say("{function} cannot take {name}= here.", function=function.name, name=name)
+            stopped(node, message)
         bound[name] = value
     optional = names[len(names) - len(function.defaults) :]
     for name, value in zip(optional, function.defaults, strict=True):
         bound.setdefault(name, value)
     if len(arguments) > len(names) or len(bound) < len(names):
         given = len(arguments) + len(by_name)
-        stopped(
-            node,
-            say(
-                "{function} has the parameters ({names}), and is called with {given} {noun}.",
-                function=function.name,
-                names=", ".join(names),
-                given=given,
-                noun=plural("argument", given),
-            ),
+        message = say(
+            "{function} has the parameters ({names}), and is called with {given} {noun}.",
+            function=function.name,
+            names=", ".join(names),
+            given=given,
+            noun=plural("argument", given),
         )
+        stopped(node, message)
     return bound
 
 
@@ -265,11 +262,8 @@ def look_up(name: str, node: ast.AST, scope: Scope, spend: Callable[[int, ast.AS
         if name in here.variables:
             return here.variables[name]
         if name in here.own:
-            stopped(
-                node,
-                say("{name} is read here before it is set.", name=name),
-                code="uninitialised-read",
-            )
+            message = say("{name} is read here before it is set.", name=name)
+            stopped(node, message, code="uninitialised-read")
         here = here.outer
     if name in scope.names:
         value = scope.names[name]

@@ -276,14 +276,12 @@ class Interpreter:
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 parts = self.guarded(target, values.collect, self.iterate(value, target))
                 if len(parts) != len(targets):
-                    stopped(
-                        target,
-                        say(
-                            "{targets} names here, and {given} values.",
-                            targets=len(targets),
-                            given=len(parts),
-                        ),
+                    message = say(
+                        "{targets} names here, and {given} values.",
+                        targets=len(targets),
+                        given=len(parts),
                     )
+                    stopped(target, message)
                 for each, part in zip(targets, parts, strict=True):
                     self.assign(each, part, scope)
             case ast.Subscript(value=owner, slice=place):
@@ -458,12 +456,10 @@ class Interpreter:
                     "unsupported", say("The argument {name}= is not known here.", name=name), node
                 )
             return self.call_named(function.path, arguments, node)
-        stopped(
-            node,
-            say(
-                "Only a function can be called, and this is {kind}.", kind=values.kind_of(function)
-            ),
+        message = say(
+            "Only a function can be called, and this is {kind}.", kind=values.kind_of(function)
         )
+        stopped(node, message)
 
     def append(self, node: ast.Call, method: ast.Attribute, scope: Scope) -> None:
         items = self.value(method.value, scope)

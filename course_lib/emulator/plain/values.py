@@ -1,6 +1,8 @@
 """The values of a plain Python function, and arithmetic on them that cannot run away.
 
-Python's own operators do the work, on exactly Python's own types; so the results are Python's.
+The table of operators is the one that kernels have, and it does Python's own work on exactly
+Python's own types; so the results are Python's. The rest differs: a kernel's values have Numba's
+types, thousands of lanes and no bounds, and what it may not do is found out before it runs.
 What makes that safe is said here once: how long a number, a text or a sequence may grow is looked
 at before the operator runs, and what comes out is looked at again.
 """
