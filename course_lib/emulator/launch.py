@@ -11,10 +11,10 @@ from course_lib.emulator.arguments import as_declared, types_of_arguments
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.inference.infer import infer
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.parse import kernel_from
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import HandedValues, Observer
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.options import (

@@ -24,8 +24,8 @@ from course_lib.emulator.inference.infer import (
     may_lack_values,
     written_names,
 )
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import (
     EitherRounding,
     HandedValues,

@@ -14,9 +14,9 @@ from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.source.nodes import names_in, outside, part_of, root_name
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.trial import Trial, counts_of, exact_of
-from course_lib.emulator.functions.intrinsics import Cast
 from course_lib.emulator.inference.infer import all_typings
-from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language.intrinsics import Cast
+from course_lib.emulator.language.typings import Typing
 from course_lib.wording.findings import Finding
 
 NARROW = {"int8", "uint8", "int16", "uint16"}

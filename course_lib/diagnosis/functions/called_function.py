@@ -23,8 +23,8 @@ from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.emulator import Budget, Kernel, KernelRejected
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.emulator.plain.values import kind_of
 from course_lib.registry.exercise import Task

@@ -23,7 +23,7 @@ from course_lib.diagnosis.repair.together import (
     on_both_axes,
 )
 from course_lib.diagnosis.source.nodes import names_bound, names_read
-from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language.typings import Typing
 
 
 def edits_of(

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.functions.elementwise import elementwise
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Intrinsic,
     Keywords,
     Typed,
-    elementwise,
     need,
     scalars,
 )
-from course_lib.emulator.functions.runner import Runner
-from course_lib.emulator.language import types as T
+from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import Value
 from course_lib.wording.sentences import say
 
@@ -31,7 +31,7 @@ def _complex_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.COMPLEX64 if single else T.COMPLEX128)
 
 
-def _complex(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _complex(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     kind = machine.typing.types[node]
     assert isinstance(kind, np.dtype)
     if len(values) == 1:
@@ -94,7 +94,7 @@ def _log_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.COMPLEX128 if T.COMPLEX128 in widest else T.COMPLEX64)
 
 
-def _log(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _log(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     kind = machine.typing.types[node]
     assert isinstance(kind, np.dtype)
     machine.count_flops(node, kind, len(values))
@@ -108,7 +108,7 @@ def _polar_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.TupleType((part, part)))
 
 
-def _polar(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+def _polar(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
     machine.count_flops(node, values[0].dtype, 2)
     return np.abs(values[0]), np.angle(values[0])[()]
 
@@ -119,7 +119,7 @@ def _rect_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.COMPLEX64 if kinds == [T.FLOAT32, T.FLOAT32] else T.COMPLEX128)
 
 
-def _rect(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _rect(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     kind = machine.typing.types[node]
     assert isinstance(kind, np.dtype)
     radius, angle = (machine.convert(value, T.part_type(kind)) for value in values)
@@ -163,7 +163,7 @@ def _bit_count_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(kind)
 
 
-def _bit_count(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _bit_count(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     unsigned = values[0].view(np.dtype(f"u{values[0].dtype.itemsize}"))
     counted: Value = machine.convert(np.bitwise_count(unsigned), values[0].dtype)
     return counted

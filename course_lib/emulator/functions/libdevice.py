@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Intrinsic,
@@ -21,9 +22,8 @@ from course_lib.emulator.functions.intrinsics import (
     need,
     scalars,
 )
-from course_lib.emulator.functions.runner import Runner
-from course_lib.emulator.language import types as T
 from course_lib.emulator.language.operators import power
+from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import Value
 
 PATH = "numba.cuda.libdevice."
@@ -34,7 +34,7 @@ def _add(
 ) -> None:
     """A function of so many numbers, which gives one, or a tuple of them."""
 
-    def run(machine: Runner, node: ast.Call, given: list[Any]) -> Any:
+    def run(machine: Machine, node: ast.Call, given: list[Any]) -> Any:
         kind = gives.items[0] if isinstance(gives, T.TupleType) else gives
         machine.count_flops(node, kind, flops)  # type: ignore[arg-type]
         return machine.convert(compute(*given), gives)
@@ -53,7 +53,7 @@ def _add_run(name: str, run: Callable[..., Any], takes: Sequence[np.dtype], give
         scalars(arguments, len(takes))
         return Typed(gives)
 
-    def converted(machine: Runner, node: ast.Call, values: list[Any]) -> Any:
+    def converted(machine: Machine, node: ast.Call, values: list[Any]) -> Any:
         pairs = zip(values, takes, strict=True)
         return run(machine, node, [machine.convert(value, kind) for value, kind in pairs])
 

@@ -9,21 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.functions.elementwise import elementwise, unified
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Intrinsic,
     Keywords,
     Typed,
-    elementwise,
     need,
     scalars,
     supported,
-    unified,
 )
-from course_lib.emulator.functions.runner import Runner
-from course_lib.emulator.language import types as T
 from course_lib.emulator.language.operators import power, power_type
+from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import Value
 from course_lib.wording.sentences import say
 
@@ -50,7 +49,7 @@ def _pow_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(power_type(base, T.INT32 if is_literal else exponent))
 
 
-def _pow(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _pow(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     dtype = machine.typing.types[node]
     assert isinstance(dtype, np.dtype)
     machine.count_flops(node, dtype, 1)
@@ -126,7 +125,7 @@ def _pair_typing(second: np.dtype | None) -> Callable[[Arguments, Keywords], Typ
 
 
 def _pair(function: Callable[[Any], tuple[Any, Any]]) -> Callable[..., tuple[Value, Value]]:
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
         kinds = machine.typing.types[node]
         assert isinstance(kinds, T.TupleType)
         first, second = function(machine.convert(values[0], kinds.items[0]))
@@ -145,7 +144,7 @@ def _ldexp_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.math_type(number))
 
 
-def _ldexp(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _ldexp(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     result: Value = np.ldexp(machine.convert(values[0], machine.typing.types[node]), values[1])
     return result
 

@@ -20,7 +20,6 @@ from course_lib.emulator.functions.arrays import (
     written_out,
 )
 from course_lib.emulator.functions.complex_functions import NUMBER_METHODS
-from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Typed, need
 from course_lib.emulator.functions.ufuncs import UFUNCS, check_arrays
 from course_lib.emulator.functions.ufuncs import written_out as loop_of_ufunc
 from course_lib.emulator.inference.hints import (
@@ -37,6 +36,7 @@ from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import constant_of_reference
+from course_lib.emulator.language.intrinsics import ATTRIBUTES, Typed, need
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import OwnModule, Reference, Unusable, did_you_mean
 from course_lib.wording.sentences import say

@@ -13,7 +13,6 @@ import numpy as np
 from course_lib.emulator.budget import MAX_ARGUMENTS
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.builtin_functions import UNROLL
-from course_lib.emulator.functions.intrinsics import INTRINSICS, Cast, Typed
 from course_lib.emulator.inference.attributes import MethodTyper
 from course_lib.emulator.inference.hints import (
     INSTEAD,
@@ -28,6 +27,7 @@ from course_lib.emulator.inference.typings import Closure, Environment, bound, p
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.definitions import parameters_of
+from course_lib.emulator.language.intrinsics import INTRINSICS, Cast, Typed
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import Reference, did_you_mean
 from course_lib.emulator.language.operators import as_operator

@@ -12,15 +12,16 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_DEPTH_OF_CALLS
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.functions.intrinsics import Typed
 from course_lib.emulator.inference.flow import MAX_LOOP_PASSES, FlowTyper
 from course_lib.emulator.inference.typer import Common, RefusedForNoLiteral
-from course_lib.emulator.inference.typings import Closure, Environment, Typing, Variable
+from course_lib.emulator.inference.typings import Closure, Environment, Variable
 from course_lib.emulator.inference.values import OPEN
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
+from course_lib.emulator.language.intrinsics import Typed
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import EXCEPTIONS, DeviceArray, Reference
+from course_lib.emulator.language.typings import Typing
 from course_lib.wording.sentences import say
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.intrinsics import Typed
 from course_lib.emulator.inference.hints import ENUM_HINT, lacking
 from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
+from course_lib.emulator.language.intrinsics import Typed
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.operators import BINARY, UNARY
 from course_lib.wording.sentences import say

@@ -25,7 +25,6 @@ from course_lib.emulator.functions import (
     warp_functions,  # noqa: F401  (joins INTRINSICS)
     wide_functions,  # noqa: F401  (joins INTRINSICS)
 )
-from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.inference.attributes import AttributeTyper, FieldTyper
 from course_lib.emulator.inference.calls import CallTyper, belongs_around, only_values
 from course_lib.emulator.inference.hints import COMMON_BUILTINS, PYTHON_NAMES, hint_at_name, lacking
@@ -33,6 +32,7 @@ from course_lib.emulator.inference.operators import ComparisonTyper, OperatorTyp
 from course_lib.emulator.inference.typer import NotKnownYet, Typer
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
 from course_lib.emulator.language.operators import COMPARE_OR_IS
 from course_lib.wording.sentences import say

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Intrinsic,
@@ -22,8 +23,7 @@ from course_lib.emulator.functions.intrinsics import (
     Typed,
     need,
 )
-from course_lib.emulator.inference.typings import Typing
-from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Frame
 from course_lib.emulator.machine.machine import Machine, Prepare, Prepared
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape

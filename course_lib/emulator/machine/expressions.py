@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Cast, Intrinsic
-from course_lib.emulator.inference.typings import Slot, Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import ATTRIBUTES, Cast, Intrinsic
 from course_lib.emulator.language.names import DeviceArray, Reference
+from course_lib.emulator.language.typings import Slot, Typing
 from course_lib.emulator.machine.choice import Alternatives, chooser
 from course_lib.emulator.machine.machine import Machine, Prepared
 from course_lib.emulator.machine.operators import binary, compare, unary

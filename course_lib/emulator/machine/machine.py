@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import DeviceArray
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.async_copies import AsyncCopies
 from course_lib.emulator.machine.events import (
     EitherRounding,

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.operators import BINARY, COMPARE, UNARY
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.machine import DOUBLE, Machine
 from course_lib.emulator.state.lanes import Value
 

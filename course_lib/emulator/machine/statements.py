@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.builtin_functions import ItemsInTurn, items_of
-from course_lib.emulator.functions.intrinsics import Barrier
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import Barrier
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.assignments import annotated_assign, assign, augmented_assign, bind
 from course_lib.emulator.machine.events import RunningLoop
 from course_lib.emulator.machine.expressions import arguments_of, place_of
 from course_lib.emulator.machine.machine import Machine, Steps
 from course_lib.emulator.machine.variables import call_function, merged
 from course_lib.emulator.state.lanes import Mask, Value
+from course_lib.emulator.state.memory import ArrayView
 
 
 def settle(machine: Machine, node: ast.AST) -> Steps:
@@ -276,6 +277,39 @@ def _leave_loop(machine: Machine, before: Mask, left: Sequence[Mask], loop: Runn
         yield from machine.block(node.orelse)
     if loop.broken:
         machine.active = machine.rejoin(before, [machine.active, *loop.broken])
+
+
+# --- What a loop takes out one by one -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ItemsInTurn:
+    """What a loop takes out one by one, as long as all lanes are at the same place.
+
+    Attributes:
+        count: how many there are, perhaps another number for each lane; None if there is no end.
+        item: the one at a place, for the lanes that are active then.
+    """
+
+    count: Value | None
+    item: Callable[[Machine, int], Any]
+
+
+def items_of(machine: Machine, kind: T.Type, value: Any) -> ItemsInTurn:
+    """The items of a value of this type."""
+    if isinstance(kind, T.RangeType):
+        start, stop, step = value
+        runs = np.where(step > 0, start < stop, (step < 0) & (start > stop))
+        number = (stop - start - np.sign(step)) // np.where(step == 0, step.dtype.type(1), step) + 1
+        count = np.where(runs, number, 0)[()]
+        return ItemsInTurn(count, lambda _, place: start + start.dtype.type(place) * step)
+    if isinstance(kind, T.TupleType):
+        return ItemsInTurn(np.int64(len(value)), lambda _, place: value[place])
+    if isinstance(kind, T.ZipType):
+        items: ItemsInTurn = value
+        return items
+    view: ArrayView = value
+    return ItemsInTurn(view.shape[0], lambda machine, place: machine.array_item(view, place))
 
 
 # --- Runs statements: a branch and its lanes, what ends a lane, and which function runs which -----

@@ -11,8 +11,8 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_DEPTH_OF_CALLS
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Frame
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import Mask, Value
