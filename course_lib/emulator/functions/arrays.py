@@ -1,4 +1,4 @@
-"""`cuda.shared.array` and `cuda.local.array`."""
+"""`cuda.shared.array`, `cuda.local.array`, and the methods of whole arrays."""
 
 from __future__ import annotations
 

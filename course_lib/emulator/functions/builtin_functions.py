@@ -1,4 +1,4 @@
-"""What a loop may go over: its items, their type, and how many there are; zip and enumerate."""
+"""Python's own functions: what a loop may go over, casts, lengths, extremes, prints."""
 
 from __future__ import annotations
 

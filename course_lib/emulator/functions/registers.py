@@ -1,4 +1,4 @@
-"""The special registers, such as `cuda.threadIdx.x`, and where a thread is in the whole grid."""
+"""The special registers, such as `cuda.threadIdx.x`, and the vector types."""
 
 from __future__ import annotations
 

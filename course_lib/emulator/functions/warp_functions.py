@@ -1,4 +1,4 @@
-"""`cuda.syncthreads`, the fences, and `cuda.nanosleep`."""
+"""Barriers and fences, and how lanes of a warp see each other's values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types the fields of records: `a[i].x`, `a[i]['x']`, `a['x'][i]`, and stores into them."""
+"""Types what stands behind a dot: attributes, the fields of records, calls of methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that are defined inside a kernel: which variables around them they mean."""
+"""Types calls: of functions inside a kernel and beside it, of casts, of known functions."""
 
 from __future__ import annotations
 

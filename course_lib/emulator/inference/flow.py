@@ -1,4 +1,4 @@
-"""Types what is assigned: to names, fields, elements and parts of arrays, and to tuples of them."""
+"""Types statements: what is assigned, and where paths meet the type that holds all."""
 
 from __future__ import annotations
 

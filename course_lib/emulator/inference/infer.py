@@ -1,4 +1,4 @@
-"""What the types of a kernel, and of all functions that it calls, say about it as a whole."""
+"""Gives every expression of a kernel its type before anything runs, as Numba does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types operators between numbers, as Numba's compiler does."""
+"""Types operators between numbers, and comparisons, as Numba's compiler does."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from course_lib.wording.sentences import say
 
 
 class OperatorTyper(Typer):
-    """Types arithmetic, bits, signs, `not`, `and` and `or`."""
+    """Types arithmetic, bits, signs, `not`, `and` and `or`, and comparisons."""
 
     def binary(self, node: ast.BinOp, env: Environment) -> Typed:
         left, right = self.expression(node.left, env), self.expression(node.right, env)
@@ -108,31 +108,7 @@ class OperatorTyper(Typer):
         assert result is not None
         return Typed(result)
 
-
-def _is_integer_literal(node: ast.expr) -> bool:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return _is_integer_literal(node.operand)
-    return isinstance(node, ast.Constant) and type(node.value) is int
-
-
-def _fold(node: ast.BinOp) -> Any:
-    """Python itself folds arithmetic on literals before Numba sees it: 2 * 16 is a literal."""
-    try:
-        return evaluate_constant(node, {})
-    except NotConstant:
-        return None
-
-
-def _symbol(op: ast.operator) -> str:
-    symbols = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
-    return f"`{symbols.get(type(op), type(op).__name__)}`"
-
-
-# --- Types comparisons: of numbers, tuples, members of enumerations, and `in` ---------------------
-
-
-class ComparisonTyper(Typer):
-    """Types comparisons."""
+    # -- comparisons: of numbers, tuples, members of enumerations, and `in` --------------------
 
     def compare(self, node: ast.Compare, env: Environment) -> Typed:
         sides = [node.left, *node.comparators]
@@ -248,6 +224,25 @@ class ComparisonTyper(Typer):
             raise rejection("unsupported", message, node, "Compare their numbers one by one.")
         sides = (node.left, *node.comparators)
         self.typing.shapes.update(side for side in sides if _is_shape(side, self.kernel))
+
+
+def _is_integer_literal(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _is_integer_literal(node.operand)
+    return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def _fold(node: ast.BinOp) -> Any:
+    """Python itself folds arithmetic on literals before Numba sees it: 2 * 16 is a literal."""
+    try:
+        return evaluate_constant(node, {})
+    except NotConstant:
+        return None
+
+
+def _symbol(op: ast.operator) -> str:
+    symbols = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
+    return f"`{symbols.get(type(op), type(op).__name__)}`"
 
 
 def is_text(kind: T.Type) -> bool:

@@ -1,4 +1,4 @@
-"""Types names, literals, tuples and whatever chooses between values."""
+"""Types names, literals, tuples, subscripts; says which module types which expression."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from course_lib.emulator.functions import (
 from course_lib.emulator.inference.attributes import AttributeTyper, FieldTyper
 from course_lib.emulator.inference.calls import CallTyper, belongs_around, only_values
 from course_lib.emulator.inference.hints import COMMON_BUILTINS, PYTHON_NAMES, hint_at_name, lacking
-from course_lib.emulator.inference.operators import ComparisonTyper, OperatorTyper
+from course_lib.emulator.inference.operators import OperatorTyper
 from course_lib.emulator.inference.typer import NotKnownYet, Typer
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
@@ -411,9 +411,7 @@ def _has_step(index: ast.expr) -> bool:
 # --- Gives one expression of a kernel its type, and refuses what Numba's compiler would refuse ----
 
 
-class ExpressionTyper(
-    AttributeTyper, CallTyper, ComparisonTyper, OperatorTyper, SubscriptTyper, ValueTyper
-):
+class ExpressionTyper(AttributeTyper, CallTyper, OperatorTyper, SubscriptTyper, ValueTyper):
     """Types the expressions of one function; `assignments`, `flow` and `infer` add statements."""
 
     handlers: ClassVar = {
@@ -423,7 +421,7 @@ class ExpressionTyper(
         ast.BinOp: OperatorTyper.binary,
         ast.UnaryOp: OperatorTyper.unary,
         ast.BoolOp: OperatorTyper.boolean,
-        ast.Compare: ComparisonTyper.compare,
+        ast.Compare: OperatorTyper.compare,
         ast.IfExp: ValueTyper.conditional,
         ast.Tuple: ValueTyper.tuple_expression,
         ast.List: ValueTyper.list_expression,

@@ -1,4 +1,4 @@
-"""The calls and the loops that are running, with their variables and lanes."""
+"""The calls and loops that are running, and who is told what happens in a launch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Slices of an axis whose bounds may differ between lanes, cut as NumPy cuts them."""
+"""The load/store unit: reads, writes and cuts arrays for all active lanes, and checks each."""
 
 from __future__ import annotations
 

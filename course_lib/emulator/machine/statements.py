@@ -1,10 +1,4 @@
-"""Takes statements apart that have a barrier in the midst of an expression.
-
-Statements are run in one go, as plain calls; only between them can a machine pause. Where a call
-inside of an expression waits, as in `n = 2 * cuda.syncthreads_count(x > 0)`, or calls a function
-that does, the parts of the statement are worked out one by one before it runs, in the order in
-which Python would, and their values are kept until it has.
-"""
+"""Runs statements for all lanes at once: branches, loops, barriers in the midst of one."""
 
 from __future__ import annotations
 
@@ -25,6 +19,12 @@ from course_lib.emulator.machine.machine import Machine, Steps
 from course_lib.emulator.machine.variables import call_function, merged
 from course_lib.emulator.state.lanes import Mask, Value
 from course_lib.emulator.state.memory import ArrayView
+
+# --- Takes statements apart that have a barrier in the midst of an expression ---------------------
+# Statements are run in one go, as plain calls; only between them can a machine pause. Where a call
+# inside of an expression waits, as in `n = 2 * cuda.syncthreads_count(x > 0)`, or calls a function
+# that does, the parts of the statement are worked out one by one before it runs, in the order in
+# which Python would, and their values are kept until it has.
 
 
 def settle(machine: Machine, node: ast.AST) -> Steps:
