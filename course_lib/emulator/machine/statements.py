@@ -71,16 +71,14 @@ def _parts(node: ast.AST) -> Iterator[ast.expr]:
         case ast.AnnAssign():
             yield from [node.value] if node.value else []
             yield from _parts_of_target(node.target)
-        case ast.AugAssign(target=ast.Name()):
-            yield from (node.target, node.value)
         case ast.Subscript():
             yield node.value
             yield from _parts_of_index(node.slice)
         case ast.NamedExpr():
             yield node.value
-        case ast.Tuple() | ast.Slice():
-            yield from _parts_of_index(node)
-        case ast.expr() | ast.Expr() | ast.Return():
+        case ast.Assert():
+            yield node.test
+        case _:
             yield from (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
 
 
@@ -95,7 +93,7 @@ def _parts_of_target(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def _parts_of_index(index: ast.expr) -> Iterator[ast.expr]:
-    """The numbers of an index, or of any other tuple."""
+    """The numbers of an index."""
     if isinstance(index, ast.Tuple):
         for each in index.elts:
             yield from _parts_of_index(each)
