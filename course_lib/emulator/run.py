@@ -24,12 +24,17 @@ from course_lib.emulator.inference.infer import (
     may_lack_values,
     written_names,
 )
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
-from course_lib.emulator.machine.events import HandedValues, Instead, Observer, Observers
+from course_lib.emulator.language.typings import Typing
+from course_lib.emulator.machine.events import (
+    EitherRounding,
+    HandedValues,
+    Instead,
+    Observer,
+    Observers,
+)
+from course_lib.emulator.machine.expressions import prepared
 from course_lib.emulator.machine.machine import Machine, WarpSchedule
-from course_lib.emulator.machine.operators import EitherRounding
-from course_lib.emulator.machine.prepared import prepared
 from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.costs import CostNotes, LaunchCosts
 from course_lib.emulator.observers.coverage import left_out
@@ -198,14 +203,11 @@ class Run:
                 size = int(np.prod(shape, dtype=object)) * kind.dtype.itemsize
                 if path.endswith("local.array"):
                     if size > MAX_LOCAL_BYTES:
-                        raise rejection(
-                            "invalid-launch",
-                            say(
-                                "A thread may have 512 KiB of local memory, not {size} bytes.",
-                                size=size,
-                            ),
-                            node,
+                        message = say(
+                            "A thread may have 512 KiB of local memory, not {size} bytes.",
+                            size=size,
                         )
+                        raise rejection("invalid-launch", message, node)
                 else:
                     total, last = total + size, node
                     cells += size // kind.dtype.itemsize
@@ -268,16 +270,13 @@ class Run:
         budget, threads = self.options.budget, int(np.prod(self.shape.block))
         of_block = self._shared_bytes + threads * bytes_per_lane(self.typing)
         if of_block > budget.bytes:
-            raise rejection(
-                "not-allowed",
-                say(
-                    "One block takes {of_block} MB here, with its local arrays and variables; "
-                    "there is room for {most}.",
-                    of_block=of_block >> 20,
-                    most=budget.bytes >> 20,
-                ),
-                None,
+            message = say(
+                "One block takes {of_block} MB here, with its local arrays and variables; "
+                "there is room for {most}.",
+                of_block=of_block >> 20,
+                most=budget.bytes >> 20,
             )
+            raise rejection("not-allowed", message, None)
         return min(
             budget.lanes_at_once or LANES_AT_ONCE, threads * (budget.bytes // max(of_block, 1))
         )

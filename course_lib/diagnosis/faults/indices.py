@@ -16,9 +16,9 @@ from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.source.source import Source, Threads, value_in
 from course_lib.diagnosis.source.tree import flat, indices_of, names_in, outside, part_of, root_name
 from course_lib.diagnosis.trial import Trial, counts_of, exact_of
-from course_lib.emulator.functions.intrinsics import Cast
 from course_lib.emulator.inference.infer import all_typings
-from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language.intrinsics import Cast
+from course_lib.emulator.language.typings import Typing
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Line
 

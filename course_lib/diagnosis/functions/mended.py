@@ -15,8 +15,8 @@ from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.source.tree import Node, Path, names_bound, names_read, node_at
 from course_lib.emulator import Kernel, KernelRejected, Record
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
 
 STEPS_OF_ALL_CHANGES = 400_000
 STEPS_OF_A_CALL = 20_000

@@ -20,8 +20,8 @@ from course_lib.diagnosis.repair.statements import (
     targets_exchanged,
 )
 from course_lib.diagnosis.source.tree import Path, names_bound, names_read
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
 
 
 def on_both_axes(function: Ingredients) -> Iterator[Edit]:

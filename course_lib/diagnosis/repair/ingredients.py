@@ -9,8 +9,8 @@ from math import prod
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.source.tree import Path, indices_of, names_bound, names_read, walk
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
 
 REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 

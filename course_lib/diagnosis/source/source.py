@@ -17,7 +17,7 @@ import numpy as np
 
 from course_lib.diagnosis.source.bounds import Bounds
 from course_lib.diagnosis.source.tree import flat, multiplies, names_in, outside, root_name
-from course_lib.emulator.language.constants import BINARY, COMPARE, UNARY
+from course_lib.emulator.language.operators import BINARY, COMPARE, UNARY
 
 
 class Source(Bounds):

@@ -192,11 +192,8 @@ class StreamRecorder(Observer):
         self._step += 1
         self._entries += len(blocks)
         if self._entries > MAX_ENTRIES:
-            raise rejection(
-                "unsupported",
-                "This launch touches too many cache lines for a stream; launch a smaller one.",
-                None,
-            )
+            message = "This launch touches too many cache lines for a stream; launch a smaller one."
+            raise rejection("unsupported", message, None)
 
     def finish(self) -> LineStream:
         """The whole stream."""

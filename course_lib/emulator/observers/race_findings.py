@@ -73,10 +73,7 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
     elif race.first_line == race.second_line:
         if race.space == "global" and race.first_block == race.second_block:
             facts["lacking"] = "nothing says whose number stays"
-        message = say(
-            "{first} and {second} both write {cell} at {first_line}; {lacking}.",
-            **facts,
-        )
+        message = say("{first} and {second} both write {cell} at {first_line}; {lacking}.", **facts)
     else:
         message = say(
             "{first} writes {cell} at {first_line} and {second} writes it at "
