@@ -19,10 +19,17 @@ from course_lib.devices import (
     WARP_SIZE,
 )
 from course_lib.figures import style
-from course_lib.figures.banks import Phase, phases_of
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import NOBODY, Footprint, Request, lanes_by_warp, traced
+from course_lib.figures.requests import (
+    NOBODY,
+    Footprint,
+    Phase,
+    Request,
+    lanes_by_warp,
+    phases_of,
+    traced,
+)
 from course_lib.wording.words import counted, joined
 
 _MOST = 3

@@ -8,7 +8,7 @@ import pytest
 
 from course_lib import figures
 from course_lib.checking import examine_source
-from course_lib.figures.banks import places_of
+from course_lib.figures.accesses import places_of
 from course_lib.figures.explore.ring import _PLANS, _STAGES, sentence, stage_at, turns_of
 from course_lib.shown_answers import ours
 

@@ -8,7 +8,6 @@ from itertools import accumulate
 from typing import Any
 
 from course_lib.devices import BANK_WIDTH_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
-from course_lib.figures.banks import Phase, phases_of
 from course_lib.figures.explore.own_requests import (
     AccessLine,
     OwnSteps,
@@ -22,6 +21,7 @@ from course_lib.figures.interactive.layers import Control, Layer, Patch, layers_
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Scene
 from course_lib.figures.picture import Picture
+from course_lib.figures.requests import Phase, phases_of
 from course_lib.wording.words import counted
 
 WIDTH = 730

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
 from course_lib.figures import style
-from course_lib.figures.banks import phases_of
 from course_lib.figures.pen import Looks, Pen, tinted
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Footprint
+from course_lib.figures.requests import Footprint, phases_of
 from course_lib.wording.words import counted
 
 _PANEL = 2.4
