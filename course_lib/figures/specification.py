@@ -16,8 +16,7 @@ from course_lib.devices.number_formats import in_hexadecimal, is_bit_pattern
 from course_lib.emulator import load_program
 from course_lib.emulator.plain.interpreter import call as call_plain
 from course_lib.figures import style
-from course_lib.figures.cells import Looks, Sheet, Slots, extent, slots, texts_of
-from course_lib.figures.pen import Pen
+from course_lib.figures.pen import Marks, Pen, Sheet, Slots, extent, slots, texts_of
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import (
     Element,
@@ -30,8 +29,8 @@ from course_lib.figures.small_launch import (
     touches_of,
     written_elements,
 )
+from course_lib.figures.steps import draw_square
 from course_lib.figures.student_run import draw_map
-from course_lib.figures.thread_square import draw_square
 from course_lib.wording.words import element, joined
 
 _LARGEST_CELL = 0.36
@@ -288,7 +287,7 @@ class _Plan:
         for name, sheet in self.sheets.items():
             values = self.ran.arrays[name]
             grid = values[:, None] if self._is_column(name) else np.atleast_2d(values)
-            looks = Looks(
+            looks = Marks(
                 colours[name], self._lit(name), self._quiet(name), path=paths.get(name, ())
             )
             sheet.draw(pen, texts_of(grid), looks)

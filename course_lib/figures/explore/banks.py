@@ -291,7 +291,7 @@ def _tile_scene() -> Scene:
 
 
 def _tile_still() -> Picture:
-    from course_lib.figures.explore.stills import bank_examples  # late: it needs matplotlib
+    from course_lib.figures.stills import bank_examples  # late: it needs matplotlib
 
     examples = (
         ("along a row", 1, 32, "none"),

@@ -18,7 +18,7 @@ from course_lib.emulator.functions.tensor_cores import (
 )
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Scene, layers_over
-from course_lib.figures.interactive.paths import box, grid
+from course_lib.figures.interactive.scene import box, grid
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 

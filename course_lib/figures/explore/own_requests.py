@@ -30,7 +30,7 @@ def note(title: str, sentence: str) -> Interactive:
 
 
 def _still(title: str, lines: list[str]) -> Picture:
-    from course_lib.figures.explore.stills import lines_of_text  # late: it needs matplotlib
+    from course_lib.figures.stills import lines_of_text  # late: it needs matplotlib
 
     return lines_of_text(title, lines)
 

@@ -304,7 +304,7 @@ def formula(pattern: str, offset: int) -> str:
 
 
 def _pattern_still() -> Picture:
-    from course_lib.figures.explore.stills import sector_examples  # late: it needs matplotlib
+    from course_lib.figures.stills import sector_examples  # late: it needs matplotlib
 
     examples = (
         ("32 neighbours", "neighbours: x[i]", 0),

@@ -13,7 +13,7 @@ from course_lib.devices import (
 )
 from course_lib.figures import style
 from course_lib.figures.interactive import Control, Interactive, Layer, Scene, layers_over
-from course_lib.figures.interactive.paths import grid
+from course_lib.figures.interactive.scene import grid
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.wording.words import counted

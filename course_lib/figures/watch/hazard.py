@@ -8,8 +8,8 @@ from typing import Literal
 
 import numpy as np
 
+from course_lib.devices import WARP_SIZE
 from course_lib.emulator.film import Arrival, Film, MemoryOperation, Passing
-from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.wording.findings import Finding
 
 Kind = Literal["load", "multiply", "use", "store"]

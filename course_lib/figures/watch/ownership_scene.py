@@ -1,18 +1,145 @@
-"""Draw who owns what: C with its blocks, one block's threads, the row of A and the column of B."""
+"""Read from a run which thread wrote which element of C, and what it fetched for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel
-from course_lib.emulator.state.lanes import WARP_SIZE
-from course_lib.figures.interactive import Layer, Scene, paths
+from course_lib.emulator.film import Film, MemoryOperation
+from course_lib.figures.interactive import Layer, Scene
 from course_lib.figures.interactive.layers import Patch
-from course_lib.figures.watch.owners import Cell, Ownership
+from course_lib.figures.interactive.scene import border, box, fills_its_box, lattice, squares
 from course_lib.wording.words import counted, span
+
+Cell = tuple[int, int]
+
+
+@dataclass
+class Deeds:
+    """What one thread did: the elements it wrote, and those of A and B it fetched itself."""
+
+    wrote: list[Cell] = field(default_factory=list)
+    of_a: set[Cell] = field(default_factory=set)
+    of_b: set[Cell] = field(default_factory=set)
+
+
+@dataclass(frozen=True, eq=False)
+class Ownership:
+    """Who wrote what in a launch over a matrix of `shape` = (rows, columns).
+
+    Attributes:
+        grid, block: the launch, as (x, y).
+        deeds: one for each thread of the launch, block after block.
+        writers: how many threads wrote each element.
+        wrong: where the result is not A @ B.
+    """
+
+    shape: tuple[int, int]
+    grid: tuple[int, int]
+    block: tuple[int, int]
+    deeds: list[Deeds]
+    writers: np.ndarray
+    wrong: np.ndarray
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.block[0] * self.block[1]
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """The blocks as (x, y), in the order of their numbers."""
+        return [(x, y) for y in range(self.grid[1]) for x in range(self.grid[0])]
+
+    @property
+    def warps(self) -> int:
+        """Warps of a block."""
+        return -(-self.threads // WARP_SIZE)
+
+    @property
+    def idle(self) -> int:
+        """Threads that wrote nothing."""
+        return sum(not each.wrote for each in self.deeds)
+
+    def of(self, block: int, thread: int) -> Deeds:
+        """What a thread of a block did, both by number."""
+        return self.deeds[block * self.threads + thread]
+
+    def place(self, thread: int) -> tuple[int, int]:
+        """A thread's (x, y) within its block."""
+        return thread % self.block[0], thread // self.block[0]
+
+    def cells_of(self, block: int) -> set[Cell]:
+        """Every element that a block wrote."""
+        first = block * self.threads
+        return {cell for each in self.deeds[first : first + self.threads] for cell in each.wrote}
+
+    def expected(self, block: int, thread: int, x_is: str) -> Cell:
+        """The element of cuda.grid(2), if x is the column, or the row."""
+        (bx, by), (tx, ty) = self.blocks[block], self.place(thread)
+        x, y = bx * self.block[0] + tx, by * self.block[1] + ty
+        return (y, x) if x_is == "column" else (x, y)
+
+    @property
+    def mapping(self) -> str:
+        """ "column" or "row": what x is, if every thread wrote the element of cuda.grid(2).
+
+        "" for any other mapping.
+        """
+        for x_is in ("column", "row"):
+            if all(
+                each.wrote == [self.expected(*divmod(number, self.threads), x_is)]
+                for number, each in enumerate(self.deeds)
+                if each.wrote
+            ):
+                return x_is
+        return ""
+
+
+def ownership(run: Film, names: tuple[str, ...], c: np.ndarray, product: np.ndarray) -> Ownership:
+    """Who wrote what in a film of a kernel with the parameters A, B, C.
+
+    Args:
+        run: the film.
+        names: what the kernel calls A, B and C.
+        c: C after the run.
+        product: what it should be.
+    """
+    deeds = [Deeds() for _ in range(run.space.size)]
+    writers = np.zeros(c.shape, int)
+    for touch in _touches(run):
+        cells = [(int(row), int(column)) for row, column in touch.indices[:, :2]]
+        for lane, cell in zip(touch.lanes, cells, strict=True):
+            mine = deeds[lane]
+            if touch.array == names[2] and touch.kind != "load":
+                if cell not in mine.wrote:
+                    mine.wrote.append(cell)
+                    writers[cell] += 1
+            elif touch.array in names[:2] and touch.kind == "load":
+                (mine.of_a if touch.array == names[0] else mine.of_b).add(cell)
+    grid, block = run.profile.grid, run.profile.block
+    with np.errstate(all="ignore"):
+        wrong = ~np.isclose(c, product)
+    return Ownership(c.shape, grid[:2], block[:2], deeds, writers, wrong)
+
+
+def _touches(run: Film) -> Iterable[MemoryOperation]:
+    for moment in run.moments:
+        if (
+            isinstance(moment, MemoryOperation)
+            and moment.space == "global"
+            and moment.indices.shape[1] == 2
+        ):
+            yield moment
+
+
+# --- Draw who owns what: C with its blocks, one block's threads, the row of A and the column ------
+
 
 _STRIP = 34  # how thick A and B are drawn
 _WARP_COLOURS = ("a", "b", "d", "c")
@@ -100,7 +227,7 @@ class OwnerStory:
             label = f"block ({x}, {y})" + ("" if cells else ", which wrote nothing")
             scene.path(self._squares(cells), "", f"tile{number}", label)
         if self.cell >= 7:
-            lines = paths.lattice(self.left, self.top, (rows, columns), self.cell, self.cell)
+            lines = lattice(self.left, self.top, (rows, columns), self.cell, self.cell)
             scene.path(lines, "lattice")
         twice = np.argwhere(self.owned.writers > 1)
         bad = {
@@ -146,7 +273,7 @@ class OwnerStory:
             first = warp * WARP_SIZE
             last = min(first + WARP_SIZE, self.owned.threads) - 1
             seats = {divmod(thread, wide) for thread in range(first, last + 1)}
-            scene.path(paths.border(seats, x0, y0, seat), "outline")
+            scene.path(border(seats, x0, y0, seat), "outline")
             if warp % every == 0:
                 middle = y0 + (first // wide + last // wide + 1) / 2 * seat
                 scene.text(x0 + wide * seat + 6, middle + 4, f"warp {warp}", "small")
@@ -189,7 +316,7 @@ class OwnerStory:
 
     def _squares(self, cells: Iterable[Cell]) -> str:
         """Squares of C as one path, runs of neighbours in a row as one rectangle."""
-        return paths.squares(set(cells), self.left, self.top, self.cell)
+        return squares(set(cells), self.left, self.top, self.cell)
 
     # states
 
@@ -205,7 +332,7 @@ class OwnerStory:
         cells = self.owned.cells_of(block)
         patch: dict[str, dict[str, Any]] = {
             f"tile{block}": {"class": "c-soft"},
-            "chosen": {"d": paths.border(cells, self.left, self.top, self.cell)},
+            "chosen": {"d": border(cells, self.left, self.top, self.cell)},
             "zoomtitle": {"text": f"The threads of block ({x}, {y})"},
         }
         for thread in range(self.owned.threads):
@@ -240,8 +367,8 @@ class OwnerStory:
         self, wrote: list[Cell], rows: list[int], columns: list[int]
     ) -> dict[str, dict[str, Any]]:
         size = self.cell
-        bands = [paths.box(14, self.top + row * size, _STRIP, size) for row in rows]
-        bars = [paths.box(self.left + column * size, 40, size, _STRIP) for column in columns]
+        bands = [box(14, self.top + row * size, _STRIP, size) for row in rows]
+        bars = [box(self.left + column * size, 40, size, _STRIP) for column in columns]
         return {
             "element": {"d": self._squares(wrote)},
             "rowband": {"d": "".join(bands)},
@@ -349,7 +476,7 @@ def _region(cells: set[Cell]) -> str:
     rows, columns = (sorted(axis) for axis in zip(*cells, strict=True))
     down, across = range(rows[0], rows[-1] + 1), range(columns[0], columns[-1] + 1)
     told = f"{span('row', down)}, {span('column', across)}"
-    return told if paths.fills_its_box(cells) else f"{len(cells)} elements within {told}"
+    return told if fills_its_box(cells) else f"{len(cells)} elements within {told}"
 
 
 def _element_name(wrote: list[Cell], name: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.curriculum import TASKS
+from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel
-from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Kind, Showing, find_wrong_reads, main_race, showing
@@ -229,8 +229,10 @@ def _still(
     warps: int,
 ) -> Picture:
     """The runs without one barrier each, one under the other; a sentence where nothing races."""
-    from course_lib.figures.explore.stills import lines_of_text  # late: they need matplotlib
-    from course_lib.figures.watch.still_race import races_in_time
+    from course_lib.figures.stills import (
+        lines_of_text,  # late: they need matplotlib
+        races_in_time,
+    )
 
     runs = [
         (f"{name}: {setup.output} in the end {_result(shown[v, 1])}", shown[v, 1])

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel
-from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.figures.interactive import Scene, arrow_path
 from course_lib.figures.interactive.layers import Patch
 from course_lib.figures.watch.hazard import Beat, Showing, WrongRead
