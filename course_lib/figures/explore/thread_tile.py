@@ -12,8 +12,15 @@ from course_lib.devices import (
     Device,
 )
 from course_lib.figures import style
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene, layers_over
-from course_lib.figures.interactive.scene import grid
+from course_lib.figures.interactive import (
+    Changes,
+    Control,
+    Grid,
+    Interactive,
+    Layer,
+    Scene,
+    layers_over,
+)
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.wording.words import counted
@@ -127,14 +134,13 @@ def _draw_bar(scene: Scene, y: float, name: str, head: str, end: str) -> None:
 # --- what depends on the controls -----------------------------------------------------------------
 
 
-def _grid(x: float, y: float, rows: int, columns: int) -> str:
-    return grid(x, y, (rows, columns), _CELL, _CELL)
-
-
-def _shape_state(rows: int, columns: int) -> dict[str, dict[str, object]]:
-    a: dict[str, object] = {"d": _grid(_CORNER_X - _CELL - 10, _CORNER_Y, rows, 1)}
-    b: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y - _CELL - 10, 1, columns)}
-    c: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y, rows, columns)}
+def _shape_state(rows: int, columns: int) -> Changes:
+    grids = (
+        Grid(_CORNER_X - _CELL - 10, _CORNER_Y, (rows, 1), _CELL),
+        Grid(_CORNER_X, _CORNER_Y - _CELL - 10, (1, columns), _CELL),
+        Grid(_CORNER_X, _CORNER_Y, (rows, columns), _CELL),
+    )
+    a, b, c = ({"d": each.outline() + each.lattice()} for each in grids)
     ratio = _ratio(rows, columns)
     registers = rows * columns + _loads(rows, columns)
     fits = "✓ can stay" if _fits(rows, columns) else "✗ too many"
@@ -155,7 +161,7 @@ def _shape_state(rows: int, columns: int) -> dict[str, dict[str, object]]:
     }  # fmt: skip
 
 
-def _step_state(rows: int, columns: int, step: int) -> dict[str, dict[str, object]]:
+def _step_state(rows: int, columns: int, step: int) -> Changes:
     loads = (0, rows, rows + columns, rows + columns)[step]
     products = rows * columns if step == 3 else 0
     return {
@@ -167,7 +173,7 @@ def _step_state(rows: int, columns: int, step: int) -> dict[str, dict[str, objec
     }
 
 
-def _gpu_state(rows: int, columns: int, row: Device) -> dict[str, dict[str, object]]:
+def _gpu_state(rows: int, columns: int, row: Device) -> Changes:
     share = _most_share(rows, columns, row)
     return {
         "share head": {"text": f"shared memory alone allows, {row.name}"},

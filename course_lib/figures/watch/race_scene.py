@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel
-from course_lib.figures.interactive import Scene, arrow_path
-from course_lib.figures.interactive.layers import Patch
+from course_lib.figures.interactive import Changes, Grid, Scene, arrow_path
 from course_lib.figures.watch.hazard import Beat, Showing, WrongRead
 from course_lib.wording.findings import Finding
 from course_lib.wording.words import element, joined, plural, shortened
@@ -57,6 +55,7 @@ class RaceStory:
         room = int((_MAP - 14 - self._code_left) / _CHARACTER)
         self.code = _code_lines(kernel, shown[0, 0], room)
         self.below = _TOP + self.warps * _PITCH + 44
+        self.map = Grid(_MAP, self.below + 12, (tile, tile), 136 / tile)
 
     def moments(self) -> list[str]:
         """What the control of time shows."""
@@ -119,22 +118,18 @@ class RaceStory:
 
     def _draw_result(self, scene: Scene) -> None:
         scene.text(_MAP, self.below, f"{self.output} in the end", "bold c")
-        size = 136 / self.tile
-        y = self.below + 12
-        scene.rect(_MAP, y, 136, 136, "c-soft", "map")
+        scene.path(self.map.outline(), "c-soft", "map")
         scene.path("", "hatch-trouble bare", "wrong")
-        lines = [f"M{_MAP + n * size:.1f} {y:g}v136" for n in range(1, self.tile)]
-        lines += [f"M{_MAP:g} {y + n * size:.1f}h136" for n in range(1, self.tile)]
-        scene.path("".join(lines), "lattice")
-        scene.text(_MAP, y + 156, "", "bold", name="result")
-        scene.text(_MAP, y + 174, "", "small muted", name="result2")
+        scene.path(self.map.lattice(), "lattice")
+        scene.text(_MAP, self.map.bottom + 20, "", "bold", name="result")
+        scene.text(_MAP, self.map.bottom + 38, "", "small muted", name="result2")
 
     # -- what a run looks like -------------------------------------------------------------------
 
-    def patch_run(self, barriers: int, order: int) -> Patch:
+    def patch_run(self, barriers: int, order: int) -> Changes:
         """Where the boxes, the waits and the barriers of a run are."""
         run = self.shown[barriers, order]
-        patch: dict[str, dict[str, Any]] = {}
+        patch: Changes = {}
         for beat in range(self.longest):
             for warp in range(self.warps):
                 patch |= self._patch_box(run, beat, warp)
@@ -142,19 +137,13 @@ class RaceStory:
             patch |= self._patch_wait(run, number)
         for number in range(self.bars):
             patch |= self._patch_bar(run, number)
-        size = 136 / self.tile
-        squares = "".join(
-            f"M{_MAP + column * size:.1f} {self.below + 12 + row * size:.1f}h{size:.1f}v{size:.1f}"
-            f"h{-size:.1f}z"
-            for row, column in np.argwhere(run.wrong)
-        )
-        patch["wrong"] = {"d": squares}
+        patch["wrong"] = {"d": self.map.squares(map(tuple, np.argwhere(run.wrong).tolist()))}
         return patch
 
     def _column(self, run: Showing) -> float:
         return (_RIGHT - _LEFT) / len(run.beats)
 
-    def _patch_box(self, run: Showing, beat: int, warp: int) -> dict[str, dict[str, Any]]:
+    def _patch_box(self, run: Showing, beat: int, warp: int) -> Changes:
         name = f"{beat}.{warp}"
         if beat >= len(run.beats) or warp not in run.beats[beat].warps:
             return {f"box{name}": {"hidden": True}, f"word{name}": {"hidden": True}}
@@ -165,7 +154,7 @@ class RaceStory:
             f"word{name}": {"x": x + wide / 2},
         }
 
-    def _patch_wait(self, run: Showing, number: int) -> dict[str, dict[str, Any]]:
+    def _patch_wait(self, run: Showing, number: int) -> Changes:
         names = f"wait{number}", f"waits{number}"
         if number >= len(run.waits) or run.waits[number].after == run.waits[number].until:
             return {name: {"hidden": True} for name in names}
@@ -176,7 +165,7 @@ class RaceStory:
             names[1]: {"x": (x1 + x2) / 2, "y": y + 4, "text": "waits" if x2 - x1 > 40 else ""},
         }
 
-    def _patch_bar(self, run: Showing, number: int) -> dict[str, dict[str, Any]]:
+    def _patch_bar(self, run: Showing, number: int) -> Changes:
         names = f"bar{number}", f"bars{number}"
         if number >= len(run.openings):
             return {name: {"hidden": True} for name in names}
@@ -189,10 +178,10 @@ class RaceStory:
 
     # -- what a moment looks like ----------------------------------------------------------------
 
-    def patch_moment(self, barriers: int, order: int, at: int) -> Patch:
+    def patch_moment(self, barriers: int, order: int, at: int) -> Changes:
         """What has happened is coloured, what is to come is paper; where each warp stands."""
         run = self.shown[barriers, order]
-        patch: dict[str, dict[str, Any]] = {}
+        patch: Changes = {}
         for number, beat in enumerate(run.beats):
             for warp in beat.warps:
                 lanes = [each.lane for each in beat.wrong]
@@ -217,7 +206,7 @@ class RaceStory:
             )
         return patch
 
-    def _patch_why(self, run: Showing, at: int) -> dict[str, dict[str, Any]]:
+    def _patch_why(self, run: Showing, at: int) -> Changes:
         """An arrow from the latest wrong read to the write that was late or early."""
         wrong = self._latest_wrong(run, at)
         if wrong is None or wrong.culprit is None:
@@ -242,7 +231,7 @@ class RaceStory:
             },
         }
 
-    def _patch_result(self, run: Showing, at: int) -> dict[str, dict[str, Any]]:
+    def _patch_result(self, run: Showing, at: int) -> Changes:
         """What has become of C, once the run is over."""
         if at < len(run.beats):
             return {
@@ -276,9 +265,9 @@ class RaceStory:
         rows = {line: row for row, (line, _) in enumerate(self.code)}
         return max((rows[line] for line in lines if line in rows), default=None)
 
-    def patch_code(self, barriers: int) -> Patch:
+    def patch_code(self, barriers: int) -> Changes:
         """A barrier that was taken out is dim, and says so."""
-        patch: dict[str, dict[str, Any]] = {}
+        patch: Changes = {}
         for row in self._sync_rows():
             if self.code[row][0] in self.removed[barriers]:
                 patch[f"code{row}"] = {"class": "small mono muted dim"}
