@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -50,23 +50,24 @@ class StepStory:
         self.errors = run.profile.errors
         a, b, c = matrices
         self.cell = min(26.0, (692 - 2 * 44) / (a.shape[1] + b.shape[1] + c.shape[1]))
-        whole = self._in_a_row("m", _STRIP + 24, [each.shape for each in matrices])
-        self.grids = dict(zip("ABC", whole, strict=True))
+        shapes = [each.shape for each in matrices]
+        self.grids = self._in_a_row(_STRIP + 24, dict(zip("ABC", shapes, strict=True)))
         held = self.stages[0].shared
-        shapes = [np.atleast_2d(each).shape for each in held.values()]
+        tiles = {f"s{n}-": np.atleast_2d(each).shape for n, each in enumerate(held.values())}
         top = max(each.bottom for each in self.grids.values()) + 46
-        *tiles, self.totals = self._in_a_row("s", top, [*shapes, tuple(map(len, self.window))])
-        self.tiles = dict(zip(held, tiles, strict=True))
+        below = self._in_a_row(top, {**tiles, "r": tuple(map(len, self.window))})
+        self.totals = below.pop("r")
+        self.tiles = dict(zip(held, below.values(), strict=True))
         self.below = max(each.bottom for each in (*self.tiles.values(), self.totals)) + 26
 
     # places
 
-    def _in_a_row(self, kind: str, top: float, shapes: Sequence[Cell]) -> list[Grid]:
-        """Matrices beside each other, with room for their names."""
-        grids, x = [], float(_LEFT)
-        for number, (rows, columns) in enumerate(shapes):
-            grids.append(Grid(x, top, (rows, columns), self.cell, prefix=f"{kind}{number}-"))
-            x = max(grids[-1].right + 36, x + 170)
+    def _in_a_row(self, top: float, shapes: Mapping[str, Cell]) -> dict[str, Grid]:
+        """Matrices beside each other, with room for their names, by their prefix."""
+        grids, x = {}, float(_LEFT)
+        for prefix, (rows, columns) in shapes.items():
+            grids[prefix] = Grid(x, top, (rows, columns), self.cell, prefix=prefix)
+            x = max(grids[prefix].right + 36, x + 170)
         return grids
 
     @property
