@@ -27,18 +27,17 @@ def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
     prints = [request.footprint(itemsize) for request in requests]
     most_lines = max(len(each.lines) for each in prints)
     tall = min(3.1, 0.28 * most_lines)
-    figure = style.card(
+    pen = Pen.card(
         2.42 + tall,
         "What one warp asks for",
         f"Each row is a cache line of {CACHE_LINE_BYTES} bytes: "
         f"{CACHE_LINE_BYTES // SECTOR_BYTES} sectors of {SECTOR_BYTES}",
     )
-    pen = Pen.on(figure)
     pitch = 7.3 / len(requests)
     for place, (request, found) in enumerate(zip(requests, prints, strict=True)):
         _draw_request(pen, 0.16 + place * pitch, pitch, request, found, tall)
-    _draw_key(pen, figure.get_size_inches()[1] - 0.24, itemsize)
-    return Picture(figure, _words(requests, prints))
+    _draw_key(pen, pen.figure.get_size_inches()[1] - 0.24, itemsize)
+    return pen.picture(_words(requests, prints))
 
 
 def _draw_request(
@@ -139,16 +138,15 @@ def matrix_reads(
     ]
     most = max(1, *(int(each.max()) for each in maps.values()))
     tall = max(cell * each.shape[0] for cell, each in zip(cells, maps.values(), strict=True))
-    figure = style.card(
+    pen = Pen.card(
         1.75 + tall, f"How often each element is {verb}", "Global memory, one launch, all threads"
     )
-    pen = Pen.on(figure)
     for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
         corner = (0.35 + place * (width + 0.25), 1.05)
         _draw_counts(pen.at(*corner, cell), name, maps[name], most)
         below = corner[1] + cell * maps[name].shape[0] + 0.14
         pen.write(corner[0], below, _how_often(maps[name], verb), va="top", linespacing=1.3)
-    return Picture(figure, _count_words(maps, verb))
+    return pen.picture(_count_words(maps, verb))
 
 
 def element_counts(
@@ -228,12 +226,11 @@ def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
         ValueError: if two pieces share a place, or one lies outside these eight rows.
     """
     places = places_of(getattr(piece_at, "py_func", piece_at))
-    figure = style.card(
+    pen = Pen.card(
         _TOP + _ROWS * _HEIGHT + 0.5,
         "Eight rows of 128 bytes: where each piece lies",
         "Columns: where in the row, and in which banks. Numbers: which piece lies there",
     )
-    pen = Pen.on(figure)
     for place in range(_PIECES):
         x = _LEFT + (place + 0.5) * _WIDTH
         pen.write(x, _TOP - 0.3, f"place {place}", ha="center", colour=style.GREY)
@@ -255,7 +252,7 @@ def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
     passes_words = "one wavefront" if passes == 1 else f"{passes} wavefronts"
     words = f"{told}, so `ldmatrix` fetches it in {passes_words}.".replace("`", "")
     pen.write(0.16, _TOP + _ROWS * _HEIGHT + 0.24, words)
-    return Picture(figure, f"A grid of eight rows and eight places of 16 bytes. {words}")
+    return pen.picture(f"A grid of eight rows and eight places of 16 bytes. {words}")
 
 
 def places_of(piece_at: Callable[[int, int], int]) -> dict[tuple[int, int], tuple[int, int]]:

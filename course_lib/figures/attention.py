@@ -21,20 +21,18 @@ _TOKENS, _QUERIES, _KEYS, _BLOCK, _TILE = 128, 16, 32, 2, 2
 @style.drawn
 def attention_tiles() -> Picture:
     """The matrix of scores that is never there, and the one piece of it that a block holds."""
-    figure = style.card(
+    pen = Pen.card(
         _TOP + _SIDE + 0.45,
         "Attention, tile by tile",
         f"One block: {_QUERIES} queries stay, tiles of {_KEYS} keys and values come and go",
     )
-    pen = Pen.on(figure)
     high, wide = _SIDE * _QUERIES / _TOKENS, _SIDE * _KEYS / _TOKENS
     y, x = _TOP + _BLOCK * high, _LEFT + _TILE * wide
     _draw_narrow(pen, high, wide, x, y)
     _draw_scores(pen, high, wide, x, y)
     _tell(pen)
-    style.footnote(figure, f"{_TOKENS} tokens. K and V are drawn lying, so that keys run across.")
-    return Picture(
-        figure,
+    pen.footnote(f"{_TOKENS} tokens. K and V are drawn lying, so that keys run across.")
+    return pen.picture(
         f"The scores of {_TOKENS} tokens, {_TOKENS} by {_TOKENS}, as an empty square: it is never "
         f"stored. Q stands at its left, K and V lie above it, O stands at its right. A block owns "
         f"{_QUERIES} rows of Q and O. Of the scores it holds {_QUERIES} by {_KEYS}, those of the "
@@ -126,12 +124,11 @@ def sharing(
     lit = {"A": {(0, 0)}, "B": row, "C": row}
     cell = min(3.75 / (depth + columns), 1.9 / max(rows, depth), 0.36)
     lower = _TOP_OF_REUSE + depth * cell + 0.32
-    figure = style.card(
+    pen = Pen.card(
         lower + rows * cell + 0.55,
         f"A[0][0] has {columns} users",
         "B stands above C and A to its left, so that each product's row and column meet",
     )
-    pen = Pen.on(figure)
     left, right = 0.75, 0.75 + depth * cell + 0.32
     corners = {"A": (left, lower), "B": (right, _TOP_OF_REUSE), "C": (right, lower)}
     sizes = {"A": (rows, depth), "B": (depth, columns), "C": (rows, columns)}
@@ -142,8 +139,7 @@ def sharing(
     shown = "\n".join(sums if columns <= 6 else [*sums[:4], "…", sums[-1]])
     x = right + columns * cell + 0.35
     pen.write(x, lower, shown, va="top", mono=True, linespacing=1.5)
-    return Picture(
-        figure,
+    return pen.picture(
         f"Matrices A ({rows} by {depth}), B ({depth} by {columns}) and C ({rows} by {columns}). "
         f"The single value A[0][0] is needed by all {columns} outputs in row 0 of C.",
     )
@@ -191,13 +187,12 @@ def block_tiles(
     steps = -(-depth // deep)
     scale = min(4.6 / (depth + columns), 3.0 / (rows + depth))
     lower = _TOP_OF_REUSE + depth * scale + 0.3
-    figure = style.card(
+    pen = Pen.card(
         lower + rows * scale + 0.6,
         f"Block ({block[0]}, {block[1]}): one tile of C, {steps} pairs of tiles",
         f"M, N, K = {rows}, {columns}, {depth}; tiles {high} × {deep} of A, {deep} × {wide} of B, "
         f"{high} × {wide} of C",
     )
-    pen = Pen.on(figure)
     left, right = 0.7, 0.7 + depth * scale + 0.3
     of_a = {(block[1], each): step in (None, each) for each in range(steps)}
     of_b = {(each, block[0]): step in (None, each) for each in range(steps)}
@@ -214,8 +209,7 @@ def block_tiles(
     if step is not None:
         words.append(f"now in shared memory: pair {step}")
     pen.write(right + columns * scale + 0.3, lower, "\n".join(words), va="top", linespacing=1.6)
-    return Picture(
-        figure,
+    return pen.picture(
         f"Block ({block[0]}, {block[1]}) computes one {high} by {wide} tile of C. It needs {steps} "
         f"tiles from one row of tiles of A and {steps} from one column of tiles of B; each value "
         f"of a tile of A is used {wide} times, each of B {high} times."

@@ -87,21 +87,18 @@ def tiles_in_time(
     axes_of_k = along or {"A": 1, "B": 0}
     stories = [story_of(name, each, steps, axes_of_k) for name, each in profiles.items()]
     heights = [_TITLE + _ROW * each.rows + _BELOW for each in stories]
-    figure = style.card(
+    pen = Pen.card(
         _TOP + sum(heights) + 0.32,
         title or "What is on its way while a tile is read",
         "A row is a buffer. Hatched: a tile is on its way to it. Filled: it is read there. "
         "Dashed: a barrier",
     )
-    pen = Pen.on(figure)
     top = _TOP
     for story, height in zip(stories, heights, strict=True):
         _draw(pen, top, story)
         top += height
-    style.footnote(
-        figure, "Drawn from a run: accesses from left to right in the kernel's order, no clock."
-    )
-    return Picture(figure, " ".join(map(_words, stories)))
+    pen.footnote("Drawn from a run: accesses from left to right in the kernel's order, no clock.")
+    return pen.picture(" ".join(map(_words, stories)))
 
 
 def story_of(name: str, profile: Any, steps: int, along: Mapping[str, int]) -> Story:

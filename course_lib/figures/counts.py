@@ -54,12 +54,11 @@ def line_counters(
         for name in counters
     }
     pitch = 0.2
-    figure = style.card(
+    pen = Pen.card(
         1.35 + pitch * len(source),
         f"{profile.kernel_name}, line by line",
         "Counted in one launch; bars of the same unit are drawn to the same scale",
     )
-    pen = Pen.on(figure)
     column = 1.02
     first = 7.45 - column * len(counters)
     room = int((first - 0.62) / 0.0757)
@@ -74,7 +73,7 @@ def line_counters(
         most = max([1, *(value for each in alike for value in each.values())])
         x, colour = first + place * column, _COLUMN_COLOURS[place]
         _draw_column(pen, x, column, name, values[name], source, colour, most)
-    return Picture(figure, _line_words(profile, counters, values))
+    return pen.picture(_line_words(profile, counters, values))
 
 
 def _source_lines(profile: Any) -> Sequence[tuple[int, str]]:
@@ -187,12 +186,11 @@ def instruction_mix(loops: Mapping[str, Mapping[str, int]], *, title: str = "") 
     parts = {name: _per_multiply_add(name, kinds) for name, kinds in loops.items()}
     used = [group for group in _LOOKS if any(part.get(group) for part in parts.values())]
     height = 1.12 + _ROW * len(parts) + 0.24 * -(-len(used) // 3)
-    figure = style.card(
+    pen = Pen.card(
         height,
         title or "What a warp issues for each multiply-add",
         "Instructions of the hot loop, counted in machine code; a bar of 1 would be all work",
     )
-    pen = Pen.on(figure)
     left = 0.3 + 0.085 * max(len(name) for name in parts)
     scale = (style.WIDTH - left - 1.75) / max(sum(part.values()) for part in parts.values())
     for place, (name, part) in enumerate(parts.items()):
@@ -203,7 +201,7 @@ def instruction_mix(loops: Mapping[str, Mapping[str, int]], *, title: str = "") 
     ends = (left + scale, 0.74), (left + scale, bottom)
     pen.line(*ends, colour=style.INK, line=1, linestyle=(0, (4, 3)))
     _draw_legend(pen, bottom + 0.1, used)
-    return Picture(figure, _words(parts))
+    return pen.picture(_words(parts))
 
 
 def _per_multiply_add(name: str, kinds: Mapping[str, int]) -> dict[str, float]:

@@ -113,17 +113,16 @@ def grid_of_threads(
         height = cell * it.highest + (2.2 if thread else 1.85)
     else:
         height = max(cell * it.highest + 1.25, 3.2 if thread else 2.5)
-    figure = style.card(
+    pen = Pen.card(
         height,
         f"{grid[0]} × {grid[1]} blocks of {block[0]} × {block[1]} threads "
         f"over {shape[0]} × {shape[1]} elements",
         f"Grid and block are (x, y), and x is the {x_is}; the matrix is rows × columns",
     )
-    pen = Pen.on(figure)
     _draw_threads(pen.at(0.55, 0.95, cell), it)
     beside, below = (0.55 + it.widest * cell + 0.3, 1.0), (0.55, 0.95 + it.highest * cell + 0.52)
     _draw_key(pen, below if is_flat else beside, is_flat, it)
-    return Picture(figure, _words(it))
+    return pen.picture(_words(it))
 
 
 def _draw_threads(pen: Pen, it: Cover) -> None:

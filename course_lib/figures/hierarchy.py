@@ -85,12 +85,11 @@ def memory_places(gpu: str | Device = "T4") -> Picture:
     """The four places for a number on a GPU with capacity, bandwidth, and who shares them."""
     row = device(gpu)
     ratio = row.shared_tb_per_s * 1000 / row.dram_gb_per_s
-    figure = style.card(
+    pen = Pen.card(
         4.35,
         f"Where numbers live: {row.product}",
         "From DRAM to the registers: nearer, faster, and shared by fewer",
     )
-    pen = Pen.on(figure)
     stations = _stations(row)
     top, height = 0.78, 2.5
     for place, (station, draw_content) in enumerate(zip(stations, _CONTENTS, strict=True)):
@@ -100,12 +99,11 @@ def memory_places(gpu: str | Device = "T4") -> Picture:
         if place:
             pen.arrow((x - _GAP + 0.03, top + 1.13), (x - 0.03, top + 1.13), line=2)
     _draw_brackets(pen, top + height)
-    style.footnote(
-        figure,
+    pen.footnote(
         f"Shared memory moves {ratio:.0f} times as many bytes per second as DRAM."
         + ("     * second-hand or unconfirmed" if _has_star(stations) else ""),
     )
-    return Picture(figure, _words(row, stations, ratio))
+    return pen.picture(_words(row, stations, ratio))
 
 
 def _has_star(stations: Sequence[_Station]) -> bool:
@@ -298,18 +296,17 @@ def sm_budget(gpu: str | Device, launches: Launch | Mapping[str, Launch]) -> Pic
     if not 1 <= len(named) <= _MOST:
         raise ValueError(f"One to {_MOST} launches fit, not {len(named)}.")
     height = 0.98 + len(named) * (_HEAD + 4 * _ROW + _BUDGET_GAP) + 0.05
-    figure = style.card(
+    pen = Pen.card(
         height,
         f"What the blocks of one SM share: {row.product}",
         "Each bar is one budget of the SM. A block goes in whole or not at all.",
     )
-    pen = Pen.on(figure)
     y, told = 0.72, []
     for name, launch in named.items():
         told.append(_draw_launch(pen, y, name, row, launch))
         y += _HEAD + 4 * _ROW + _BUDGET_GAP
-    style.footnote(figure, "Hatched: the next block, which no longer fits. White: room left over.")
-    return Picture(figure, f"The four budgets of one SM of {row.product}. {' '.join(told)}")
+    pen.footnote("Hatched: the next block, which no longer fits. White: room left over.")
+    return pen.picture(f"The four budgets of one SM of {row.product}. {' '.join(told)}")
 
 
 def _title(launch: Launch) -> str:

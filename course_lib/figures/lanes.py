@@ -97,13 +97,12 @@ def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "")
     pieces = [piece_of(name, profile, output) for name, profile in profiles.items()]
     cell, rows = _rows_of(pieces)
     heights = [max(each.map.shape[0] for each in row) * cell + _WORDS + 0.28 for row in rows]
-    figure = style.card(
+    pen = Pen.card(
         _TOP + sum(heights) + 0.3,
         title or f"Which lane of a warp owns which outputs of {output}",
         "A cell is a square of outputs, with the number of its lane. Green: lane 0. Blue: lane 1. "
         "Yellow: lane 2",
     )
-    pen = Pen.on(figure)
     top = _TOP
     for row, height in zip(rows, heights, strict=True):
         left = _LEFT_OF_PIECES
@@ -111,11 +110,11 @@ def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "")
             _draw(pen, left, top, cell, each)
             left += max(each.map.shape[1] * cell, _least_width(each)) + _GAP
         top += height
-    style.footnote(figure, "Drawn from a run: what warp 0 of block (0, 0) stores.")
+    pen.footnote("Drawn from a run: what warp 0 of block (0, 0) stores.")
     told = "; ".join(
         f"{each.name}: {', '.join(each.told)}, {_first_lanes(each)}" for each in pieces
     )
-    return Picture(figure, f"The piece of {output} that one warp owns. {told}.")
+    return pen.picture(f"The piece of {output} that one warp owns. {told}.")
 
 
 def piece_of(name: str, profile: Any, output: str) -> Piece:
@@ -239,14 +238,14 @@ def _heading(pen: Pen, y: float, request: Request, verdict: str, bad: bool) -> N
 @style.drawn
 def lane_to_sector(request: Request, *, itemsize: int = 4) -> Picture:
     """Where in global memory each lane's element lies, and the sectors that have to be moved."""
-    figure = style.card(
+    pen = Pen.card(
         2.78,
         "Lane, address, sector",
         f"One load of one warp. Memory moves in sectors of {SECTOR_BYTES} bytes; "
         f"four neighbours make a line of {CACHE_LINE_BYTES}",
     )
-    told = _draw_sectors(Pen.on(figure), 0.78, request, itemsize)
-    return Picture(figure, f"Which sectors the lanes of a warp ask for. {told}.")
+    told = _draw_sectors(pen, 0.78, request, itemsize)
+    return pen.picture(f"Which sectors the lanes of a warp ask for. {told}.")
 
 
 def _draw_sectors(pen: Pen, top: float, request: Request, itemsize: int) -> str:
@@ -314,14 +313,14 @@ def lane_to_bank(request: Request, *, itemsize: int = 4) -> Picture:
     phases = phases_of(request.addresses, request.active, itemsize)
     stack = max((phase.passes for phase in phases), default=1)
     pitch = min(0.2, 1.4 / stack)
-    figure = style.card(
+    pen = Pen.card(
         2.5 + pitch * stack,
         "Lane, word, bank",
         f"Word n of shared memory lies in bank n mod {SHARED_MEMORY_BANKS}, row "
         f"n // {SHARED_MEMORY_BANKS}; a bank gives one word a wavefront",
     )
-    told = _draw_banks(Pen.on(figure), 0.78, request, phases, pitch, itemsize)
-    return Picture(figure, f"Which banks the lanes of a warp ask. {told}.")
+    told = _draw_banks(pen, 0.78, request, phases, pitch, itemsize)
+    return pen.picture(f"Which banks the lanes of a warp ask. {told}.")
 
 
 def _draw_banks(

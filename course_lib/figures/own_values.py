@@ -40,11 +40,10 @@ def draw_values(task: Task, values: Values, function: Kernel) -> Picture:
     room = {"cells": _ROW * (len(rows) + 1), "bars": _BARS_HIGH, "curves": _CURVES_HIGH}
     height = _TOP + room[values.look] + _FOOT
     title = f"Your {task.signature}"
-    figure = style.card(height, title, f"{values.gives}; from left to right: {values.along}")
-    pen = Pen.on(figure)
+    pen = Pen.card(height, title, f"{values.gives}; from left to right: {values.along}")
     draw(pen, values, rows)
     pen.write(_LEFT, height - 0.2, values.shows)
-    return Picture(figure, f"{title}: {values.gives}. {_told(values, rows)} {values.shows}")
+    return pen.picture(f"{title}: {values.gives}. {_told(values, rows)} {values.shows}")
 
 
 def _number(task: Task, function: Kernel, arguments: tuple[object, ...]) -> float:

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Rectangle
 
 from course_lib.figures import style
+from course_lib.figures.picture import Picture
 from course_lib.figures.style import GREY, INK, MONO, PAPER, SMALL, YELLOW, tint
 
 Point = tuple[float, float]
@@ -47,14 +48,29 @@ class Pen:
     high: float = 1.0
 
     @classmethod
-    def on(cls, figure: Figure) -> Pen:
-        """A pen over a whole card, in inches from its upper left corner."""
-        width, height = figure.get_size_inches()
-        axes = figure.add_axes((0, 0, 1, 1))
+    def card(
+        cls, height: float, title: str = "", subtitle: str = "", width: float = style.WIDTH
+    ) -> Pen:
+        """A pen over a whole fresh card, in inches from its upper left corner."""
+        axes = style.card(height, title, subtitle, width).add_axes((0, 0, 1, 1))
         axes.set_axis_off()
         axes.set_xlim(0, width)
         axes.set_ylim(height, 0)
         return cls(axes)
+
+    @property
+    def figure(self) -> Figure:
+        figure = self.axes.figure
+        assert isinstance(figure, Figure)
+        return figure
+
+    def footnote(self, text: str) -> None:
+        """Small print at the bottom of the card: where the numbers are from."""
+        style.footnote(self.figure, text)
+
+    def picture(self, alt: str) -> Picture:
+        """The card with its words."""
+        return Picture(self.figure, alt)
 
     def at(self, x: float, y: float, wide: float, high: float | None = None) -> Pen:
         """A pen with another corner, and cells of that size: square, unless a height is given."""

@@ -147,12 +147,11 @@ def funnel() -> Picture:
     """The way of a number to the multiply units, each station as wide as what goes through it."""
     row = device("H200")
     levels = stations(row)
-    figure = style.card(
+    pen = Pen.card(
         3.45,
         f"The funnel: {row.product}",
         "Drawn to scale: TB/s that each level delivers, and that the units could take in",
     )
-    pen = Pen.on(figure)
     middle, unit = 1.86, _TALLEST / levels[-1].tb_per_s
     for place, level in enumerate(levels):
         x, half = _LEFT + place * (_WIDE + _GAP), level.tb_per_s * unit / 2
@@ -164,10 +163,8 @@ def funnel() -> Picture:
     factor = f"{tensor / levels[-1].tb_per_s:.1f} times"
     words = f"tensor cores,\n16 bits:\n{tensor:,.0f} TB/s,\n{factor}\nas tall again"
     pen.write(x, middle, words, linespacing=1.25)
-    style.footnote(
-        figure, "Data sheets. Without reuse: every multiply–add would fetch its own two numbers."
-    )
-    return Picture(figure, _words(row, levels, tensor))
+    pen.footnote("Data sheets. Without reuse: every multiply–add would fetch its own two numbers.")
+    return pen.picture(_words(row, levels, tensor))
 
 
 def _draw_station(pen: Pen, x: float, middle: float, half: float, level: _Station) -> None:

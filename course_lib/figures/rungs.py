@@ -70,8 +70,7 @@ def _draw(
     here = names.index(current) if current is not None else len(steps)
 
     height = 1.32 + _ROW * len(steps)
-    figure = style.card(height, "The ladder", f"{where}: GFLOP/s, and the share of cuBLAS")
-    pen = Pen.on(figure)
+    pen = Pen.card(height, "The ladder", f"{where}: GFLOP/s, and the share of cuBLAS")
     bottom = height - 0.55
     _draw_rails(pen, bottom, len(steps))
     _draw_cublas(pen, bottom, len(steps), opponent)
@@ -81,8 +80,8 @@ def _draw(
         if place:
             gain = step.gflops / steps[place - 1].gflops
             pen.write(2.12, y + _ROW / 2, f"×{gain:.1f}", ha="center", colour=style.GREY)
-    style.footnote(figure, note)
-    return Picture(figure, _words(steps, current, where, origin, opponent))
+    pen.footnote(note)
+    return pen.picture(_words(steps, current, where, origin, opponent))
 
 
 def _draw_rails(pen: Pen, bottom: float, count: int) -> None:

@@ -97,13 +97,10 @@ def _drawn_launch(task: Task) -> Picture:
     width = max(
         plan.width + 2 * _MARGIN, 0.112 * len(title), 0.068 * max(len(subtitle), len(sentence)), 4.0
     )
-    figure = style.card(
-        _TOP + plan.height + 0.5, title, subtitle, width=min(width + 0.3, style.WIDTH)
-    )
-    pen = Pen.on(figure)
+    pen = Pen.card(_TOP + plan.height + 0.5, title, subtitle, width=min(width + 0.3, style.WIDTH))
     plan.draw(pen)
     pen.write(_MARGIN, _TOP + plan.height + 0.26, sentence)
-    return Picture(figure, f"{title}. {_held(ran)} {sentence}")
+    return pen.picture(f"{title}. {_held(ran)} {sentence}")
 
 
 def _rule(ran: SmallLaunch) -> _Rule:
@@ -501,13 +498,12 @@ def _drawn_calls(task: Task) -> Picture:
     longest = max(len(call) for call, _ in calls)
     title = f"Wanted: {task.signature}"
     width = max(0.115 * len(title), 0.095 * (longest + 12), 3.7) + 0.3
-    figure = style.card(0.75 + 0.26 * len(calls), title, width=min(width, style.WIDTH))
-    pen = Pen.on(figure)
+    pen = Pen.card(0.75 + 0.26 * len(calls), title, width=min(width, style.WIDTH))
     for place, (call, value) in enumerate(calls):
         words, y = f"{call:<{longest}}  →  {value}", 0.66 + 0.26 * place
         pen.write(_MARGIN, y, words, mono=True, size=style.NORMAL)
     told = ", ".join(f"{call} should be {value}" for call, value in calls)
-    return Picture(figure, f"{title}. {told}.")
+    return pen.picture(f"{title}. {told}.")
 
 
 def _short(value: object) -> str:

@@ -74,20 +74,19 @@ def k_steps(
         )
     pitch = 7.3 / len(moments)
     places = _Places.of(a, b, pitch - 0.12)
-    figure = style.card(
+    pen = Pen.card(
         places.sum + 0.7,
         f"K in steps of {BK}: tiles are overwritten, totals survive",
         f"C = A · B with A {a.shape[0]} × {a.shape[1]} and B {b.shape[0]} × {b.shape[1]}; one "
         f"block, from left to right{'' if totals is None else '; totals from a run'}",
     )
-    pen = Pen.on(figure)
     for place, moment in enumerate(moments):
         left = 0.2 + place * pitch
         _draw_header(pen, left, pitch - 0.12, moment)
         _draw_moment(pen, left, places, moment, a, b, cell)
         if place:
             pen.arrow((left - 0.14, 0.92), (left, 0.92))
-    return Picture(figure, _words(moments, cell, BK))
+    return pen.picture(_words(moments, cell, BK))
 
 
 @dataclass(frozen=True)
@@ -222,8 +221,7 @@ def draw_square(task: Task) -> Picture:
     first, second, output = task.parameters
     title = f"Wanted: {task.formula}"
     subtitle = f"{rows} × {columns} outputs of one block of {across} × {down} threads"
-    figure = style.card(_TOP + _SIDE + 0.75, title, subtitle)
-    pen = Pen.on(figure)
+    pen = Pen.card(_TOP + _SIDE + 0.75, title, subtitle)
     _draw_tile(pen, across, down)
     _draw_own(pen, wide, high)
     _draw_names(pen, first, second, output)
@@ -233,7 +231,7 @@ def draw_square(task: Task) -> Picture:
         f"and {wide} numbers of {second}."
     )
     pen.write(0.2, _TOP + _SIDE + 0.45, sentence)
-    return Picture(figure, f"{title}. {subtitle}. {sentence}")
+    return pen.picture(f"{title}. {subtitle}. {sentence}")
 
 
 def _draw_tile(pen: Pen, across: int, down: int) -> None:

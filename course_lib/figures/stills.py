@@ -27,17 +27,16 @@ def bank_examples(examples: Sequence[tuple[str, Sequence[int]]]) -> Picture:
         examples: name and the word that each of the 32 lanes asks for; three in a row.
     """
     rows = -(-len(examples) // 3)
-    figure = style.card(
+    pen = Pen.card(
         0.75 + 1.72 * rows,
         "Which bank serves which lane, and in which wavefront",
         "32 banks, wavefronts downwards, a mark for each word; hatched: bank conflicts",
     )
-    pen = Pen.on(figure)
     told = []
     for number, (name, words) in enumerate(examples):
         corner = (0.2 + (number % 3) * (_PANEL + 0.06), 0.72 + (number // 3) * 1.72)
         told.append(_draw_board(pen, corner, name, words))
-    return Picture(figure, f"How the banks of shared memory serve 32 lanes. {'; '.join(told)}.")
+    return pen.picture(f"How the banks of shared memory serve 32 lanes. {'; '.join(told)}.")
 
 
 def _draw_board(pen: Pen, corner: tuple[float, float], name: str, words: Sequence[int]) -> str:
@@ -70,13 +69,12 @@ def sector_examples(examples: Sequence[tuple[str, Footprint]]) -> Picture:
     """
     rows = [examples[first : first + 3] for first in range(0, len(examples), 3)]
     heights = [0.62 + _LINE * max(len(_shown_lines(each)) for _, each in row) for row in rows]
-    figure = style.card(
+    pen = Pen.card(
         0.72 + sum(heights),
         "What one load of a warp moves",
         "Each row is a line of 128 bytes, in four sectors. Shaded sectors are moved, filled bytes "
         "used",
     )
-    pen = Pen.on(figure)
     told = []
     top = 0.76
     for row, height in zip(rows, heights, strict=True):
@@ -84,7 +82,7 @@ def sector_examples(examples: Sequence[tuple[str, Footprint]]) -> Picture:
             corner = (0.2 + number * (_PANEL + 0.06), top)
             told.append(_draw_lines(pen, corner, name, touched))
         top += height
-    return Picture(figure, f"What one load of 32 lanes moves. {'; '.join(told)}.")
+    return pen.picture(f"What one load of 32 lanes moves. {'; '.join(told)}.")
 
 
 def _shown_lines(touched: Footprint) -> list[int | None]:
@@ -127,11 +125,10 @@ def _draw_line(pen: Pen, line: int, touched: Footprint) -> None:
 @style.drawn
 def lines_of_text(title: str, lines: Sequence[str]) -> Picture:
     """A card that holds a sentence where there is nothing to draw."""
-    figure = style.card(0.62 + 0.2 * len(lines), title)
-    pen = Pen.on(figure)
+    pen = Pen.card(0.62 + 0.2 * len(lines), title)
     for number, line in enumerate(lines):
         pen.write(0.16, 0.52 + 0.2 * number, line)
-    return Picture(figure, " ".join(lines))
+    return pen.picture(" ".join(lines))
 
 
 # --- Draw as a still what a missing barrier does: the warps in time, without one barrier each -----
@@ -154,17 +151,16 @@ def races_in_time(runs: Sequence[tuple[str, Showing]], warps: int) -> Picture:
     panel = 0.75 + warps * _LANE
     narrow = any((_RIGHT - _LEFT) / len(run.beats) <= _WORD for _, run in runs)
     key = key_of(run for _, run in runs) if narrow else ""
-    figure = style.card(
+    pen = Pen.card(
         0.75 + panel * len(runs),
         "What a missing barrier does",
         f"One block, one warp after the other; time runs to the right{key}",
     )
-    pen = Pen.on(figure)
     for number, (title, run) in enumerate(runs):
         top = 0.8 + panel * number
         pen.write(0.2, top, f"barriers: {title}", bold=True, size=style.NORMAL)
         _draw_run(pen, top + 0.42, run, warps)
-    return Picture(figure, " ".join(_words(title, run) for title, run in runs))
+    return pen.picture(" ".join(_words(title, run) for title, run in runs))
 
 
 def _draw_run(pen: Pen, top: float, run: Showing, warps: int) -> None:
@@ -241,12 +237,11 @@ def map_of_owners(owned: Ownership) -> Picture:
     """
     rows, columns = owned.shape
     cell = min(5.2 / columns, 3.4 / rows, 0.4)
-    figure = style.card(
+    pen = Pen.card(
         max(1.15 + rows * cell, 2.2),
         f"Who wrote which element of C ({rows} × {columns})",
         "As the run has shown it; a block's (x, y) stands on the elements that it wrote",
     )
-    pen = Pen.on(figure)
     left, top = 0.3, 0.85
     cells = pen.at(left, top, cell)
     writer = np.full(owned.shape, -1)
@@ -265,8 +260,7 @@ def map_of_owners(owned: Ownership) -> Picture:
     ]
     x = left + columns * cell + 0.3
     pen.write(x, top, "\n".join(lines), va="top", linespacing=1.6)
-    return Picture(
-        figure,
+    return pen.picture(
         f"A map of C, {rows} by {columns}, by the block that wrote each element: "
         f"{'; '.join(lines)}.",
     )

@@ -163,14 +163,13 @@ def own_run(task_id: str, kernel: object) -> Picture:
     longest = max(map(len, (*lines, ran.sentence)))
     width = max(drawing.width, 0.105 * len(title), 0.067 * longest, 4.0) + 2 * LEFT
     width = style.WIDTH if warps else min(width, style.WIDTH)
-    figure = style.card(height, title, "\n".join(lines), width=width)
-    pen = Pen.on(figure)
+    pen = Pen.card(height, title, "\n".join(lines), width=width)
     drawing.draw(pen)
     pen.write(LEFT, TOP + drawing.height + 0.25, ran.sentence)
     if warps:
         warps.draw(pen, TOP + drawing.height + 0.5)
     words = f"{title}. {ran.counts}. {ran.sentence}"
-    return Picture(figure, f"{words} {warps.words}" if warps else words)
+    return pen.picture(f"{words} {warps.words}" if warps else words)
 
 
 def _drawing_of(ran: OwnRun) -> Rows | Grids | Lanes:

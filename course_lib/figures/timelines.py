@@ -80,15 +80,14 @@ def barrier_timeline(finding: Finding, profile: Any = None) -> Picture:
         raise ValueError(f"{finding.code} is not a race between two threads.")
     story = _story(finding, profile)
     who = "blocks" if finding.blocks else "threads"
-    figure = style.card(
+    pen = Pen.card(
         4.5,
         f"A race on {finding.cell or 'one cell'}",
         f"Time runs to the right; between the dashed lines nothing orders the two {who}",
     )
-    pen = Pen.on(figure)
     _draw_trouble(pen, 0.84, story)
     _draw_remedy(pen, 2.75, story)
-    return Picture(figure, _words(finding, story))
+    return pen.picture(_words(finding, story))
 
 
 def _story(finding: Finding, profile: Any) -> _Story:

@@ -237,12 +237,11 @@ def _warp_words(it: _Instruction) -> str:
 def _still() -> Picture:
     """The lane that holds each element of m16n8k16."""
     it, cell = _INSTRUCTIONS[_START], 0.21
-    figure = style.card(
+    pen = Pen.card(
         4.85,
         f"Fragments of {it.name}: which lane holds which element",
         "Every number is a lane; of lane 5, eight elements of A, four of B and four of C stand out",
     )
-    pen = Pen.on(figure)
     lefts = {"A": 0.25, "B": 0.25 + 16.6 * cell, "C": 0.25 + 26.2 * cell}
     for name, (rows, columns) in it.shapes.items():
         title = "C and D" if name == "C" else name
@@ -251,11 +250,8 @@ def _still() -> Picture:
             for row, column in _flat(_held(it, name, lane)):
                 _draw_cell(pen.at(lefts[name], 1.06, cell), row, column, name, lane)
     pen.write(lefts["C"] - 0.17, 2.75, "+", size=style.LARGE, ha="center")
-    style.footnote(
-        figure, "Lane = 4 g + t: rows g and g + 8 of A and C, column g of B. From the emulator."
-    )
-    return Picture(
-        figure,
+    pen.footnote("Lane = 4 g + t: rows g and g + 8 of A and C, column g of B. From the emulator.")
+    return pen.picture(
         f"The matrices A, B and C of {it.name}, each element with the number of its lane. "
         f"{_told(it)}",
     )

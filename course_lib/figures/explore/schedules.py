@@ -150,8 +150,7 @@ class Schedules:
         plans = {name: self.plans[name] for name in names}
         tick = 7.1 / max(map(end_of, plans.values()))
         top, heights = 0.82, [0.42 + 0.4 * rows_of(plan) for plan in plans.values()]
-        figure = style.card(top + sum(heights) + 0.2, title, key)
-        pen = Pen.on(figure)
+        pen = Pen.card(top + sum(heights) + 0.2, title, key)
         told = [f"{name}: {end_of(plan)} ticks" for name, plan in plans.items()]
         for words, plan, height in zip(told, plans.values(), heights, strict=True):
             pen.write(0.16, top, words, bold=True)
@@ -162,8 +161,8 @@ class Schedules:
                 number = span.words.removeprefix("tile ")
                 box.write(wide / 2, 0.17, number, ha="center", bold=True, paper=1.0)
             top += height
-        style.footnote(figure, note)
-        return Picture(figure, alt.format("; ".join(told)))
+        pen.footnote(note)
+        return pen.picture(alt.format("; ".join(told)))
 
 
 # --- One, two or three buffers --------------------------------------------------------------------

@@ -216,21 +216,20 @@ def _gpu_words(rows: int, columns: int, row: Device) -> str:
 def _still() -> Picture:
     """Three thread tiles side by side: one output, a column of eight, eight by eight."""
     tiles = ((1, 1), (8, 1), (8, 8))
-    figure = style.card(
+    pen = Pen.card(
         3.9,
         "One step of k: what a thread loads, and what it multiplies",
         "Each value of A meets each value of B in a running total that stays in a register",
     )
-    pen = Pen.on(figure)
     for number, (rows, columns) in enumerate(tiles):
         _draw_tile(pen, 0.75 + 2.4 * number, rows, columns)
-    style.footnote(figure, "Counted by hand, one load for each value; a compiler may load wider.")
+    pen.footnote("Counted by hand, one load for each value; a compiler may load wider.")
     told = "; ".join(
         f"{rows} × {columns} outputs: {_loads(rows, columns)} loads for "
         f"{_products(rows, columns)}, {_ratio(rows, columns):.4g} loads each"
         for rows, columns in tiles
     )
-    return Picture(figure, f"Loads from shared memory in one step of k by a thread's tile. {told}.")
+    return pen.picture(f"Loads from shared memory in one step of k by a thread's tile. {told}.")
 
 
 def _draw_tile(pen: Pen, left: float, rows: int, columns: int) -> None:

@@ -202,12 +202,11 @@ def _sentence(row: _Row, at: int) -> str:
 def _still(row: _Row) -> Picture:
     """The weights after each tile, one row of bars below the other."""
     high, top = 0.34, 0.95
-    figure = style.card(
+    pen = Pen.card(
         top + (high + 0.14) * len(row.kept) + 0.3,
         "What is kept of one query, after each tile",
         "Bars: the weights exp(score − top) so far. A larger score makes all older ones shrink",
     )
-    pen = Pen.on(figure)
     for x, name in ((5.35, "top"), (5.95, "factor"), (6.55, "total"), (7.15, "mixed")):
         pen.write(x, top - 0.2, name, ha="center", colour=style.GREY)
     for tile, kept in enumerate(row.kept):
@@ -217,14 +216,13 @@ def _still(row: _Row) -> Picture:
         numbers = (kept.top, kept.factor, kept.total, kept.mixed)
         for x, number in zip((5.35, 5.95, 6.55, 7.15), numbers, strict=True):
             pen.write(x, y - high / 2, _told(number), ha="center")
-    style.footnote(figure, "Sums and mixtures as the kernels stored them.")
+    pen.footnote("Sums and mixtures as the kernels stored them.")
     told = "; ".join(
         f"tile {tile}: top {_told(each.top)}, factor {_told(each.factor)}, total "
         f"{_told(each.total)}"
         for tile, each in enumerate(row.kept)
     )
-    return Picture(
-        figure,
+    return pen.picture(
         f"The weights of {len(row.scores)} scores in {len(row.kept)} tiles, after each tile as a "
         f"row of bars. Where top grows, all bars of the row above stand there again, smaller by "
         f"one factor. {told}.",
