@@ -83,12 +83,9 @@ def _draw_margins(pen: Pen, width: float, found: Footprint) -> None:
             continue
         offset = (line - found.lines[0]) * CACHE_LINE_BYTES
         pen.write(-0.06, place + 0.43, f"+{offset:,}", ha="right", colour=style.GREY)
-        pen.write(right, place + 0.43, _span(found.lanes_in_line(line)), ha="left")
-
-
-def _span(lanes: Sequence[int]) -> str:
-    told = stretches(lanes)
-    return f"{len(lanes)} of them" if "," in told else told
+        lanes = found.lanes_in_line(line)
+        told = stretches(lanes)
+        pen.write(right, place + 0.43, f"{len(lanes)} of them" if "," in told else told, ha="left")
 
 
 def _draw_key(pen: Pen, y: float, itemsize: int) -> None:

@@ -150,7 +150,10 @@ class _Reader:
             self.barriers.append(self.time)
         count = int(mine.sum()) * access.elements
         if access.space == "global" and access.kind == "load" and access.array in self._along:
-            self._order(access, mine, count)
+            number = int(access.indices[mine, self._along[access.array]].min()) // self._steps
+            tile = self.tiles.setdefault(number, BufferedTile(number, self.time))
+            tile.waiting += count
+            self._last = tile
         elif access.space == "shared" and access.kind == "copy":
             self._copy(access, mine, count)
         elif access.space == "shared" and access.kind == "store":
@@ -158,12 +161,6 @@ class _Reader:
         elif access.space == "shared" and access.kind == "load":
             self._read(access, mine)
         self.time += 1
-
-    def _order(self, access: Any, mine: np.ndarray, count: int) -> None:
-        number = int(access.indices[mine, self._along[access.array]].min()) // self._steps
-        tile = self.tiles.setdefault(number, BufferedTile(number, self.time))
-        tile.waiting += count
-        self._last = tile
 
     def _copy(self, access: Any, mine: np.ndarray, count: int) -> None:
         if self._last is None:  # zeros, behind the end of K

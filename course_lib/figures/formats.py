@@ -55,9 +55,15 @@ def roofs_of_formats(gpu: str | Device, points: Sequence[Point] = ()) -> Picture
         each: each.gflops or min(peak, each.intensity * row.dram_gb_per_s) for each in points
     }
     for point, up in zip(heights, _apart(axes, list(heights.values())), strict=True):
-        _draw_dot(axes, point, heights[point], up)
+        dot(axes, point, heights[point], style.VERMILION)
+        words = (
+            f"{point.label}  {'≤ ' * (point.gflops is None)}{heights[point] / 1000:,.0f} TFLOP/s"
+        )
+        place = point.intensity, heights[point]
+        beside(axes, words, place, (-9, up), ha="right", va="center", zorder=6)
     if any(point.gflops is None for point in points):
-        _explain_hollow(axes)
+        handle = hollow(style.VERMILION, "at most, if every requested byte came from DRAM")
+        axes.legend(handles=[handle], loc="upper left", handletextpad=0.4, frameon=False)
     style.footnote(figure, _sources(row, points))
     return Picture(figure, _roof_words(row, roofs, points))
 
@@ -118,18 +124,6 @@ def _apart(axes: Axes, heights: Sequence[float]) -> list[float]:
     return [found[place] - lowest for place in range(len(own))]
 
 
-def _draw_dot(axes: Axes, point: Point, height: float, up: float) -> None:
-    dot(axes, point, height, style.VERMILION)
-    words = f"{point.label}  {'≤ ' * (point.gflops is None)}{height / 1000:,.0f} TFLOP/s"
-    place = point.intensity, height
-    beside(axes, words, place, (-9, up), ha="right", va="center", zorder=6)
-
-
-def _explain_hollow(axes: Axes) -> None:
-    handle = hollow(style.VERMILION, "at most, if every requested byte came from DRAM")
-    axes.legend(handles=[handle], loc="upper left", handletextpad=0.4, frameon=False)
-
-
 def _sources(row: Device, points: Sequence[Point]) -> str:
     named = sorted({point.source for point in points if point.source})
     lacks = "" if row.tf32_tflops else f" {row.name} has no TF32."
@@ -183,18 +177,14 @@ def errors_of_formats(
     axes.grid(which="major", color=style.FAINT, linewidth=0.6)
     for name in {**counted, **measured}:
         _draw_errors(axes, name, counted.get(name, {}), measured.get(name, {}))
-    _name_decades(axes)
-    note = "Hollow: the emulator."
-    style.footnote(figure, f"{note} Filled: measured on {measured_on}." if measured else note)
-    return Picture(figure, _error_words(counted, measured, measured_on))
-
-
-def _name_decades(axes: Axes) -> None:
     low, high = axes.get_ylim()
     low, high = low / 1.5, high * 1.5
     powers = [power for power in range(-20, 3) if low <= 10.0**power <= high]
     axes.set_yticks([10.0**power for power in powers], [f"1e{power:+03d}" for power in powers])
     axes.set_ylim(low, high)
+    note = "Hollow: the emulator."
+    style.footnote(figure, f"{note} Filled: measured on {measured_on}." if measured else note)
+    return Picture(figure, _error_words(counted, measured, measured_on))
 
 
 def _draw_errors(

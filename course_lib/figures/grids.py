@@ -129,7 +129,11 @@ def _draw_threads(pen: Pen, it: Cover) -> None:
     """The matrix and the threads over it, a cell to each."""
     _draw_cells(pen, it)
     _draw_blocks(pen, it)
-    _draw_matrix_edge(pen, it.shape)
+    rows, columns = it.shape
+    pen.rectangle(0, 0, columns, rows, edge=style.INK, line=2.6, z=5)
+    above, beside = -0.06 / pen.high, -0.08 / pen.wide
+    pen.write(columns / 2, above, counted(columns, "column"), va="bottom", ha="center")
+    pen.write(beside, rows / 2, counted(rows, "row"), ha="right", rotation=90)
     if it.first_warp:
         _draw_first_warp(pen, it)
     if it.thread is not None:
@@ -197,14 +201,6 @@ def _larger_part(first: int, size: int, edge: int) -> Pair:
     if not first < edge < last:
         return first, last
     return (first, edge) if edge - first >= last - edge else (edge, last)
-
-
-def _draw_matrix_edge(pen: Pen, shape: Pair) -> None:
-    rows, columns = shape
-    pen.rectangle(0, 0, columns, rows, edge=style.INK, line=2.6, z=5)
-    above, beside = -0.06 / pen.high, -0.08 / pen.wide
-    pen.write(columns / 2, above, counted(columns, "column"), va="bottom", ha="center")
-    pen.write(beside, rows / 2, counted(rows, "row"), ha="right", rotation=90)
 
 
 def _draw_first_warp(pen: Pen, it: Cover) -> None:

@@ -41,7 +41,9 @@ def my_ladder(steps: Sequence[OwnRung] | None = None) -> Picture:
         f"{SIZE} x {SIZE} matrices loads"
     )
     pen = Pen.card(height, "Your ladder", subtitle)
-    _draw_rails(pen, len(steps))
+    for x in _RAILS:
+        ends = (x, _TOP - 0.06), (x, _TOP + _ROW * len(steps))
+        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
     for place, each in enumerate(steps):
         _draw_step(pen, _TOP + _ROW * (len(steps) - place - 0.5), each)
     pen.footnote(f"Fewer is better; each doubling adds the same length.{_times(steps)}")
@@ -72,12 +74,6 @@ def _times(steps: Sequence[OwnRung]) -> str:
     """Where the times are from, if there are any."""
     gpus = {each.gpu: None for each in steps if each.time}
     return f" Times: {TIMED_SIZE} x {TIMED_SIZE}, {joined(gpus)}." if gpus else ""
-
-
-def _draw_rails(pen: Pen, count: int) -> None:
-    for x in _RAILS:
-        ends = (x, _TOP - 0.06), (x, _TOP + _ROW * count)
-        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
 
 
 def _draw_step(pen: Pen, y: float, step: OwnRung) -> None:

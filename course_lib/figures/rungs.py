@@ -72,7 +72,9 @@ def _draw(
     height = 1.32 + _ROW * len(steps)
     pen = Pen.card(height, "The ladder", f"{where}: GFLOP/s, and the share of cuBLAS")
     bottom = height - 0.55
-    _draw_rails(pen, bottom, len(steps))
+    for x in _RAILS:
+        ends = (x, bottom + 0.12), (x, bottom - _ROW * len(steps) - 0.1)
+        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
     _draw_cublas(pen, bottom, len(steps), opponent)
     for place, step in enumerate(steps):
         y = bottom - _ROW * (place + 0.5)
@@ -82,12 +84,6 @@ def _draw(
             pen.write(2.12, y + _ROW / 2, f"×{gain:.1f}", ha="center", colour=style.GREY)
     pen.footnote(note)
     return pen.picture(_words(steps, current, where, origin, opponent))
-
-
-def _draw_rails(pen: Pen, bottom: float, count: int) -> None:
-    for x in _RAILS:
-        ends = (x, bottom + 0.12), (x, bottom - _ROW * count - 0.1)
-        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
 
 
 def _draw_cublas(pen: Pen, bottom: float, count: int, opponent: str) -> None:

@@ -82,7 +82,11 @@ def k_steps(
     )
     for place, moment in enumerate(moments):
         left = 0.2 + place * pitch
-        _draw_header(pen, left, pitch - 0.12, moment)
+        width = pitch - 0.12
+        colour = style.BLUE if moment.loads else style.GREEN
+        pen.box(left + 0.04, 0.78, width - 0.12, 0.29, colour=colour, fill=0.18)
+        words = f"step {moment.step}: {'load' if moment.loads else 'compute'}"
+        pen.write(left + width / 2 - 0.02, 0.925, words, ha="center", bold=True, size=style.NORMAL)
         _draw_moment(pen, left, places, moment, a, b, cell)
         if place:
             pen.arrow((left - 0.14, 0.92), (left, 0.92))
@@ -108,13 +112,6 @@ class _Places:
         shared = 1.26 + 0.36 + small * max(a.shape[0], b.shape[0])
         registers = shared + 0.36 + tile * a.shape[0]
         return cls(small, tile, total, shared, registers, registers + 0.24 + total * a.shape[0])
-
-
-def _draw_header(pen: Pen, left: float, width: float, moment: _Moment) -> None:
-    colour = style.BLUE if moment.loads else style.GREEN
-    pen.box(left + 0.04, 0.78, width - 0.12, 0.29, colour=colour, fill=0.18)
-    words = f"step {moment.step}: {'load' if moment.loads else 'compute'}"
-    pen.write(left + width / 2 - 0.02, 0.925, words, ha="center", bold=True, size=style.NORMAL)
 
 
 def _draw_moment(
@@ -222,9 +219,21 @@ def draw_square(task: Task) -> Picture:
     title = f"Wanted: {task.formula}"
     subtitle = f"{rows} × {columns} outputs of one block of {across} × {down} threads"
     pen = Pen.card(_TOP + _SIDE + 0.75, title, subtitle)
-    _draw_tile(pen, across, down)
-    _draw_own(pen, wide, high)
-    _draw_names(pen, first, second, output)
+    # The tile of the output in squares, one to a thread, and one row of k of each input.
+    _draw_step(pen, _LEFT, _SIDE, across, down, (_COLUMN, _ROW))
+    end = _LEFT + (_COLUMN + 1) * _SIDE / across, _TOP + (_ROW + 0.5) * _SIDE / down
+    pen.arrow(end, (_ZOOM_LEFT - _GAP - _STRIP - 0.1, end[1]), colour=style.INK)
+    # The square of one thread, a cell to a sum, between the numbers that it comes from.
+    _draw_step(pen, _ZOOM_LEFT, _ZOOM, wide, high, None)
+    below = _TOP + _ZOOM + 0.2
+    pen.write(_ZOOM_LEFT + _ZOOM / 2, below, f"{wide} × {high} sums", ha="center")
+    beside, above = _LEFT - _GAP - _STRIP - 0.1, _TOP - _GAP - _STRIP / 2
+    bold: dict[str, Any] = {"bold": True, "size": style.LARGE}
+    pen.write(beside, _TOP + _SIDE / 2, first, ha="right", **bold)
+    pen.write(_LEFT - 0.14, above, second, ha="right", **bold)
+    pen.write(_LEFT + _SIDE + 0.1, _TOP + _SIDE - 0.12, output, **bold)
+    middle = _LEFT + _SIDE / 2
+    pen.write(middle, above - 0.22, "one step of k", ha="center", colour=style.GREY)
     thread = f"Thread ({_COLUMN}, {_ROW})"
     sentence = (
         f"{thread} has {wide} × {high} sums. In each step of k they take {high} numbers of {first} "
@@ -232,20 +241,6 @@ def draw_square(task: Task) -> Picture:
     )
     pen.write(0.2, _TOP + _SIDE + 0.45, sentence)
     return pen.picture(f"{title}. {subtitle}. {sentence}")
-
-
-def _draw_tile(pen: Pen, across: int, down: int) -> None:
-    """The tile of the output in squares, one to a thread, and one row of k of each input."""
-    _draw_step(pen, _LEFT, _SIDE, across, down, (_COLUMN, _ROW))
-    end = _LEFT + (_COLUMN + 1) * _SIDE / across, _TOP + (_ROW + 0.5) * _SIDE / down
-    pen.arrow(end, (_ZOOM_LEFT - _GAP - _STRIP - 0.1, end[1]), colour=style.INK)
-
-
-def _draw_own(pen: Pen, wide: int, high: int) -> None:
-    """The square of one thread, a cell to a sum, between the numbers that it comes from."""
-    _draw_step(pen, _ZOOM_LEFT, _ZOOM, wide, high, None)
-    below = _TOP + _ZOOM + 0.2
-    pen.write(_ZOOM_LEFT + _ZOOM / 2, below, f"{wide} × {high} sums", ha="center")
 
 
 def _draw_step(
@@ -268,13 +263,3 @@ def _draw_step(
 
 def _looks(colour: str, is_lit: bool) -> Looks:
     return {**LIT, "line": 1.6} if is_lit else tinted(colour, 0.25, 0.6)
-
-
-def _draw_names(pen: Pen, first: str, second: str, output: str) -> None:
-    beside, above = _LEFT - _GAP - _STRIP - 0.1, _TOP - _GAP - _STRIP / 2
-    bold: dict[str, Any] = {"bold": True, "size": style.LARGE}
-    pen.write(beside, _TOP + _SIDE / 2, first, ha="right", **bold)
-    pen.write(_LEFT - 0.14, above, second, ha="right", **bold)
-    pen.write(_LEFT + _SIDE + 0.1, _TOP + _SIDE - 0.12, output, **bold)
-    middle = _LEFT + _SIDE / 2
-    pen.write(middle, above - 0.22, "one step of k", ha="center", colour=style.GREY)

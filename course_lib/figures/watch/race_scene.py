@@ -187,7 +187,8 @@ class RaceStory:
                 lanes = [each.lane for each in beat.wrong]
                 bad = number < at and any(lane // WARP_SIZE == warp for lane in lanes)
                 name = f"{number}.{warp}"
-                word = _word(beat.kind, self._column(run) - (14 if bad else 0))
+                room = self._column(run) - (14 if bad else 0)
+                word = beat.kind if room >= 56 else beat.kind[:4] if room >= 40 else beat.kind[0]
                 css = "cell" if number >= at else "trouble-soft" if bad else _CSS[beat.kind]
                 patch[f"box{name}"] = {"class": css}
                 patch[f"word{name}"] = {
@@ -361,11 +362,6 @@ def key_of(runs: Iterable[Showing]) -> str:
 
 def _middle(warp: int) -> float:
     return _TOP + warp * _PITCH + _PITCH / 2 - 8
-
-
-def _word(kind: str, room: float) -> str:
-    """As much of the word as a box holds."""
-    return kind if room >= 56 else kind[:4] if room >= 40 else kind[0]
 
 
 def _kinds_of_wrong(wrong: int, nan: int) -> str:
