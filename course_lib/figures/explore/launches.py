@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from course_lib.devices import DEVICES, Device, device, occupancy
 from course_lib.devices.occupancy import Occupancy
 from course_lib.figures.hierarchy import sm_budget
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.interactive import Changes, Control, Interactive, Scene, layers_over
 from course_lib.figures.picture import Picture
 from course_lib.wording.words import counted, joined
 
@@ -43,76 +43,52 @@ def explore_occupancy(
     """
     start = device(gpu)
     occupancy(start, threads, registers, shared_bytes)  # refuses what no launch can have
-    offered = _Offered(start, threads, registers, shared_bytes)
+    gpus = [DEVICES[name] for name in _GPUS]
+    offered: dict[str, list[Any]] = {
+        "gpu": gpus if start in gpus else [start, *gpus],
+        "threads": sorted({*_THREADS, threads}),
+        "registers": sorted({*_REGISTERS, registers}),
+        "shared": sorted({*(1024 * kib for kib in _KIB), shared_bytes}),
+    }
+    keys = tuple(offered)
+    layer, found = layers_over(offered), cache(occupancy)
+    g, t, r, s = (values[0] for values in offered.values())  # where a limit does not depend on it
+    layers = [
+        layer(("gpu", "threads"), lambda gpu, threads: _limit(0, found(gpu, threads, r, s))),
+        layer(("threads", "registers"), lambda *both: _limit(1, found(g, *both, s))),
+        layer(("gpu", "shared"), lambda gpu, shared: _limit(2, found(gpu, t, r, shared))),
+        layer(("gpu",), lambda gpu: _gpu_state(found(gpu, t, r, s))),
+        layer(keys, lambda *launch: _result_state(found(*launch))),
+    ]
+    words = (
+        layer(keys, lambda *launch: _result_words(found(*launch))),
+        layer(keys, lambda *launch: _limiter_words(found(*launch))),
+        layer(("threads", "registers"), lambda *both: found(g, *both, s).why_not),
+        layer(("gpu", "shared"), lambda gpu, shared: found(gpu, t, r, shared).why_not),
+        layer((), lambda: _CAUTION),
+    )
+    gpu_names = [f"{row.name} (cc {row.cc})" for row in offered["gpu"]]
+    sizes = [f"{n // 1024} KiB" if n % 1024 == 0 else f"{n:,} B" for n in offered["shared"]]
+    controls = (
+        Control("gpu", "GPU", gpu_names, offered["gpu"].index(start), "choice"),
+        _choice("threads", "threads per block", offered["threads"], threads),
+        _choice("registers", "registers per thread", offered["registers"], registers),
+        Control("shared", "shared memory per block", sizes, offered["shared"].index(shared_bytes)),
+    )
     return Interactive(
         "Occupancy: how many blocks does one SM hold?",
-        _draw(),
-        offered.controls(),
-        offered.layers(),
-        offered.words(),
-        draw_still=lambda: _still(start, threads, registers, shared_bytes),
-        alt=(
-            "Four bars say how many blocks fit by warp slots, registers, shared memory and the cap "
-            "on blocks; a frame and an arrow mark the smallest. Below, the SM's warp slots, filled "
-            "block by block."
-        ),
-    )
-
-
-class _Offered:
-    """The launches to choose from, and what follows from each."""
-
-    def __init__(self, start: Device, threads: int, registers: int, shared_bytes: int) -> None:
-        self.start = start, threads, registers, shared_bytes
-        gpus = [DEVICES[name] for name in _GPUS]
-        self.gpus = gpus if start in gpus else [start, *gpus]
-        self.threads = sorted({*_THREADS, threads})
-        self.registers = sorted({*_REGISTERS, registers})
-        self.bytes = sorted({*(1024 * kib for kib in _KIB), shared_bytes})
-        self.found = cache(self._found)
-        self.result = cache(lambda *at: _result_of(self.found(*at)))
-
-    def _found(self, gpu: int, threads: int, registers: int, shared: int) -> Occupancy:
-        return occupancy(
-            self.gpus[gpu], self.threads[threads], self.registers[registers], self.bytes[shared]
-        )
-
-    def controls(self) -> tuple[Control, ...]:
-        start, threads, registers, shared = self.start
-        gpus = [f"{row.name} (cc {row.cc})" for row in self.gpus]
-        counts = [_bytes(count) for count in self.bytes]
-        return (
-            Control("gpu", "GPU", gpus, self.gpus.index(start), "choice"),
-            _choice("threads", "threads per block", self.threads, threads),
-            _choice("registers", "registers per thread", self.registers, registers),
-            Control("shared", "shared memory per block", counts, self.bytes.index(shared)),
-        )
-
-    def layers(self) -> list[Layer]:
-        found = self.found
-        return [
-            Layer(("gpu", "threads"), lambda g, t: _limit_state(0, found(g, t, 0, 0))),
-            Layer(("threads", "registers"), lambda t, r: _limit_state(1, found(0, t, r, 0))),
-            Layer(("gpu", "shared"), lambda g, s: _limit_state(2, found(g, 0, 0, s))),
-            Layer(("gpu",), lambda g: _gpu_state(found(g, 0, 0, 0))),
-            Layer(_EVERYTHING, lambda *at: _result_state(self.result(*at))),
-        ]
-
-    def words(self) -> tuple[Layer, ...]:
-        return (
-            Layer(_EVERYTHING, lambda *at: _result_words(self.result(*at))),
-            Layer(_EVERYTHING, lambda *at: _limiter_words(self.result(*at))),
-            Layer(("threads", "registers"), lambda t, r: self.found(0, t, r, 0).why_not),
-            Layer(("gpu", "shared"), lambda g, s: self.found(g, 0, 0, s).why_not),
-            Layer((), lambda: _CAUTION),
-        )
+        _draw(), controls, layers, words,
+        lambda: _still(start, threads, registers, shared_bytes),
+        "Four bars say how many blocks fit by warp slots, registers, shared memory and the cap on "
+        "blocks; a frame and an arrow mark the smallest. Below, the SM's warp slots, filled block "
+        "by block.",
+    )  # fmt: skip
 
 
 def _choice(key: str, label: str, counts: list[int], start: int) -> Control:
     return Control(key, label, list(map(str, counts)), counts.index(start))
 
 
-_EVERYTHING = ("gpu", "threads", "registers", "shared")
 _CAUTION = (
     "This is theoretical occupancy: the most that can be resident. It is a means; a kernel with "
     "less of it can be the faster one."
@@ -160,7 +136,7 @@ def _slot(number: int) -> tuple[float, float]:
 # --- what depends on the controls -----------------------------------------------------------------
 
 
-def _limit_state(number: int, found: Occupancy) -> dict[str, dict[str, object]]:
+def _limit(number: int, found: Occupancy) -> Changes:
     """One limit: its bar, its number, and the arithmetic in at most two lines."""
     limit = _LIMITS[number]
     blocks = found.limits[limit]
@@ -173,8 +149,8 @@ def _limit_state(number: int, found: Occupancy) -> dict[str, dict[str, object]]:
     }
 
 
-def _gpu_state(found: Occupancy) -> dict[str, dict[str, object]]:
-    state = _limit_state(3, found)
+def _gpu_state(found: Occupancy) -> Changes:
+    state = _limit(3, found)
     for slot in range(64):
         state[f"slot {slot}"] = {"hidden": slot >= found.max_warps}
     state["slots head"] = {
@@ -183,62 +159,36 @@ def _gpu_state(found: Occupancy) -> dict[str, dict[str, object]]:
     return state
 
 
-@dataclass(frozen=True)
-class _Result:
-    """What follows from the four limits; thousands of launches share a few hundred of these."""
-
-    limiters: tuple[str, ...]
-    blocks: int
-    warps_per_block: int
-    most_warps: int
-
-    @property
-    def warps(self) -> int:
-        return self.blocks * self.warps_per_block
-
-    @property
-    def share(self) -> str:
-        return f"{self.warps / self.most_warps:.1%}"
-
-
-def _result_of(found: Occupancy) -> _Result:
-    limits = found.limits
-    blocks = min(limits.values())
-    limiters = tuple(name for name, limit in limits.items() if limit == blocks)
-    return _Result(limiters, blocks, found.warps_per_block, found.max_warps)
-
-
-def _result_words(result: _Result) -> str:
-    if not result.blocks:
+def _result_words(found: Occupancy) -> str:
+    if not found.blocks:
         return "The launch fails: not even one block gets what it needs."
     return (
-        f"One SM holds {counted(result.blocks, 'block')}, which is {result.warps} of "
-        f"{result.most_warps} warps: an occupancy of {result.share}."
+        f"One SM holds {counted(found.blocks, 'block')}, which is {found.warps} of "
+        f"{found.max_warps} warps: an occupancy of {found.share:.1%}."
     )
 
 
-def _limiter_words(result: _Result) -> str:
-    if not result.blocks:
+def _limiter_words(found: Occupancy) -> str:
+    if not found.blocks:
         return ""
-    names = [_HEADS[_LIMITS.index(limit)] for limit in result.limiters]
+    names = [_HEADS[_LIMITS.index(limit)] for limit in found.limiters]
     return f"Limited by {joined(names)}."
 
 
-@cache
-def _result_state(result: _Result) -> dict[str, dict[str, object]]:
+def _result_state(found: Occupancy) -> Changes:
     text = "✗ The launch fails."
-    if result.blocks:
+    if found.blocks:
         text = (
-            f"{counted(result.blocks, 'block')} × {counted(result.warps_per_block, 'warp')} = "
-            f"{result.warps} of {result.most_warps} warps: {result.share}"
+            f"{counted(found.blocks, 'block')} × {counted(found.warps_per_block, 'warp')} = "
+            f"{found.warps} of {found.max_warps} warps: {found.share:.1%}"
         )
     return {
         "result": {"text": text},
         "resident": {
-            "d": _bricks(result.blocks, result.warps_per_block),
-            "hidden": not result.blocks,
+            "d": _bricks(found.blocks, found.warps_per_block),
+            "hidden": not found.blocks,
         },
-        **{f"{limit} binds": {"hidden": limit not in result.limiters} for limit in _LIMITS},
+        **{f"{limit} binds": {"hidden": limit not in found.limiters} for limit in _LIMITS},
     }
 
 
@@ -261,10 +211,6 @@ def _two_lines(arithmetic: str) -> tuple[str, str]:
     """The arithmetic cut where a new step begins, so that it fits the picture."""
     first, *rest = arithmetic.split("; ")
     return first, "; ".join(rest)
-
-
-def _bytes(number: int) -> str:
-    return f"{number // 1024} KiB" if number % 1024 == 0 else f"{number:,} B"
 
 
 def _still(row: Device, threads: int, registers: int, shared_bytes: int) -> Picture:
