@@ -171,7 +171,7 @@ def _draw_run(pen: Pen, top: float, run: Showing, warps: int) -> None:
         pen.write(_LEFT - 0.12, y, f"warp {warp}", ha="right")
     for number, beat in enumerate(run.beats):
         for warp in beat.warps:
-            bad = any(each.lane // WARP_SIZE == warp for each in beat.wrong)
+            bad = any(each.warps[0] == warp for each in beat.wrong)
             x, y = _LEFT + number * column, top + warp * _LANE
             colour = style.VERMILION if bad else _COLOUR[beat.kind]
             pen.box(x + 0.03, y - 0.15, column - 0.06, 0.3, colour=colour, fill=0.2)
@@ -190,7 +190,7 @@ def _draw_run(pen: Pen, top: float, run: Showing, warps: int) -> None:
 def _draw_why(pen: Pen, top: float, column: float, wrong: WrongRead) -> None:
     """An arrow from a wrong read to the write that was late or early."""
     assert wrong.culprit is not None
-    reader, writer = wrong.lane // WARP_SIZE, wrong.culprit.lane // WARP_SIZE
+    reader, writer = wrong.warps
     way = 1 if writer > reader else -1
     start = (_LEFT + (wrong.read.beat + 0.5) * column, top + reader * _LANE + way * 0.15)
     end = (_LEFT + (wrong.culprit.beat + 0.5) * column, top + writer * _LANE - way * 0.16)
@@ -204,11 +204,8 @@ def _draw_why(pen: Pen, top: float, column: float, wrong: WrongRead) -> None:
 
 def _first_between_warps(run: Showing) -> WrongRead | None:
     """The first wrong read whose cause lies in another warp."""
-    for beat in run.beats:
-        for wrong in beat.wrong:
-            if wrong.culprit and wrong.culprit.lane // WARP_SIZE != wrong.lane // WARP_SIZE:
-                return wrong
-    return None
+    every = (wrong for beat in run.beats for wrong in beat.wrong)
+    return next((wrong for wrong in every if wrong.is_between_warps), None)
 
 
 def _words(title: str, run: Showing) -> str:
@@ -219,7 +216,7 @@ def _words(title: str, run: Showing) -> str:
         array, cell = first.read.place
         name = element(array, cell)
         what = "before it is written" if first.late else "after it was overwritten"
-        told += f" warp {first.lane // WARP_SIZE} reads {name} {what} by another warp;"
+        told += f" warp {first.warps[0]} reads {name} {what} by another warp;"
     return f"{told} {wrong} of {run.wrong.size} elements are wrong, {run.nan} of them NaN."
 
 
