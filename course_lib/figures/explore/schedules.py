@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from course_lib.curriculum import TASKS
 from course_lib.figures import style
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene
-from course_lib.figures.interactive.layers import Patch
+from course_lib.figures.interactive import Changes, Control, Interactive, Layer, Scene
 from course_lib.figures.pen import Looks, Pen, tinted
 from course_lib.figures.picture import Picture
 
@@ -121,9 +120,9 @@ class Schedules:
         scene.text(6, bottom + 28, "", "bold", name="total")
         return scene
 
-    def _shown(self, chosen: int) -> Patch:
+    def _shown(self, chosen: int) -> Changes:
         plan = list(self.plans.values())[chosen]
-        state: dict[str, dict[str, Any]] = {}
+        state: Changes = {}
         for number, name, _ in self._spans():
             state[name] = state[f"words {name}"] = {"hidden": number != chosen}
         for row in range(max(map(rows_of, self.plans.values()))):
@@ -133,9 +132,9 @@ class Schedules:
         told = f"{len(used)} tiles in {end_of(plan)} ticks; multiplying in {busy} of them"
         return state | {"total": {"text": told}}
 
-    def _moment(self, chosen: int, tick: int) -> Patch:
+    def _moment(self, chosen: int, tick: int) -> Changes:
         plan, x = list(self.plans.values())[chosen], self._x(tick)
-        state: dict[str, dict[str, Any]] = {"now": {"x1": x, "x2": x}}
+        state: Changes = {"now": {"x1": x, "x2": x}}
         if self.tells_states:
             for row in range(rows_of(plan)):
                 state[f"state {row}"] = {"text": state_at(plan, row, tick)}

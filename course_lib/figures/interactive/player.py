@@ -19,7 +19,7 @@ from course_lib.figures.interactive.layers import (
     table_of_patches,
     table_of_words,
 )
-from course_lib.figures.interactive.scene import PACKAGE, Scene, Value
+from course_lib.figures.interactive.scene import PACKAGE, Changes, Scene
 from course_lib.figures.picture import Picture
 from course_lib.web import escape, fragment, read_beside
 
@@ -76,10 +76,10 @@ class Interactive:
         """How much the HTML adds to a notebook."""
         return len(self.html().encode("utf-8"))
 
-    def state(self, **positions: int) -> dict[str, dict[str, Value]]:
+    def state(self, **positions: int) -> Changes:
         """What the layers set at these positions: {name: {attribute: value}}; None = not set."""
         at = self._positions(positions)
-        state: dict[str, dict[str, Value]] = {}
+        state: Changes = {}
         for table in self._tables:
             row = table.row(at)
             for column in table.columns:

@@ -126,13 +126,6 @@ class Scene:
         text = None if name is None else f"t{name}"
         self.text(x + w / 2, y + h / 2 + 4.5, words, text_css, "middle", text)
 
-    def fact(
-        self, x: float, y: float, head: str, name: str, css: str = "bold", below: float = 20
-    ) -> None:
-        """A small heading, and below it what a state says."""
-        self.text(x, y, head, "small muted")
-        self.text(x, y + below, "", css, name=name)
-
     @contextmanager
     def group(self, name: str) -> Iterator[None]:
         """Parts that belong together: `with scene.group("warp0"): …`."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from course_lib.figures import style
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene
-from course_lib.figures.interactive.layers import Patch
-from course_lib.figures.interactive.scene import Value
+from course_lib.figures.interactive import Changes, Control, Interactive, Layer, Scene
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
@@ -129,15 +127,13 @@ def _height(row: _Row, score: float) -> float:
     return _SCORES + _HIGH * (high - score) / ((high - low) or 1.0)
 
 
-def _moment(row: _Row, at: int) -> Patch:
+def _moment(row: _Row, at: int) -> Changes:
     tile, phase = divmod(at, len(_PHASES))
     before = row.kept[tile - 1] if tile else _Kept(-math.inf, 0.0, 0.0, 0.0)
     now = row.kept[tile]
     shrunk = now.factor if phase else 1.0
     told = now if phase == 2 else _Kept(now.top, before.total * shrunk, before.mixed * shrunk, 0.0)
-    state: dict[str, Mapping[str, Value]] = {
-        "tile": {"x": _LEFT + _WIDE * tile * row.tile / len(row.scores)}
-    }
+    state: Changes = {"tile": {"x": _LEFT + _WIDE * tile * row.tile / len(row.scores)}}
     level = _height(row, now.top)
     state["line"] = {"y1": level, "y2": level}
     state["line words"] = {"y": level + 4}
