@@ -176,23 +176,23 @@ def _limiter_words(found: Occupancy) -> str:
 
 
 def _result_state(found: Occupancy) -> Changes:
-    text = "✗ The launch fails."
-    if found.blocks:
-        text = (
-            f"{counted(found.blocks, 'block')} × {counted(found.warps_per_block, 'warp')} = "
-            f"{found.warps} of {found.max_warps} warps: {found.share:.1%}"
-        )
-    return {
-        "result": {"text": text},
-        "resident": {
-            "d": _bricks(found.blocks, found.warps_per_block),
-            "hidden": not found.blocks,
-        },
-        **{f"{limit} binds": {"hidden": limit not in found.limiters} for limit in _LIMITS},
-    }
+    return _result(found.limiters, found.blocks, found.warps_per_block, found.max_warps)
 
 
 @cache
+def _result(limiters: tuple[str, ...], blocks: int, warps: int, most: int) -> Changes:
+    """Thousands of launches share a few hundred of these."""
+    text = "✗ The launch fails."
+    if blocks:
+        told = f"{blocks * warps} of {most} warps: {blocks * warps / most:.1%}"
+        text = f"{counted(blocks, 'block')} × {counted(warps, 'warp')} = {told}"
+    return {
+        "result": {"text": text},
+        "resident": {"d": _bricks(blocks, warps), "hidden": not blocks},
+        **{f"{limit} binds": {"hidden": limit not in limiters} for limit in _LIMITS},
+    }
+
+
 def _bricks(blocks: int, warps: int) -> str:
     """An outline for each resident block, over the slots that its warps take."""
     pieces = []
