@@ -51,7 +51,8 @@ def _draw_request(
     width, row_height = pitch - 1.35, min(0.28, tall / len(found.lines))
     lines = pen.at(left + 0.68, 1.78, 1, row_height)
     for place, line in enumerate(found.lines):
-        _draw_line(lines.at(0, place, width / CACHE_LINE_BYTES, 0.86), line, found, colour)
+        sector = width * SECTOR_BYTES / CACHE_LINE_BYTES
+        draw_line(lines.at(0, place, sector, 0.86), line, found, colour)
     _draw_margins(lines, width, found)
 
 
@@ -59,17 +60,24 @@ def _sectors(found: Footprint) -> str:
     return f"{counted(len(found.sectors), 'sector')} per request"
 
 
-def _draw_line(pen: Pen, line: int, found: Footprint, colour: str) -> None:
-    """One cache line, a cell to a byte: its four sectors, and the items asked for."""
+def draw_line(pen: Pen, line: int, found: Footprint, colour: str) -> None:
+    """One line of memory, a cell to each of its sectors."""
     for part in range(CACHE_LINE_BYTES // SECTOR_BYTES):
-        looks: Looks = {"face": style.PAPER, "edge": style.FAINT, "z": 1}
-        if line * CACHE_LINE_BYTES // SECTOR_BYTES + part in found.sectors:
-            looks = {"face": style.tint(colour, 0.22), "edge": style.GREY, "z": 2}
-        pen.rectangle(part * SECTOR_BYTES, 0, SECTOR_BYTES, 1, line=0.7, **looks)
-    for address in sorted(set(found.addresses)):
-        if address // CACHE_LINE_BYTES == line:
-            looks = {"face": colour, "edge": style.PAPER, "line": 0.6, "z": 3}
-            pen.rectangle(address % CACHE_LINE_BYTES, 0, found.width, 1, **looks)
+        sector = line * CACHE_LINE_BYTES // SECTOR_BYTES + part
+        draw_sector(pen.at(part, 0, 1), sector, found, colour)
+
+
+def draw_sector(pen: Pen, sector: int, found: Footprint, colour: str) -> None:
+    """A cell for a sector: tinted where it is moved, with the elements asked for filled."""
+    looks: Looks = {"face": style.PAPER, "edge": style.FAINT, "z": 1}
+    if sector in found.sectors:
+        looks = {"face": style.tint(colour, 0.22), "edge": style.GREY, "z": 2}
+    pen.rectangle(0, 0, 1, 1, line=0.7, **looks)
+    for begin, of_sector in {(a % SECTOR_BYTES, a // SECTOR_BYTES) for a in found.addresses}:
+        if of_sector == sector:
+            wide = min(found.width, SECTOR_BYTES - begin) / SECTOR_BYTES
+            asked: Looks = {"face": colour, "edge": style.PAPER, "line": 0.5, "z": 3}
+            pen.rectangle(begin / SECTOR_BYTES, 0, wide, 1, **asked)
 
 
 def _draw_margins(pen: Pen, width: float, found: Footprint) -> None:

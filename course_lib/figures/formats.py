@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from course_lib.devices import Device, device
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
-from course_lib.figures.plots import beside, dot, hollow, log_scales, rule
+from course_lib.figures.plots import beside, dot, hollow, log_scales
 from course_lib.roofline import Point
 
 ErrorsByDepth = Mapping[str, Mapping[int, float]]  # format -> steps of k -> relative error
@@ -83,17 +83,11 @@ def _roofs(row: Device) -> dict[str, float]:
 
 
 def _draw_scales(axes: Axes, row: Device, roofs: Mapping[str, float]) -> None:
-    log_scales(axes, [2.0**power for power in range(-2, 12, 2)])
-    axes.set_xlim(_LOW, _HIGH)
-    bottom, top = _LOW * row.dram_gb_per_s / 1.5, max(roofs.values()) * 3
-    axes.set_ylim(bottom, top)
-    powers = [power for power in range(1, 9) if bottom <= 10.0**power <= top]
-    axes.set_yticks(
-        [10.0**power for power in powers], [f"{10.0**power / 1000:,g}" for power in powers]
-    )
+    heights = _LOW * row.dram_gb_per_s / 1.5, max(roofs.values()) * 3
+    across = [2.0**power for power in range(-2, 12, 2)]
+    log_scales(axes, across, (_LOW, _HIGH), heights, unit=1000)
     axes.set_xlabel("FLOP per byte")
     axes.set_ylabel("TFLOP/s")
-    rule(axes)
     place, words = (0.6, 0.6 * row.dram_gb_per_s), f"DRAM roof {row.dram_gb_per_s:,.0f} GB/s"
     beside(axes, words, place, (8, -5), va="top", color=style.BLUE)
 

@@ -19,11 +19,11 @@ from course_lib.devices import (
     WARP_SIZE,
 )
 from course_lib.figures import style
+from course_lib.figures.accesses import draw_sector
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import (
     NOBODY,
-    Footprint,
     Phase,
     Request,
     lanes_by_warp,
@@ -257,7 +257,7 @@ def _draw_sectors(pen: Pen, top: float, request: Request, itemsize: int) -> str:
     _draw_lanes(pen, top + 0.3, found.lanes, colour)
     y = top + 0.98
     for sector in found.sectors:
-        _draw_sector(pen.at(starts[sector], y, width, 0.22), sector, found, colour)
+        draw_sector(pen.at(starts[sector], y, width, 0.22), sector, found, colour)
     targets = [
         (lane, starts[sector] + width * (inside + itemsize / 2) / SECTOR_BYTES)
         for lane, address in zip(found.lanes, found.addresses, strict=True)
@@ -280,17 +280,6 @@ def _places(sectors: Sequence[int]) -> tuple[dict[int, float], float]:
         starts[sector] = x
         x += width * (1.25 if gap else 1)
     return starts, width
-
-
-def _draw_sector(pen: Pen, sector: int, found: Footprint, colour: str) -> None:
-    """One sector, of the size of a cell: tinted, with the elements asked for filled."""
-    face = style.tint(colour, 0.22)
-    pen.rectangle(0, 0, 1, 1, face=face, edge=style.GREY, line=0.9, z=2)
-    for address in sorted(set(found.addresses)):
-        if address // SECTOR_BYTES == sector:
-            begin = address % SECTOR_BYTES / SECTOR_BYTES
-            wide = min(found.width / SECTOR_BYTES, 1 - begin)
-            pen.rectangle(begin, 0, wide, 1, face=colour, edge=style.PAPER, line=0.5, z=3)
 
 
 def _draw_offsets(pen: Pen, y: float, sectors: Sequence[int], starts: dict[int, float]) -> None:

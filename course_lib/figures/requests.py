@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -166,6 +167,13 @@ def traced(profile: Any) -> Sequence[Any]:
         )
     result: Sequence[Any] = trace
     return result
+
+
+def source_line(profile: Any, line: int) -> str:
+    """The text of a line; nothing where it stands in another cell than the kernel."""
+    lines = textwrap.dedent(profile.source).split("\n")
+    place = line - profile.first_line
+    return lines[place].strip() if 0 <= place < len(lines) else ""
 
 
 def lanes_by_warp(threads: np.ndarray, shape: Sequence[int], block: Sequence[int]) -> Lanes:

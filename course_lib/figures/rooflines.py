@@ -13,7 +13,7 @@ from course_lib import devices
 from course_lib.devices import Ceilings, Device, ceilings_of
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
-from course_lib.figures.plots import beside, dot, hollow, log_scales, rule
+from course_lib.figures.plots import beside, dot, hollow, log_scales
 from course_lib.measurements import Entry, Measurements
 from course_lib.roofline import BYTES_KINDS, BytesKind, Point, roof, tile_intensity
 
@@ -223,17 +223,12 @@ class _Labels:
 def _scales(axes: Axes, roofs: Ceilings, points: Sequence[Point], low: float, high: float) -> None:
     speeds = [point.gflops for point in points if point.gflops] + [low * roofs.dram_gb_per_s]
     ticks = [2.0**power for power in range(int(np.ceil(np.log2(low))), int(np.log2(high)) + 1)]
-    log_scales(axes, ticks)
-    axes.set_xlim(low, high)
-    bottom, top = min(speeds) / 2.2, max(max(speeds), roofs.fp32_gflops) * 2.2
-    axes.set_ylim(bottom, top)
-    decades = range(int(np.ceil(np.log10(bottom))), int(np.floor(np.log10(top))) + 1)
-    axes.set_yticks([10.0**power for power in decades], [f"{10**power:,}" for power in decades])
+    heights = min(speeds) / 2.2, max(max(speeds), roofs.fp32_gflops) * 2.2
+    log_scales(axes, ticks, (low, high), heights)
     kinds = {point.bytes_kind for point in points}
     which = _per(kinds.pop()) if len(kinds) == 1 else "byte (which byte: see the marker)"
     axes.set_xlabel(f"FLOP per {which}")
     axes.set_ylabel("GFLOP/s")
-    rule(axes)
 
 
 def _legend(axes: Axes, points: Sequence[Point]) -> Legend | None:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
+from course_lib.devices import SHARED_MEMORY_BANKS, WARP_SIZE
 from course_lib.figures import style
-from course_lib.figures.pen import Colour, Looks, Pen, tinted
+from course_lib.figures.accesses import draw_line
+from course_lib.figures.pen import Colour, Looks, Pen
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import Footprint, phases_of
 from course_lib.figures.watch.hazard import Showing, WrongRead
@@ -105,21 +106,8 @@ def _draw_lines(pen: Pen, corner: tuple[float, float], name: str, touched: Footp
             words = f"… {left_out} more lines like these"
             pen.write(left, y + 0.08, words, colour=style.GREY)
         else:
-            _draw_line(pen.at(left, y, 2.3 / 4, _LINE * 0.86), line, touched)
+            draw_line(pen.at(left, y, 2.3 / 4, _LINE * 0.86), line, touched, style.BLUE)
     return f"{name}: {count}, {touched.percent} of the bytes used"
-
-
-def _draw_line(pen: Pen, line: int, touched: Footprint) -> None:
-    """One line of memory, a cell to a sector: those that are moved, and the bytes used in them."""
-    for part in range(4):
-        looks: Looks = {"face": style.PAPER, "edge": style.FAINT, "z": 1}
-        if line * 4 + part in touched.sectors:
-            looks = tinted(style.BLUE, 0.25)
-        pen.rectangle(part, 0, 1, 1, **{**looks, "line": 0.6})
-    for address in sorted(set(touched.addresses)):
-        if address // CACHE_LINE_BYTES == line:
-            x, wide = address % CACHE_LINE_BYTES / SECTOR_BYTES, touched.width / SECTOR_BYTES
-            pen.rectangle(x, 0, wide, 1, face=style.BLUE, edge=style.PAPER, line=0.3, z=3)
 
 
 @style.drawn

@@ -13,6 +13,7 @@ from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
+from course_lib.figures.requests import source_line
 from course_lib.wording.findings import Finding
 from course_lib.wording.words import shortened
 
@@ -171,9 +172,7 @@ def _event(verb: str, finding: Finding, place: int, line: int | None, profile: A
     who = f"block {_tuple(finding.blocks[place])}" if finding.blocks else f"thread {_tuple(thread)}"
     if profile is None:
         return _Event(verb, who, line, "", None)
-    lines = profile.source.split("\n")
-    offset = -1 if line is None else line - profile.first_line
-    code = lines[offset].strip() if 0 <= offset < len(lines) else ""
+    code = "" if line is None else source_line(profile, line)
     x, y, z = (*thread, 0, 0)[:3]
     size_x, size_y = (*profile.block, 1, 1)[:2]
     warp = None if finding.blocks else (x + size_x * (y + size_y * z)) // WARP_SIZE

@@ -16,7 +16,7 @@ from course_lib.figures.interactive.layers import Control, Layer
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Changes, Scene
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Lanes, lanes_by_warp
+from course_lib.figures.requests import Lanes, lanes_by_warp, source_line
 from course_lib.wording.words import counted, element, joined, nth, shortened
 
 
@@ -207,7 +207,7 @@ def _place(profile: Any, space: str, key: _Key, requests: _ByWarp) -> AccessLine
     line, kind, array, elements = key
     warps = tuple(tuple(requests.get(warp, ())) for warp in range(max(requests) + 1))
     size = elements * _itemsize(profile, array)  # a wide access is one of a wide element
-    return AccessLine(line, kind, array, space, size, _source(profile, line), warps)
+    return AccessLine(line, kind, array, space, size, source_line(profile, line), warps)
 
 
 def _itemsize(profile: Any, array: str) -> int:
@@ -215,13 +215,6 @@ def _itemsize(profile: Any, array: str) -> int:
         return int(profile.arrays[array].dtype.itemsize)
     sizes = [each.dtype.itemsize for each in profile.shared_arrays if each.name == array]
     return int(sizes[0]) if sizes else 4
-
-
-def _source(profile: Any, line: int) -> str:
-    """The text of a line, or nothing where it stands in another cell than the kernel."""
-    lines = textwrap.dedent(profile.source).split("\n")
-    place = line - profile.first_line
-    return lines[place].strip() if 0 <= place < len(lines) else ""
 
 
 # --- Step through the requests of one's own kernel: its lines to choose from, warp and ------------
