@@ -26,20 +26,13 @@ _TITLE, _BELOW = 0.24, 0.14
 
 @dataclass
 class BufferedTile:
-    """One tile, or a pair of them: steps of the trace, from 0 on.
+    """One tile, or a pair of them: steps of the trace, from 0 on."""
 
-    Attributes:
-        number: which steps of k it has, in units of a tile.
-        ordered: when the first of its numbers was asked for.
-        here: when all have arrived; of copies: the barrier behind the wait for them.
-        read: when it was read first, and last.
-        cells: the cells of shared memory that hold it, as (array, cell).
-    """
-
-    number: int
-    ordered: int
-    here: int = -1
-    read: tuple[int, int] = (-1, -1)
+    number: int  # which steps of k it has, in units of a tile
+    ordered: int  # when the first of its numbers was asked for
+    here: int = -1  # when all have arrived; of copies: the barrier behind the wait for them
+    read: tuple[int, int] = (-1, -1)  # when it was read first, and last
+    # the cells of shared memory that hold it, as (array, cell)
     cells: set[tuple[str, int]] = field(default_factory=set)
     waiting: int = 0  # elements that were asked for and are not stored yet
 

@@ -33,17 +33,13 @@ def tinted(colour: str, strength: float, line: float = 0.8) -> Looks:
 
 @dataclass(frozen=True)
 class Pen:
-    """Draws shapes and words.
+    """Draws shapes and words."""
 
-    Attributes:
-        axes: what it draws on.
-        x, y: the corner, in the units of the axes.
-        wide, high: the size of a cell, in the same units.
-    """
-
-    axes: Axes
+    axes: Axes  # what it draws on
+    # x, y: the corner, in the units of the axes
     x: float = 0.0
     y: float = 0.0
+    # wide, high: the size of a cell, in the same units
     wide: float = 1.0
     high: float = 1.0
 
@@ -210,35 +206,22 @@ def offsets(along: Slots) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class Marks:
-    """How the cells of one array look.
+    """How the cells of one array look."""
 
-    Attributes:
-        colour: of the array.
-        lit: the elements that are picked out, as (row, column).
-        quiet: those that stay in the background.
-        hatched: those that are crossed out.
-        path: those that lie between two that belong together.
-    """
-
-    colour: str
-    lit: Collection[tuple[int, int]] = ()
-    quiet: Collection[tuple[int, int]] = ()
-    hatched: Collection[tuple[int, int]] = ()
-    path: Collection[tuple[int, int]] = ()
+    colour: str  # of the array
+    lit: Collection[tuple[int, int]] = ()  # the elements that are picked out, as (row, column)
+    quiet: Collection[tuple[int, int]] = ()  # those that stay in the background
+    hatched: Collection[tuple[int, int]] = ()  # those that are crossed out
+    path: Collection[tuple[int, int]] = ()  # those that lie between two that belong together
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """An array as it is drawn: one row, one column, or a grid.
+    """An array as it is drawn: one row, one column, or a grid."""
 
-    Attributes:
-        corner: its upper left, in inches.
-        cell: the side of a cell, in inches.
-        rows, columns: what is drawn of it.
-    """
-
-    corner: tuple[float, float]
-    cell: float
+    corner: tuple[float, float]  # its upper left, in inches
+    cell: float  # the side of a cell, in inches
+    # rows, columns: what is drawn of it
     rows: Slots
     columns: Slots
 

@@ -44,23 +44,14 @@ _NAMES, _WHY, _BINDS = (0.2, 1.86), 2.06, 5.1
 
 @dataclass(frozen=True)
 class Step:
-    """One line of the page.
+    """One line of the page."""
 
-    Attributes:
-        name: the rung.
-        tflops: TFLOP/s as measured; the faster one where a rung is written in two ways.
-        share: of the fastest cuBLAS product in the same precision.
-        precision: of the numbers that are multiplied.
-        why: why it is faster than the one below.
-        binds: what holds it back then.
-    """
-
-    name: str
-    tflops: float
-    share: float
-    precision: str
-    why: str
-    binds: str
+    name: str  # the rung
+    tflops: float  # TFLOP/s as measured; the faster one where a rung is written in two ways
+    share: float  # of the fastest cuBLAS product in the same precision
+    precision: str  # of the numbers that are multiplied
+    why: str  # why it is faster than the one below
+    binds: str  # what holds it back then
 
 
 def steps(measured: Measurements, size: int = SIZE) -> tuple[Step, ...]:

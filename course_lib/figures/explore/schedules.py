@@ -62,19 +62,12 @@ def state_at(plan: Plan, row: int, tick: int) -> str:
 
 @dataclass(frozen=True)
 class Schedules:
-    """Plans for the same work, of which one is shown, and a line that says how far it is.
+    """Plans for the same work, of which one is shown, and a line that says how far it is."""
 
-    Attributes:
-        plans: by their names; what each tile does when, and in which row.
-        row: what a row is.
-        pitch: from one row to the next.
-        tells_states: whether each row says what it is doing.
-    """
-
-    plans: dict[str, Plan]
-    row: str
-    pitch: float
-    tells_states: bool = False
+    plans: dict[str, Plan]  # by their names; what each tile does when, and in which row
+    row: str  # what a row is
+    pitch: float  # from one row to the next
+    tells_states: bool = False  # whether each row says what it is doing
 
     @property
     def length(self) -> int:

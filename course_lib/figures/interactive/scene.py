@@ -234,20 +234,15 @@ def box(x: float, y: float, wide: float, high: float) -> str:
 
 @dataclass(frozen=True)
 class Grid:
-    """A matrix of cells: its upper left corner, its shape, and how large its cells are.
-
-    Attributes:
-        shape: (rows, columns).
-        wide, high: of a cell, which is square unless its height is given.
-        prefix: what the names of its cells begin with.
-    """
+    """A matrix of cells: its upper left corner, its shape, and how large its cells are."""
 
     x: float
     y: float
-    shape: Cell
+    shape: Cell  # (rows, columns)
+    # wide, high: of a cell, which is square unless its height is given
     wide: float
     high: float = 0.0
-    prefix: str = ""
+    prefix: str = ""  # what the names of its cells begin with
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "high", self.high or self.wide)

@@ -37,21 +37,14 @@ class Read:
 
 @dataclass(frozen=True)
 class WrongRead:
-    """A read that got another value than in the run in which everything was in order.
+    """A read that got another value than in the run in which everything was in order."""
 
-    Attributes:
-        lane: who read.
-        read: what it read.
-        should: the value that belongs there.
-        late: whether a write is still to come that should have been there; else one came too early.
-        culprit: that write; None if the value itself was wrong already.
-    """
-
-    lane: int
-    read: Read
-    should: float
+    lane: int  # who read
+    read: Read  # what it read
+    should: float  # the value that belongs there
+    # whether a write is still to come that should have been there; else one came too early
     late: bool
-    culprit: Write | None
+    culprit: Write | None  # that write; None if the value itself was wrong already
 
     @property
     def warps(self) -> tuple[int, int]:
@@ -86,30 +79,20 @@ class Wait:
 
 @dataclass(eq=False)
 class Showing:
-    """One run, told by beats.
+    """One run, told by beats."""
 
-    Attributes:
-        output: the kernel's name for what it writes.
-        reading: what a kernel does with what it reads from shared memory.
-        wrong: where C is not A @ B in the end.
-        nan: how many of these are NaN.
-        findings: the races that the emulator reports.
-        beats: what happened, in the order of time.
-        waits: who stood at which barrier, and how long.
-        openings: for each barrier how many beats had begun when it opened, and its line.
-        reads: each lane's reads of shared memory, in its own order.
-        writes: who wrote each cell of it, in the order of time.
-    """
-
-    output: str
-    reading: Kind
-    wrong: np.ndarray
-    nan: int
-    findings: list[Finding]
-    beats: list[Beat] = field(default_factory=list)
-    waits: list[Wait] = field(default_factory=list)
+    output: str  # the kernel's name for what it writes
+    reading: Kind  # what a kernel does with what it reads from shared memory
+    wrong: np.ndarray  # where C is not A @ B in the end
+    nan: int  # how many of these are NaN
+    findings: list[Finding]  # the races that the emulator reports
+    beats: list[Beat] = field(default_factory=list)  # what happened, in the order of time
+    waits: list[Wait] = field(default_factory=list)  # who stood at which barrier, and how long
+    # for each barrier how many beats had begun when it opened, and its line
     openings: list[tuple[int, int]] = field(default_factory=list)
+    # each lane's reads of shared memory, in its own order
     reads: dict[int, list[Read]] = field(default_factory=dict)
+    # who wrote each cell of it, in the order of time
     writes: dict[Place, list[Write]] = field(default_factory=dict)
     _arrived: dict[int, tuple[int, int]] = field(default_factory=dict)
     _passed: dict[int, int] = field(default_factory=dict)

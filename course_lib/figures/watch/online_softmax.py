@@ -23,18 +23,13 @@ _MOST_TILES = 8
 
 @dataclass(frozen=True)
 class _Kept:
-    """What a thread has kept of a row after a tile.
+    """What a thread has kept of a row after a tile."""
 
-    Attributes:
-        top, total: the largest score so far, and the sum of the weights.
-        mixed: one column of the output, not yet divided.
-        factor: by which all that was kept before has shrunk.
-    """
-
+    # top, total: the largest score so far, and the sum of the weights
     top: float
     total: float
-    mixed: float
-    factor: float
+    mixed: float  # one column of the output, not yet divided
+    factor: float  # by which all that was kept before has shrunk
 
 
 @dataclass(frozen=True)

@@ -28,21 +28,15 @@ class Deeds:
 
 @dataclass(frozen=True, eq=False)
 class Ownership:
-    """Who wrote what in a launch over a matrix of `shape` = (rows, columns).
-
-    Attributes:
-        grid, block: the launch, as (x, y).
-        deeds: one for each thread of the launch, block after block.
-        writers: how many threads wrote each element.
-        wrong: where the result is not A @ B.
-    """
+    """Who wrote what in a launch over a matrix of `shape` = (rows, columns)."""
 
     shape: tuple[int, int]
+    # grid, block: the launch, as (x, y)
     grid: tuple[int, int]
     block: tuple[int, int]
-    deeds: list[Deeds]
-    writers: np.ndarray
-    wrong: np.ndarray
+    deeds: list[Deeds]  # one for each thread of the launch, block after block
+    writers: np.ndarray  # how many threads wrote each element
+    wrong: np.ndarray  # where the result is not A @ B
 
     @property
     def threads(self) -> int:

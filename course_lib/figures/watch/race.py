@@ -47,25 +47,15 @@ _NUMBERS = ("first", "second", "third")
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What is filmed: one block of a kernel.
+    """What is filmed: one block of a kernel."""
 
-    Attributes:
-        kernel: with all its barriers.
-        tile: side of the square that the output is drawn as.
-        launch: grid and block.
-        arguments: as they are before the launch.
-        place: which of them is the output.
-        expected: what it should hold in the end.
-        reading: what the kernel does with what it reads from shared memory.
-    """
-
-    kernel: Kernel
-    tile: int
-    launch: Launch
-    arguments: tuple[Any, ...]
-    place: int
-    expected: np.ndarray
-    reading: Kind = "multiply"
+    kernel: Kernel  # with all its barriers
+    tile: int  # side of the square that the output is drawn as
+    launch: Launch  # grid and block
+    arguments: tuple[Any, ...]  # as they are before the launch
+    place: int  # which of them is the output
+    expected: np.ndarray  # what it should hold in the end
+    reading: Kind = "multiply"  # what the kernel does with what it reads from shared memory
 
     @property
     def output(self) -> str:

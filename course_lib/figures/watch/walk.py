@@ -92,61 +92,44 @@ def only(touch: MemoryOperation, lanes: np.ndarray) -> MemoryOperation:
 
 @dataclass(eq=False)
 class Stage:
-    """The block during one phase, and what it holds when the phase is over.
+    """The block during one phase, and what it holds when the phase is over."""
 
-    Attributes:
-        kind: which phase.
-        step: how many tiles have been loaded, this one included.
-        turn: in "multiply" the number of the multiply since the tile was loaded.
-        lines: the source lines that ran.
-        fetched: the elements of A and B that were loaded from global memory in this phase.
-        used: the cells of each shared array that were read in this phase.
-        filled: the cells of each shared array that were written in this phase.
-        shared: the contents of the shared arrays; NaN where nothing was written yet.
-        totals: each lane's running total; NaN where there is none.
-        stored: the elements of C written so far, with their values.
-        loaded, reads, flops: values loaded from global memory, reads from shared memory and
-            floating-point operations of the block so far.
-        products: the values that the followed lane read from shared memory in this phase.
-    """
-
-    kind: Kind
-    step: int = 0
-    turn: int = 0
-    lines: set[int] = field(default_factory=set)
+    kind: Kind  # which phase
+    step: int = 0  # how many tiles have been loaded, this one included
+    turn: int = 0  # in "multiply" the number of the multiply since the tile was loaded
+    lines: set[int] = field(default_factory=set)  # the source lines that ran
+    # the elements of A and B that were loaded from global memory in this phase
     fetched: dict[str, set[Cell]] = field(default_factory=dict)
+    # the cells of each shared array that were read in this phase
     used: dict[str, set[Cell]] = field(default_factory=dict)
+    # the cells of each shared array that were written in this phase
     filled: dict[str, set[Cell]] = field(default_factory=dict)
+    # the contents of the shared arrays; NaN where nothing was written yet
     shared: dict[str, np.ndarray] = field(default_factory=dict)
+    # each lane's running total; NaN where there is none
     totals: np.ndarray = field(default_factory=lambda: np.empty(0))
+    # the elements of C written so far, with their values
     stored: dict[Cell, float] = field(default_factory=dict)
+    # loaded, reads, flops: values loaded from global memory, reads from shared memory and
+    # floating-point operations of the block so far
     loaded: int = 0
     reads: int = 0
     flops: int = 0
+    # the values that the followed lane read from shared memory in this phase
     products: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """One block's way along K.
+    """One block's way along K."""
 
-    Attributes:
-        run: the film.
-        names: what the kernel calls A, B and C.
-        stages: the phases in order; the first is the start, before anything happened.
-        owners: for each lane that stored an element of C, which one.
-        followed: the lane whose sum is written out, if any lane stored anything.
-        accumulator: the name of the running total in the kernel; "" if it could not be told.
-        lanes: the block's lanes.
-    """
-
-    run: Film
-    names: Sequence[str]
-    stages: list[Stage]
-    owners: dict[int, Cell]
-    followed: int | None
-    accumulator: str
-    lanes: np.ndarray
+    run: Film  # the film
+    names: Sequence[str]  # what the kernel calls A, B and C
+    stages: list[Stage]  # the phases in order; the first is the start, before anything happened
+    owners: dict[int, Cell]  # for each lane that stored an element of C, which one
+    followed: int | None  # the lane whose sum is written out, if any lane stored anything
+    accumulator: str  # the name of the running total in the kernel; "" if it could not be told
+    lanes: np.ndarray  # the block's lanes
 
     @property
     def steps(self) -> int:
