@@ -137,14 +137,18 @@ _STRIP = 34  # how thick A and B are drawn
 _WARP_COLOURS = ("a", "b", "d", "c")
 
 
+@dataclass(eq=False)
 class OwnerStory:
     """What is drawn at rest, and what each block and thread changes."""
 
-    def __init__(
-        self, owned: Ownership, kernel: Kernel, depth: int, errors: list[str], staged: bool
-    ) -> None:
-        self.owned, self.kernel, self.depth = owned, kernel, depth
-        self.errors, self.staged = errors, staged
+    owned: Ownership
+    kernel: Kernel
+    depth: int
+    errors: list[str]
+    staged: bool
+
+    def __post_init__(self) -> None:
+        owned = self.owned
         rows, columns = owned.shape
         size = min(250 / columns, 250 / rows, 22)
         left, top = 14 + _STRIP + 26, 40 + _STRIP + 26

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,39 +24,27 @@ _DOES = {"load": "loads", "multiply": "multiplies", "use": "uses", "store": "sto
 _MAP = 520.0
 
 
+@dataclass(eq=False)
 class RaceStory:
-    """All runs, and how each of them looks at each moment.
+    """All runs, and how each of them looks at each moment."""
 
-    Args:
-        kernel: the kernel with all its barriers.
-        output: its name for what it writes.
-        block: threads of the block.
-        tile: edge of C.
-        shown: a run for each choice of barriers and order.
-        removed: for each choice of barriers the lines that were taken out.
-        races: for each choice of barriers the race to tell of.
-    """
+    kernel: Kernel  # with all its barriers
+    output: str  # its name for what it writes
+    block: Sequence[int]
+    tile: int  # edge of C
+    shown: Mapping[tuple[int, int], Showing]  # a run for each choice of barriers and order
+    removed: Sequence[tuple[int, ...]]  # by the choice of barriers, the lines that were taken out
+    races: Sequence[Finding | None]  # and the race to tell of
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        output: str,
-        block: Sequence[int],
-        tile: int,
-        shown: Mapping[tuple[int, int], Showing],
-        removed: Sequence[tuple[int, ...]],
-        races: Sequence[Finding | None],
-    ) -> None:
-        self.kernel, self.output, self.block, self.tile = kernel, output, block, tile
-        self.shown, self.removed, self.races = shown, removed, races
-        self.warps = -(-int(np.prod(block)) // WARP_SIZE)
-        self.longest = max(len(each.beats) for each in shown.values())
-        self.bars = max(len(each.openings) for each in shown.values())
-        self.waits = max(len(each.waits) for each in shown.values())
+    def __post_init__(self) -> None:
+        self.warps = -(-int(np.prod(self.block)) // WARP_SIZE)
+        self.longest = max(len(each.beats) for each in self.shown.values())
+        self.bars = max(len(each.openings) for each in self.shown.values())
+        self.waits = max(len(each.waits) for each in self.shown.values())
         room = int((_MAP - 14 - self._code_left) / _CHARACTER)
-        self.code = _code_lines(kernel, shown[0, 0], room)
+        self.code = _code_lines(self.kernel, self.shown[0, 0], room)
         self.below = _TOP + self.warps * _PITCH + 44
-        self.map = Grid(_MAP, self.below + 12, (tile, tile), 136 / tile)
+        self.map = Grid(_MAP, self.below + 12, (self.tile, self.tile), 136 / self.tile)
 
     def moments(self) -> list[str]:
         """What the control of time shows."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.emulator.film import Film
 from course_lib.figures.interactive import Changes, Grid, Scene, painted
 from course_lib.figures.watch.walk import Cell, Stage, Walk
 from course_lib.wording.findings import CODES
@@ -23,34 +23,22 @@ _STRIP = 86  # where the matrices begin
 _LEFT = 14
 
 
+@dataclass(eq=False)
 class StepStory:
-    """What each phase shows and says.
+    """What each phase shows and says."""
 
-    Args:
-        names: what the kernel calls A, B and C.
-        matrices: A, B and C.
-        run: the film.
-        way: the phases of the followed block.
-        wrong: where C is not A @ B.
-        is_ours: whether the kernel is the course's own.
-    """
+    matrices: Sequence[np.ndarray]  # A, B and C
+    way: Walk  # the phases of the followed block
+    wrong: np.ndarray  # where C is not A @ B
+    is_ours: bool  # whether the kernel is the course's own
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        matrices: Sequence[np.ndarray],
-        run: Film,
-        way: Walk,
-        wrong: np.ndarray,
-        is_ours: bool,
-    ) -> None:
-        self.names, self.matrices, self.is_ours = names, matrices, is_ours
-        self.run, self.way, self.wrong = run, way, wrong
-        self.stages = way.stages
-        self.errors = run.profile.errors
-        a, b, c = matrices
+    def __post_init__(self) -> None:
+        self.names = self.way.names
+        self.stages = self.way.stages
+        self.errors = self.way.run.profile.errors
+        a, b, c = self.matrices
         self.cell = min(26.0, (692 - 2 * 44) / (a.shape[1] + b.shape[1] + c.shape[1]))
-        shapes = [each.shape for each in matrices]
+        shapes = [each.shape for each in self.matrices]
         self.grids = self._in_a_row(_STRIP + 24, dict(zip("ABC", shapes, strict=True)))
         held = self.stages[0].shared
         tiles = {f"s{n}-": np.atleast_2d(each).shape for n, each in enumerate(held.values())}
@@ -244,7 +232,7 @@ class StepStory:
     # words
 
     def _who(self) -> str:
-        thread = self.run.place(self.way.followed)[1]  # type: ignore[arg-type]
+        thread = self.way.run.place(self.way.followed)[1]  # type: ignore[arg-type]
         return f"thread ({thread[0]}, {thread[1]})"
 
     def _sum(self, at: int) -> str:
