@@ -37,7 +37,7 @@ def attention_tiles() -> Picture:
         f"stored. Q stands at its left, K and V lie above it, O stands at its right. A block owns "
         f"{_QUERIES} rows of Q and O. Of the scores it holds {_QUERIES} by {_KEYS}, those of the "
         f"tile of K and V that is in shared memory; {_TILE} tiles before it are forgotten, and "
-        f"{_TOKENS // _KEYS - _TILE - 1} are still to come. Maximum and sum of each row are kept.",
+        f"{_TOKENS // _KEYS - _TILE - 1} are still to come. Maximum and sum of each row are kept."
     )
 
 
@@ -104,9 +104,7 @@ _TOP_OF_REUSE = 0.85  # where B begins, in inches from the top of the card
 
 
 @style.drawn
-def sharing(
-    shape: tuple[int, int, int] = (4, 4, 4),
-) -> Picture:
+def sharing(shape: tuple[int, int, int] = (4, 4, 4)) -> Picture:
     """The first value of A feeds a whole row of C.
 
     Args:
@@ -141,7 +139,7 @@ def sharing(
     pen.write(x, lower, shown, va="top", mono=True, linespacing=1.5)
     return pen.picture(
         f"Matrices A ({rows} by {depth}), B ({depth} by {columns}) and C ({rows} by {columns}). "
-        f"The single value A[0][0] is needed by all {columns} outputs in row 0 of C.",
+        f"The single value A[0][0] is needed by all {columns} outputs in row 0 of C."
     )
 
 
@@ -213,7 +211,7 @@ def block_tiles(
         f"Block ({block[0]}, {block[1]}) computes one {high} by {wide} tile of C. It needs {steps} "
         f"tiles from one row of tiles of A and {steps} from one column of tiles of B; each value "
         f"of a tile of A is used {wide} times, each of B {high} times."
-        + (f" Step {step} is lit." if step is not None else ""),
+        + (f" Step {step} is lit." if step is not None else "")
     )
 
 

@@ -70,11 +70,7 @@ def roofs_of_formats(gpu: str | Device, points: Sequence[Point] = ()) -> Picture
 
 def _roofs(row: Device) -> dict[str, float]:
     """Names of formats -> GFLOP/s; formats with the same roof share a line."""
-    tera = {
-        "float32": row.fp32_tflops,
-        "TF32": row.tf32_tflops,
-        "16 bits": row.fp16_tflops,
-    }
+    tera = {"float32": row.fp32_tflops, "TF32": row.tf32_tflops, "16 bits": row.fp16_tflops}
     by_height: dict[float, list[str]] = {}
     for name, height in tera.items():
         if height:

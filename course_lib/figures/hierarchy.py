@@ -101,7 +101,7 @@ def memory_places(gpu: str | Device = "T4") -> Picture:
     _draw_brackets(pen, top + height)
     pen.footnote(
         f"Shared memory moves {ratio:.0f} times as many bytes per second as DRAM."
-        + ("     * second-hand or unconfirmed" if _has_star(stations) else ""),
+        + ("     * second-hand or unconfirmed" if _has_star(stations) else "")
     )
     return pen.picture(_words(row, stations, ratio))
 

@@ -22,14 +22,7 @@ from course_lib.figures import style
 from course_lib.figures.accesses import draw_sector
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import (
-    NOBODY,
-    Phase,
-    Request,
-    lanes_by_warp,
-    phases_of,
-    traced,
-)
+from course_lib.figures.requests import NOBODY, Phase, Request, lanes_by_warp, phases_of, traced
 from course_lib.wording.words import counted, joined
 
 _MOST = 3

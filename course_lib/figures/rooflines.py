@@ -29,10 +29,7 @@ _BESIDE_RIDGE = ((6.0, -6.0), (-8.0, 5.0))
 
 @style.drawn
 def roofline_plot(
-    gpu: str | Device | Ceilings,
-    points: Sequence[Point] = (),
-    *,
-    ceilings: Ceilings | None = None,
+    gpu: str | Device | Ceilings, points: Sequence[Point] = (), *, ceilings: Ceilings | None = None
 ) -> Picture:
     """The FP32 roof and the DRAM roof of a GPU, with kernels as points.
 

@@ -57,12 +57,7 @@ def ladder(current: str | None = None, *, speeds: Speeds | None = None) -> Pictu
 
 
 def _draw(
-    steps: Sequence[_Step],
-    current: str | None,
-    where: str,
-    note: str,
-    origin: str,
-    opponent: str,
+    steps: Sequence[_Step], current: str | None, where: str, note: str, origin: str, opponent: str
 ) -> Picture:
     names = [step.name for step in steps]
     if current is not None and current not in names:

@@ -80,10 +80,7 @@ def launch_answer(
 
 
 def launch_small(
-    task: Task,
-    kernel: Kernel,
-    purpose: Purpose,
-    changed: tuple[str, tuple[int, ...]] | None = None,
+    task: Task, kernel: Kernel, purpose: Purpose, changed: tuple[str, tuple[int, ...]] | None = None
 ) -> SmallLaunch:
     """Launch a kernel of a task.
 

@@ -247,7 +247,7 @@ def map_of_owners(owned: Ownership) -> Picture:
     pen.write(x, top, "\n".join(lines), va="top", linespacing=1.6)
     return pen.picture(
         f"A map of C, {rows} by {columns}, by the block that wrote each element: "
-        f"{'; '.join(lines)}.",
+        f"{'; '.join(lines)}."
     )
 
 

@@ -154,11 +154,7 @@ WALKS = (
 )
 
 
-def explore_banks(
-    kernel_or_profile: Any = None,
-    *,
-    block: Sequence[int] = (0, 0),
-) -> Interactive:
+def explore_banks(kernel_or_profile: Any = None, *, block: Sequence[int] = (0, 0)) -> Interactive:
     """Which bank of shared memory serves which lane, and how many wavefronts a request takes.
 
     Args:

@@ -253,7 +253,7 @@ def _still() -> Picture:
     pen.footnote("Lane = 4 g + t: rows g and g + 8 of A and C, column g of B. From the emulator.")
     return pen.picture(
         f"The matrices A, B and C of {it.name}, each element with the number of its lane. "
-        f"{_told(it)}",
+        f"{_told(it)}"
     )
 
 

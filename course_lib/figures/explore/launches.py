@@ -28,10 +28,7 @@ _SLOTS, _SLOT, _SLOT_ROW = 14.0, 21.6, 352.0
 
 
 def explore_occupancy(
-    gpu: str | Device = "A6000",
-    threads: int = 1024,
-    registers: int = 37,
-    shared_bytes: int = 8192,
+    gpu: str | Device = "A6000", threads: int = 1024, registers: int = 37, shared_bytes: int = 8192
 ) -> Interactive:
     """Change threads, registers, shared memory and GPU; see four limits and the one that binds.
 

@@ -212,11 +212,7 @@ WIDTHS = {4: "4 bytes (float32)", 8: "8 bytes (float64)", 16: "16 bytes (float4)
 OFFSETS = tuple(range(8))
 
 
-def explore_sectors(
-    kernel_or_profile: Any = None,
-    *,
-    block: Sequence[int] = (0, 0),
-) -> Interactive:
+def explore_sectors(kernel_or_profile: Any = None, *, block: Sequence[int] = (0, 0)) -> Interactive:
     """Which sectors of global memory one request of a warp moves, and how many of its bytes count.
 
     Args:

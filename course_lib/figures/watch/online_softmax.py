@@ -216,7 +216,7 @@ def _still(row: _Row) -> Picture:
     return pen.picture(
         f"The weights of {len(row.scores)} scores in {len(row.kept)} tiles, after each tile as a "
         f"row of bars. Where top grows, all bars of the row above stand there again, smaller by "
-        f"one factor. {told}.",
+        f"one factor. {told}."
     )
 
 
