@@ -104,9 +104,7 @@ def _draw_key(pen: Pen, y: float, itemsize: int) -> None:
     )
     x = 0.2
     for strength, words in entries:
-        face = style.tint(style.BLUE, strength)
-        pen.rectangle(x, y - 0.08, 0.18, 0.16, face=face, edge=style.GREY, line=0.7)
-        pen.write(x + 0.26, y, words)
+        pen.key(x, y, words, face=style.tint(style.BLUE, strength))
         x += 0.55 + 0.078 * len(words)
 
 

@@ -79,8 +79,7 @@ def _tell(pen: Pen) -> None:
     left = _O_LEFT + _NARROW + 0.3
     rows = (
         (style.tint(style.BLUE, 0.7), f"{_QUERIES} queries, fetched once"),
-        (style.tint(style.ORANGE, 0.7), f"{_KEYS} keys and values,"),
-        (None, "in shared memory"),
+        (style.tint(style.ORANGE, 0.7), f"{_KEYS} keys and values,\nin shared memory"),
         (style.YELLOW, f"{_QUERIES} × {_KEYS} scores, then weights"),
         (style.FAINT, "scores that are forgotten"),
         (style.tint(style.PURPLE, 0.6), "maximum and sum so far"),
@@ -88,12 +87,8 @@ def _tell(pen: Pen) -> None:
     )
     y = _TOP + 0.1
     for colour, words in rows:
-        if colour is None:
-            y -= 0.1
-        else:
-            pen.rectangle(left, y - 0.08, 0.16, 0.16, face=colour, edge=style.INK)
-        pen.write(left + 0.26, y, words)
-        y += 0.3
+        pen.key(left, y, words, face=colour, edge=style.INK, line=None)
+        y += 0.3 if "\n" not in words else 0.4
 
 
 # --- Draw who needs which numbers: one value and its users, one block and its tiles ---------------

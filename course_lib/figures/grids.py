@@ -227,9 +227,7 @@ def _draw_key(pen: Pen, corner: tuple[float, float], is_flat: bool, it: Cover) -
     if it.missed:
         entries.append((style.PAPER, "xx", f"{it.missed} elements that\nno thread computes"))
     for colour, hatch, words in entries:
-        edge = _EDGE if hatch else style.GREY
-        pen.rectangle(x, y - 0.08, 0.18, 0.18, face=colour, hatch=hatch, line=0.8, edge=edge)
-        pen.write(x + 0.26, y, words, linespacing=1.15)
+        pen.key(x, y, words, face=colour, hatch=hatch, edge=_EDGE if hatch else style.GREY)
         if is_flat:
             x += 0.6 + 0.075 * max(map(len, words.split("\n")))
         else:
@@ -244,8 +242,8 @@ def _draw_arithmetic(
     """How the marked thread finds its element."""
     x, y = corner
     row, column = it.element_of(thread)
-    pen.rectangle(x, y - 0.08, 0.18, 0.18, face=style.VERMILION, edge=style.INK)
-    pen.write(x + 0.26, y, f"thread {thread[1]}\nof block {thread[0]}", linespacing=1.15)
+    words = f"thread {thread[1]}\nof block {thread[0]}"
+    pen.key(x, y, words, face=style.VERMILION, edge=style.INK, line=None)
     inside = row < it.shape[0] and column < it.shape[1]
     verdict = f"→ element [{row}, {column}]" if inside else f"→ [{row}, {column}] is outside"
     lines = "\n".join((*it.arithmetic(thread), verdict))

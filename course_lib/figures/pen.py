@@ -104,6 +104,14 @@ class Pen:
         """Words in the middle of a cell."""
         self.write(column + 0.5, row + 0.5, words, ha="center", **looks)
 
+    def key(
+        self, x: float, y: float, words: str, *, face: Colour, edge: Colour = GREY,
+        hatch: str | None = None, line: float | None = 0.8,
+    ) -> None:  # fmt: skip
+        """A small square, and what its looks mean."""
+        self.rectangle(x, y - 0.08, 0.18, 0.18, face=face, hatch=hatch, line=line, edge=edge)
+        self.write(x + 0.26, y, words, linespacing=1.15)
+
     def box(
         self, x: float, y: float, wide: float, high: float, *, colour: str = GREY,
         fill: float = 0.14, line: float = 1.2, z: float | None = None, **more: Any,

@@ -1,4 +1,4 @@
-"""Draw the small multiples that stand beside the figures on banks and sectors."""
+"""Draw the stills that stand beside figures to play with: banks, sectors, races, owners."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw the sectors that the first warp of a run touches, request by request."""
+"""Draw a run of a student's own kernel: who wrote what, what warps asked for, or a map."""
 
 from __future__ import annotations
 

@@ -7,11 +7,10 @@ from functools import cache
 from itertools import accumulate
 from typing import Any
 
+from course_lib import figures  # of which some need matplotlib, and come late
 from course_lib.devices import BANK_WIDTH_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
 from course_lib.figures.explore.own_requests import (
     WIDTH,
-    AccessLine,
-    Asked,
     Chart,
     draw_headline,
     headline,
@@ -19,7 +18,7 @@ from course_lib.figures.explore.own_requests import (
 )
 from course_lib.figures.interactive import Changes, Control, Grid, Interactive, Scene, layers_over
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Phase, Request, phases_of
+from course_lib.figures.requests import Phase, phases_of
 from course_lib.wording.words import counted
 
 _EXTRA = "trouble-soft dashed"  # dashed: the second sign beside the colour
@@ -173,7 +172,7 @@ def explore_banks(kernel_or_profile: Any = None, *, block: Sequence[int] = (0, 0
         "bank that holds its word and in the wavefront that serves it.",
         phases_of,
         lambda top, found: BankBoard(top, max(8, *map(passes_of, found))),
-        _own_still,
+        lambda request, itemsize: figures.lane_to_bank(request, itemsize=itemsize),
     )
 
 
@@ -296,10 +295,3 @@ def _layout(row_length: int, cure: str) -> str:
     if _mask(cure, row_length):
         return f"{rows}; column c of row r is stored at place c ^ (r & {cure.rsplit(' ', 1)[1]})."
     return f"{rows}: too few for {cure}, which would leave the row, so nothing is changed."
-
-
-def _own_still(title: str, asked: Asked, place: AccessLine) -> Picture:
-    from course_lib.figures.lanes import lane_to_bank  # late: it needs matplotlib
-
-    request = Request(title, asked.addresses, asked.lanes, place.array)
-    return lane_to_bank(request, itemsize=place.itemsize)

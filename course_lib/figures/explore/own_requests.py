@@ -16,7 +16,7 @@ from course_lib.figures.interactive.layers import Control, Layer
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Changes, Scene
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Lanes, lanes_by_warp, source_line
+from course_lib.figures.requests import Lanes, Request, lanes_by_warp, source_line
 from course_lib.wording.words import counted, element, joined, nth, shortened
 
 
@@ -279,7 +279,7 @@ def step_through(
     profile: Any, block: Sequence[int], space: Literal["global", "shared"], title: str, alt: str,
     read: Callable[[np.ndarray, np.ndarray, int], Found],
     chart_of: Callable[[float, list[Found]], Chart[Found]],
-    draw_still: Callable[[str, Asked, AccessLine], Picture],
+    draw_still: Callable[[Request, int], Picture],
 ) -> Interactive:  # fmt: skip
     """The requests of a launch, one after the other, each on a chart.
 
@@ -290,7 +290,7 @@ def step_through(
         title, alt: of the figure; `{}` in `alt` is the kernel.
         read: what a request touches, from its addresses, its lanes and the bytes of a lane.
         chart_of: the chart, from where it begins and all that it has to show.
-        draw_still: a picture of the costliest request, from its title, itself and its line.
+        draw_still: a picture of the costliest request, and of the bytes of a lane.
     """
     why = why_nothing(profile, space, block)
     if why:
@@ -318,7 +318,8 @@ def step_through(
 
     def still() -> Picture:
         place, asked = costliest(own.places, lambda *each: chart.cost(read(*each)))
-        return draw_still(f"the costliest: {place.name}", asked, place)
+        title = f"the costliest: {place.name}"
+        return draw_still(Request(title, asked.addresses, asked.lanes, place.array), place.itemsize)
 
     scene = Scene(WIDTH, chart.bottom)
     steps.draw(scene)

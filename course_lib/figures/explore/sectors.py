@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from course_lib import figures  # of which some need matplotlib, and come late
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from course_lib.figures.explore.own_requests import (
-    AccessLine,
-    Asked,
     Chart,
     draw_headline,
     headline,
@@ -24,7 +23,7 @@ from course_lib.figures.interactive import (
     painted,
 )
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Footprint, Request, footprint_of
+from course_lib.figures.requests import Footprint, footprint_of
 from course_lib.wording.words import counted, stretches
 
 WIDTH = 720
@@ -231,7 +230,7 @@ def explore_sectors(kernel_or_profile: Any = None, *, block: Sequence[int] = (0,
         "sectors of memory that they move.",
         footprint_of,
         lambda top, found: SectorMap(top, max(len(each.lines) for each in found)),
-        _own_still,
+        lambda request, itemsize: figures.lane_to_sector(request, itemsize=itemsize),
     )
 
 
@@ -309,10 +308,3 @@ def _pattern_still() -> Picture:
     return sector_examples(
         [(name, pattern_footprint(pattern, 4, offset)) for name, pattern, offset in examples]
     )
-
-
-def _own_still(title: str, asked: Asked, place: AccessLine) -> Picture:
-    from course_lib.figures.lanes import lane_to_sector  # late: it needs matplotlib
-
-    request = Request(title, asked.addresses, asked.lanes, place.array)
-    return lane_to_sector(request, itemsize=place.itemsize)

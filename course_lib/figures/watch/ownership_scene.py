@@ -1,4 +1,4 @@
-"""Read from a run which thread wrote which element of C, and what it fetched for it."""
+"""Read from a run which thread owns which element of C, and draw it to be clicked through."""
 
 from __future__ import annotations
 
