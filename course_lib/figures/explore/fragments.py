@@ -74,17 +74,11 @@ def explore_fragments() -> Interactive:
     words = (layer(keys, _lane_words), layer(("which",), _warp_words))
     return Interactive(
         "Fragments: what one lane holds",
-        _draw(),
-        controls,
-        layers,
-        words,
-        draw_still=_still,
-        alt=(
-            "The matrices A, B and C of one tensor-core instruction side by side. The elements of "
-            "the chosen lane are marked with the names of the registers that hold them; the other "
-            "three lanes of its group hold the rest of the tinted rows and column."
-        ),
-    )
+        _draw(), controls, layers, words, _still,
+        "The matrices A, B and C of one tensor-core instruction side by side. The elements of "
+        "the chosen lane are marked with the names of the registers that hold them; the other "
+        "three lanes of its group hold the rest of the tinted rows and column.",
+    )  # fmt: skip
 
 
 # --- who holds what: asked of the emulator --------------------------------------------------------

@@ -102,13 +102,9 @@ def explore_roofline(
     ]
     return Interactive(
         "Roofline: what a tile could reach if every requested byte came from DRAM",
-        _draw(axes, points),
-        controls,
-        layers,
-        words,
-        draw_still=lambda: _still(start, points, tile, data_type),
-        alt=_ALT,
-    )
+        _draw(axes, points), controls, layers, words,
+        lambda: _still(start, points, tile, data_type), _ALT,
+    )  # fmt: skip
 
 
 _ALT = (

@@ -59,17 +59,11 @@ def explore_register_tile() -> Interactive:
     )
     return Interactive(
         "A thread's tile: how many loads for each multiply-add?",
-        _draw(),
-        controls,
-        layers,
-        words,
-        draw_still=_still,
-        alt=(
-            "A column of A beside a grid of running totals, a row of B above it. Each total gets "
-            "the product of its row's value of A and its column's value of B. Bars compare loads "
-            "per multiply-add with a thread that owns one output."
-        ),
-    )
+        _draw(), controls, layers, words, _still,
+        "A column of A beside a grid of running totals, a row of B above it. Each total gets "
+        "the product of its row's value of A and its column's value of B. Bars compare loads "
+        "per multiply-add with a thread that owns one output.",
+    )  # fmt: skip
 
 
 _CAUTION = "Counted as on paper: one load for each value, no bank conflicts. Compilers load wider."
