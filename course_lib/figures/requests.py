@@ -160,13 +160,18 @@ def request_of(
 def traced(profile: Any) -> Sequence[Any]:
     trace = getattr(profile, "trace", None)
     # An empty trace is right for a kernel that touches nothing, as an unsolved exercise's does.
-    counters = ("global_load_requests", "global_store_requests", "shared_load_requests", "atomics")
-    if trace is None or (not trace and any(getattr(profile, each, 1) for each in counters)):
+    if trace is None or (not trace and touches_memory(profile)):
         raise ValueError(
             "This profile has no trace: launch with course_lib.emulate(kernel, trace=True)."
         )
     result: Sequence[Any] = trace
     return result
+
+
+def touches_memory(profile: Any) -> bool:
+    kinds = ("global_load", "global_store", "shared_load", "shared_store")
+    counters = ("atomics", *(f"{kind}_requests" for kind in kinds))
+    return any(getattr(profile, each, 1) for each in counters)
 
 
 def source_line(profile: Any, line: int) -> str:

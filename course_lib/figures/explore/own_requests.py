@@ -16,7 +16,7 @@ from course_lib.figures.interactive.layers import Control, Layer
 from course_lib.figures.interactive.player import Interactive
 from course_lib.figures.interactive.scene import Changes, Scene
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Lanes, Request, lanes_by_warp, source_line
+from course_lib.figures.requests import Lanes, Request, lanes_by_warp, source_line, touches_memory
 from course_lib.wording.words import counted, element, joined, nth, shortened
 
 
@@ -83,6 +83,12 @@ class AccessLine:
         """The request, or None where this warp has no such one."""
         requests = self.warps[warp] if warp < len(self.warps) else ()
         return requests[visit] if visit < len(requests) else None
+
+    def request(self, warp: int, visit: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """Addresses, lanes, and the bytes of a lane; none where this warp has no such request."""
+        asked, nothing = self.asked(warp, visit), np.empty(0, np.int64)
+        addresses, lanes = (asked.addresses, asked.lanes) if asked else (nothing, nothing)
+        return addresses, lanes, self.itemsize
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +160,9 @@ def why_nothing(profile: Any, space: str, block: Sequence[int] = (0, 0)) -> str:
             f"profile = {launch} and give the profile."
         )
     name = profile.kernel_name
-    if not profile.trace and (not profile.counted or (profile.executed and _touched(profile))):
+    if not profile.trace and (
+        not profile.counted or (profile.executed and touches_memory(profile))
+    ):
         return f"This launch of {name} was not traced. Launch it with {launch}."
     accesses = [each for each in profile.trace if each.space == space]
     if not accesses:
@@ -168,11 +176,6 @@ def why_nothing(profile: Any, space: str, block: Sequence[int] = (0, 0)) -> str:
             f"The grid has {x} × {y} × {z} blocks, numbered from 0."
         )
     return ""
-
-
-def _touched(profile: Any) -> bool:
-    counters = ("global_load_requests", "global_store_requests", "shared_load_requests", "atomics")
-    return any(getattr(profile, each) for each in (*counters, "shared_store_requests"))
 
 
 _Key = tuple[int, str, str, int]
@@ -217,7 +220,7 @@ def _itemsize(profile: Any, array: str) -> int:
     return int(sizes[0]) if sizes else 4
 
 
-# --- Step through the requests of one's own kernel: its lines to choose from, warp and ------------
+# --- Step through the requests of one's own kernel: its lines to choose from, warp and visit ------
 
 
 WIDTH = 730
@@ -281,16 +284,13 @@ def step_through(
     chart_of: Callable[[float, list[Found]], Chart[Found]],
     draw_still: Callable[[Request, int], Picture],
 ) -> Interactive:  # fmt: skip
-    """The requests of a launch, one after the other, each on a chart.
+    """The requests of a block of a launch, one after the other, each on a chart.
 
     Args:
-        profile: the launch.
-        block: which block of it, as (x, y).
-        space: whose requests.
         title, alt: of the figure; `{}` in `alt` is the kernel.
         read: what a request touches, from its addresses, its lanes and the bytes of a lane.
         chart_of: the chart, from where it begins and all that it has to show.
-        draw_still: a picture of the costliest request, and of the bytes of a lane.
+        draw_still: draws the costliest request; it is also told the bytes of a lane.
     """
     why = why_nothing(profile, space, block)
     if why:
@@ -298,14 +298,7 @@ def step_through(
     own = own_requests(profile, space, block)
     steps = OwnSteps(own, profile)
 
-    def found_at(place: int, warp: int, visit: int) -> Found:
-        asked, width = own.places[place].asked(warp, visit), own.places[place].itemsize
-        nothing = np.empty(0, np.int64)
-        if asked is None:
-            return read(nothing, nothing, width)
-        return read(asked.addresses, asked.lanes, width)
-
-    found = {at: found_at(*at) for at in own.positions()}
+    found = {at: read(*own.places[at[0]].request(*at[1:])) for at in own.positions()}
     chart = chart_of(steps.bottom + 8, list(found.values()))
 
     def show(place: int, warp: int, visit: int) -> Changes:
