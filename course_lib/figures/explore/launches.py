@@ -8,7 +8,7 @@ from typing import Any
 from course_lib.devices import DEVICES, Device, device, occupancy
 from course_lib.devices.occupancy import Occupancy
 from course_lib.figures.hierarchy import sm_budget
-from course_lib.figures.interactive import Changes, Control, Interactive, Scene, layers_over
+from course_lib.figures.interactive import Changes, Control, Grid, Interactive, Scene, layers_over
 from course_lib.figures.picture import Picture
 from course_lib.wording.words import counted, joined
 
@@ -24,7 +24,7 @@ _HEADS = ("warp slots", "registers", "shared memory", "blocks per SM")
 # Where things lie, in units of the scene.
 _BARS, _BLOCK, _MOST = 136.0, 10.5, 32  # left edge, width of one block, blocks that fit
 _ROW, _FIRST = 66.0, 30.0
-_SLOTS, _SLOT, _SLOT_ROW = 14.0, 21.6, 352.0
+_SLOTS = Grid(14.0, 352.0, (2, 32), 21.6, 24.0)
 
 
 def explore_occupancy(
@@ -104,8 +104,8 @@ def _draw() -> Scene:
     scene.text(10, y, "", css="large bold", name="result")
     scene.text(10, y + 21, "", css="small muted", name="slots head")
     for slot in range(64):
-        x, y = _slot(slot)
-        scene.rect(x, y, _SLOT, 18, css="cell", name=f"slot {slot}")
+        x, y = _SLOTS.corner(*divmod(slot, 32))
+        scene.rect(x, y, _SLOTS.wide, 18, css="cell", name=f"slot {slot}")
     scene.path("M0 0", css="a-soft", name="resident")
     return scene
 
@@ -123,11 +123,6 @@ def _draw_limit(scene: Scene, y: float, limit: str, head: str) -> None:
     with scene.group(f"{limit} binds"):
         scene.rect(_BARS - 4, y + 1, _BLOCK * _MOST + 8, 27, css="outline", rx=3)
         scene.text(_BARS + _BLOCK * _MOST + 92, y + 19, "◀ sets the limit", css="bold")
-
-
-def _slot(number: int) -> tuple[float, float]:
-    row, column = divmod(number, 32)
-    return _SLOTS + _SLOT * column, _SLOT_ROW + 24 * row
 
 
 # --- what depends on the controls -----------------------------------------------------------------
@@ -197,8 +192,8 @@ def _bricks(blocks: int, warps: int) -> str:
         first, end = block * warps, (block + 1) * warps
         while first < end:
             stop = min(end, (first // 32 + 1) * 32)
-            x, y = _slot(first)
-            width = _SLOT * (stop - first) - 3
+            x, y = _SLOTS.corner(*divmod(first, 32))
+            width = _SLOTS.wide * (stop - first) - 3
             pieces.append(f"M{x + 1.5:g} {y - 1.5:g}h{width:g}v21h-{width:g}z")
             first = stop
     return "".join(pieces) or "M0 0"

@@ -227,11 +227,6 @@ def _one_line(words: str) -> None:
 Cell = tuple[int, int]  # row and column
 
 
-def box(x: float, y: float, wide: float, high: float) -> str:
-    """A rectangle from its upper left corner."""
-    return f"M{_tidy(x)} {_tidy(y)}h{_tidy(wide)}v{_tidy(high)}h{_tidy(-wide)}z"
-
-
 @dataclass(frozen=True)
 class Grid:
     """A matrix of cells: its upper left corner, its shape, and how large its cells are."""
@@ -270,7 +265,8 @@ class Grid:
 
     def box(self, row: int, column: int, rows: int = 1, columns: int = 1) -> str:
         """The outline of a rectangle of cells, as a path."""
-        return box(*self.corner(row, column), columns * self.wide, rows * self.high)
+        (x, y), wide = self.corner(row, column), columns * self.wide
+        return f"M{_tidy(x)} {_tidy(y)}h{_tidy(wide)}v{_tidy(rows * self.high)}h{_tidy(-wide)}z"
 
     def lattice(self) -> str:
         """The lines between the cells."""
