@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from course_lib.diagnosis.faults.arithmetic import explain_float64
-from course_lib.diagnosis.faults.kept import keep_causes, once
+from course_lib.diagnosis.faults.indices import explain_float64
 from course_lib.diagnosis.faults.outside import explain_outside
-from course_lib.diagnosis.source.in_a_thread import Threads
-from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.faults.traced import keep_causes, once
+from course_lib.diagnosis.source.source import Source, Threads
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import say
 

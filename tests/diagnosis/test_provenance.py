@@ -8,8 +8,7 @@ from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.answer import Answer
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.provenance import facts
-from course_lib.diagnosis.provenance.facts import Fact, SumTerms
-from course_lib.diagnosis.provenance.forms import AxisForm
+from course_lib.diagnosis.provenance.facts import AxisForm, Fact, SumTerms
 from course_lib.diagnosis.provenance.suspects import explained
 from course_lib.diagnosis.provenance.tables import Experiment, experiment
 from course_lib.emulator import load_program

@@ -10,7 +10,7 @@ import pytest
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
-from course_lib.diagnosis.problems.scan_ideas import RUN, run_sums
+from course_lib.diagnosis.problems.scan import RUN, run_sums
 from course_lib.diagnosis.problems.table import problem_of
 from course_lib.registry.exercise import WrongIdea
 

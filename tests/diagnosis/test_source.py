@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from course_lib.diagnosis.source.nodes import indices_of
 from course_lib.diagnosis.source.source import Source, bound_line, loop_start_line
+from course_lib.diagnosis.source.tree import indices_of
 
 TILED = """
 def kernel(A, B, C):

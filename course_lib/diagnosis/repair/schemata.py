@@ -14,8 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from course_lib.diagnosis.repair.edit import Edit, Function, StatementEdit
-from course_lib.diagnosis.source.nodes import names_read
-from course_lib.diagnosis.source.tree import Path, copy_of
+from course_lib.diagnosis.source.tree import Path, copy_of, names_read
 from course_lib.emulator import Kernel
 from course_lib.emulator.functions.choice import CHOOSE
 from course_lib.emulator.language.names import Reference
