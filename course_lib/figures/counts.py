@@ -154,22 +154,17 @@ def _line_words(
 
 
 # Kinds of `machine_code.report.KINDS`, gathered; what is not named here is "the rest".
-_GROUPS: dict[str, tuple[str, ...]] = {
-    "multiply-adds": ("FFMA", "HMMA"),
-    "shared loads": ("shared load", "LDSM"),
-    "global loads, shared stores": ("global load", "shared store", "LDGSTS"),
-    "local memory (spills)": ("local",),
-    "integers: indices, mostly": ("integer",),
-}
-_REST = "the rest"
-_LOOKS: dict[str, tuple[str, str]] = {
-    "multiply-adds": (style.GREEN, ""),
-    "shared loads": (style.ORANGE, "////"),
-    "global loads, shared stores": (style.PURPLE, "...."),
-    "local memory (spills)": (style.VERMILION, "xxxx"),
-    "integers: indices, mostly": (style.GREY, "\\\\\\\\"),
-    _REST: (style.FAINT, ""),
-}
+_WORK, _REST = "multiply-adds", "the rest"
+_GROUPS: dict[str, tuple[tuple[str, ...], str, str]] = {  # the kinds, a colour and a hatch
+    _WORK: (("FFMA", "HMMA"), style.GREEN, ""),
+    "shared loads": (("shared load", "LDSM"), style.ORANGE, "////"),
+    "global loads, shared stores": (
+        ("global load", "shared store", "LDGSTS"), style.PURPLE, "....",
+    ),
+    "local memory (spills)": (("local",), style.VERMILION, "xxxx"),
+    "integers: indices, mostly": (("integer",), style.GREY, "\\\\\\\\"),
+    _REST: ((), style.FAINT, ""),
+}  # fmt: skip
 _ROW, _BAR = 0.44, 0.24
 
 
@@ -184,7 +179,7 @@ def instruction_mix(loops: Mapping[str, Mapping[str, int]], *, title: str = "") 
         ValueError: if a loop has no multiply-add.
     """
     parts = {name: _per_multiply_add(name, kinds) for name, kinds in loops.items()}
-    used = [group for group in _LOOKS if any(part.get(group) for part in parts.values())]
+    used = [group for group in _GROUPS if any(part.get(group) for part in parts.values())]
     height = 1.12 + _ROW * len(parts) + 0.24 * -(-len(used) // 3)
     pen = Pen.card(
         height,
@@ -206,11 +201,12 @@ def instruction_mix(loops: Mapping[str, Mapping[str, int]], *, title: str = "") 
 
 def _per_multiply_add(name: str, kinds: Mapping[str, int]) -> dict[str, float]:
     """Instructions by group for one multiply-add, in the order of drawing."""
-    work = sum(kinds.get(kind, 0) for kind in _GROUPS["multiply-adds"])
+    work = sum(kinds.get(kind, 0) for kind in _GROUPS[_WORK][0])
     if not work:
         raise ValueError(f"The loop of {name} has no multiply-add to compare with.")
     counted = {
-        group: sum(kinds.get(kind, 0) for kind in members) for group, members in _GROUPS.items()
+        group: sum(kinds.get(kind, 0) for kind in members)
+        for group, (members, _, _) in _GROUPS.items()
     }
     counted[_REST] = sum(kinds.values()) - sum(counted.values())
     return {group: count / work for group, count in counted.items() if count}
@@ -221,12 +217,12 @@ def _draw_bar(
 ) -> None:
     x, y = corner
     for group, count in part.items():
-        colour, hatch = _LOOKS[group]
+        _, colour, hatch = _GROUPS[group]
         looks = tinted(colour, 0.45, 1.0)
         pen.bar(x, y, count * scale, _BAR, label=f"{name}: {group}", hatch=hatch, **looks)
         x += count * scale
     total = sum(part.values())
-    text = f"{total:.3g}, {part['multiply-adds'] / total:.0%} is work"
+    text = f"{total:.3g}, {part[_WORK] / total:.0%} is work"
     pen.write(x + 0.08, y, text, bold=True)
 
 
@@ -234,7 +230,7 @@ def _draw_legend(pen: Pen, y: float, used: list[str]) -> None:
     patches = [
         Patch(facecolor=style.tint(colour, 0.45), edgecolor=colour, hatch=hatch, label=group)
         for group in used
-        for colour, hatch in [_LOOKS[group]]
+        for _, colour, hatch in [_GROUPS[group]]
     ]
     pen.axes.legend(
         handles=patches, ncols=3, borderaxespad=0,
@@ -246,11 +242,9 @@ def _words(parts: Mapping[str, Mapping[str, float]]) -> str:
     told = []
     for name, part in parts.items():
         total = sum(part.values())
-        others = ", ".join(
-            f"{group} {count:.2g}" for group, count in part.items() if group != "multiply-adds"
-        )
+        others = ", ".join(f"{each} {count:.2g}" for each, count in part.items() if each != _WORK)
         told.append(
             f"{name}: {total:.3g} instructions, "
-            f"{part['multiply-adds'] / total:.0%} of them multiply-adds; {others}"
+            f"{part[_WORK] / total:.0%} of them multiply-adds; {others}"
         )
     return f"Instructions that a warp issues for each multiply-add. {'. '.join(told)}."

@@ -92,12 +92,17 @@ def memory_places(gpu: str | Device = "T4") -> Picture:
     )
     stations = _stations(row)
     top, height = 0.78, 2.5
-    for place, (station, draw_content) in enumerate(zip(stations, _CONTENTS, strict=True)):
-        x = _LEFT + place * (_WIDTH + _GAP)
+    lefts, y = [_LEFT + place * (_WIDTH + _GAP) for place in range(4)], top + 1.13
+    for x, station in zip(lefts, stations, strict=True):
         _draw_station(pen, x, top, height, station)
-        draw_content(pen, x + _WIDTH / 2, top + 1.13)
-        if place:
-            pen.arrow((x - _GAP + 0.03, top + 1.13), (x - 0.03, top + 1.13), line=2)
+    for x in lefts[1:]:
+        pen.arrow((x - _GAP + 0.03, y), (x - 0.03, y), line=2)
+    dram, l2, l1, registers = (x + _WIDTH / 2 for x in lefts)
+    _crates(pen, dram, y, 12, 4, style.BLUE)
+    _crates(pen, l2, y, 7, 3, style.SKY)
+    _draw_l1(pen, l1, y)
+    for place in (-1, 0, 1):
+        _crates(pen, registers + 0.26 * place, y, 1, 1, style.GREEN)
     _draw_brackets(pen, top + height)
     pen.footnote(
         f"Shared memory moves {ratio:.0f} times as many bytes per second as DRAM."
@@ -129,14 +134,6 @@ def _crates(pen: Pen, x: float, y: float, columns: int, rows: int, colour: str) 
             crates.cell(row, column, face=face, edge=style.PAPER, line=0.8, z=1)
 
 
-def _draw_dram(pen: Pen, x: float, y: float) -> None:
-    _crates(pen, x, y, 12, 4, style.BLUE)
-
-
-def _draw_l2(pen: Pen, x: float, y: float) -> None:
-    _crates(pen, x, y, 7, 3, style.SKY)
-
-
 def _draw_l1(pen: Pen, x: float, y: float) -> None:
     """One array, two parts: one fills itself, the other is filled by the kernel."""
     face = style.tint(style.ORANGE, 0.5)
@@ -144,14 +141,6 @@ def _draw_l1(pen: Pen, x: float, y: float) -> None:
     for left, name, hatch in ((x - 0.7, "L1", "....."), (x, "shared", None)):
         pen.rectangle(left, y - 0.13, 0.7, 0.26, face=face, edge=style.ORANGE, hatch=hatch)
         pen.write(left + 0.35, y, name, ha="center", bbox=over)
-
-
-def _draw_registers(pen: Pen, x: float, y: float) -> None:
-    for place in range(3):
-        _crates(pen, x + (place - 1) * 0.26, y, 1, 1, style.GREEN)
-
-
-_CONTENTS = (_draw_dram, _draw_l2, _draw_l1, _draw_registers)
 
 
 def _draw_brackets(pen: Pen, y: float) -> None:

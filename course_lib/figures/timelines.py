@@ -50,20 +50,19 @@ class _Story:
     end: str
 
 
+# Of each code: what the first does, and the second; the trouble, and the rule that helps.
 _TOLD = {
     "race-read-after-write": (
-        "the reader gets what was there before",
-        "stocked before anyone uses it",
+        "writes", "reads", "the reader gets what was there before", "stocked before anyone uses it",
     ),
     "race-write-after-read": (
-        "the reader gets the next tile's value",
+        "reads", "writes", "the reader gets the next tile's value",
         "everyone done before restocking",
     ),
     "race-write-after-write": (
-        "whoever writes last wins",
-        "one after the other, or one writer only",
+        "writes", "writes", "whoever writes last wins", "one after the other, or one writer only",
     ),
-}
+}  # fmt: skip
 
 
 @style.drawn
@@ -96,12 +95,7 @@ def _story(finding: Finding, profile: Any) -> _Story:
 
     Its line is where the second of them is, its other line where the first is.
     """
-    first_verb, second_verb = {
-        "race-read-after-write": ("writes", "reads"),
-        "race-write-after-read": ("reads", "writes"),
-        "race-write-after-write": ("writes", "writes"),
-    }[finding.code]
-    trouble, rule = _TOLD[finding.code]
+    first_verb, second_verb, trouble, rule = _TOLD[finding.code]
     if finding.blocks:
         trouble = trouble.replace("next tile's", "new")
     first = _event(first_verb, finding, 0, finding.other_line, profile)
