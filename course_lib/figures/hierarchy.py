@@ -38,43 +38,27 @@ def _stations(gpu: Device) -> tuple[_Station, ...]:
     def star(field: str, row: Device | Capability = gpu) -> str:
         return " *" if field in row.unconfirmed else ""
 
+    on_sm = f"{capability.l1_and_shared_kib} KiB per SM{star('l1_and_shared_kib', capability)}"
+    of_shared = f"{gpu.shared_tb_per_s:.1f} TB/s{star('shared_bytes_per_clock')}"
     return (
         _Station(
-            "DRAM",
-            "global memory,\nbeside the chip",
-            ("gigabytes", "holds every array"),
-            (f"{gpu.dram_gb_per_s:,.0f} GB/s{star('dram_gb_per_s')}",),
-            style.BLUE,
+            "DRAM", "global memory,\nbeside the chip", ("gigabytes", "holds every array"),
+            (f"{gpu.dram_gb_per_s:,.0f} GB/s{star('dram_gb_per_s')}",), style.BLUE,
         ),
         _Station(
-            "L2",
-            "a cache for\nthe whole chip",
-            (f"{gpu.l2_mib:g} MiB{star('l2_mib')}", "fills itself"),
-            (),
-            style.SKY,
+            "L2", "a cache for\nthe whole chip",
+            (f"{gpu.l2_mib:g} MiB{star('l2_mib')}", "fills itself"), (), style.SKY,
         ),
         _Station(
-            "L1 and shared",
-            "a cache and a\nscratchpad",
-            (
-                f"{capability.l1_and_shared_kib} KiB per SM"
-                + star("l1_and_shared_kib", capability),
-                f"shared: up to {capability.shared_per_sm_kib}",
-            ),
-            (
-                f"{gpu.shared_tb_per_s:.1f} TB/s{star('shared_bytes_per_clock')}",
-                f"({gpu.sms} SMs together)",
-            ),
-            style.ORANGE,
+            "L1 and shared", "a cache and a\nscratchpad",
+            (on_sm, f"shared: up to {capability.shared_per_sm_kib}"),
+            (of_shared, f"({gpu.sms} SMs together)"), style.ORANGE,
         ),
         _Station(
-            "Registers",
-            "a thread's\nown numbers",
-            (f"{gpu.registers_kib_per_sm} KiB per SM", "≤ 255 per thread"),
-            (),
-            style.GREEN,
+            "Registers", "a thread's\nown numbers",
+            (f"{gpu.registers_kib_per_sm} KiB per SM", "≤ 255 per thread"), (), style.GREEN,
         ),
-    )
+    )  # fmt: skip
 
 
 _WIDTH, _GAP, _LEFT = 1.58, 0.32, 0.2
