@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.data_flow import decided_by_data, is_by_data
 from course_lib.emulator.observers.meter import Meter, Place, Site, over_same_blocks

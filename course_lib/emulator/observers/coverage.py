@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.observers.meter import Meter
 from course_lib.emulator.options import LaunchShape
 from course_lib.wording.findings import Finding, finding

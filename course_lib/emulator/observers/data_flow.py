@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
 
 SIZES = (".shape", ".strides")
 
