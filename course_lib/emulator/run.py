@@ -37,7 +37,7 @@ from course_lib.emulator.machine.expressions import prepared
 from course_lib.emulator.machine.machine import Machine, WarpSchedule
 from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.costs import CostNotes, LaunchCosts
-from course_lib.emulator.observers.coverage import left_out
+from course_lib.emulator.observers.coverage import WrapNotes, left_out, wrapped_sums
 from course_lib.emulator.observers.data_flow import float64_sources
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.findings import (
@@ -146,6 +146,7 @@ class Run:
         self.stream = StreamRecorder() if options.stream else None
         self.costs = CostNotes() if options.costs and options.counters else None
         self.waits = WaitNotes() if self.costs else None
+        self.wraps = WrapNotes() if self.costs else None
         wanted = options.trace if isinstance(options.trace, str) else None
         self.tracer = Tracer(wanted) if options.trace else None
         fences = fence_lines(self.typing)
@@ -154,7 +155,7 @@ class Run:
 
     def _own_observers(self, limits: LimitNotes | None) -> Iterator[Observer]:
         """In the order in which they are told."""
-        always, costs = (self.faults, self.output, self.meter), (self.costs, self.waits)
+        always, costs = (self.faults, self.output, self.meter), (self.costs, self.waits, self.wraps)
         wanted = (*always, *costs, self.stream, self.tracer)
         yield from (observer for observer in wanted if observer is not None)
         if self.options.races:
@@ -250,7 +251,8 @@ class Run:
         except BudgetExceeded as stop:
             finished = False
             self.stopped_in = stop.loop
-            self.note(timeout(stop, self.options.budget.steps))
+            trees = [typing.kernel.tree for typing in all_typings(self.typing, set())]
+            self.note(timeout(stop, self.options.budget.steps, trees))
         spent = self.options.budget.steps - max(self.steps.left, 0)
         for race in self.block_races.races:
             self._note_race(race)
@@ -339,10 +341,11 @@ class Run:
         if self.meter:
             made = float64_arrays(self.typing)
             lines, typings = self.meter.float64_lines, list(all_typings(self.typing, set()))
-            if self.costs and self.waits:
+            if self.costs and self.waits and self.wraps:
                 findings += LaunchCosts(self.meter, self.costs, typings, self.shape).findings()
                 findings += waiting(self.waits, typings, self.shape)
                 findings += left_out(self.meter, typings, self.shape)
+                findings += wrapped_sums(self.wraps, typings)
                 lines = float64_sources(typings, lines)
             findings += float64_findings(lines, made, self.array_types)
         return Profile(

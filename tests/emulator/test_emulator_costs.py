@@ -114,3 +114,22 @@ def test_a_word_says_what_was_counted_and_what_would_do() -> None:
         "neighbouring lanes are 4 elements apart."
     )
     assert launch(program, 4, 256, *arrays).findings == []
+
+
+def test_a_sum_that_leaves_its_type_is_told_and_a_hash_is_not() -> None:
+    body = "i = cuda.grid(1)\nx[i] = x[i] + x[i]"
+    assert told(body, 1, 1, (1,), x=np.int32) == []
+    large = np.full(1, 2**30, np.int32)
+    program = as_program(body, "x")
+    (found,) = launch(program, 1, 1, large, costs=True).findings
+    assert (found.code, found.line) == ("numerical-overflow", line_of(program, "x[i] + x[i]"))
+    assert "2,147,483,648 does not fit: it becomes -2,147,483,648" in str(found)
+    hashed = as_program(body.replace("x[i] + x[i]", "(x[i] + 1) * 16777619"), "x")
+    assert launch(hashed, 1, 1, large, costs=True).findings == []
+
+
+def test_a_lock_that_a_warp_waits_for_is_named() -> None:
+    body = "while cuda.atomic.cas(x, 0, 0, 1) != 0:\n    pass\ncuda.atomic.exch(x, 0, 0)"
+    profile = launch(as_program(body, "x"), 1, 32, np.zeros(1, np.int32))
+    assert profile.findings[0].code == "timeout"
+    assert "a lock that a lane of their own warp holds" in str(profile.findings[0])

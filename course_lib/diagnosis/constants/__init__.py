@@ -1,5 +1,5 @@
 """Answers that are a few numbers.
 
 May import: `report`, `told`.
-Start with: `asked_constants`, `tile_choice`.
+Start with: `tile_choice`.
 """

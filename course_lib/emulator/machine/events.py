@@ -147,6 +147,9 @@ class Observer:
     def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None:
         """An element of a shared or local array is about to be accessed."""
 
+    def converted(self, view: ArrayView, value: Value, mask: Mask, line: int) -> None:
+        """A value is about to be stored, and will take the type of the array's elements."""
+
     def landed(self, access: Access) -> None:
         """The store of an asynchronous copy takes place now at the latest."""
 

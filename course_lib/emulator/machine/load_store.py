@@ -226,6 +226,7 @@ class LoadStoreUnit:
             self.report_faults(faults, allocation, "store", line)
         if mask.empty:
             return
+        self.observers.converted(view, value, mask, line)
         self.write(allocation, cell, mask, as_dtype(value, allocation.dtype))
         self.observe("store", view, cell, mask, line)
 

@@ -1,4 +1,4 @@
-"""What a launch leaves out: elements that no thread reaches, statements that change nothing."""
+"""What goes unnoticed in a launch: elements out of reach, sums that wrap, lines without effect."""
 
 from __future__ import annotations
 
@@ -9,13 +9,66 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from course_lib.emulator.language.typings import Typing
+from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.meter import Meter
 from course_lib.emulator.options import LaunchShape
+from course_lib.emulator.state.lanes import Mask, Value
+from course_lib.emulator.state.memory import ArrayView
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import say
 
 AXES = "xyz"
+SUMS = ast.Add | ast.Sub
 Tree = ast.FunctionDef | ast.Lambda
+
+
+class WrapNotes(Observer):
+    """Notes which stores of integers lose the upper bits of a value, with one such value."""
+
+    def __init__(self) -> None:
+        self.wrapped: dict[int, tuple[str, np.dtype, int]] = {}
+
+    def converted(self, view: ArrayView, value: Value, mask: Mask, line: int) -> None:
+        dtype = view.allocation.dtype
+        if dtype.kind != "i" or value.dtype.kind != "i" or value.dtype.itemsize <= dtype.itemsize:
+            return
+        range_, active = np.iinfo(dtype), True if mask.array is None else mask.array
+        outside = ((value < range_.min) | (value > range_.max)) & active
+        if np.any(outside):
+            example = np.broadcast_to(value, outside.shape)[outside][0]
+            self.wrapped.setdefault(line, (view.name, dtype, int(example)))
+
+
+def wrapped_sums(notes: WrapNotes, typings: Sequence[Typing]) -> Iterator[Finding]:
+    """Sums that leave the type of the array that they go to; a hash wraps on purpose."""
+    adding = {
+        node.lineno
+        for typing in typings
+        for node in ast.walk(typing.kernel.tree)
+        if isinstance(node, ast.AugAssign | ast.Assign)
+        and isinstance(node.op if isinstance(node, ast.AugAssign) else _operator(node), SUMS)
+    }
+    for line, (array, dtype, value) in notes.wrapped.items():
+        if line in adding:
+            with np.errstate(over="ignore"):
+                kept = int(np.int64(value).astype(dtype))
+            yield finding(
+                "numerical-overflow",
+                say(
+                    "{array} holds {dtype}, and {value} does not fit: it becomes {kept}.",
+                    array=array,
+                    dtype=str(dtype),
+                    value=f"{value:,}",
+                    kept=f"{kept:,}",
+                ),
+                line,
+                "How large can this sum grow, and which type holds it?",
+                "warning",
+            )
+
+
+def _operator(statement: ast.Assign) -> ast.operator | None:
+    return statement.value.op if isinstance(statement.value, ast.BinOp) else None
 
 
 def left_out(meter: Meter, typings: Sequence[Typing], shape: LaunchShape) -> Iterator[Finding]:

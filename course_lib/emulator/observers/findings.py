@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
@@ -234,7 +235,7 @@ def _hint_misaligned(allocation: Allocation, fault: Fault) -> Sentence:
 # --- Says what there is to say of a launch as a whole: steps used up, arithmetic in float64 -------
 
 
-def timeout(stop: BudgetExceeded, steps: int) -> Finding:
+def timeout(stop: BudgetExceeded, steps: int, trees: Iterable[ast.AST]) -> Finding:
     """The budget ended the run."""
     loop = stop.loop
     used_up = say("when the {steps} steps of this launch were used up", steps=f"{steps:,}")
@@ -252,6 +253,17 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
             "How many threads share the work, and how many iterations of this loop does each of "
             "them make?"
         )
+    elif any(_waits_for_a_lock(tree, loop.line) for tree in trees):
+        message = say(
+            "In the loop in {line}, lanes wait for a lock that a lane of their own warp holds: it "
+            "has left the loop, and goes on only when they do. So it was {used_up}.",
+            line=Line(loop.line),
+            used_up=used_up,
+        )
+        hint = (
+            "Could the lane that gets the lock do its work and give it back inside the loop, in "
+            "the same turn?"
+        )
     else:
         message = say(
             "The loop in {line} had made {turns} iterations {used_up}.",
@@ -261,6 +273,16 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
         )
         hint = "Does its condition ever become false?"
     return finding("timeout", message, loop.line, hint)
+
+
+def _waits_for_a_lock(tree: ast.AST, line: int) -> bool:
+    """Does a loop turn until an atomic exchange gives it a lock?"""
+    return any(
+        isinstance(node, ast.While)
+        and node.lineno == line
+        and any(lock in ast.unparse(node.test) for lock in (".atomic.cas", ".atomic.exch"))
+        for node in ast.walk(tree)
+    )
 
 
 def float64_findings(
