@@ -17,7 +17,6 @@ from course_lib.grading.gradebook.which_counts import WhatCounts, what_changed, 
 from course_lib.grading.judging.journal import Journal
 from course_lib.grading.record_file import (
     COUNTED,
-    OF_THE_VERSION_BEFORE,
     WORK,
     RunRecord,
     read_about,
@@ -173,7 +172,7 @@ class RunFolder:
             write_whole(new / WORK / COUNTED, record.sealed())
             known = self._record.files
             gone = [name for name in known if name not in record.files]
-            self._files.replace(known, [*gone, *OF_THE_VERSION_BEFORE], said)
+            self._files.replace(known, gone, said)
         except BaseException:
             with suppress(OSError):  # then the next run does it
                 self._files.undo()
@@ -238,7 +237,7 @@ def _not_usable(out: Path, problem: OSError) -> CannotGrade:
 
 
 def _make_private(out: Path) -> None:
-    """Shut what the version before, or somebody since, left open to others."""
+    """Shut what somebody has opened to others."""
     paths = [out / FOR_MOODLE]
     for folder in (out / WORK, out / FEEDBACK, out / CHANGED_BY_HAND):
         if folder.is_dir() and not folder.is_symlink():

@@ -108,11 +108,6 @@ class Counted:
         )
 
 
-def without_history(submission: dict[str, Any], answers: list[dict[str, Any]]) -> Counted:
-    """As the version before has put it down, which kept no history and knew no `named`."""
-    return Counted(*_graded(submission, answers))
-
-
 def _graded(submission: dict[str, Any], answers: list[dict[str, Any]]) -> Graded:
     files = tuple(_record(SubmittedFile, each) for each in submission["files"])
     whose = _record(Submission, {**submission, "files": files})
