@@ -15,23 +15,14 @@ HEAD = "from numba import cuda, float32\n\n\n"
 
 @dataclass(frozen=True)
 class Example:
-    """A kernel and its launch.
+    """A kernel and its launch."""
 
-    Attributes:
-        title: what it shows, in a few words.
-        kernel: the name of the function that is launched.
-        text: the source, without the imports.
-        grid: blocks, x first.
-        block: threads per block, x first.
-        arguments: a line of NumPy, or a number, for each parameter.
-    """
-
-    title: str
-    kernel: str
-    text: str
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    arguments: Mapping[str, str]
+    title: str  # what it shows, in a few words
+    kernel: str  # the name of the function that is launched
+    text: str  # the source, without the imports
+    grid: tuple[int, ...]  # blocks, x first
+    block: tuple[int, ...]  # threads per block, x first
+    arguments: Mapping[str, str]  # a line of NumPy, or a number, for each parameter
 
     def as_data(self) -> dict[str, Any]:
         """What the page's fields and a link hold."""

@@ -130,19 +130,13 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can hold
 
 @dataclass(frozen=True)
 class Release:
-    """A bundle that is not written yet.
+    """A bundle that is not written yet."""
 
-    Attributes:
-        lessons: what it holds.
-        files: path within the bundle, with slashes, and content; sorted.
-        shows: the files and folders with finished kernels, and the exercises that these answer.
-        because: the lessons that run the rungs of the ladder.
-    """
-
-    lessons: tuple[Lesson, ...]
-    files: Mapping[str, bytes]
+    lessons: tuple[Lesson, ...]  # what it holds
+    files: Mapping[str, bytes]  # path within the bundle, with slashes, and content; sorted
+    # the files and folders with finished kernels, and the exercises that these answer
     shows: Mapping[str, tuple[str, ...]]
-    because: tuple[Lesson, ...] = ()
+    because: tuple[Lesson, ...] = ()  # the lessons that run the rungs of the ladder
 
 
 def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:

@@ -144,18 +144,12 @@ def rows_of(
 
 @dataclass
 class Progress:
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes:
-        total: answers to judge, with those known from earlier runs.
-        known: how many earlier runs have judged.
-        done: how many are judged.
-        notes: what was found odd on the way, for the instructor.
-    """
-
-    total: int = 0
-    known: int = 0
-    done: int = 0
+    total: int = 0  # answers to judge, with those known from earlier runs
+    known: int = 0  # how many earlier runs have judged
+    done: int = 0  # how many are judged
+    # what was found odd on the way, for the instructor
     notes: list[str] = field(default_factory=list)
 
 

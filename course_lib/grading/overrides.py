@@ -35,27 +35,18 @@ OF_AN_ANSWER = ("points", "comment")
 
 @dataclass(frozen=True)
 class SetForStudent:
-    """What is set for one student.
+    """What is set for one student."""
 
-    Attributes:
-        standing: what holds for the submission as a whole.
-        answers: what is set for each exercise.
-    """
-
-    standing: Standing = field(default_factory=Standing)
-    answers: Mapping[str, Override] = field(default_factory=dict)
+    standing: Standing = field(default_factory=Standing)  # what holds for the submission as a whole
+    answers: Mapping[str, Override] = field(default_factory=dict)  # what is set for each exercise
 
 
 @dataclass(frozen=True)
 class Overrides:
-    """All that is set by hand.
+    """All that is set by hand."""
 
-    Attributes:
-        path: the file; None if there is none.
-        students: by the names that the file uses.
-    """
-
-    path: Path | None = None
+    path: Path | None = None  # the file; None if there is none
+    # by the names that the file uses
     students: Mapping[str, SetForStudent] = field(default_factory=dict)
 
     def fail(self, sentence: str) -> CannotGrade:

@@ -19,16 +19,12 @@ ABOUT = {"seed", "exercises", "settings", "overrides"}
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What the last complete run has left.
+    """What the last complete run has left."""
 
-    Attributes:
-        about: its seed, exercises, settings, and where points are set by hand.
-        counted: what counted of each student.
-        files: the checksums of what stands at each name.
-    """
-
+    # its seed, exercises, settings, and where points are set by hand
     about: Mapping[str, Any] = field(default_factory=dict)
-    counted: tuple[Counted, ...] = ()
+    counted: tuple[Counted, ...] = ()  # what counted of each student
+    # the checksums of what stands at each name
     files: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def sealed(self) -> bytes:

@@ -80,15 +80,10 @@ def usual_points() -> dict[str, dict[str, Decimal]]:
 
 @dataclass(frozen=True)
 class LateRule:
-    """What handing in late costs.
+    """What handing in late costs."""
 
-    Attributes:
-        per_day: the share of the earned points that each day takes.
-        at_most: the share that all days together take.
-    """
-
-    per_day: Decimal
-    at_most: Decimal = Decimal(1)
+    per_day: Decimal  # the share of the earned points that each day takes
+    at_most: Decimal = Decimal(1)  # the share that all days together take
 
     def share_left(self, days: int) -> Decimal:
         """The share of the earned points that still counts."""
@@ -97,31 +92,23 @@ class LateRule:
 
 @dataclass(frozen=True)
 class Settings:
-    """A course's own choices.
+    """A course's own choices."""
 
-    Attributes:
-        title: heads every page.
-        lessons: what the course has, in its order, lesson 00 among it; None: all.
-        exercises: the ids to grade, in the course's order; None if the file leaves that open.
-        tasks: the ids of the tasks that lessons keep; None: all.
-        points: the points of every exercise and property, and of every question in words.
-        canvas_assignment: the column of Canvas's gradebook, as its export spells it: "Title (id)".
-        notebooks: the folder of the instructor's exercise notebooks, where the hints stand.
-        late: what a late day costs; None if the file has no rule for it.
-        file: where the choices were read; None if that is not known.
-        digits: the checksum of the file, as it was then.
-    """
-
-    title: str = TITLE
+    title: str = TITLE  # heads every page
+    # what the course has, in its order, lesson 00 among it; None: all
     lessons: tuple[Lesson, ...] | None = None
+    # the ids to grade, in the course's order; None if the file leaves that open
     exercises: tuple[str, ...] | None = None
-    tasks: tuple[str, ...] | None = None
+    tasks: tuple[str, ...] | None = None  # the ids of the tasks that lessons keep; None: all
+    # the points of every exercise and property, and of every question in words
     points: Mapping[str, Points] = field(default_factory=usual_points)
+    # the column of Canvas's gradebook, as its export spells it: "Title (id)"
     canvas_assignment: str | None = None
+    # the folder of the instructor's exercise notebooks, where the hints stand
     notebooks: Path = OUR_NOTEBOOKS
-    late: LateRule | None = None
-    file: Path | None = None
-    digits: str = ""
+    late: LateRule | None = None  # what a late day costs; None if the file has no rule for it
+    file: Path | None = None  # where the choices were read; None if that is not known
+    digits: str = ""  # the checksum of the file, as it was then
 
     def points_of(self, exercise_id: str) -> Points:
         """The points of each property; none for an exercise that there is not."""

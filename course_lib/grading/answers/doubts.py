@@ -221,16 +221,12 @@ _MOST_NAMES = 3
 
 @dataclass(frozen=True)
 class Absence:
-    """Why no answer was found.
+    """Why no answer was found."""
 
-    Attributes:
-        reason: one or two sentences.
-        needs_review: there may be one all the same: a file that nobody could read, a whole
-            function under another name, or the answer to the exercise that was graded in its
-            place before. Then nobody should get 0 for nothing.
-    """
-
-    reason: str
+    reason: str  # one or two sentences
+    # there may be one all the same: a file that nobody could read, a whole function under another
+    # name, or the answer to the exercise that was graded in its place before. Then nobody should
+    # get 0 for nothing
     needs_review: bool = False
 
 

@@ -34,25 +34,15 @@ _TIMED = re.compile(r"([ \t]*)%time(?:it)?[ \t]+(?=[^ \t-])")
 
 @dataclass(frozen=True)
 class CellCode:
-    """A cell as Python.
+    """A cell as Python."""
 
-    Attributes:
-        text: with what is no Python made a comment.
-        statements: what it says; empty if it is not valid.
-        error: why it is not valid, in a few words with the line, or None.
-        is_too_long: it is not valid because no more than this is read.
-        was_run: Python would have run it, below its cell magic.
-        repairs: what was made a comment, one sentence each.
-        commands: what commands to Jupyter bind, such as `%run other.py`.
-    """
-
-    text: str
-    statements: tuple[Statement, ...] = ()
-    error: str | None = None
-    is_too_long: bool = False
-    was_run: bool = True
-    repairs: tuple[str, ...] = ()
-    commands: tuple[Binding, ...] = ()
+    text: str  # with what is no Python made a comment
+    statements: tuple[Statement, ...] = ()  # what it says; empty if it is not valid
+    error: str | None = None  # why it is not valid, in a few words with the line, or None
+    is_too_long: bool = False  # it is not valid because no more than this is read
+    was_run: bool = True  # Python would have run it, below its cell magic
+    repairs: tuple[str, ...] = ()  # what was made a comment, one sentence each
+    commands: tuple[Binding, ...] = ()  # what commands to Jupyter bind, such as `%run other.py`
 
 
 def read_code(text: str) -> CellCode:
@@ -179,31 +169,19 @@ _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 
 @dataclass(frozen=True)
 class Segment:
-    """A cell, or the part of one that begins at a marker.
+    """A cell, or the part of one that begins at a marker."""
 
-    Attributes:
-        order: its place among all segments of the submission.
-        file: the place of its file.
-        label: the label of its file.
-        cell: the number of its cell.
-        text: of the whole segment; lines of the cell above it are empty, so that lines agree.
-        marker: the exercise that it says it answers.
-        is_code: the front end takes it for code.
-        in_lesson: it stands in a notebook of a lesson, whose kernels are ours.
-        is_experiment: it stands below "Break it", where the exercise asks for broken copies.
-        continued_in: the cells that were joined to it, because it was split.
-    """
-
-    order: int
-    file: int
-    label: str
-    cell: int
-    text: str
-    marker: str | None
-    is_code: bool
-    in_lesson: bool = False
+    order: int  # its place among all segments of the submission
+    file: int  # the place of its file
+    label: str  # the label of its file
+    cell: int  # the number of its cell
+    text: str  # of the whole segment; lines of the cell above it are empty, so that lines agree
+    marker: str | None  # the exercise that it says it answers
+    is_code: bool  # the front end takes it for code
+    in_lesson: bool = False  # it stands in a notebook of a lesson, whose kernels are ours
+    # it stands below "Break it", where the exercise asks for broken copies
     is_experiment: bool = False
-    continued_in: tuple[int, ...] = ()
+    continued_in: tuple[int, ...] = ()  # the cells that were joined to it, because it was split
 
     @cached_property
     def code(self) -> CellCode:
@@ -323,12 +301,9 @@ def _unfenced(text: str) -> str:
 
 
 class Form(ABC):
-    """How to recognise the answer to an exercise.
+    """How to recognise the answer to an exercise."""
 
-    Attributes:
-        is_one_function: it may be found by its name anywhere, and be cut in two by a cell's end.
-    """
-
+    # it may be found by its name anywhere, and be cut in two by a cell's end
     is_one_function: ClassVar[bool]
 
     def __init__(self, exercise: Exercise) -> None:

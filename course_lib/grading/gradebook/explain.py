@@ -24,19 +24,12 @@ from course_lib.wording.words import decimal
 
 @dataclass(frozen=True)
 class ReadAnswer:
-    """One answer, as the page shows it.
+    """One answer, as the page shows it."""
 
-    Attributes:
-        row: its row of the gradebook.
-        head: the head of its table in overrides.toml.
-        lines: the text.
-        points: those that are set, or "".
-    """
-
-    row: GradebookRow
-    head: str
-    lines: Sequence[str]
-    points: str
+    row: GradebookRow  # its row of the gradebook
+    head: str  # the head of its table in overrides.toml
+    lines: Sequence[str]  # the text
+    points: str  # those that are set, or ""
 
 
 def text_answers_page(

@@ -48,19 +48,12 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d)(?:\..*
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose submission a file belongs to.
+    """Whose submission a file belongs to."""
 
-    Attributes:
-        student: the name for people to read.
-        platform: the learning platform whose pattern the name follows, if any.
-        platform_id: the platform's number of the student, if it is in the name.
-        raw: what tells this owner from another one.
-    """
-
-    student: str
-    platform: str | None = None
-    platform_id: str | None = None
-    raw: str = ""
+    student: str  # the name for people to read
+    platform: str | None = None  # the learning platform whose pattern the name follows, if any
+    platform_id: str | None = None  # the platform's number of the student, if it is in the name
+    raw: str = ""  # what tells this owner from another one
 
     @property
     def identity(self) -> object:

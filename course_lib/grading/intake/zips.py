@@ -37,21 +37,14 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 class FileEntry:
     """Something in a folder or an archive that may be a notebook.
 
-    Attributes:
-        parts: its path, folder by folder; text that is never used as a path.
-        size: in bytes, as declared.
-        read: gives its bytes, or raises Unreadable.
-        problem: one sentence if it cannot be read at all.
-        is_trick: its path is none that an honest program writes.
-
     An empty folder is an entry, too, as whoever it belongs to gets a row: see `empty_folder`.
     """
 
-    parts: tuple[str, ...]
-    size: int
-    read: Callable[[], bytes]
-    problem: str | None = None
-    is_trick: bool = False
+    parts: tuple[str, ...]  # its path, folder by folder; text that is never used as a path
+    size: int  # in bytes, as declared
+    read: Callable[[], bytes]  # gives its bytes, or raises Unreadable
+    problem: str | None = None  # one sentence if it cannot be read at all
+    is_trick: bool = False  # its path is none that an honest program writes
 
     @property
     def name(self) -> str:

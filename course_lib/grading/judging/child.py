@@ -30,17 +30,11 @@ _KEPT = ("PATH", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "LD_LIBRARY_PATH", "VIRT
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run of nbval ended.
+    """How a run of nbval ended."""
 
-    Attributes:
-        item: the number of the last item that was begun.
-        why: what was wrong with it: "died", "clock", "setup", or nothing that nbval knows of.
-        said: the last of what was printed.
-    """
-
-    item: int | None
-    why: str
-    said: str
+    item: int | None  # the number of the last item that was begun
+    why: str  # what was wrong with it: "died", "clock", "setup", or nothing that nbval knows of
+    said: str  # the last of what was printed
 
 
 def run(folder: Path, cells: int, seconds: float, memory: int) -> Ended:

@@ -28,15 +28,10 @@ FOLDERS = "grading"  # how the names of the private folders begin; then comes wh
 
 @dataclass(frozen=True)
 class BatchLimits:
-    """The clock and the memory that stop what the emulator's own budgets have missed.
+    """The clock and the memory that stop what the emulator's own budgets have missed."""
 
-    Attributes:
-        seconds: of processor time, for one answer.
-        memory: bytes of address space for one kernel.
-    """
-
-    seconds: float = 120.0
-    memory: int = 4 * 2**30
+    seconds: float = 120.0  # of processor time, for one answer
+    memory: int = 4 * 2**30  # bytes of address space for one kernel
 
 
 @dataclass(frozen=True)
@@ -66,17 +61,12 @@ class Batch:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What came of a batch.
+    """What came of a batch."""
 
-    Attributes:
-        judgements: by the item's number; every item's, unless there is a problem.
-        notes: what was found and ignored.
-        problem: one sentence if the batch could not be run; never about an answer.
-    """
-
+    # by the item's number; every item's, unless there is a problem
     judgements: dict[int, Judgement] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    problem: str | None = None
+    notes: tuple[str, ...] = ()  # what was found and ignored
+    problem: str | None = None  # one sentence if the batch could not be run; never about an answer
 
     def to_json(self) -> str:
         judgements = [[number, each.to_json()] for number, each in sorted(self.judgements.items())]
