@@ -21,7 +21,7 @@ from course_lib.building.notebook import (
     stub,
 )
 from course_lib.building.project import Project, git
-from course_lib.curriculum import EXERCISES, LESSONS, PATHFINDER, Lesson, lesson_with_parts
+from course_lib.curriculum import EXERCISES, LESSONS, PATHFINDER, Lesson, lessons_meant
 
 _VERSION = re.compile(r"v?\d+(\.\d+)*")
 
@@ -145,16 +145,12 @@ def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:
     Raises:
         BuildError: for a name that is none.
     """
-    meant = {LESSONS[0]}  # JupyterLab opens it first
     try:
-        for name in names:
-            first, dash, last = name.partition("-")
-            begins = LESSONS.index(lesson_with_parts(first)[0])
-            ends = LESSONS.index(lesson_with_parts(last if dash else first)[-1])
-            meant |= set(LESSONS[begins : ends + 1])
+        chosen = lessons_meant(names)
     except KeyError as problem:
         raise BuildError(problem.args[0]) from None
-    return tuple(each for each in LESSONS if each in meant or not names)
+    # JupyterLab opens the first one.
+    return tuple(each for each in LESSONS if not names or each in (LESSONS[0], *chosen))
 
 
 def make_release(project: Project) -> Release:

@@ -6,6 +6,7 @@ import difflib
 import tomllib
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,21 +21,29 @@ DIGITS = 4  # behind the point of a number
 class TomlFile:
     """A TOML file, and what may stand in it; every mistake is one sentence."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, text: str | None = None) -> None:
         self.path = path
+        if text is not None:  # as it was read before
+            self.text = text
 
     def fail(self, sentence: str) -> CannotGrade:
         """The complaint, for `raise`."""
         return CannotGrade(f"{self.path}: {sentence}")
 
-    def table(self) -> dict[str, Any]:
+    @cached_property
+    def text(self) -> str:
         """All that stands in the file."""
         try:
-            return tomllib.loads(self.path.read_text(encoding="utf-8-sig"), parse_float=Decimal)
+            return self.path.read_text(encoding="utf-8-sig")
         except OSError as error:
             raise self.fail(f"the file cannot be read ({error.strerror}).") from None
         except UnicodeDecodeError:
             raise self.fail("the file is not UTF-8; save it as UTF-8.") from None
+
+    def table(self) -> dict[str, Any]:
+        """The same as a table, with numbers just as they stand there."""
+        try:
+            return tomllib.loads(self.text, parse_float=Decimal)
         except (ValueError, RecursionError) as error:  # numbers of thousands of digits, too
             why = " ".join(str(error).split())[:200]
             hint = "write text in quotes and lists in brackets"
