@@ -50,6 +50,12 @@ def filled(template: str, title: str, **values: object) -> str:
     return page.render(title=title, style=style, policy=policy, generator=GENERATOR, **values)
 
 
+def drawn(picture: str, *values: object) -> Markup:
+    """A picture of `pictures.html`."""
+    macro = getattr(_templates().get_template("pictures.html").module, picture)
+    return Markup(macro(*values).strip())
+
+
 @cache
 def _templates() -> Environment:
     environment = Environment(
@@ -61,7 +67,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"points": decimal, "source": _source}
+    environment.filters |= {"points": decimal, "source": _source, "dot1": "{:.1f}".format}
     return environment
 
 
