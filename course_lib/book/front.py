@@ -45,7 +45,7 @@ def _rungs(speeds: Speeds, lessons: Sequence[Lesson]) -> Iterator[tuple[str, flo
     """The rungs from the top down, each with its share of cuBLAS and its lesson's page."""
     pages = {each.number: f"notebooks/{each.stem}.html" for each in lessons}
     lesson_of = {rung.name: pages[rung.lesson] for rung in RUNGS if rung.lesson in pages}
-    for name, share in reversed(speeds.of_cublas.items()):
+    for name, share in reversed([*speeds.of_cublas.items()]):
         # The kernels with a `while` loop are lesson 05b's story, and no rungs of their own.
         if not name.endswith("_while"):
             yield name, share, lesson_of.get(name, "")

@@ -112,7 +112,6 @@ LEFT_OUT = (
     "build.py",
     "building",
     "commands/book.py",
-    "commands/colab.py",
     "commands/environments.py",
     "commands/grade.py",
     "commands/lock.py",

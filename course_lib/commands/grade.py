@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_lib.commands import progress
-from course_lib.grading.errors import CannotGrade
+from course_lib.grading.records import CannotGrade
 
 if TYPE_CHECKING:
     from course_lib.grading.engine import Progress
+    from course_lib.grading.gradebook.scoring import Overrides
     from course_lib.grading.judging.executors import Workplace
-    from course_lib.grading.overrides import Overrides
     from course_lib.grading.records import GradebookRow
     from course_lib.grading.run_folder import RunFolder
     from course_lib.grading.settings import Settings
@@ -244,7 +244,7 @@ def _say_what_is_kept(settings: Settings, out: Path) -> None:
 
 def _overrides(folder: RunFolder, options: argparse.Namespace, settings: Settings) -> Overrides:
     """What is set by hand: in the file named, beside the settings, where it was, or here."""
-    from course_lib.grading.overrides import FILE, beside, load_overrides
+    from course_lib.grading.gradebook.scoring import FILE, beside, load_overrides
 
     path = options.overrides or beside(options.settings) or folder.overrides()
     if path == folder.overrides() and path is not None and not path.exists():
@@ -359,7 +359,7 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
 
 
 def _seed(text: str) -> int:
-    from course_lib.grading.record_file import MOST_SEED
+    from course_lib.grading.records import MOST_SEED
 
     if not text.isdecimal() or int(text) > MOST_SEED:
         raise argparse.ArgumentTypeError(f"a seed is a whole number from 0 to {MOST_SEED}")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from course_lib.commands import colab, environments, upstream
+from course_lib.commands import environments
 from course_lib.commands.places import REPOSITORY
 from course_lib.host import newer_packages
 
@@ -290,8 +290,8 @@ def colab_steps(freeze: str = "") -> Iterator[TestStep]:
 def upstream_lane(bounds: list[str], pre: bool) -> int:
     """Try the newest packages of the day, and name what they break that is known, with its mend."""
     try:
-        python = upstream.make(bounds, pre)
-        print("Today:", *upstream.versions(python), sep="\n  ", flush=True)
+        python = environments.make_newest(bounds, pre)
+        print("Today:", *environments.versions(python), sep="\n  ", flush=True)
     except environments.CannotMake as problem:
         print(f"The newest packages could not be installed together:\n{problem}")
         return 1
@@ -352,7 +352,7 @@ def _environment(group: str) -> str:
 def _colab(freeze: str = "") -> str:
     """The Python of .venv-colab, with the versions that Colab has."""
     with _MAKING["colab"]:
-        return str(colab.make(freeze))
+        return str(environments.make_colabs(freeze))
 
 
 def in_parallel() -> list[str]:

@@ -23,19 +23,23 @@ from course_lib.grading.answers.assembling import (
     text_answer,
 )
 from course_lib.grading.answers.search import find_answers, recognised_exercises
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook import class_list, outputs, scoring
 from course_lib.grading.gradebook.class_list import Graded
-from course_lib.grading.gradebook.scoring import score
+from course_lib.grading.gradebook.scoring import Overrides, score
 from course_lib.grading.gradebook.which_counts import choose, who_stays_and_who_comes
-from course_lib.grading.graded import FORMER, GRADED
 from course_lib.grading.judging.batches import AssignedExercise, Item, batch_notebook, read_tasks
 from course_lib.grading.judging.executors import Workplace, run_all
-from course_lib.grading.judging.journal import Journal, key_of
 from course_lib.grading.judging.worker import Batch, BatchLimits, read_result, run_batch
-from course_lib.grading.overrides import Overrides
-from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement, Submission
-from course_lib.grading.run_folder import RunFolder
+from course_lib.grading.records import (
+    FORMER,
+    GRADED,
+    CannotGrade,
+    FoundAnswer,
+    GradebookRow,
+    Judgement,
+    Submission,
+)
+from course_lib.grading.run_folder import Journal, RunFolder, key_of
 from course_lib.grading.settings import Settings
 from course_lib.registry.entry_checks import BadEntry
 

@@ -1,4 +1,4 @@
-"""The records that grading hands from step to step: submissions, answers, judgements, rows.
+"""What grading hands from step to step: submissions, answers, judgements, rows.
 
 Plain frozen data. A judgement crosses a process boundary, so it has a strict JSON form; nothing
 that came from a student is ever unpickled, imported or executed.
@@ -7,13 +7,36 @@ that came from a student is ever unpickled, imported or executed.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
+from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import AUDIENCES, in_words, told
 
+
+class CannotGrade(Exception):
+    """The instructor gave something that cannot be used; the message says what, and the mend."""
+
+
+FORMER: dict[str, str] = {
+    name: task.replaced_by for name, task in TASKS.items() if task.replaced_by
+}  # id -> the exercise that is graded in its place
+
+GRADED: Mapping[str, Exercise] = {
+    each.id: each
+    for each in (*EXERCISES.values(), *(TASKS[name].as_it_was_graded() for name in FORMER))
+}  # today's in the order of the course; then an earlier edition's, asked of those who answered it
+
+
+def why_not_graded(name: str) -> str:
+    """Why a task of a lesson has no points, as the end of a sentence that begins with its name."""
+    return f"is a task of lesson {TASKS[name].lesson}, and tasks are not graded"
+
+
+MOST_SEED = 2**32 - 1
 CellKind = Literal["code", "markdown", "raw"]
 Outcome = Literal["judged", "died", "stopped-by-clock"]
 Verdict = Literal["passed", "partly", "failed", "missing", "needs review"]

@@ -17,8 +17,6 @@ DECIDES = (
     "diagnosis",
     "emulator",
     "exercises",
-    "grading/errors.py",
-    "grading/graded.py",
     "grading/judging/batches.py",
     "grading/records.py",
     "host",

@@ -21,7 +21,7 @@ from course_lib.building.tasks import tasks_of
 from course_lib.commands import release as command
 from course_lib.commands.own_course import with_settings
 from course_lib.curriculum import LESSONS, TASKS, Task
-from course_lib.grading.errors import CannotGrade
+from course_lib.grading.records import CannotGrade
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = """\

@@ -14,14 +14,13 @@ from grading_helpers import RIGHT, UNBOUNDED, WRONG, judge_here, notebook, threa
 from course_lib.curriculum import TASKS
 from course_lib.grading import engine
 from course_lib.grading.engine import Progress, find_graded
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.intake.submissions import each_submission
 from course_lib.grading.judging import worker
 from course_lib.grading.judging.batches import read_tasks
 from course_lib.grading.judging.executors import Workplace
-from course_lib.grading.judging.journal import Journal
 from course_lib.grading.judging.worker import Batch, BatchResult
-from course_lib.grading.records import GradebookRow, Judgement
+from course_lib.grading.records import CannotGrade, GradebookRow, Judgement
+from course_lib.grading.run_folder import Journal
 from course_lib.grading.settings import load_settings
 
 JOBS: list[Batch] = []

@@ -11,8 +11,7 @@ from pathlib import Path
 from course_lib.building.notebook import BuildError, exercise_id, read, source
 from course_lib.grading.answers.segments import Segment, read_code
 from course_lib.grading.answers.statements import Statement, may_be_taken
-from course_lib.grading.errors import CannotGrade
-from course_lib.grading.records import FoundAnswer, Submission
+from course_lib.grading.records import CannotGrade, FoundAnswer, Submission
 
 MAX_PIECES = 60
 MAX_PIECES_CHARACTERS = 20_000

@@ -15,8 +15,7 @@ from course_lib.curriculum import Exercise
 from course_lib.emulator.language.bindings import ANY, Binding
 from course_lib.grading.answers.segments import Segment
 from course_lib.grading.answers.statements import Statement, may_be_taken
-from course_lib.grading.graded import FORMER, GRADED
-from course_lib.grading.records import Submission
+from course_lib.grading.records import FORMER, GRADED, Submission
 
 Place = Callable[[Segment], str]
 

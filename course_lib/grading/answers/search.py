@@ -16,8 +16,7 @@ from course_lib.curriculum import Exercise
 from course_lib.grading.answers.assembling import assemble, surroundings
 from course_lib.grading.answers.doubts import doubt_about, doubt_without_answer, why_none
 from course_lib.grading.answers.segments import Segment, form_of, read_code, segments_of, shapes_of
-from course_lib.grading.graded import FORMER, GRADED
-from course_lib.grading.records import FoundAnswer, Submission
+from course_lib.grading.records import FORMER, GRADED, FoundAnswer, Submission
 
 _MOST_CONTINUATIONS = 8
 _FARTHEST_CONTINUATION = 24  # cells below, with those that are empty or text

@@ -19,8 +19,7 @@ from course_lib.curriculum import Exercise
 from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.emulator.language.bindings import ANY, Binding
 from course_lib.grading.answers.statements import Statement, statements_of
-from course_lib.grading.graded import GRADED
-from course_lib.grading.records import Submission, SubmittedFile, TextCell
+from course_lib.grading.records import GRADED, Submission, SubmittedFile, TextCell
 
 # Cell magics whose cell Python runs; below any other one, a cell is text.
 # `%%timeit` runs it too, but in a function of its own, where nothing stays.

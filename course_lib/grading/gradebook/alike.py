@@ -22,8 +22,7 @@ from course_lib.building.notebook import BuildError, answer_cells, read, source
 from course_lib.curriculum import TASKS
 from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.grading.gradebook.tables import for_spreadsheet
-from course_lib.grading.graded import GRADED
-from course_lib.grading.records import GradebookRow
+from course_lib.grading.records import GRADED, GradebookRow
 from course_lib.grading.settings import OUR_NOTEBOOKS, Settings
 
 WINDOW = 6  # nodes of the tree that make one of its pieces

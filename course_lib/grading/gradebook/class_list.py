@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook.tables import one_line
-from course_lib.grading.records import FoundAnswer, Submission, SubmittedFile
+from course_lib.grading.records import CannotGrade, FoundAnswer, Submission, SubmittedFile
 from course_lib.grading.sealed import checksum
 from course_lib.wording.words import counted
 

@@ -21,8 +21,7 @@ from course_lib.grading.gradebook.tables import (
     left_out,
     names,
 )
-from course_lib.grading.graded import GRADED
-from course_lib.grading.records import VERDICTS, GradebookRow, Verdict
+from course_lib.grading.records import GRADED, VERDICTS, GradebookRow, Verdict
 from course_lib.grading.settings import Settings, total
 from course_lib.grading.version import grader_version
 from course_lib.wording.findings import CODES, Finding

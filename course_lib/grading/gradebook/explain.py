@@ -11,11 +11,9 @@ from course_lib.curriculum import PROPERTIES
 from course_lib.grading.answers.assembling import TextQuestion
 from course_lib.grading.gradebook.class_list import SHOWN_DIGITS, Event, history_lines
 from course_lib.grading.gradebook.feedback import filled
-from course_lib.grading.gradebook.scoring import lost_by
+from course_lib.grading.gradebook.scoring import key_of, lost_by
 from course_lib.grading.gradebook.tables import lines_to_show, one_line, visible
-from course_lib.grading.graded import GRADED
-from course_lib.grading.overrides import key_of
-from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
+from course_lib.grading.records import GRADED, FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import whole

@@ -21,8 +21,7 @@ from course_lib.building.notebook import BuildError, exercise_id, read, source
 from course_lib.curriculum import PROPERTIES
 from course_lib.grading.gradebook.scoring import lost_by
 from course_lib.grading.gradebook.tables import as_html, grade, lateness, lines_to_show, shortened
-from course_lib.grading.graded import GRADED
-from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
+from course_lib.grading.records import GRADED, FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings, total
 from course_lib.web import escape, read_beside
 from course_lib.wording.findings import CODES, Finding

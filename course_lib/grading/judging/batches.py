@@ -11,9 +11,7 @@ from typing import Any
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS, lesson
-from course_lib.grading.errors import CannotGrade
-from course_lib.grading.graded import FORMER, GRADED
-from course_lib.grading.records import Judgement
+from course_lib.grading.records import FORMER, GRADED, CannotGrade, Judgement
 from course_lib.wording.errors import PlainError
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import AUDIENCES, in_words, whole

@@ -26,8 +26,8 @@ from concurrent.futures import (
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.judging.worker import remove_leftovers
+from course_lib.grading.records import CannotGrade
 
 if TYPE_CHECKING:
     from distributed import Client
