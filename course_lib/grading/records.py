@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.wording.findings import CODES, Finding
@@ -122,27 +122,10 @@ class Judgement:
     def to_json(self) -> str:
         """One line of JSON with its keys in order, so that equal judgements are equal bytes."""
         findings = [
-            [
-                each.code,
-                each.severity,
-                _wordings(each.message),
-                each.line,
-                _wordings(each.hint),
-            ]
+            [each.code, each.severity, _wordings(each.message), each.line, _wordings(each.hint)]
             for each in self.findings
         ]
-        fields: dict[str, Any] = {
-            "exercise": self.exercise,
-            "findings": findings,
-            "held": list(self.held),
-            "launched": self.launched,
-            "needs_review": self.needs_review,
-            "numbers_right": self.numbers_right,
-            "outcome": self.outcome,
-            "right_where_even": self.right_where_even,
-            "shares": self.shares,
-        }
-        return json.dumps(fields, sort_keys=True)
+        return json.dumps({**vars(self), "findings": findings}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Judgement:

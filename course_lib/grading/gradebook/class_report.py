@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -159,19 +159,8 @@ def _mean(rows: Sequence[GradebookRow]) -> str:
     return f"{total(points) / len(points):.{digits}f} of {most}"
 
 
-@dataclass(frozen=True)
-class FrequentFinding:
-    """What answers to one exercise have in common: what it costs, and where it stands mostly."""
-
-    title: str
-    code: str
-    costs: str
-    place: str
-    answers: int
-
-
-def _most_frequent(name: str, rows: Sequence[GradebookRow]) -> Iterator[FrequentFinding]:
-    """Each code once per answer, at the line where the answer has it first."""
+def _most_frequent(name: str, rows: Sequence[GradebookRow]) -> Iterator[dict[str, Any]]:
+    """What answers have in common: each code once per answer, at the line where it is first."""
     answers: Counter[str] = Counter()
     lines: dict[str, Counter[int]] = {}
     example: dict[str, Finding] = {}
@@ -190,13 +179,13 @@ def _most_frequent(name: str, rows: Sequence[GradebookRow]) -> Iterator[Frequent
                 lines.setdefault(code, Counter())[each.line] += 1
     common = sorted(answers, key=lambda code: (-answers[code], CODES[code].rank))
     for code in common[:MOST_FINDINGS]:
-        yield FrequentFinding(
-            CODES[code].title,
-            code,
-            _costs(name, example[code]),
-            _place(lines.get(code)),
-            answers[code],
-        )
+        yield {
+            "title": CODES[code].title,
+            "code": code,
+            "costs": _costs(name, example[code]),
+            "place": _place(lines.get(code)),
+            "answers": answers[code],
+        }
 
 
 def _costs(name: str, each: Finding) -> str:
