@@ -411,8 +411,6 @@ def _workplace(options: argparse.Namespace) -> Workplace:
 class _Line:
     """The line of progress: how far, how fast, how long still. In a log, a line now and then."""
 
-    _WIDTH = 20
-
     def __init__(self) -> None:
         self._began = self._said = time.monotonic()
         self._last: Progress | None = None
@@ -438,11 +436,9 @@ class _Line:
             raise self.stopped_by
         if first and now.known:
             print(f"{now.known} of {now.total} answers are known from an earlier run.", flush=True)
-        done = round(self._WIDTH * now.done / max(now.total, 1))
-        bar = "#" * done + "." * (self._WIDTH - done)
         text = f"{now.done} of {now.total} answers{self._speed(now)}"
         if sys.stdout.isatty():
-            progress.show(f"[{bar}] {text}")
+            progress.show(f"{progress.bar(now.done / max(now.total, 1))} {text}")
         elif time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
             self._said = time.monotonic()
             print(text, flush=True)
@@ -453,9 +449,8 @@ class _Line:
         if not judged or not minutes:
             return ""
         rate = judged / minutes
-        left = (now.total - now.done) / rate * 60
-        words = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
-        return f" · {rate:.0f} a minute · about {words} left"
+        left = progress.duration((now.total - now.done) / rate * 60)
+        return f" · {rate:.0f} a minute · about {left} left"
 
     def clear(self) -> None:
         progress.clear()

@@ -15,7 +15,7 @@ from typing import Protocol
 from course_lib.curriculum import Exercise
 from course_lib.grading.answers.assembling import assemble, surroundings
 from course_lib.grading.answers.doubts import doubt_about, doubt_without_answer, why_none
-from course_lib.grading.answers.segments import Segment, form_of, read_code, segments_of, shapes_of
+from course_lib.grading.answers.segments import Form, Segment, read_code, segments_of, shapes_of
 from course_lib.grading.records import FORMER, GRADED, FoundAnswer, Submission
 
 _MOST_CONTINUATIONS = 8
@@ -73,13 +73,13 @@ def _is_about(segment: Segment, exercise: Exercise) -> bool:
         return False
     if segment.code.error and segment.mentions(exercise.id):
         # It was begun, and a colon is missing: the examination says so.
-        return segment.runs and form_of(exercise).is_begun_in(segment)
+        return segment.runs and Form(exercise).is_begun_in(segment)
     return _defines(segment, exercise)
 
 
 def _defines(segment: Segment, exercise: Exercise) -> bool:
     """Whether a segment defines what an exercise asks for, complete or not."""
-    return form_of(exercise).is_defined_in(segment)
+    return Form(exercise).is_defined_in(segment)
 
 
 def _is_indented(segment: Segment) -> bool:
@@ -106,7 +106,7 @@ class _Search:
         given: Given | None,
     ) -> None:
         self.exercise = exercise
-        self.form = form_of(exercise)
+        self.form = Form(exercise)
         self.submission = submission
         self.segments = segments
         self.stub = self._shapes(given.stub) if given else frozenset()

@@ -9,11 +9,9 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 from course_lib.curriculum import Exercise
 from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
@@ -299,61 +297,23 @@ def _unfenced(text: str) -> str:
 # --- What an answer looks like in a student's cells: one function, or some constants --------------
 
 
-class Form(ABC):
-    """How to recognise the answer to an exercise."""
-
-    # it may be found by its name anywhere, and be cut in two by a cell's end
-    is_one_function: ClassVar[bool]
+class Form:
+    """How to recognise the answer to an exercise: a function of its name, or some numbers."""
 
     def __init__(self, exercise: Exercise) -> None:
         self.exercise = exercise
         self.names = exercise.names_to_define
+        # It may be found by its name anywhere.
+        self.is_one_function = exercise.kind.is_function
 
-    @abstractmethod
+    def _definitions(self, segment: Segment) -> list[Statement]:
+        bound = segment.binding(self.exercise.id)
+        return [each for each in bound if each.kind == "function" or each.makes]
+
     def is_defined_in(self, segment: Segment) -> bool:
         """Whether all that is asked for stands there, complete or not."""
-
-    @abstractmethod
-    def is_changed_in(self, segment: Segment, given: frozenset[str]) -> bool:
-        """Whether what is defined there is more than what was given."""
-
-    @abstractmethod
-    def is_attempted_in(self, segment: Segment, marked: bool) -> bool:
-        """Whether a cell without the definition tries to answer all the same."""
-
-    def is_begun_in(self, segment: Segment) -> bool:
-        """Whether the first line of a definition stands there, readable or not."""
-        return False
-
-
-class FunctionForm(Form):
-    """A function with the exercise's name."""
-
-    is_one_function = True
-
-    def is_defined_in(self, segment: Segment) -> bool:
-        bound = segment.binding(self.exercise.id)
-        return any(each.kind == "function" or each.makes for each in bound)
-
-    def is_changed_in(self, segment: Segment, given: frozenset[str]) -> bool:
-        bound = segment.binding(self.exercise.id)
-        last = [each for each in bound if each.kind == "function" or each.makes][-1]
-        return not last.is_stub and last.shape not in given
-
-    def is_attempted_in(self, segment: Segment, marked: bool) -> bool:
-        return bool(segment.binding(self.exercise.id)) or self.is_begun_in(segment)
-
-    def is_begun_in(self, segment: Segment) -> bool:
-        pattern = rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{self.exercise.id}[ \t]*\("
-        return re.search(pattern, segment.text, re.MULTILINE) is not None
-
-
-class ConstantsForm(Form):
-    """Numbers under the names that the exercise gives."""
-
-    is_one_function = False
-
-    def is_defined_in(self, segment: Segment) -> bool:
+        if self.is_one_function:
+            return bool(self._definitions(segment))
         if not all(map(segment.mentions, self.names)):
             return False
         statements = segment.code.statements
@@ -364,15 +324,22 @@ class ConstantsForm(Form):
         )
 
     def is_changed_in(self, segment: Segment, given: frozenset[str]) -> bool:
+        """Whether what is defined there is more than what was given."""
+        if self.is_one_function:
+            last = self._definitions(segment)[-1]
+            return not last.is_stub and last.shape not in given
         return not given or shapes_of(self.names, segment.code) != given
 
     def is_attempted_in(self, segment: Segment, marked: bool) -> bool:
+        """Whether a cell without the definition tries to answer all the same."""
+        if self.is_one_function:
+            return bool(segment.binding(self.exercise.id)) or self.is_begun_in(segment)
         return marked and any(map(segment.binding, self.names))
 
-
-def form_of(exercise: Exercise) -> Form:
-    """How an answer to this exercise is written."""
-    return FunctionForm(exercise) if exercise.kind.is_function else ConstantsForm(exercise)
+    def is_begun_in(self, segment: Segment) -> bool:
+        """Whether the first line of a function stands there, readable or not."""
+        pattern = rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{self.exercise.id}[ \t]*\("
+        return self.is_one_function and bool(re.search(pattern, segment.text, re.MULTILINE))
 
 
 def shapes_of(names: Collection[str], code: CellCode) -> frozenset[str]:
