@@ -210,27 +210,21 @@ def _no_answer(submission: Submission) -> FoundAnswer:
 # --- judging ----------------------------------------------------------------------------------
 
 
+@dataclass
 class _Session:
     """What is still to be judged, what is being judged, and what is known."""
 
-    def __init__(
-        self,
-        tasks: Mapping[str, AssignedExercise],
-        seed: int,
-        journal: Journal,
-        report: Callable[[Progress], None],
-        keep: Path | None,
-    ) -> None:
-        self._tasks = tasks
-        self._seed = seed
-        self._journal = journal
-        self._report = report
-        self._keep = keep
-        self._progress = Progress()
-        self._waiting: dict[str, deque[_Waiting]] = {}  # by notebook
-        self._again: deque[list[_Waiting]] = deque()  # batches that cost a worker its life
-        self._given_out: dict[str, list[_Waiting]] = {}  # by job
-        self._width = 1
+    _tasks: Mapping[str, AssignedExercise]
+    _seed: int
+    _journal: Journal
+    _report: Callable[[Progress], None]
+    _keep: Path | None
+    _progress: Progress = field(default_factory=Progress)
+    _waiting: dict[str, deque[_Waiting]] = field(default_factory=dict)  # by notebook
+    # Batches that cost a worker its life.
+    _again: deque[list[_Waiting]] = field(default_factory=deque)
+    _given_out: dict[str, list[_Waiting]] = field(default_factory=dict)  # by job
+    _width: int = 1
 
     def add(self, found: Iterable[Graded]) -> None:
         """Put every answer that is not known yet, once, in the queue of its notebook."""

@@ -65,16 +65,7 @@ class Counted:
 
     def stored(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "submission": asdict(self.submission),
-            "answers": [asdict(each) for each in self.answers],
-            "named": sorted(self.named),
-            "in_class": self.in_class,
-            "history": {
-                name: [asdict(event) for event in events] for name, events in self.history.items()
-            },
-            "replaced": dict(self.replaced),
-        }
+        return {**asdict(self), "named": sorted(self.named)}
 
     @classmethod
     def restored(cls, stored: Mapping[str, Any]) -> Counted:
