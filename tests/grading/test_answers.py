@@ -10,7 +10,6 @@ from every_case import every_case
 from notebook_texts import (
     REPOSITORY,
     as_colab_saves,
-    as_format_3,
     as_vscode_saves,
     code,
     handed_in,
@@ -72,7 +71,7 @@ def test_untouched_exercises_have_no_answer(path):
         assert "still" in answer.problem
 
 
-@every_case("save", [as_colab_saves, as_vscode_saves, as_format_3])
+@every_case("save", [as_colab_saves, as_vscode_saves])
 @every_case("number", ["05", "06", "08"])
 def test_every_front_end_gives_the_same_answers(save, number):
     path = notebook_file("solutions", number)
