@@ -16,7 +16,7 @@ from pathlib import Path
 
 from course_lib.wording.findings import CODES
 
-SPEAKING = ("emulator", "diagnosis", "arguments.py", "checking.py", "runtime.py")
+SPEAKING = ("emulator", "diagnosis", "host", "checking.py")
 DEEPEST = 6  # names and functions that are followed from one sentence
 ANY = "any"  # what a finding of whichever code is told besides
 
@@ -52,11 +52,9 @@ CALLS = {
     "rejection": CallPattern(0, 1, 3),
     "Slip": CallPattern(0, 1, 2),
     "Wording": CallPattern(0, 1, 2, usual=ANY),
-    "Explanation": CallPattern(0, 1, 2, around="{{compared}}: {said}.", named="says"),
     "Hypothesis": CallPattern(1, 2, 3),
     "SlipLocation": CallPattern(1, 3, 2, usual=ANY),
     "replace": CallPattern(-1, -1, usual=ANY),
-    "ResidentSlip": CallPattern(-1, 1, usual="wrong-formula", around="… {said} …", named="says"),
     "Stop": CallPattern(0, 1),
     "stopped": CallPattern(3, 1, 2, usual="wrong-formula"),
     "Unusable": CallPattern(1, 0, 2, usual="unsupported", named="reason"),

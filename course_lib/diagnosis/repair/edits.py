@@ -14,6 +14,7 @@ from course_lib.diagnosis.repair.exchanges import (
 )
 from course_lib.diagnosis.repair.expressions import of_expressions
 from course_lib.diagnosis.repair.ingredients import Ingredients
+from course_lib.diagnosis.repair.plain import of_plain_expressions
 from course_lib.diagnosis.repair.statements import of_statements
 from course_lib.diagnosis.repair.together import (
     alike_comparisons,
@@ -27,13 +28,18 @@ from course_lib.emulator.inference.typings import Typing
 
 
 def edits_of(
-    typing: Typing, constants: Sequence[str], given: Collection[str], numbers: Sequence[int] = ()
+    typing: Typing,
+    constants: Sequence[str],
+    given: Collection[str],
+    numbers: Sequence[int] = (),
+    fields: Sequence[str] = (),
 ) -> list[Edit]:
     """Every small change to one function, but for lines that stand where every student is given
-    them; `numbers` may stand in place of its own."""
-    function = Ingredients(typing, constants, numbers)
+    them; of a plain function, `numbers` may stand in place of its own, and `fields` of records."""
+    function = Ingredients(typing, constants, numbers, fields)
     found = [
         *of_expressions(function),
+        *(of_plain_expressions(function) if numbers else ()),
         *of_statements(function),
         *registers_exchanged(function, [()], 2),
         *on_both_axes(function),

@@ -23,6 +23,7 @@ class Ingredients:
         typing: of the function.
         constants: the whole numbers around the function that it names.
         more: numbers that are not in the text, and may be meant.
+        fields: those of the records that a plain function is given, as texts: "device.warp_size".
 
     Attributes:
         nodes: of the function, each with the way to it, in the order of the text.
@@ -35,10 +36,16 @@ class Ingredients:
         cuda: what the text calls the module `cuda`; "" if it does not name it.
     """
 
-    def __init__(self, typing: Typing, constants: Sequence[str], more: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        typing: Typing,
+        constants: Sequence[str],
+        more: Sequence[int] = (),
+        fields: Sequence[str] = (),
+    ) -> None:
         tree, parameters = typing.kernel.tree, typing.kernel.parameters
         assert isinstance(tree, ast.FunctionDef)
-        self.tree, self.typing, self.more = tree, typing, more
+        self.tree, self.typing, self.more, self.fields = tree, typing, more, fields
         self.constants = frozenset(constants)
         self.nodes = list(walk(tree))
         self.at = {path: node for node, path in self.nodes}
@@ -69,6 +76,12 @@ class Ingredients:
             if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 2
         }
         return [*sorted(self.constants), *sorted(numbers)]
+
+    @cached_property
+    def unnamed_fields(self) -> list[str]:
+        """The fields of records that stand nowhere in the text."""
+        named = {ast.unparse(node) for node, _ in self.nodes if isinstance(node, ast.Attribute)}
+        return [field for field in self.fields if field not in named]
 
     @cached_property
     def names_two(self) -> bool:
