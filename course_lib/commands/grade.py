@@ -83,7 +83,7 @@ def _check_packages() -> None:
 
 
 def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
-    from course_lib.grading.engine import grade
+    from course_lib.grading.engine import Grader, grade
     from course_lib.grading.intake.submissions import each_submission
     from course_lib.grading.run_folder import RunFolder
     from course_lib.wording.words import counted
@@ -118,18 +118,9 @@ def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
             line.show(now)
 
         line.begin()
-        rows = grade(
-            submissions,
-            exercises,
-            seed,
-            folder,
-            workplace,
-            settings,
-            report=report,
-            keep=options.out / BATCHES if options.keep_batches else None,
-            only=options.only,
-            overrides=overrides,
-        )
+        keep = options.out / BATCHES if options.keep_batches else None
+        grader = Grader(settings, seed, folder.journal, workplace, report, keep)
+        rows = grade(grader, submissions, exercises, folder, options.only, overrides)
     line.clear()
     for note in line.notes:
         print(f"Note: {note}")
@@ -163,11 +154,10 @@ def _collect(rows: list[GradebookRow], seed: int, folder: Path) -> None:
 
 def _explain(options: argparse.Namespace) -> int:
     """Say how one verdict came to be: what the journal has, or the answer judged anew."""
-    from course_lib.grading.engine import rows_of
+    from course_lib.grading.engine import Grader
     from course_lib.grading.gradebook import scoring
     from course_lib.grading.gradebook.class_list import called
     from course_lib.grading.gradebook.explain import explain
-    from course_lib.grading.judging.batches import read_tasks
     from course_lib.grading.run_folder import RunFolder
 
     student, exercise = options.explain
@@ -195,10 +185,9 @@ def _explain(options: argparse.Namespace) -> int:
             (each, tuple(answer for answer in answers if answer.exercise == exercise))
             for each, answers in meant
         ]
-        tasks = read_tasks(settings.notebooks)
         set_for = scoring.whose(_overrides(folder, options, settings), graded)
-        judged = rows_of(theirs, tasks, seed, folder.journal, _workplace(options), settings)
-        rows = scoring.with_what_is_set(judged, set_for)
+        grader = Grader(settings, seed, folder.journal, _workplace(options))
+        rows = scoring.with_what_is_set(grader.rows(theirs), set_for)
     by_key = {each.submission.key: each for each in counted_there}
     print(
         "\n\n".join(
