@@ -325,7 +325,7 @@ def test_a_killed_worker_leaves_nothing_and_shows_nothing(
 
 WORKER_WITH_A_SPY = """
 import sys
-from course_lib.grading.judging import batch_notebook
+from course_lib.grading.judging import batches
 from course_lib.grading.judging import worker
 spy = '''
 import json, os, sys, time
@@ -333,7 +333,7 @@ with open(%r, "w") as file:
     json.dump([os.getpid(), os.getppid(), dict(os.environ), sys.path, os.getcwd()], file)
 time.sleep(1000)
 ''' % sys.argv[1]
-batch_notebook.SETUP += spy
+batches.SETUP += spy
 worker.run_batch(sys.argv[2])
 """
 
