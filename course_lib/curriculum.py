@@ -7,7 +7,7 @@ all read them from here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pkgutil import iter_modules
@@ -32,6 +32,7 @@ __all__ = [
     "ceil_div",
     "lesson",
     "lesson_with_parts",
+    "lessons_meant",
     "next_lesson",
     "rung",
 ]
@@ -403,6 +404,23 @@ def lesson_with_parts(name: str, among: Sequence[Lesson] = LESSONS) -> tuple[Les
         numbers = ", ".join(each.number for each in among)
         raise KeyError(f"there is no lesson {name!r}; there are {numbers}")
     return found
+
+
+def lessons_meant(names: Iterable[str]) -> list[Lesson]:
+    """The lessons of names and of ranges such as "00-05", each once, in the order of the names.
+
+    Raises:
+        KeyError: for a name that is none, and for a range that ends before it begins.
+    """
+    found: dict[str, Lesson] = {}
+    for name in names:
+        first, dash, last = name.partition("-")
+        begins = LESSONS.index(lesson_with_parts(first)[0])
+        ends = LESSONS.index(lesson_with_parts(last if dash else first)[-1])
+        if ends < begins:
+            raise KeyError(f"{name!r} ends before it begins")
+        found |= {each.number: each for each in LESSONS[begins : ends + 1]}
+    return list(found.values())
 
 
 def next_lesson(this: Lesson) -> Lesson | None:

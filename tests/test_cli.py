@@ -20,16 +20,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from course_lib import cli
-from course_lib.commands import (
-    colab,
-    doctor,
-    environments,
-    lab,
-    lock,
-    prepare,
-    run_lessons,
-    run_tests,
-)
+from course_lib.commands import doctor, environments, lab, lock, prepare, run_lessons, run_tests
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.workshop
@@ -249,11 +240,11 @@ def test_other_arguments_go_to_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_newest_versions_of_colab_are_taken_from_its_list() -> None:
     freeze = "absl-py==1.4\nnumpy==2.2.0\nnumba-cuda==0.23\njupyter-client==7.5\nx @ file:///x\n"
-    lines = colab.newest(freeze).splitlines()
+    lines = environments.newest(freeze).splitlines()
     assert lines[:3] == ["numpy==2.2.0", "numba-cuda==0.23", "jupyter-client==7.5"]
     assert "nbval" in lines and "absl-py==1.4" not in lines
-    with pytest.raises(colab.CannotMake):
-        colab.newest("absl-py==1.4")
+    with pytest.raises(environments.CannotMake):
+        environments.newest("absl-py==1.4")
 
 
 def test_a_python_is_always_found() -> None:

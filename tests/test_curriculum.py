@@ -20,8 +20,7 @@ from course_lib.curriculum import (
     next_lesson,
     rung,
 )
-from course_lib.grading.errors import CannotGrade
-from course_lib.grading.graded import FORMER, GRADED
+from course_lib.grading.records import FORMER, GRADED, CannotGrade
 from course_lib.grading.settings import Settings, exercise_ids
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from packaging.requirements import Requirement
 
-from course_lib.commands import environments, run_tests, upstream
+from course_lib.commands import environments, run_tests
 from course_lib.host import newer_packages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -97,17 +97,17 @@ def test_the_page_says_what_the_table_says() -> None:
 
 
 def test_nothing_is_held_back() -> None:
-    lines = upstream.requirements(PYPROJECT, [], pre=False).split()
+    lines = environments.requirements(PYPROJECT, [], pre=False).split()
     wanted = [Requirement(line) for line in lines]
     assert {spec.operator for each in wanted for spec in each.specifier} == {">="}
     names = {each.name for each in wanted}
-    assert set(upstream.WATCHED) | {"nbval", "nvidia-cuda-nvdisasm", "pytest"} <= names
+    assert set(environments.WATCHED) | {"nbval", "nvidia-cuda-nvdisasm", "pytest"} <= names
     assert tomllib.loads(PYPROJECT)["project"]["name"] not in names
     assert {"nvcc"} in [each.extras for each in wanted]
 
 
 def test_bounds_and_pre_releases_can_be_asked_for() -> None:
-    lines = upstream.requirements(PYPROJECT, ["numpy<2.5"], pre=True).splitlines()
+    lines = environments.requirements(PYPROJECT, ["numpy<2.5"], pre=True).splitlines()
     assert lines[0] == "--pre" and "numpy<2.5" in lines
 
 
@@ -115,8 +115,8 @@ def _lane(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str, status: int
 ) -> tuple[int, str]:
     """The lane with one step, which says this and ends so."""
-    monkeypatch.setattr(upstream, "make", lambda bounds, pre: Path(sys.executable))
-    monkeypatch.setattr(upstream, "versions", lambda python: ["numpy 9.9"])
+    monkeypatch.setattr(environments, "make_newest", lambda bounds, pre: Path(sys.executable))
+    monkeypatch.setattr(environments, "versions", lambda python: ["numpy 9.9"])
     code = f"print({said!r}); raise SystemExit({status})"
     step = run_tests.TestStep("newest: tests", [sys.executable, "-c", code])
     monkeypatch.setattr(run_tests, "upstream_steps", lambda python: [step])
@@ -152,7 +152,7 @@ def test_packages_that_do_not_go_together_are_told(
     def refuse(bounds: list[str], pre: bool) -> Path:
         raise environments.CannotMake("ERROR: ResolutionImpossible")
 
-    monkeypatch.setattr(upstream, "make", refuse)
+    monkeypatch.setattr(environments, "make_newest", refuse)
     assert run_tests.main(["--upstream", "numpy<1"]) == 1
     assert (
         "could not be installed together:\nERROR: ResolutionImpossible" in capsys.readouterr().out

@@ -35,16 +35,11 @@ _STYLE_URL = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 
 @dataclass
 class Page:
-    """What one HTML file refers to.
+    """What one HTML file refers to."""
 
-    Attributes:
-        links: where a reader can click to.
-        fetched: what the browser fetches by itself.
-        anchors: the names within the page that a link can lead to.
-    """
-
-    links: list[str] = field(default_factory=list)
-    fetched: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)  # where a reader can click to
+    fetched: list[str] = field(default_factory=list)  # what the browser fetches by itself
+    # the names within the page that a link can lead to
     anchors: set[str] = field(default_factory=set)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
 from course_lib.tab.requests import answer
 from course_lib.web import escape, json_for_html
 
@@ -15,23 +17,14 @@ HEAD = "from numba import cuda, float32\n\n\n"
 
 @dataclass(frozen=True)
 class Example:
-    """A kernel and its launch.
+    """A kernel and its launch."""
 
-    Attributes:
-        title: what it shows, in a few words.
-        kernel: the name of the function that is launched.
-        text: the source, without the imports.
-        grid: blocks, x first.
-        block: threads per block, x first.
-        arguments: a line of NumPy, or a number, for each parameter.
-    """
-
-    title: str
-    kernel: str
-    text: str
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    arguments: Mapping[str, str]
+    title: str  # what it shows, in a few words
+    kernel: str  # the name of the function that is launched
+    text: str  # the source, without the imports
+    grid: tuple[int, ...]  # blocks, x first
+    block: tuple[int, ...]  # threads per block, x first
+    arguments: Mapping[str, str]  # a line of NumPy, or a number, for each parameter
 
     def as_data(self) -> dict[str, Any]:
         """What the page's fields and a link hold."""
@@ -158,23 +151,10 @@ def mandelbrot(steps):
 )
 EXAMPLES = (SMOOTH, HISTOGRAM, STENCIL, TRANSPOSE, MANDELBROT)
 
-PAGE = """\
----
-html_theme.sidebar_secondary.remove: true
----
-# Playground
-
-Any kernel, any launch. It runs on the emulated GPU in this tab, under every schedule: what is found
-stands at its line, and each line has its counts. The text never leaves this page, unless you copy a
-link to it, and it runs nowhere but in the emulator.
-
-{holder}
-"""
-
 
 def playground_page() -> str:
     """The page in MyST Markdown."""
-    return PAGE.format(holder=holder(EXAMPLES))
+    return filled("playground.md", holder=holder(EXAMPLES))
 
 
 def report_on(example: Example) -> str:
@@ -192,14 +172,23 @@ def holder(examples: Sequence[Example], report: str = "", small: bool = False) -
         report: HTML of what is found in the first one, to begin with.
         small: the kernel, its report and a button, and nothing to choose.
     """
-    first = examples[0].as_data()["text"]
-    data = json_for_html([each.as_data() for each in examples])
-    return (
-        ":::{raw} html\n"
-        f'<div class="ml ml-live ml-playground"{" data-small" if small else ""}>\n'
-        f'<script type="application/json">{data}</script>\n'
-        f'<pre class="given" tabindex="0">{escape(first)}</pre>\n'
-        f'<div class="report" role="region" aria-label="Report"{"" if report else " hidden"}>'
-        f'{report}</div>\n<div class="outputs"></div>\n<div class="figures" hidden></div>\n'
-        "</div>\n:::"
+    return filled(
+        "holder.md",
+        data=json_for_html([each.as_data() for each in examples]),
+        given=examples[0].as_data()["text"],
+        report=report,
+        small=small,
+    ).rstrip("\n")
+
+
+def filled(template: str, **values: object) -> str:
+    """A text of `templates`; what is to be escaped in it says so."""
+    environment = Environment(
+        loader=PackageLoader("course_lib.book"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
+    environment.filters |= {"e": escape, "repr": repr}
+    return environment.get_template(template).render(**values)

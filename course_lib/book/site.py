@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.book.front import front_page
-from course_lib.book.playground import playground_page
+from course_lib.book.playground import filled, playground_page
 from course_lib.book.tab_files import alive, write_tab
 from course_lib.building.notebook import BuildError, Cell, Notebook, dumps, source, tags
 from course_lib.building.own_course import notebook_of
@@ -145,33 +145,6 @@ def _has_words(output: dict[str, Any]) -> bool:
 # click on index.html, is enough.
 
 
-CONFIGURATION = '''\
-"""How Sphinx makes the book; written by `course.py book`."""
-
-project = {title!r}
-html_title = {title!r}
-language = "en"
-extensions = ["myst_nb", "sphinx_copybutton"]
-nb_execution_mode = "off"
-nb_merge_streams = True
-myst_enable_extensions = ["colon_fence"]
-myst_heading_anchors = 3
-exclude_patterns = ["_build", "_root"]
-html_theme = "sphinx_book_theme"
-html_static_path = ["_static"]
-html_extra_path = ["_root"]
-html_css_files = ["book.css", "{live}/live.css"]
-html_js_files = [("{live}/start.js", {{"defer": "defer"}})]
-html_copy_source = False
-html_show_sourcelink = False
-html_last_updated_fmt = None
-html_show_copyright = False
-html_use_index = False
-html_context = {{"default_mode": "auto"}}
-html_theme_options = {options!r}
-'''
-
-
 def write_sources(project: Project, folder: Path) -> None:
     """Write what Sphinx reads: the pages, their style, the configuration.
 
@@ -189,8 +162,8 @@ def write_sources(project: Project, folder: Path) -> None:
     (folder / "_static").mkdir()
     shutil.copy(Path(__file__).with_name("book.css"), folder / "_static")
     live = write_tab(folder / "_static", folder / "_root")
-    configuration = CONFIGURATION.format(
-        title=project.title, options=theme_options(project), live=live
+    configuration = filled(
+        "conf.py.txt", title=project.title, options=theme_options(project), live=live
     )
     (folder / "conf.py").write_text(configuration, encoding="utf-8")
 

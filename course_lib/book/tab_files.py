@@ -15,24 +15,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from course_lib.book.playground import filled
 from course_lib.building import tasks
 from course_lib.building.notebook import Cell, markdown, source, tags
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.tab import bundle, pyodide
-from course_lib.web import escape, read_beside
+from course_lib.web import read_beside
 
 EXERCISE, CHECKED = "exercise", {tasks.CHECK, "check"}
 _MARKER = re.compile(r"# (?:TASK|EXERCISE) ([A-Za-z_]\w*)\n")
-_HOLDER = """\
-<div class="ml ml-live" data-id="{id}" data-lesson="{lesson}" data-title="{title}">
-<div class="given">
-
-```python
-{given}
-```
-
-</div>
-</div>"""
 
 
 def alive(cells: Sequence[Cell]) -> list[Cell]:
@@ -62,12 +53,7 @@ def holder(exercise: Exercise, text: str) -> str:
     hands the answer in as a notebook needs it there.
     """
     given = text if exercise.id in EXERCISES else _MARKER.sub("", text)
-    return _HOLDER.format(
-        id=exercise.id,
-        lesson=exercise.lesson,
-        title=escape(exercise.title),
-        given=given.strip("\n"),
-    )
+    return filled("live_cell.md", exercise=exercise, given=given.strip("\n"))
 
 
 # --- Lays into a site what its live cells need: scripts, the course as one file, where Pyodide ----

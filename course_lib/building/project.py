@@ -31,26 +31,17 @@ _REPOSITORY_LINE = re.compile(r'^Repository\s*=\s*"[^"\n]*"', re.MULTILINE)
 
 @dataclass(frozen=True)
 class Project:
-    """A checkout of the course.
+    """A checkout of the course."""
 
-    Attributes:
-        root: the folder that holds pyproject.toml.
-        repository: "owner/name" on GitHub, or PLACEHOLDER while there is none.
-        version: the version in pyproject.toml.
-        lessons: the lessons that this checkout should hold.
-        ref: the branch or tag that a click leads to.
-        title: the course's name.
-        tasks: the tasks of lessons that a course of one's own keeps; None: all.
-        points: what each exercise counts in a course of one's own; nothing is said of the others.
-    """
-
-    root: Path
-    repository: str = PLACEHOLDER
-    version: str = "0.0.0"
-    lessons: tuple[Lesson, ...] = LESSONS
-    ref: str = REF
-    title: str = TITLE
+    root: Path  # the folder that holds pyproject.toml
+    repository: str = PLACEHOLDER  # "owner/name" on GitHub, or PLACEHOLDER while there is none
+    version: str = "0.0.0"  # the version in pyproject.toml
+    lessons: tuple[Lesson, ...] = LESSONS  # the lessons that this checkout should hold
+    ref: str = REF  # the branch or tag that a click leads to
+    title: str = TITLE  # the course's name
+    # the tasks of lessons that a course of one's own keeps; None: all
     tasks: frozenset[str] | None = None
+    # what each exercise counts in a course of one's own; nothing is said of the others
     points: Mapping[str, Decimal] = field(default_factory=dict)
 
     @property

@@ -21,7 +21,7 @@ from course_lib.building.notebook import (
     stub,
 )
 from course_lib.building.project import Project, git
-from course_lib.curriculum import EXERCISES, LESSONS, PATHFINDER, Lesson, lesson_with_parts
+from course_lib.curriculum import EXERCISES, LESSONS, PATHFINDER, Lesson, lessons_meant
 
 _VERSION = re.compile(r"v?\d+(\.\d+)*")
 
@@ -112,7 +112,6 @@ LEFT_OUT = (
     "build.py",
     "building",
     "commands/book.py",
-    "commands/colab.py",
     "commands/environments.py",
     "commands/grade.py",
     "commands/lock.py",
@@ -130,19 +129,13 @@ _LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first moment that a zip file can hold
 
 @dataclass(frozen=True)
 class Release:
-    """A bundle that is not written yet.
+    """A bundle that is not written yet."""
 
-    Attributes:
-        lessons: what it holds.
-        files: path within the bundle, with slashes, and content; sorted.
-        shows: the files and folders with finished kernels, and the exercises that these answer.
-        because: the lessons that run the rungs of the ladder.
-    """
-
-    lessons: tuple[Lesson, ...]
-    files: Mapping[str, bytes]
+    lessons: tuple[Lesson, ...]  # what it holds
+    files: Mapping[str, bytes]  # path within the bundle, with slashes, and content; sorted
+    # the files and folders with finished kernels, and the exercises that these answer
     shows: Mapping[str, tuple[str, ...]]
-    because: tuple[Lesson, ...] = ()
+    because: tuple[Lesson, ...] = ()  # the lessons that run the rungs of the ladder
 
 
 def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:
@@ -151,16 +144,12 @@ def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:
     Raises:
         BuildError: for a name that is none.
     """
-    meant = {LESSONS[0]}  # JupyterLab opens it first
     try:
-        for name in names:
-            first, dash, last = name.partition("-")
-            begins = LESSONS.index(lesson_with_parts(first)[0])
-            ends = LESSONS.index(lesson_with_parts(last if dash else first)[-1])
-            meant |= set(LESSONS[begins : ends + 1])
+        chosen = lessons_meant(names)
     except KeyError as problem:
         raise BuildError(problem.args[0]) from None
-    return tuple(each for each in LESSONS if each in meant or not names)
+    # JupyterLab opens the first one.
+    return tuple(each for each in LESSONS if not names or each in (LESSONS[0], *chosen))
 
 
 def make_release(project: Project) -> Release:

@@ -256,8 +256,6 @@ def _shown(path: Path) -> str:
 class _Line:
     """The line of progress: what is going on, a bar, and the time that is left."""
 
-    _WIDTH = 20
-
     def __init__(self) -> None:
         self._began = time.monotonic()
 
@@ -266,13 +264,8 @@ class _Line:
             progress.show(text)
             return
         passed = time.monotonic() - self._began
-        done = round(self._WIDTH * passed / max(passed + seconds_left, 1e-9))
-        bar = "#" * done + "." * (self._WIDTH - done)
-        progress.show(f"[{bar}] about {_duration(seconds_left)} left · {text}")
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+        bar = progress.bar(passed / max(passed + seconds_left, 1e-9))
+        progress.show(f"{bar} about {progress.duration(seconds_left)} left · {text}")
 
 
 def _commit() -> str:

@@ -14,7 +14,7 @@ from course_lib.building.notebook import BuildError
 from course_lib.building.project import Project, open_project
 from course_lib.commands.own_course import with_settings
 from course_lib.commands.places import REPOSITORY
-from course_lib.grading.errors import CannotGrade
+from course_lib.grading.records import CannotGrade
 
 DEFAULT = REPOSITORY / "build" / "book"
 MARK = ".matmul-ladder-book"  # a folder that holds it was made here, so it may be replaced

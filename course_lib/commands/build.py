@@ -46,17 +46,12 @@ ADDRESSED = ("README.md", "CONTRIBUTING.md", "CITATION.cff")  # text files that 
 
 @dataclass
 class Expectation:
-    """What the generated files should hold.
+    """What the generated files should hold."""
 
-    Attributes:
-        texts: the text of each file, by its path from the root.
-        superfluous: files that should not be there.
-        problems: what only an author can mend.
-    """
-
+    # the text of each file, by its path from the root
     texts: dict[str, str] = field(default_factory=dict)
-    superfluous: list[str] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    superfluous: list[str] = field(default_factory=list)  # files that should not be there
+    problems: list[str] = field(default_factory=list)  # what only an author can mend
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import datetime
 import glob
 import hashlib
 import importlib.util
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from course_lib.commands.places import REPOSITORY
 
@@ -82,3 +87,115 @@ def _call(command: list[str]) -> None:
     if done.returncode:
         lines = [line for line in done.stdout.splitlines() if "is ignored" not in line]
         raise CannotMake("\n".join(lines[-8:]))
+
+
+# --- A second environment with Colab's versions, so that lessons are tried on what students -------
+# Colab's own system cannot be had here. Its Python and the versions in tests/colab/pins.txt can.
+
+
+COLAB = ".venv-colab"
+LOCK = REPOSITORY / "locks" / "colab.txt"
+PINS = REPOSITORY / "tests" / "colab" / "pins.txt"
+TOOLS = REPOSITORY / "tests" / "colab" / "tools.txt"
+COLABS_PYTHON = (3, 13)
+
+
+def make_colabs(freeze: str = "") -> Path:
+    """The environment's Python; the environment is made first where there is none.
+
+    Args:
+        freeze: what Colab's `pip freeze` says today, to take the versions from there.
+    """
+    wanted = newest(freeze) if freeze else LOCK.read_text(encoding="utf-8")
+    return make(COLAB, find_python([COLABS_PYTHON]), wanted, hashed=not freeze)
+
+
+def newest(freeze: str) -> str:
+    """The lines of a `pip freeze` that name a package of pins.txt, and the tools."""
+    names = {_name(line) for line in PINS.read_text(encoding="utf-8").splitlines()}
+    found = [line for line in freeze.splitlines() if "==" in line and _name(line) in names]
+    if not found:
+        raise CannotMake("None of the packages of tests/colab/pins.txt is in that list.")
+    return "\n".join([*found, TOOLS.read_text(encoding="utf-8")])
+
+
+def _name(requirement: str) -> str:
+    """The package of a line such as "jupyter_client==7.4.9", in the spelling that compares."""
+    return requirement.partition("==")[0].strip().lower().replace("_", "-")
+
+
+# --- An environment with the newest packages of the day, so that what they break is known early ---
+# No version in it is pinned and no upper bound is kept: pip takes the newest that go together.
+# What is known to break, and its mend, stands in `newer_packages`.
+
+
+UPSTREAM = ".venv-upstream"
+WATCHED = ("numpy", "numba", "numba-cuda", "numba-cuda-mlir")
+PYTHONS = ((3, 14), (3, 13), (3, 12))  # the newest NumPy is not made for older ones
+EXTRAS = ("lab", "grade", "test", "compiler")
+
+
+def make_newest(bounds: Sequence[str] = (), pre: bool = False) -> Path:
+    """The environment's Python; the environment is made anew each day, and for other bounds.
+
+    Args:
+        bounds: requirements to keep to, such as "numpy<2.5"; without any, the newest of all.
+        pre: whether versions before their release count.
+
+    Raises:
+        CannotMake: if pip cannot install them; with what it said.
+    """
+    text = requirements((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"), bounds, pre)
+    today = f"# the newest of {datetime.date.today().isoformat()}\n"
+    return make(UPSTREAM, find_python(PYTHONS), today + text, hashed=False)
+
+
+def requirements(pyproject: str, bounds: Sequence[str], pre: bool) -> str:
+    """A requirement file with the project's packages and the watched ones, without upper bounds.
+
+    Lower bounds stay: else pip might go back to versions that the course never had.
+    """
+    project = tomllib.loads(pyproject)["project"]
+    extras = project["optional-dependencies"]
+    listed = [*project["dependencies"], *(line for each in EXTRAS for line in extras[each])]
+    lines = {_without_upper_bound(line) for line in listed if not line.startswith(project["name"])}
+    return "\n".join([*(["--pre"] if pre else []), *sorted(lines), *WATCHED, *bounds, ""])
+
+
+def _without_upper_bound(line: str) -> str:
+    """ "a[b]>=1" from "a[b]>=1,<2 ; marker"."""
+    name = re.match(r"[\w.-]+(\[[\w,.-]*\])?", line)
+    lower = re.search(r">=\s*[\w.]+", line.partition(";")[0])
+    return (name.group() if name else line) + (lower.group() if lower else "")
+
+
+def versions(python: Path) -> list[str]:
+    """A line for each watched package: what is installed, and what newer version could not be."""
+    here = {
+        _normal(each["name"]): each["version"] for each in _pip(python, "list", "--format=json")
+    }
+    report = _pip(
+        python, "install", "--dry-run", "--upgrade", "--no-deps", "--report=-", "--quiet", *WATCHED
+    )
+    newest = {
+        _normal(each["metadata"]["name"]): each["metadata"]["version"]
+        for each in report.get("install", [])
+    }
+    return [
+        f"{name} {here[name]}"
+        + (f"; {newest[name]} is out, but does not go with the others" if name in newest else "")
+        for name in WATCHED
+    ]
+
+
+def _normal(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
+def _pip(python: Path, *arguments: str) -> Any:
+    """What pip says as JSON."""
+    command = [str(python), "-m", "pip", "--disable-pip-version-check", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise CannotMake("\n".join(done.stderr.splitlines()[-8:]))
+    return json.loads(done.stdout)

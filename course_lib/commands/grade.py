@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_lib.commands import progress
-from course_lib.grading.errors import CannotGrade
+from course_lib.grading.records import CannotGrade
 
 if TYPE_CHECKING:
     from course_lib.grading.engine import Progress
+    from course_lib.grading.gradebook.scoring import Overrides
     from course_lib.grading.judging.executors import Workplace
-    from course_lib.grading.overrides import Overrides
     from course_lib.grading.records import GradebookRow
     from course_lib.grading.run_folder import RunFolder
     from course_lib.grading.settings import Settings
@@ -83,7 +83,7 @@ def _check_packages() -> None:
 
 
 def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
-    from course_lib.grading.engine import grade
+    from course_lib.grading.engine import Grader, grade
     from course_lib.grading.intake.submissions import each_submission
     from course_lib.grading.run_folder import RunFolder
     from course_lib.wording.words import counted
@@ -118,18 +118,9 @@ def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
             line.show(now)
 
         line.begin()
-        rows = grade(
-            submissions,
-            exercises,
-            seed,
-            folder,
-            workplace,
-            settings,
-            report=report,
-            keep=options.out / BATCHES if options.keep_batches else None,
-            only=options.only,
-            overrides=overrides,
-        )
+        keep = options.out / BATCHES if options.keep_batches else None
+        grader = Grader(settings, seed, folder.journal, workplace, report, keep)
+        rows = grade(grader, submissions, exercises, folder, options.only, overrides)
     line.clear()
     for note in line.notes:
         print(f"Note: {note}")
@@ -163,11 +154,10 @@ def _collect(rows: list[GradebookRow], seed: int, folder: Path) -> None:
 
 def _explain(options: argparse.Namespace) -> int:
     """Say how one verdict came to be: what the journal has, or the answer judged anew."""
-    from course_lib.grading.engine import rows_of
+    from course_lib.grading.engine import Grader
     from course_lib.grading.gradebook import scoring
     from course_lib.grading.gradebook.class_list import called
     from course_lib.grading.gradebook.explain import explain
-    from course_lib.grading.judging.batches import read_tasks
     from course_lib.grading.run_folder import RunFolder
 
     student, exercise = options.explain
@@ -195,10 +185,9 @@ def _explain(options: argparse.Namespace) -> int:
             (each, tuple(answer for answer in answers if answer.exercise == exercise))
             for each, answers in meant
         ]
-        tasks = read_tasks(settings.notebooks)
         set_for = scoring.whose(_overrides(folder, options, settings), graded)
-        judged = rows_of(theirs, tasks, seed, folder.journal, _workplace(options), settings)
-        rows = scoring.with_what_is_set(judged, set_for)
+        grader = Grader(settings, seed, folder.journal, _workplace(options))
+        rows = scoring.with_what_is_set(grader.rows(theirs), set_for)
     by_key = {each.submission.key: each for each in counted_there}
     print(
         "\n\n".join(
@@ -244,7 +233,7 @@ def _say_what_is_kept(settings: Settings, out: Path) -> None:
 
 def _overrides(folder: RunFolder, options: argparse.Namespace, settings: Settings) -> Overrides:
     """What is set by hand: in the file named, beside the settings, where it was, or here."""
-    from course_lib.grading.overrides import FILE, beside, load_overrides
+    from course_lib.grading.gradebook.scoring import FILE, beside, load_overrides
 
     path = options.overrides or beside(options.settings) or folder.overrides()
     if path == folder.overrides() and path is not None and not path.exists():
@@ -359,7 +348,7 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
 
 
 def _seed(text: str) -> int:
-    from course_lib.grading.record_file import MOST_SEED
+    from course_lib.grading.records import MOST_SEED
 
     if not text.isdecimal() or int(text) > MOST_SEED:
         raise argparse.ArgumentTypeError(f"a seed is a whole number from 0 to {MOST_SEED}")
@@ -411,8 +400,6 @@ def _workplace(options: argparse.Namespace) -> Workplace:
 class _Line:
     """The line of progress: how far, how fast, how long still. In a log, a line now and then."""
 
-    _WIDTH = 20
-
     def __init__(self) -> None:
         self._began = self._said = time.monotonic()
         self._last: Progress | None = None
@@ -438,11 +425,9 @@ class _Line:
             raise self.stopped_by
         if first and now.known:
             print(f"{now.known} of {now.total} answers are known from an earlier run.", flush=True)
-        done = round(self._WIDTH * now.done / max(now.total, 1))
-        bar = "#" * done + "." * (self._WIDTH - done)
         text = f"{now.done} of {now.total} answers{self._speed(now)}"
         if sys.stdout.isatty():
-            progress.show(f"[{bar}] {text}")
+            progress.show(f"{progress.bar(now.done / max(now.total, 1))} {text}")
         elif time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
             self._said = time.monotonic()
             print(text, flush=True)
@@ -453,9 +438,8 @@ class _Line:
         if not judged or not minutes:
             return ""
         rate = judged / minutes
-        left = (now.total - now.done) / rate * 60
-        words = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
-        return f" · {rate:.0f} a minute · about {words} left"
+        left = progress.duration((now.total - now.done) / rate * 60)
+        return f" · {rate:.0f} a minute · about {left} left"
 
     def clear(self) -> None:
         progress.clear()

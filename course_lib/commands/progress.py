@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import sys
 
+WIDTH = 20  # of a bar
+
 
 def show(text: str) -> None:
     """Write over the last line of progress; the next thing printed takes its place."""
@@ -16,3 +18,13 @@ def show(text: str) -> None:
 def clear() -> None:
     """Leave an empty line for what comes next."""
     show("")
+
+
+def bar(share: float) -> str:
+    """How far something is, from 0 to 1."""
+    done = round(WIDTH * share)
+    return f"[{'#' * done}{'.' * (WIDTH - done)}]"
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

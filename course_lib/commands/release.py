@@ -20,7 +20,7 @@ from course_lib.building.release import (
 from course_lib.commands.own_course import with_settings
 from course_lib.commands.places import REPOSITORY
 from course_lib.curriculum import LESSONS, Lesson
-from course_lib.grading.errors import CannotGrade
+from course_lib.grading.records import CannotGrade
 from course_lib.wording.words import counted, joined, plural
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from course_lib.commands import colab, environments, upstream
+from course_lib.commands import environments
 from course_lib.commands.places import REPOSITORY
 from course_lib.host import newer_packages
 
@@ -214,59 +214,43 @@ def long_steps() -> Iterator[TestStep]:
     yield TestStep("long tests", _pytest(PYTHON, "tests", "-m", "long", *in_parallel()))
     yield _browser_step("browser, more", "long")
     yield from compiler_steps("machine code, more", "long")
-    yield from fuzzing_steps()
+    if sys.platform.startswith("linux"):  # random inputs that are steered by what their code does
+        targets = ["tests/grading/test_reader_fuzz.py", "tests/diagnosis/test_fuzz_examination.py"]
+        yield _with("fuzz", "fuzzing", *targets, "-m", "long", "-k", "coverage_guided")
     yield TestStep("Colab: all notebooks", lambda: _nbval(_colab(), NOTEBOOKS))
 
 
-def fuzzing_steps() -> Iterator[TestStep]:
-    """The reader and the checker under random inputs that are steered by what their code does."""
-    if not sys.platform.startswith("linux"):
-        return
-    targets = ["tests/grading/test_reader_fuzz.py", "tests/diagnosis/test_fuzz_examination.py"]
-
-    def tests() -> Command:
-        return _pytest(_environment("fuzz"), *targets, "-m", "long", "-k", "coverage_guided")
-
-    yield TestStep("fuzzing", tests)
+def _with(group: str, name: str, *arguments: str) -> TestStep:
+    """Tests with the packages of a lock of their own, which are installed when it is their turn."""
+    return TestStep(name, lambda: _pytest(_environment(group), *arguments))
 
 
 def live_cell_steps() -> Iterator[TestStep]:
     """The book, and a student's way through its live cells."""
     yield next(book_steps())
     live = ["tests/browser/test_live_cells_in_browser.py", "--confcutdir=tests/browser"]
-    yield TestStep("live cells", lambda: _pytest(_environment("browser"), *live))
+    yield _with("browser", "live cells", *live)
 
 
 def book_steps() -> Iterator[TestStep]:
     """The course as a static site, and what people click: JupyterLab and the site in Chromium."""
-    book = Path("executed", "book")
-
-    def build() -> Command:
-        python = _environment("book")
-        return [python, "-m", "course_lib.cli", "book", "--out", str(book)]
-
-    yield TestStep("book", build)
+    book = ["-m", "course_lib.cli", "book", "--out", str(Path("executed", "book"))]
+    yield TestStep("book", lambda: [_environment("book"), *book])
     yield _browser_step("browser", "not long")
 
 
 def _browser_step(name: str, marks: str) -> TestStep:
     """Each file by one worker, for what is started for one is shared: JupyterLab, and a site."""
-    options = ["-m", marks, *in_parallel(), "--dist=loadfile"]
-    return TestStep(name, lambda: _pytest(_environment("browser"), *BROWSER_TESTS, *options))
+    return _with("browser", name, *BROWSER_TESTS, "-m", marks, *in_parallel(), "--dist=loadfile")
 
 
 def compiler_steps(
     name: str = "machine code", marks: str = "slow and not long"
 ) -> Iterator[TestStep]:
     """What Numba's CUDA compiler makes of kernels; no GPU is needed, but there is none for Macs."""
-    if sys.platform == "darwin":
-        return
-
-    def tests() -> Command:
-        python = _environment("compiler")
-        return _pytest(python, "tests/machine_code", "-m", marks, *in_parallel(), "--dist=loadfile")
-
-    yield TestStep(name, tests)
+    if sys.platform != "darwin":
+        tests = ["tests/machine_code", "-m", marks, *in_parallel(), "--dist=loadfile"]
+        yield _with("compiler", name, *tests)
 
 
 def colab_steps(freeze: str = "") -> Iterator[TestStep]:
@@ -290,8 +274,8 @@ def colab_steps(freeze: str = "") -> Iterator[TestStep]:
 def upstream_lane(bounds: list[str], pre: bool) -> int:
     """Try the newest packages of the day, and name what they break that is known, with its mend."""
     try:
-        python = upstream.make(bounds, pre)
-        print("Today:", *upstream.versions(python), sep="\n  ", flush=True)
+        python = environments.make_newest(bounds, pre)
+        print("Today:", *environments.versions(python), sep="\n  ", flush=True)
     except environments.CannotMake as problem:
         print(f"The newest packages could not be installed together:\n{problem}")
         return 1
@@ -352,7 +336,7 @@ def _environment(group: str) -> str:
 def _colab(freeze: str = "") -> str:
     """The Python of .venv-colab, with the versions that Colab has."""
     with _MAKING["colab"]:
-        return str(colab.make(freeze))
+        return str(environments.make_colabs(freeze))
 
 
 def in_parallel() -> list[str]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from course_lib.diagnosis.problems.table import check_reference
@@ -23,19 +24,23 @@ from course_lib.grading.answers.assembling import (
     text_answer,
 )
 from course_lib.grading.answers.search import find_answers, recognised_exercises
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook import class_list, outputs, scoring
 from course_lib.grading.gradebook.class_list import Graded
-from course_lib.grading.gradebook.scoring import score
+from course_lib.grading.gradebook.scoring import Overrides, score
 from course_lib.grading.gradebook.which_counts import choose, who_stays_and_who_comes
-from course_lib.grading.graded import FORMER, GRADED
 from course_lib.grading.judging.batches import AssignedExercise, Item, batch_notebook, read_tasks
 from course_lib.grading.judging.executors import Workplace, run_all
-from course_lib.grading.judging.journal import Journal, key_of
 from course_lib.grading.judging.worker import Batch, BatchLimits, read_result, run_batch
-from course_lib.grading.overrides import Overrides
-from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement, Submission
-from course_lib.grading.run_folder import RunFolder
+from course_lib.grading.records import (
+    FORMER,
+    GRADED,
+    CannotGrade,
+    FoundAnswer,
+    GradebookRow,
+    Judgement,
+    Submission,
+)
+from course_lib.grading.run_folder import Journal, RunFolder, key_of
 from course_lib.grading.settings import Settings
 from course_lib.registry.entry_checks import BadEntry
 
@@ -45,29 +50,32 @@ _LOG = logging.getLogger(__name__)
 NOT_RECOGNISED = "No answer to an exercise of the course was found in this submission."
 
 
+@dataclass
+class Progress:
+    """How far a run is."""
+
+    total: int = 0  # answers to judge, with those known from earlier runs
+    known: int = 0  # how many earlier runs have judged
+    done: int = 0  # how many are judged
+    # what was found odd on the way, for the instructor
+    notes: list[str] = field(default_factory=list)
+
+
 def grade(
+    grader: Grader,
     submissions: Iterable[Submission],
     exercise_ids: Sequence[str] | None,
-    seed: int,
     folder: RunFolder,
-    workplace: Workplace,
-    settings: Settings,
-    report: Callable[[Progress], None] = lambda progress: None,
-    keep: Path | None = None,
     only: Sequence[str] | None = None,
     overrides: Overrides | None = None,
 ) -> list[GradebookRow]:
     """Grade the submissions and write all outputs into the folder.
 
     Args:
+        grader: finds the answers, and has them judged.
         submissions: gone through once, so they may be read one at a time.
         exercise_ids: what everyone is expected to answer; None: what each submission is about.
-        seed: draws inputs and shapes.
-        folder: where outputs go, and what earlier runs have judged.
-        workplace: where batches are run.
-        settings: the course's own choices.
-        report: called whenever there is progress.
-        keep: a folder for copies of the batch notebooks, to be looked at or run by hand.
+        folder: where outputs go, and what counted in earlier runs.
         only: grade these students alone (all that are given, if none is named), and keep the rows
             of everybody else; None: the submissions are the whole class.
         overrides: what the instructor has set by hand.
@@ -77,8 +85,7 @@ def grade(
             run would be lost.
     """
     earlier = folder.counted()
-    tasks = read_tasks(settings.notebooks)
-    found = find_graded(submissions, exercise_ids, tasks, settings)
+    found = grader.find(submissions, exercise_ids)
     if only is not None:
         found = class_list.chosen(found, only, [each.graded for each in earlier])
     choice = choose(found, earlier, only is not None, folder.out)
@@ -89,8 +96,8 @@ def grade(
             _say(sentence)
     everybody = [each.graded for each in choice.counted]
     set_for = scoring.whose(overrides or Overrides(), everybody)
-    judged = rows_of(everybody, tasks, seed, folder.journal, workplace, settings, report, keep)
-    rows = scoring.with_what_is_set(judged, set_for)
+    rows = scoring.with_what_is_set(grader.rows(everybody), set_for)
+    settings, seed = grader.settings, grader.seed
     folder.replace(lambda new: outputs.write_all(rows, settings, seed, new), choice, rows, _say)
     return rows
 
@@ -99,175 +106,116 @@ def _say(sentence: str) -> None:
     _LOG.warning("Note: %s", sentence)
 
 
-def find_graded(
-    submissions: Iterable[Submission],
-    exercise_ids: Sequence[str] | None,
-    tasks: Mapping[str, AssignedExercise],
-    settings: Settings,
-) -> list[Graded]:
-    """The submissions with their answers; see `grade`."""
-    _check_tasks(exercise_ids, tasks, settings)
-    questions = read_questions(settings.notebooks, settings.questions)
-    return list(_found(submissions, exercise_ids, tasks, questions))
-
-
-def rows_of(
-    found: Sequence[Graded],
-    tasks: Mapping[str, AssignedExercise],
-    seed: int,
-    journal: Journal,
-    workplace: Workplace,
-    settings: Settings,
-    report: Callable[[Progress], None] = lambda progress: None,
-    keep: Path | None = None,
-) -> list[GradebookRow]:
-    """The rows of these answers, judged where they are not known yet; see `grade`."""
-    _check_tasks(
-        dict.fromkeys(
-            each.exercise
-            for _, answers in found
-            for each in answers
-            if each.exercise and each.exercise not in settings.questions
-        ),
-        tasks,
-        settings,
-    )
-    session = _Session(tasks, seed, journal, report, keep)
-    session.add(found)
-    session.judge(workplace)
-    return [
-        score(submission, answer, session.judgement(answer), settings)
-        for submission, answers in found
-        for answer in answers
-    ]
-
-
 @dataclass
-class Progress:
-    """How far a run is.
+class Grader:
+    """Finds the answers of submissions, has them judged, and scores them."""
 
-    Attributes:
-        total: answers to judge, with those known from earlier runs.
-        known: how many earlier runs have judged.
-        done: how many are judged.
-        notes: what was found odd on the way, for the instructor.
-    """
+    settings: Settings  # the course's own choices
+    seed: int  # draws inputs and shapes
+    journal: Journal  # what earlier runs have judged
+    workplace: Workplace  # where batches are run
+    # called whenever there is progress
+    report: Callable[[Progress], None] = lambda progress: None
+    # a folder for copies of the batch notebooks, to be looked at or run by hand
+    keep: Path | None = None
+    _progress: Progress = field(default_factory=Progress)
+    _waiting: dict[str, deque[_Waiting]] = field(default_factory=dict)  # by notebook
+    # batches that cost a worker its life
+    _again: deque[list[_Waiting]] = field(default_factory=deque)
+    _given_out: dict[str, list[_Waiting]] = field(default_factory=dict)  # by job
 
-    total: int = 0
-    known: int = 0
-    done: int = 0
-    notes: list[str] = field(default_factory=list)
+    @cached_property
+    def tasks(self) -> dict[str, AssignedExercise]:
+        return read_tasks(self.settings.notebooks)
 
+    def find(
+        self, submissions: Iterable[Submission], exercise_ids: Sequence[str] | None
+    ) -> list[Graded]:
+        """The submissions with their answers, and without the rest of what was handed in."""
+        self._check_tasks(exercise_ids or ())
+        questions = read_questions(self.settings.notebooks, self.settings.questions)
+        return [self._found(each, exercise_ids, questions) for each in submissions]
 
-def _check_tasks(
-    exercise_ids: Iterable[str] | None, tasks: Mapping[str, AssignedExercise], settings: Settings
-) -> None:
-    for name in exercise_ids or ():
-        if name not in tasks:
-            raise CannotGrade(
-                f"No notebook in {settings.notebooks} has the exercise {name}; there are "
-                f"{', '.join(each for each in tasks if each not in FORMER)}."
-            )
-        try:
-            check_reference(GRADED[name])
-        except BadEntry as problem:
-            raise CannotGrade(str(problem)) from None
+    def rows(self, found: Sequence[Graded]) -> list[GradebookRow]:
+        """The rows of these answers, judged where they are not known yet."""
+        answers = [answer for _, theirs in found for answer in theirs]
+        asked = dict.fromkeys(each.exercise for each in answers if each.exercise)
+        self._check_tasks([each for each in asked if each not in self.settings.questions])
+        self._queue(found)
+        self._judge()
+        return [
+            score(submission, answer, self._judgement(answer), self.settings)
+            for submission, theirs in found
+            for answer in theirs
+        ]
 
+    def _check_tasks(self, exercise_ids: Iterable[str]) -> None:
+        for name in exercise_ids:
+            if name not in self.tasks:
+                raise CannotGrade(
+                    f"No notebook in {self.settings.notebooks} has the exercise {name}; there are "
+                    f"{', '.join(each for each in self.tasks if each not in FORMER)}."
+                )
+            try:
+                check_reference(GRADED[name])
+            except BadEntry as problem:
+                raise CannotGrade(str(problem)) from None
 
-def _found(
-    submissions: Iterable[Submission],
-    exercise_ids: Sequence[str] | None,
-    tasks: Mapping[str, AssignedExercise],
-    questions: Mapping[str, TextQuestion],
-) -> Iterator[Graded]:
-    """Each submission with its answers, and without the rest of what was handed in."""
-    for submission in submissions:
-        expected = exercise_ids
+    def _found(
+        self,
+        submission: Submission,
+        expected: Sequence[str] | None,
+        questions: Mapping[str, TextQuestion],
+    ) -> Graded:
         if expected is None:
             # Whoever answers one exercise of a notebook is asked for all of them.
             about = recognised_exercises(submission)
-            asked = {name: task for name, task in tasks.items() if not task.is_former}
+            asked = {name: task for name, task in self.tasks.items() if not task.is_former}
             notebooks = {asked[name].notebook for name in about if name in asked}
             expected = [
                 name
-                for name, task in tasks.items()
+                for name, task in self.tasks.items()
                 if (name in about if task.is_former else task.notebook in notebooks)
             ]
-        answers = (
-            find_answers(submission, expected, tasks) if expected else (_no_answer(submission),)
-        )
+        answers: tuple[FoundAnswer, ...] = (_no_answer(submission),)
+        if expected:
+            answers = find_answers(submission, expected, self.tasks)
         in_words = [text_answer(submission, each) for each in asked_of(questions, expected)]
-        yield class_list.without_cells(submission), (*answers, *in_words)
+        return class_list.without_cells(submission), (*answers, *in_words)
 
+    # --- judging ------------------------------------------------------------------------------
 
-def _no_answer(submission: Submission) -> FoundAnswer:
-    problems = [submission.problem, *(file.problem for file in submission.files)]
-    return FoundAnswer(
-        "",
-        problem=next(filter(None, problems), NOT_RECOGNISED),
-        needs_review=any(file.is_unread for file in submission.files),
-    )
-
-
-# --- judging ----------------------------------------------------------------------------------
-
-
-class _Session:
-    """What is still to be judged, what is being judged, and what is known."""
-
-    def __init__(
-        self,
-        tasks: Mapping[str, AssignedExercise],
-        seed: int,
-        journal: Journal,
-        report: Callable[[Progress], None],
-        keep: Path | None,
-    ) -> None:
-        self._tasks = tasks
-        self._seed = seed
-        self._journal = journal
-        self._report = report
-        self._keep = keep
-        self._progress = Progress()
-        self._waiting: dict[str, deque[_Waiting]] = {}  # by notebook
-        self._again: deque[list[_Waiting]] = deque()  # batches that cost a worker its life
-        self._given_out: dict[str, list[_Waiting]] = {}  # by job
-        self._width = 1
-
-    def add(self, found: Iterable[Graded]) -> None:
+    def _queue(self, found: Iterable[Graded]) -> None:
         """Put every answer that is not known yet, once, in the queue of its notebook."""
         queued: set[str] = set()
         for submission, answers in found:
-            for answer in answers:
-                if not self._can_be_judged(answer):
-                    continue
+            for answer in filter(self._can_be_judged, answers):
                 key = self._key(answer)
                 if key in queued:
                     continue
                 queued.add(key)
                 self._progress.total += 1
-                if key in self._journal:
+                if key in self.journal:
                     self._progress.known += 1
                     continue
                 waiting = _Waiting(key, f"{submission.key}::{answer.exercise}", answer)
-                notebook = self._tasks[answer.exercise].notebook
+                notebook = self.tasks[answer.exercise].notebook
                 self._waiting.setdefault(notebook, deque()).append(waiting)
         self._progress.done = self._progress.known
 
-    def judgement(self, answer: FoundAnswer) -> Judgement | None:
-        return self._journal[self._key(answer)] if self._can_be_judged(answer) else None
+    def _judgement(self, answer: FoundAnswer) -> Judgement | None:
+        return self.journal[self._key(answer)] if self._can_be_judged(answer) else None
 
-    def judge(self, workplace: Workplace) -> None:
+    def _judge(self) -> None:
         """Have all that is waiting judged."""
-        self._report(self._progress)
+        self.report(self._progress)
         if not self._waiting:
             return
-        self._width = workplace.width
         # Closed whatever happens, so that no worker goes on after an error or Ctrl-C.
-        with closing(run_all(run_batch, workplace, self._next_job)) as results:
+        with closing(run_all(run_batch, self.workplace, self._next_job)) as results:
             for job, result in results:
                 self._take(self._given_out.pop(job), result)
-                self._report(self._progress)
+                self.report(self._progress)
 
     def _take(self, given: Sequence[_Waiting], text: str | None) -> None:
         """Write down what came of a batch; None: its worker died, again and again."""
@@ -279,7 +227,7 @@ class _Session:
         else:  # find out at whose answer
             self._again.extend([each] for each in given)
             return
-        self._journal.add(judged)
+        self.journal.add(judged)
         self._progress.done += len(judged)
 
     def _judged(self, given: Sequence[_Waiting], text: str) -> dict[str, Judgement]:
@@ -288,7 +236,7 @@ class _Session:
         judged = {given[number].key: each for number, each in result.judgements.items()}
         if result.problem is None and len(judged) == len(given):
             return judged
-        self._journal.add(judged)  # of use to the next run
+        self.journal.add(judged)  # of use to the next run
         raise CannotGrade(
             result.problem
             or f"A worker left out {len(given) - len(judged)} of {len(given)} answers; install the "
@@ -300,10 +248,10 @@ class _Session:
         if not batch:
             return None
         names = {each.answer.exercise for each in batch}
-        tasks = {name: task for name, task in self._tasks.items() if name in names}
-        if self._keep:
-            _keep_copy(self._keep, tasks, _items(batch), self._seed)
-        job = Batch(tasks, _items(batch), self._seed, BatchLimits()).to_json()
+        tasks = {name: task for name, task in self.tasks.items() if name in names}
+        if self.keep:
+            _keep_copy(self.keep, tasks, _items(batch), self.seed)
+        job = Batch(tasks, _items(batch), self.seed, BatchLimits()).to_json()
         self._given_out[job] = batch
         return job
 
@@ -314,7 +262,7 @@ class _Session:
         if not self._waiting:
             return []
         left = sum(map(len, self._waiting.values()))
-        fair = -(-left // (2 * self._width))
+        fair = -(-left // (2 * self.workplace.width))
         size = min(max(fair, FEWEST_A_BATCH), MOST_A_BATCH)
         # Later lessons take longer for each answer, so they go first.
         notebook = max(self._waiting)
@@ -326,11 +274,20 @@ class _Session:
 
     def _can_be_judged(self, answer: FoundAnswer) -> bool:
         """Neither missing nor in words."""
-        return answer.exercise in self._tasks and answer.problem is None
+        return answer.exercise in self.tasks and answer.problem is None
 
     def _key(self, answer: FoundAnswer) -> str:
-        context = self._tasks[answer.exercise].context
-        return key_of(answer.exercise, answer.text, context, self._seed)
+        context = self.tasks[answer.exercise].context
+        return key_of(answer.exercise, answer.text, context, self.seed)
+
+
+def _no_answer(submission: Submission) -> FoundAnswer:
+    problems = [submission.problem, *(file.problem for file in submission.files)]
+    return FoundAnswer(
+        "",
+        problem=next(filter(None, problems), NOT_RECOGNISED),
+        needs_review=any(file.is_unread for file in submission.files),
+    )
 
 
 def _keep_copy(

@@ -1,4 +1,4 @@
-"""The records that grading hands from step to step: submissions, answers, judgements, rows.
+"""What grading hands from step to step: submissions, answers, judgements, rows.
 
 Plain frozen data. A judgement crosses a process boundary, so it has a strict JSON form; nothing
 that came from a student is ever unpickled, imported or executed.
@@ -7,13 +7,36 @@ that came from a student is ever unpickled, imported or executed.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
+from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import AUDIENCES, in_words, told
 
+
+class CannotGrade(Exception):
+    """The instructor gave something that cannot be used; the message says what, and the mend."""
+
+
+FORMER: dict[str, str] = {
+    name: task.replaced_by for name, task in TASKS.items() if task.replaced_by
+}  # id -> the exercise that is graded in its place
+
+GRADED: Mapping[str, Exercise] = {
+    each.id: each
+    for each in (*EXERCISES.values(), *(TASKS[name].as_it_was_graded() for name in FORMER))
+}  # today's in the order of the course; then an earlier edition's, asked of those who answered it
+
+
+def why_not_graded(name: str) -> str:
+    """Why a task of a lesson has no points, as the end of a sentence that begins with its name."""
+    return f"is a task of lesson {TASKS[name].lesson}, and tasks are not graded"
+
+
+MOST_SEED = 2**32 - 1
 CellKind = Literal["code", "markdown", "raw"]
 Outcome = Literal["judged", "died", "stopped-by-clock"]
 Verdict = Literal["passed", "partly", "failed", "missing", "needs review"]
@@ -26,34 +49,21 @@ class BadRecord(ValueError):
 
 @dataclass(frozen=True)
 class TextCell:
-    """One cell of a submitted notebook, as text alone.
+    """One cell of a submitted notebook, as text alone."""
 
-    Attributes:
-        kind: "code", "markdown" or "raw", as the file says.
-        text: its source.
-        number: its place in the notebook, from 1, counting cells of every kind.
-    """
-
-    kind: CellKind
-    text: str
-    number: int
+    kind: CellKind  # "code", "markdown" or "raw", as the file says
+    text: str  # its source
+    number: int  # its place in the notebook, from 1, counting cells of every kind
 
 
 @dataclass(frozen=True)
 class SubmittedFile:
-    """One notebook file of a submission.
+    """One notebook file of a submission."""
 
-    Attributes:
-        label: its path within the submissions, cleaned for display.
-        cells: what could be read of it.
-        problem: one sentence if it could not be read; then there are no cells.
-        left_out: it could be read, but does not count; `problem` says why.
-    """
-
-    label: str
-    cells: tuple[TextCell, ...] = ()
-    problem: str | None = None
-    left_out: bool = False
+    label: str  # its path within the submissions, cleaned for display
+    cells: tuple[TextCell, ...] = ()  # what could be read of it
+    problem: str | None = None  # one sentence if it could not be read; then there are no cells
+    left_out: bool = False  # it could be read, but does not count; `problem` says why
 
     @property
     def is_unread(self) -> bool:
@@ -63,101 +73,59 @@ class SubmittedFile:
 
 @dataclass(frozen=True)
 class Submission:
-    """What one student handed in.
+    """What one student handed in."""
 
-    Attributes:
-        student: the name for people to read, cleaned of control characters.
-        key: unique among the submissions, and safe as a file name on every system.
-        files: the notebooks, in the order of their names; of two answers, the later one counts.
-        problem: one sentence if nothing in it could be read.
-        platform: "canvas", "moodle", "blackboard" or "brightspace" where the file names say so.
-        platform_id: the learning platform's own number of the student or participant.
-    """
-
-    student: str
-    key: str
+    student: str  # the name for people to read, cleaned of control characters
+    key: str  # unique among the submissions, and safe as a file name on every system
+    # the notebooks, in the order of their names; of two answers, the later one counts
     files: tuple[SubmittedFile, ...] = ()
-    problem: str | None = None
+    problem: str | None = None  # one sentence if nothing in it could be read
+    # "canvas", "moodle", "blackboard" or "brightspace" where the file names say so
     platform: str | None = None
+    # the learning platform's own number of the student or participant
     platform_id: str | None = None
 
 
 @dataclass(frozen=True)
 class FoundAnswer:
-    """The answer to one exercise in a submission, as text.
+    """The answer to one exercise in a submission, as text."""
 
-    Attributes:
-        exercise: the id.
-        text: what is judged; empty if there is no answer.
-        notes: sentences for student and instructor: which of several definitions counts, what was
-            taken from another cell, what was repaired.
-        problem: one sentence if there is no answer that can be judged.
-        file: the label of its file.
-        cell: the number of its cell.
-        first_line: the line of `text` on which that cell begins; lines before it come from others.
-        needs_review: there is a problem, and yet there may be an answer: a person should look.
-    """
-
-    exercise: str
-    text: str = ""
+    exercise: str  # the id
+    text: str = ""  # what is judged; empty if there is no answer
+    # sentences for student and instructor: which of several definitions counts, what was taken from
+    # another cell, what was repaired
     notes: tuple[str, ...] = ()
-    problem: str | None = None
-    file: str | None = None
-    cell: int | None = None
+    problem: str | None = None  # one sentence if there is no answer that can be judged
+    file: str | None = None  # the label of its file
+    cell: int | None = None  # the number of its cell
+    # the line of `text` on which that cell begins; lines before it come from others
     first_line: int = 1
+    # there is a problem, and yet there may be an answer: a person should look
     needs_review: bool = False
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the examination of one answer found; independent of points and of the clock.
+    """What the examination of one answer found; independent of points and of the clock."""
 
-    Attributes:
-        exercise: the id.
-        findings: errors first, causes before symptoms.
-        held: what holds, one sentence each.
-        numbers_right: every launch gave the right numbers.
-        right_where_even: the launches did whose blocks divide all sizes; see diagnosis.points.
-        shares: the threads of a block hand numbers to each other; see diagnosis.points.
-        launched: how it was launched, where that was not the usual way: a sentence, or "".
-        needs_review: a person should look: the tools, not the answer, may be at fault.
-        outcome: "judged", or what kept it from being judged.
-    """
-
-    exercise: str
-    findings: tuple[Finding, ...] = ()
-    held: tuple[str, ...] = ()
-    numbers_right: bool = False
+    exercise: str  # the id
+    findings: tuple[Finding, ...] = ()  # errors first, causes before symptoms
+    held: tuple[str, ...] = ()  # what holds, one sentence each
+    numbers_right: bool = False  # every launch gave the right numbers
+    # the launches did whose blocks divide all sizes; see diagnosis.points
     right_where_even: bool = False
-    needs_review: bool = False
-    shares: bool = True
-    launched: str = ""
-    outcome: Outcome = "judged"
+    needs_review: bool = False  # a person should look: the tools, not the answer, may be at fault
+    shares: bool = True  # the threads of a block hand numbers to each other; see diagnosis.points
+    launched: str = ""  # how it was launched, where that was not the usual way: a sentence, or ""
+    outcome: Outcome = "judged"  # "judged", or what kept it from being judged
 
     def to_json(self) -> str:
         """One line of JSON with its keys in order, so that equal judgements are equal bytes."""
         findings = [
-            [
-                each.code,
-                each.severity,
-                _wordings(each.message),
-                each.line,
-                _wordings(each.hint),
-            ]
+            [each.code, each.severity, _wordings(each.message), each.line, _wordings(each.hint)]
             for each in self.findings
         ]
-        fields: dict[str, Any] = {
-            "exercise": self.exercise,
-            "findings": findings,
-            "held": list(self.held),
-            "launched": self.launched,
-            "needs_review": self.needs_review,
-            "numbers_right": self.numbers_right,
-            "outcome": self.outcome,
-            "right_where_even": self.right_where_even,
-            "shares": self.shares,
-        }
-        return json.dumps(fields, sort_keys=True)
+        return json.dumps({**vars(self), "findings": findings}, sort_keys=True)
 
     @classmethod
     def from_json(cls, text: str) -> Judgement:
@@ -212,63 +180,39 @@ def _text(value: object) -> str:
 
 @dataclass(frozen=True)
 class Override:
-    """What an instructor has set for one answer.
+    """What an instructor has set for one answer."""
 
-    Attributes:
-        points: instead of the judge's; None leaves those.
-        comment: for the student; empty if there is none.
-    """
-
-    points: Decimal | None = None
-    comment: str = ""
+    points: Decimal | None = None  # instead of the judge's; None leaves those
+    comment: str = ""  # for the student; empty if there is none
 
 
 @dataclass(frozen=True)
 class Standing:
-    """What an instructor has noted about a student.
+    """What an instructor has noted about a student."""
 
-    Attributes:
-        comment: for the student; empty if there is none.
-        late_days: how late the submission was.
-        share: what of the sum of points counts, from 0 to 1.
-    """
-
-    comment: str = ""
-    late_days: int = 0
-    share: Decimal = Decimal(1)
+    comment: str = ""  # for the student; empty if there is none
+    late_days: int = 0  # how late the submission was
+    share: Decimal = Decimal(1)  # what of the sum of points counts, from 0 to 1
 
 
 @dataclass(frozen=True)
 class GradebookRow:
-    """One line of the gradebook: a submission and an exercise.
+    """One line of the gradebook: a submission and an exercise."""
 
-    Attributes:
-        submission: whose it is.
-        exercise: the id; empty if the submission is not about any exercise.
-        points, max_points: after the course's own weights, and what was set by hand; None while
-            they are open. Late days are taken off the sum, by `tables.grade`.
-        verdict: see Verdict; "needs review" never means 0 points, it means that none are decided.
-        reason: one sentence.
-        earned: the points of each property.
-        answer: what was judged, if there was something.
-        judgement: what was found, if it was judged.
-        judged_points: what the judge gave; None if that is open.
-        override: what the instructor has set for this answer.
-        standing: what the instructor has noted about the student.
-    """
-
-    submission: Submission
-    exercise: str
+    submission: Submission  # whose it is
+    exercise: str  # the id; empty if the submission is not about any exercise
+    # after the course's own weights, and what was set by hand; None while they are open. Late days
+    # are taken off the sum, by `tables.grade`.
     points: Decimal | None
     max_points: Decimal
-    verdict: Verdict
-    reason: str
-    earned: dict[str, Decimal] = field(default_factory=dict)
-    answer: FoundAnswer | None = None
-    judgement: Judgement | None = None
-    judged_points: Decimal | None = None
-    override: Override = Override()
-    standing: Standing = Standing()
+    verdict: Verdict  # "needs review" never means 0 points, it means that none are decided
+    reason: str  # one sentence
+    earned: dict[str, Decimal] = field(default_factory=dict)  # the points of each property
+    answer: FoundAnswer | None = None  # what was judged, if there was something
+    judgement: Judgement | None = None  # what was found, if it was judged
+    judged_points: Decimal | None = None  # what the judge gave; None if that is open
+    override: Override = Override()  # what the instructor has set for this answer
+    standing: Standing = Standing()  # what the instructor has noted about the student
 
     @property
     def is_set(self) -> bool:

@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook.class_list import Counted, some
 from course_lib.grading.gradebook.outputs import FEEDBACK, FILES, FOR_MOODLE
 from course_lib.grading.gradebook.which_counts import WhatCounts, what_changed, with_history
-from course_lib.grading.judging.journal import Journal
-from course_lib.grading.record_file import (
-    COUNTED,
-    OF_THE_VERSION_BEFORE,
-    WORK,
-    RunRecord,
-    read_about,
-    read_record,
-)
-from course_lib.grading.records import GradebookRow
+from course_lib.grading.records import MOST_SEED, BadRecord, CannotGrade, GradebookRow, Judgement
 from course_lib.grading.sealed import (
     CHANGED_BY_HAND,
     PRIVATE,
@@ -31,9 +24,173 @@ from course_lib.grading.sealed import (
     FileSet,
     private_folder,
     sealed,
+    unsealed,
     write_sealed,
     write_whole,
 )
+from course_lib.grading.version import grader_version
+
+# --- The journal: remembers judgements from run to run, a line for each ---------------------------
+# A run may be killed at any moment. What stands in the journal completely is used by the next run,
+# and anything else in it is passed over: each line begins with a checksum of the rest.
+
+
+MOST_BYTES_A_LINE = 2**22
+_DIGITS = 32
+
+
+def key_of(exercise: str, text: str, context: str, seed: int) -> str:
+    """The name of everything that a judgement depends on."""
+    parts = json.dumps([exercise, text, context, seed, grader_version()])
+    return hashlib.sha256(parts.encode("ascii")).hexdigest()[:_DIGITS]
+
+
+class Journal:
+    """The judgements of all runs so far, by key."""
+
+    def __init__(self, path: Path) -> None:
+        """Read what there is; `dropped` counts the lines that could not be used."""
+        self.path = path
+        self._file: IO[bytes] | None = None
+        self._known: dict[str, Judgement] = {}
+        self.dropped = 0
+        if path.exists():
+            self._read()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._known
+
+    def __getitem__(self, key: str) -> Judgement:
+        return self._known[key]
+
+    def add(self, judgements: Mapping[str, Judgement]) -> None:
+        """Remember these; they are on the disk when this returns.
+
+        What a crash or a clock ended is remembered for this run only: the next one tries again.
+        """
+        self._known.update(judgements)
+        lines = [
+            _line(key, judgement)
+            for key, judgement in judgements.items()
+            if judgement.outcome == "judged"
+        ]
+        if lines:
+            file = self._open()
+            file.write(b"".join(lines))
+            file.flush()
+            os.fsync(file.fileno())
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _read(self) -> None:
+        with open(self.path, "rb") as file:
+            while line := file.readline(MOST_BYTES_A_LINE):
+                try:
+                    key, judgement = _record(line)
+                except BadRecord:
+                    self.dropped += 1
+                else:
+                    self._known[key] = judgement
+
+    def _open(self) -> IO[bytes]:
+        if self._file is None:
+            self._file = open(self.path, "a+b")  # noqa: SIM115 (closed by close)
+            os.chmod(self.path, PRIVATE)
+            # The run before this one may have been killed in the middle of a line.
+            if self._file.tell():
+                self._file.seek(-1, os.SEEK_END)
+                if self._file.read(1) != b"\n":
+                    self._file.write(b"\n")
+        return self._file
+
+
+def _line(key: str, judgement: Judgement) -> bytes:
+    record = f"{key} {judgement.to_json()}".encode("ascii")
+    return _checksum(record) + b" " + record + b"\n"
+
+
+def _record(line: bytes) -> tuple[str, Judgement]:
+    checksum, _, record = line.rstrip(b"\n").partition(b" ")
+    if checksum != _checksum(record):
+        raise BadRecord("this line was not written completely, or was changed")
+    key, _, text = record.decode("ascii").partition(" ")
+    return key, Judgement.from_json(text)
+
+
+def _checksum(record: bytes) -> bytes:
+    return hashlib.sha256(record).hexdigest()[:_DIGITS].encode("ascii")
+
+
+# --- The two sealed files of a folder of grades ---------------------------------------------------
+
+
+WORK = ".work"
+COUNTED = "counted.json"
+ABOUT = {"seed", "exercises", "settings", "overrides"}
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """What the last complete run has left."""
+
+    # its seed, exercises, settings, and where points are set by hand
+    about: Mapping[str, Any] = field(default_factory=dict)
+    counted: tuple[Counted, ...] = ()  # what counted of each student
+    # the checksums of what stands at each name
+    files: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def sealed(self) -> bytes:
+        counted = [each.stored() for each in self.counted]
+        return sealed({"about": self.about, "counted": counted, "files": self.files})
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """What the runs into a folder are about.
+
+    Raises:
+        Damaged: if the file is not as a run has written it.
+        FileNotFoundError: if there is none.
+    """
+    return _about(unsealed(path.read_bytes()))
+
+
+def _about(found: object) -> dict[str, Any]:
+    if not isinstance(found, dict) or not {"seed"} <= set(found) <= ABOUT:
+        raise Damaged
+    if type(found["seed"]) is not int or not 0 <= found["seed"] <= MOST_SEED:
+        raise Damaged
+    return found
+
+
+def read_record(out: Path, work: Path) -> RunRecord:
+    """What the last complete run has left; nothing if there was none.
+
+    Raises:
+        CannotGrade: if it is damaged or gone: then nobody knows what would be lost.
+    """
+    path = work / COUNTED
+    try:
+        found = unsealed(path.read_bytes())
+        counted = tuple(Counted.restored(each) for each in found["counted"])
+        return RunRecord(_about(found["about"]), counted, found["files"])
+    except FileNotFoundError:
+        if (work / "run.json").exists() and (out / "grades.csv").exists():
+            raise CannotGrade(
+                f"{out} holds grades, but {path} is gone, which says on what; put back a copy, or "
+                "choose another --out."
+            ) from None
+        return RunRecord()
+    except (ValueError, TypeError, KeyError, AttributeError):  # Damaged is a ValueError
+        raise CannotGrade(
+            f"{path} is damaged, and it says who has been graded there, and on what, so nothing "
+            "was changed; put back a copy, or choose another --out."
+        ) from None
+
+
+# --- The folder -----------------------------------------------------------------------------------
 
 
 class RunFolder:
@@ -173,7 +330,7 @@ class RunFolder:
             write_whole(new / WORK / COUNTED, record.sealed())
             known = self._record.files
             gone = [name for name in known if name not in record.files]
-            self._files.replace(known, [*gone, *OF_THE_VERSION_BEFORE], said)
+            self._files.replace(known, gone, said)
         except BaseException:
             with suppress(OSError):  # then the next run does it
                 self._files.undo()
@@ -238,7 +395,7 @@ def _not_usable(out: Path, problem: OSError) -> CannotGrade:
 
 
 def _make_private(out: Path) -> None:
-    """Shut what the version before, or somebody since, left open to others."""
+    """Shut what somebody has opened to others."""
     paths = [out / FOR_MOODLE]
     for folder in (out / WORK, out / FEEDBACK, out / CHANGED_BY_HAND):
         if folder.is_dir() and not folder.is_symlink():

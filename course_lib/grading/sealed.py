@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from course_lib.grading.errors import CannotGrade
+from course_lib.grading.records import CannotGrade
 
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 _DIGITS = 32

@@ -25,11 +25,14 @@ sentence: the file, the key, what to write instead.
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
+import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -40,25 +43,105 @@ from course_lib.curriculum import (
     Exercise,
     Lesson,
     lesson_with_parts,
+    lessons_meant,
 )
-from course_lib.grading.errors import CannotGrade
-from course_lib.grading.graded import GRADED, why_not_graded
-from course_lib.grading.sealed import checksum
-from course_lib.grading.toml_file import TomlFile, meant, short
+from course_lib.grading.records import GRADED, CannotGrade, why_not_graded
+from course_lib.wording.words import decimal
+
+DIGITS = 4  # behind the point of a number
+
+
+class TomlFile:
+    """A TOML file, and what may stand in it; every mistake is one sentence."""
+
+    def __init__(self, path: Path, text: str | None = None) -> None:
+        self.path = path
+        if text is not None:  # as it was read before
+            self.text = text
+
+    def fail(self, sentence: str) -> CannotGrade:
+        """The complaint, for `raise`."""
+        return CannotGrade(f"{self.path}: {sentence}")
+
+    @cached_property
+    def text(self) -> str:
+        """All that stands in the file."""
+        try:
+            return self.path.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise self.fail(f"the file cannot be read ({error.strerror}).") from None
+        except UnicodeDecodeError:
+            raise self.fail("the file is not UTF-8; save it as UTF-8.") from None
+
+    def table(self) -> dict[str, Any]:
+        """The same as a table, with numbers just as they stand there."""
+        try:
+            return tomllib.loads(self.text, parse_float=Decimal)
+        except (ValueError, RecursionError) as error:  # numbers of thousands of digits, too
+            why = " ".join(str(error).split())[:200]
+            hint = "write text in quotes and lists in brackets"
+            raise self.fail(f"this is not TOML ({why}); {hint}.") from None
+
+    def only_known(
+        self, table: Mapping[str, Any], known: Iterable[str], what: str, at: str
+    ) -> None:
+        """Refuse a key that nothing reads."""
+        for name in table:
+            if name in set(known):
+                continue
+            if name in TASKS:
+                raise self.fail(f"{name} {why_not_graded(name)}.")
+            raise self.fail(f"there is no {what} {name!r}{at}; {meant(name, known)}")
+
+    def words(self, value: object, key: str, most: int) -> str:
+        """Text of one line."""
+        text = " ".join(value.split()) if isinstance(value, str) else ""
+        if not text or len(text) > most:
+            raise self.fail(
+                f"`{key}` is {short(value)}; write text of 1 to {most} characters in quotes."
+            )
+        return text
+
+    def number(self, value: object, key: str, most: Decimal | int) -> Decimal:
+        """A number from 0 on, just as it stands there."""
+        if isinstance(value, int | Decimal) and not isinstance(value, bool):
+            number = Decimal(value)
+            if number.is_finite() and 0 <= number <= most and number == round(number, DIGITS):
+                return number
+        raise self.fail(
+            f"`{key}` is {short(value)}; write a number of 0 to {decimal(Decimal(most))}, "
+            f"unquoted, of no more than {DIGITS} decimals."
+        )
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The near match, or all there are, as the end of a sentence."""
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=2, cutoff=0.6)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    return f"there are {', '.join(known)}."
+
+
+def short(value: object) -> str:
+    """A value as a complaint quotes it."""
+    try:
+        text = repr(value)
+        if isinstance(value, Decimal):
+            text = str(value if value.is_finite() else float(value))
+    except ValueError:
+        return "a number of thousands of digits"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+# --- The course's own file ---------------------------------------------------------------------
+
 
 TITLE = "Matmul Ladder"
 MOST_POINTS = 10_000
 MOST_CHARACTERS = 200  # of a title
-KEYS = (
-    "title",
-    "lessons",
-    "exercises",
-    "tasks",
-    "canvas_assignment",
-    "points",
-    "questions",
-    "late",
-)
+OF_GRADES = ("title", "canvas_assignment", "points", "questions", "late")
+KEYS = (*OF_GRADES, "lessons", "exercises", "tasks")
 ANSWER = "answer"  # what a question that is answered in words has points for
 NO_QUESTIONS = ("late_days", "comment")  # overrides.toml has these beside the exercises
 LATE_KEYS = ("per_day", "at_most")
@@ -80,15 +163,10 @@ def usual_points() -> dict[str, dict[str, Decimal]]:
 
 @dataclass(frozen=True)
 class LateRule:
-    """What handing in late costs.
+    """What handing in late costs."""
 
-    Attributes:
-        per_day: the share of the earned points that each day takes.
-        at_most: the share that all days together take.
-    """
-
-    per_day: Decimal
-    at_most: Decimal = Decimal(1)
+    per_day: Decimal  # the share of the earned points that each day takes
+    at_most: Decimal = Decimal(1)  # the share that all days together take
 
     def share_left(self, days: int) -> Decimal:
         """The share of the earned points that still counts."""
@@ -97,31 +175,23 @@ class LateRule:
 
 @dataclass(frozen=True)
 class Settings:
-    """A course's own choices.
+    """A course's own choices."""
 
-    Attributes:
-        title: heads every page.
-        lessons: what the course has, in its order, lesson 00 among it; None: all.
-        exercises: the ids to grade, in the course's order; None if the file leaves that open.
-        tasks: the ids of the tasks that lessons keep; None: all.
-        points: the points of every exercise and property, and of every question in words.
-        canvas_assignment: the column of Canvas's gradebook, as its export spells it: "Title (id)".
-        notebooks: the folder of the instructor's exercise notebooks, where the hints stand.
-        late: what a late day costs; None if the file has no rule for it.
-        file: where the choices were read; None if that is not known.
-        digits: the checksum of the file, as it was then.
-    """
-
-    title: str = TITLE
+    title: str = TITLE  # heads every page
+    # what the course has, in its order, lesson 00 among it; None: all
     lessons: tuple[Lesson, ...] | None = None
+    # the ids to grade, in the course's order; None if the file leaves that open
     exercises: tuple[str, ...] | None = None
-    tasks: tuple[str, ...] | None = None
+    tasks: tuple[str, ...] | None = None  # the ids of the tasks that lessons keep; None: all
+    # the points of every exercise and property, and of every question in words
     points: Mapping[str, Points] = field(default_factory=usual_points)
+    # the column of Canvas's gradebook, as its export spells it: "Title (id)"
     canvas_assignment: str | None = None
+    # the folder of the instructor's exercise notebooks, where the hints stand
     notebooks: Path = OUR_NOTEBOOKS
-    late: LateRule | None = None
-    file: Path | None = None
-    digits: str = ""
+    late: LateRule | None = None  # what a late day costs; None if the file has no rule for it
+    file: Path | None = None  # where the choices were read; None if there is no file
+    text: str = ""  # what stood there
 
     def points_of(self, exercise_id: str) -> Points:
         """The points of each property; none for an exercise that there is not."""
@@ -137,52 +207,41 @@ class Settings:
         mine, all_of_them = self.exercises or (), tuple(GRADED)
         return _place(mine, exercise_id), _place(all_of_them, exercise_id), exercise_id
 
-    def stored(self) -> dict[str, Any]:
-        """What a course has chosen otherwise than this course has it, for JSON."""
-        usual = Settings()
-        own = {k: v for k, v in self.points.items() if v != usual.points.get(k)}
-        known = {
-            "title": self.title if self.title != usual.title else None,
-            "canvas_assignment": self.canvas_assignment,
-            "points": {name: _stored(each) for name, each in own.items()},
-            "notebooks": str(self.notebooks) if self.notebooks != usual.notebooks else None,
-            "late": _stored(vars(self.late)) if self.late else None,
-            "file": [str(self.file), self.digits] if self.file else None,
-        }
-        return {name: value for name, value in known.items() if value}
+    def stored(self) -> dict[str, str]:
+        """What a later run into the same folder needs, for JSON."""
+        file = {"file": str(self.file), "text": self.text} if self.file else {}
+        own = self.notebooks != OUR_NOTEBOOKS
+        return {**file, "notebooks": str(self.notebooks)} if own else file
 
     @classmethod
     def restored(cls, stored: Mapping[str, Any]) -> Settings:
-        """The settings that `stored` has put down."""
-        usual = cls()
-        file, digits = stored.get("file", (None, ""))
-        return cls(
-            title=stored.get("title", usual.title),
-            points={
-                **usual.points,
-                **{name: _restored(each) for name, each in stored.get("points", {}).items()},
-            },
-            canvas_assignment=stored.get("canvas_assignment"),
-            notebooks=Path(stored.get("notebooks", usual.notebooks)),
-            late=LateRule(**_restored(stored["late"])) if "late" in stored else None,
-            file=Path(file) if file else None,
-            digits=digits,
-        )
+        """The settings that `stored` has put down, without what was to be graded.
+
+        Raises:
+            CannotGrade: if the course has changed, and a name in the file's text is gone.
+        """
+        notebooks = Path(stored.get("notebooks", OUR_NOTEBOOKS))
+        if "file" not in stored:
+            return cls(notebooks=notebooks)
+        found = _Reader(Path(stored["file"]), stored["text"]).settings(notebooks)
+        return replace(found, lessons=None, exercises=None, tasks=None)
 
     def choices(self) -> str:
-        """What is chosen otherwise than this course has it, each with where it stands."""
-        found = [name for name in self.stored() if name not in ("file", "notebooks")]
-        parts = [", ".join(found) + (f" from {self.file}" if self.file else "")] if found else []
+        """What the file says about grades, with its name, and whose notebooks these are."""
+        keys = [name for name in tomllib.loads(self.text) if name in OF_GRADES]
+        parts = [f"{', '.join(keys)} from {self.file}"] if keys else []
         if self.notebooks != OUR_NOTEBOOKS:
             parts.append(f"notebooks from {self.notebooks}")
         return "; ".join(parts)
 
     def what_became_of_the_file(self) -> str:
         """What to know about the file where it is no longer what was read; empty if it is."""
-        if self.file is None or (there := digits_of(self.file)) == self.digits:
+        if self.file is None:
             return ""
-        if there is None:
+        if not self.file.is_file():
             return f"{self.file} is gone; what it said still holds."
+        if self.file.read_text(encoding="utf-8-sig", errors="replace") == self.text:
+            return ""
         option = f"`--settings {shlex.quote(str(self.file))}`"
         return f"{self.file} has changed since and was not read: {option} reads it."
 
@@ -192,14 +251,6 @@ class Settings:
 
 def _place(order: Sequence[str], name: str) -> int:
     return order.index(name) if name in order else len(order)
-
-
-def _stored(numbers: Mapping[str, Decimal]) -> dict[str, str]:
-    return {name: str(each) for name, each in numbers.items()}
-
-
-def _restored(numbers: Mapping[str, object]) -> dict[str, Decimal]:
-    return {name: Decimal(str(each)) for name, each in numbers.items()}
 
 
 def total(points: Iterable[Decimal]) -> Decimal:
@@ -216,13 +267,7 @@ def load_settings(path: Path | None, notebooks: Path | None = None) -> Settings:
     folder = notebooks or OUR_NOTEBOOKS
     if path is None:
         return Settings(notebooks=folder)
-    settings = _Reader(path).settings(folder)
-    return replace(settings, file=path.resolve(), digits=digits_of(path) or "")
-
-
-def digits_of(path: Path) -> str | None:
-    """The checksum of a file; None if there is none."""
-    return checksum(path.read_bytes()) if path.is_file() else None
+    return _Reader(path).settings(folder)
 
 
 class _Reader(TomlFile):
@@ -245,6 +290,8 @@ class _Reader(TomlFile):
             else self.words(canvas, "canvas_assignment", MOST_CHARACTERS),
             late=self.late(table["late"]) if "late" in table else None,
             notebooks=notebooks,
+            file=self.path.resolve(),
+            text=self.text,
         )
 
     def names(self, value: object, key: str, what: str) -> list[str]:
@@ -264,19 +311,10 @@ class _Reader(TomlFile):
         return tuple(found if LESSONS[0] in found else [LESSONS[0], *found])
 
     def lessons_meant(self, names: Iterable[str], key: str) -> list[Lesson]:
-        """The lessons of names and ranges, each once."""
-        found: dict[str, Lesson] = {}
-        for name in names:
-            first, dash, last = name.partition("-")
-            try:
-                begins = LESSONS.index(lesson_with_parts(first)[0])
-                ends = LESSONS.index(lesson_with_parts(last if dash else first)[-1])
-            except KeyError as problem:
-                raise self.fail(f"`{key}`: {problem.args[0]}.") from None
-            if ends < begins:
-                raise self.fail(f"`{key}`: {name!r} ends before it begins.")
-            found |= {each.number: each for each in LESSONS[begins : ends + 1]}
-        return list(found.values())
+        try:
+            return lessons_meant(names)
+        except KeyError as problem:
+            raise self.fail(f"`{key}`: {problem.args[0]}.") from None
 
     def exercises(self, value: object, lessons: Sequence[Lesson] | None) -> tuple[str, ...] | None:
         """The exercises in their order; those of the lessons where the file names none."""
@@ -289,13 +327,16 @@ class _Reader(TomlFile):
             found = exercises_meant(names)
         except CannotGrade as problem:
             raise self.fail(f"`exercises`: {problem}") from None
-        for name in found if lessons is not None else ():
-            if GRADED[name].lesson not in {each.number for each in lessons or ()}:
-                raise self.fail(
-                    f"`exercises` has {name}, which belongs to lesson {GRADED[name].lesson}; add "
-                    "that to `lessons`, or take it out."
-                )
+        for name in found:
+            self.refuse_elsewhere("exercises", GRADED[name], lessons)
         return found
+
+    def refuse_elsewhere(self, key: str, each: Exercise, lessons: Sequence[Lesson] | None) -> None:
+        if each.lesson not in {lesson.number for lesson in lessons or LESSONS}:
+            raise self.fail(
+                f"`{key}` has {each.id}, which stands in lesson {each.lesson}; add that to "
+                "`lessons`, or take it out."
+            )
 
     def tasks(self, value: object, lessons: Sequence[Lesson] | None) -> tuple[str, ...]:
         """The tasks that stay."""
@@ -303,11 +344,7 @@ class _Reader(TomlFile):
         found: list[str] = []
         for name in self.names(value, "tasks", 'tasks or lessons, such as ["00-05", "convolve"]'):
             if name in TASKS:
-                if TASKS[name].lesson not in there:
-                    raise self.fail(
-                        f"`tasks` has {name}, which stands in lesson {TASKS[name].lesson}; add "
-                        "that to `lessons`, or take it out."
-                    )
+                self.refuse_elsewhere("tasks", TASKS[name], lessons)
                 found.append(name)
             elif name in GRADED:
                 raise self.fail(f"`tasks` has {name}, which is graded; write it into `exercises`.")

@@ -21,7 +21,7 @@ from course_lib.building.tasks import tasks_of
 from course_lib.commands import release as command
 from course_lib.commands.own_course import with_settings
 from course_lib.curriculum import LESSONS, TASKS, Task
-from course_lib.grading.errors import CannotGrade
+from course_lib.grading.records import CannotGrade
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = """\
@@ -176,7 +176,7 @@ def test_the_first_page_of_the_book_follows(tmp_path: Path) -> None:
         ("lessons = []", "`lessons` is []; write a list of lessons, such as"),
         ('lessons = "05"', "`lessons` is '05'; write a list of lessons, such as"),
         ('lessons = ["05", "05"]', "`lessons` has '05' twice"),
-        ('lessons = ["05"]\nexercises = ["07"]', "transpose_tiled, which belongs to lesson 07"),
+        ('lessons = ["05"]\nexercises = ["07"]', "transpose_tiled, which stands in lesson 07"),
         ('lessons = ["05"]\ntasks = ["put_sevens"]', "there is no task 'put_sevens'; did you mean"),
         ('lessons = ["05"]\ntasks = ["turn_tile"]', "turn_tile, which stands in lesson 07; add"),
         ('tasks = ["matmul_tiled"]', "`tasks` has matmul_tiled, which is graded; write it into"),

@@ -104,13 +104,3 @@ def as_vscode_saves(notebook: dict[str, Any]) -> bytes:
     info = {"name": "python", "version": "3.12.1"}
     saved = {"cells": cells, "metadata": {"language_info": info}, "nbformat": 4}
     return json.dumps(saved, indent=1).encode()
-
-
-def as_format_3(notebook: dict[str, Any]) -> bytes:
-    """Worksheets, `input` for the source of code, headings as cells of their own."""
-    cells = []
-    for cell in notebook["cells"]:
-        key = "input" if cell["cell_type"] == "code" else "source"
-        cells.append({"cell_type": cell["cell_type"], key: cell["source"], "metadata": {}})
-    saved = {"nbformat": 3, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}
-    return json.dumps(saved).encode()

@@ -335,7 +335,7 @@ def test_the_history_is_told(graded: Office, capsys: pytest.CaptureFixture[str])
 @pytest.mark.parametrize("umask", [0o000, 0o022])
 def test_what_is_private_stays_private(graded: Office, umask: int) -> None:
     for path in (graded.out / ".work", graded.out / "feedback"):
-        path.chmod(0o755)  # as the version before left it
+        path.chmod(0o755)
         for below in path.iterdir():
             below.chmod(0o644)
     (graded.out / "feedback/Bo-12.html").write_text("Well done, Bo")
@@ -349,30 +349,3 @@ def test_what_is_private_stays_private(graded: Office, umask: int) -> None:
         assert (graded.out / name).stat().st_mode & 0o777 == 0o700
         for path in (graded.out / name).iterdir():
             assert path.stat().st_mode & 0o777 == 0o600, path
-
-
-def test_a_folder_of_the_version_before_goes_on(
-    graded: Office, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It had a list of the class without a history, and a log of all that was written."""
-    work, before = graded.out / ".work", tree(graded.out)
-    record = json.loads((work / "counted.json").read_text())["holds"]
-    listed = [[each["submission"], each["answers"]] for each in record["counted"]]
-    (work / "class.json").write_text(json.dumps(listed))
-    (work / "written.txt").write_text(
-        "".join(f"{digits} {name}\n" for name, (digits,) in record["files"].items())
-    )
-    (work / "run.json").write_text(json.dumps(record["about"]) + "\n")
-    (work / "counted.json").unlink()
-    graded.hand_in("Bo")
-    assert graded.run(graded.of_the_class())[0] == 0
-    assert "Bo, mat_add: a.ipynb [" in graded.caplog.text
-    after = tree(graded.out)
-    assert set(after) == set(before)
-    assert after["feedback/Cara-13.html"] == before["feedback/Cara-13.html"]
-    (work / "run.json").write_text('{"see')
-    (work / "counted.json").unlink()
-    (work / "class.json").write_text(json.dumps(listed))
-    capsys.readouterr()
-    assert graded.run(graded.of_the_class())[0] == 1
-    assert "run.json is damaged" in capsys.readouterr().err

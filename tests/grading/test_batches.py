@@ -19,11 +19,10 @@ from every_case import every_case
 from grading_helpers import REPOSITORY, RIGHT, WRONG
 
 from course_lib.grading import version
-from course_lib.grading.errors import CannotGrade
-from course_lib.grading.judging import batches, child, worker
+from course_lib.grading.judging import batches, worker
 from course_lib.grading.judging.batches import METADATA, AssignedExercise, Item, read_tasks
 from course_lib.grading.judging.worker import Batch, BatchLimits, read_result, run_batch
-from course_lib.grading.records import Judgement
+from course_lib.grading.records import CannotGrade, Judgement
 
 NASTY = "\"'\\ \x00 \ud800 \u202e {0} %s\n# NBVAL_SKIP\n%%bash\n!touch here\n" + '"""' + "\n')\n"
 
@@ -83,7 +82,7 @@ def test_what_stands_above_an_answer_is_its_context(tasks: dict[str, AssignedExe
 
 
 def test_every_exercise_has_its_task(tasks: dict[str, AssignedExercise]) -> None:
-    from course_lib.grading.graded import GRADED
+    from course_lib.grading.records import GRADED
 
     assert set(tasks) == set(GRADED)
     for name, task in tasks.items():
@@ -236,13 +235,13 @@ def faults(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], str]]:
     setup = batches.SETUP + FAULTS.replace("{", "{{").replace("}", "}}")
     monkeypatch.setattr(batches, "SETUP", setup)
     runs = []
-    end = child._end
+    end = worker._end
 
     def note(process: subprocess.Popen, folder: Path) -> None:
         end(process, folder)
-        runs.append(((folder / child.LOG).read_text().splitlines(), str(folder)))
+        runs.append(((folder / worker.LOG).read_text().splitlines(), str(folder)))
 
-    monkeypatch.setattr(child, "_end", note)
+    monkeypatch.setattr(worker, "_end", note)
     return runs
 
 
@@ -326,7 +325,7 @@ def test_a_killed_worker_leaves_nothing_and_shows_nothing(
 
 WORKER_WITH_A_SPY = """
 import sys
-from course_lib.grading.judging import batch_notebook
+from course_lib.grading.judging import batches
 from course_lib.grading.judging import worker
 spy = '''
 import json, os, sys, time
@@ -334,7 +333,7 @@ with open(%r, "w") as file:
     json.dump([os.getpid(), os.getppid(), dict(os.environ), sys.path, os.getcwd()], file)
 time.sleep(1000)
 ''' % sys.argv[1]
-batch_notebook.SETUP += spy
+batches.SETUP += spy
 worker.run_batch(sys.argv[2])
 """
 
@@ -368,7 +367,7 @@ def test_a_kernel_has_limits(tasks: dict[str, AssignedExercise], tmp_path: Path)
     code += "import resource as r; print(*[r.getrlimit(x)[0] for x in (r.RLIMIT_AS, r.RLIMIT_CPU)])"
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env=child.environment(tmp_path, 77.0, 2**31),
+        env=worker.environment(tmp_path, 77.0, 2**31),
         capture_output=True,
         text=True,
         check=True,
@@ -383,11 +382,11 @@ def test_what_cannot_be_run_is_said(
     """Two attempts that reach no answer: then the tools are at fault, and no row is written."""
     tries = []
 
-    def broken(folder: Path, *_: object) -> child.Ended:
+    def broken(folder: Path, *_: object) -> worker.Ended:
         tries.append(folder)
-        return child.Ended(None, "setup", "no space left")
+        return worker.Ended(None, "setup", "no space left")
 
-    monkeypatch.setattr(child, "run", broken)
+    monkeypatch.setattr(worker, "run", broken)
     batch = Batch(tasks, items(RIGHT), 1, BatchLimits())
     result = read_result(run_batch(batch.to_json()), batch.items)
     assert result.problem == "nbval could not run a batch. It says: no space left"

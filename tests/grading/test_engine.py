@@ -13,15 +13,13 @@ from grading_helpers import RIGHT, UNBOUNDED, WRONG, judge_here, notebook, threa
 
 from course_lib.curriculum import TASKS
 from course_lib.grading import engine
-from course_lib.grading.engine import Progress, find_graded
-from course_lib.grading.errors import CannotGrade
+from course_lib.grading.engine import Grader, Progress
 from course_lib.grading.intake.submissions import each_submission
 from course_lib.grading.judging import worker
-from course_lib.grading.judging.batches import read_tasks
 from course_lib.grading.judging.executors import Workplace
-from course_lib.grading.judging.journal import Journal
 from course_lib.grading.judging.worker import Batch, BatchResult
-from course_lib.grading.records import GradebookRow, Judgement
+from course_lib.grading.records import CannotGrade, GradebookRow, Judgement
+from course_lib.grading.run_folder import Journal
 from course_lib.grading.settings import load_settings
 
 JOBS: list[Batch] = []
@@ -65,11 +63,9 @@ def rows_of(
     """The rows of a class, with the journal in `out`."""
     out.mkdir(exist_ok=True)
     journal = Journal(out / "journal.txt")
-    settings = load_settings(None)
-    tasks = read_tasks(settings.notebooks)
+    grader = Grader(load_settings(None), 7, journal, place or threads(), report)
     try:
-        found = find_graded(list(each_submission(folder)), exercises, tasks, settings)
-        return engine.rows_of(found, tasks, 7, journal, place or threads(), settings, report=report)
+        return grader.rows(grader.find(each_submission(folder), exercises))
     finally:
         journal.close()
 

@@ -17,12 +17,11 @@ from rows_of_a_class import RACY, RIGHT, UNEVEN, row
 from course_lib.building.project import open_project
 from course_lib.commands.own_course import with_settings
 from course_lib.curriculum import EXERCISES
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook.class_report import class_report
 from course_lib.grading.gradebook.feedback import feedback_page
-from course_lib.grading.gradebook.scoring import with_what_is_set
+from course_lib.grading.gradebook.scoring import load_overrides, with_what_is_set
 from course_lib.grading.gradebook.tables import canvas_csv, grades_csv, moodle_csv
-from course_lib.grading.overrides import load_overrides
+from course_lib.grading.records import CannotGrade
 from course_lib.grading.settings import Settings, load_settings
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.judging import executors
 from course_lib.grading.judging.executors import Workplace, dask_cluster, process_pool, run_all
+from course_lib.grading.records import CannotGrade
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals as POSIX has them")
 REPOSITORY = Path(__file__).resolve().parents[2]

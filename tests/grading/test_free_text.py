@@ -13,7 +13,7 @@ from grading_helpers import REPOSITORY, RIGHT, threads
 from course_lib.commands import grade
 from course_lib.grading import engine
 from course_lib.grading.answers.assembling import read_questions
-from course_lib.grading.errors import CannotGrade
+from course_lib.grading.records import CannotGrade
 from course_lib.grading.settings import load_settings
 
 MARK = "<!-- QUESTION why-two -->"

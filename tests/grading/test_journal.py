@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.grading.judging.journal import Journal, key_of
 from course_lib.grading.records import Judgement
+from course_lib.grading.run_folder import Journal, key_of
 from course_lib.wording.findings import finding
 
 ONE = Judgement("mat_add", numbers_right=True, held=("float32 throughout",))
@@ -75,10 +75,10 @@ def test_a_changed_byte_is_noticed(
 
 
 def test_a_record_with_a_right_checksum_is_looked_at_too(tmp_path: Path) -> None:
-    from course_lib.grading.judging import journal
+    from course_lib.grading import run_folder
 
     record = b'one {"exercise": "mat_add", "points": 10}'
-    (tmp_path / "journal").write_bytes(journal._checksum(record) + b" " + record + b"\n")
+    (tmp_path / "journal").write_bytes(run_folder._checksum(record) + b" " + record + b"\n")
     assert known(tmp_path / "journal") == {}
     assert Journal(tmp_path / "journal").dropped == 1
 
@@ -101,5 +101,5 @@ def test_every_part_of_a_key_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     keys = [key_of(*each) for each in [base, *others]]
     assert len(set(keys)) == len(keys)
     assert key_of(*base) == keys[0]
-    monkeypatch.setattr("course_lib.grading.judging.journal.grader_version", lambda: "another")
+    monkeypatch.setattr("course_lib.grading.run_folder.grader_version", lambda: "another")
     assert key_of(*base) != keys[0]

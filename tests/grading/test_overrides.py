@@ -20,16 +20,14 @@ from rows_of_a_class import RACY, UNSUPPORTED, missing, row
 
 from course_lib import cli
 from course_lib.grading import engine
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook.class_report import class_report
 from course_lib.grading.gradebook.explain import explain
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.outputs import junit_xml
-from course_lib.grading.gradebook.scoring import with_what_is_set
+from course_lib.grading.gradebook.scoring import SetForStudent, load_overrides, with_what_is_set
 from course_lib.grading.gradebook.tables import canvas_csv, grade, grades_csv, lateness, moodle_csv
 from course_lib.grading.judging import executors
-from course_lib.grading.overrides import SetForStudent, load_overrides
-from course_lib.grading.records import GradebookRow, Override, Standing
+from course_lib.grading.records import CannotGrade, GradebookRow, Override, Standing
 from course_lib.grading.settings import LateRule, Settings, load_settings
 
 LATE = Settings(late=LateRule(Decimal("0.1"), Decimal("0.5")))

@@ -21,12 +21,11 @@ from hypothesis import strategies as st
 from notebook_texts import REPOSITORY, notebook_file, tasks
 
 from course_lib.grading.answers.search import find_answers, recognised_exercises
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.intake import reading
-from course_lib.grading.intake.naming import Owner, displayed, keys_of, owner_of
+from course_lib.grading.intake.layout import Owner, displayed, keys_of, owner_of
 from course_lib.grading.intake.reading import Unreadable, read_cells
 from course_lib.grading.intake.submissions import each_submission
-from course_lib.grading.records import Submission, SubmittedFile, TextCell
+from course_lib.grading.records import CannotGrade, Submission, SubmittedFile, TextCell
 
 SOLVED = [
     json.loads(notebook_file("solutions", number).read_bytes()) for number in ("05", "06", "08")

@@ -23,10 +23,8 @@ from rows_of_a_class import (
 
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.report import FATAL, earned_points, lost_properties
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook.scoring import score
-from course_lib.grading.graded import GRADED
-from course_lib.grading.records import FoundAnswer, Judgement
+from course_lib.grading.records import GRADED, CannotGrade, FoundAnswer, Judgement
 from course_lib.grading.settings import Settings, exercise_ids, load_settings
 from course_lib.wording.findings import CODES, finding
 

@@ -17,11 +17,10 @@ import pytest
 from every_case import every_case
 from notebook_texts import saved
 
-from course_lib.grading.errors import CannotGrade
-from course_lib.grading.intake import naming, submissions, zips
-from course_lib.grading.intake.naming import Owner, displayed, keys_of, owner_of
+from course_lib.grading.intake import layout, listing, submissions
+from course_lib.grading.intake.layout import Owner, displayed, keys_of, owner_of
 from course_lib.grading.intake.submissions import each_submission
-from course_lib.grading.records import Submission
+from course_lib.grading.records import CannotGrade, Submission
 
 NOTEBOOK = saved([("code", "# EXERCISE mat_add\n")])
 STAMP = (2026, 1, 31, 12, 30, 0)
@@ -427,7 +426,7 @@ def test_keys_are_unique_and_safe_on_every_disk():
     for key in keys:
         assert key.isascii() and key == key.strip("-._ ") and 0 < len(key) <= 140
         assert not set(key) & set('<>:"/\\|?*\0 %$`;~')
-        assert not naming._RESERVED.fullmatch(key)
+        assert not layout._RESERVED.fullmatch(key)
 
 
 def test_a_key_follows_from_its_owner_alone_unless_two_collide():
@@ -504,10 +503,10 @@ def test_links_pipes_and_sockets_are_neither_followed_nor_opened(tmp_path):
 
 
 def test_a_file_that_becomes_a_pipe_while_it_is_listed_does_not_block(tmp_path, monkeypatch):
-    from course_lib.grading.intake import folders
+    from course_lib.grading.intake import listing
 
     write(tmp_path, "s1.ipynb")
-    entry = next(folders.entries_of(tmp_path))
+    entry = next(listing.entries_of_folder(tmp_path))
     (tmp_path / "s1.ipynb").unlink()
     os.mkfifo(tmp_path / "s1.ipynb")
     with pytest.raises(submissions.Unreadable, match="not a file"):
@@ -529,9 +528,9 @@ def test_a_file_that_cannot_be_opened(tmp_path, monkeypatch):
 
 
 def test_folders_beyond_all_measure(tmp_path, monkeypatch):
-    from course_lib.grading.intake import folders
+    from course_lib.grading.intake import listing
 
-    monkeypatch.setattr(folders, "MAX_ENTRIES", 10)
+    monkeypatch.setattr(listing, "MAX_ENTRIES", 10)
     write(tmp_path, *(f"s1/{number}.ipynb" for number in range(11)))
     write(tmp_path, "s2/" + "d/" * 14 + "x.ipynb", "s3/x.ipynb")
     write(tmp_path, *(f"s4/{number}/{x}.ipynb" for number in range(4) for x in range(4)))
@@ -683,7 +682,7 @@ def test_archives_of_many_entries(tmp_path, monkeypatch):
     write(tmp_path / "class", "s2.ipynb")
     class_ = found(tmp_path / "class")
     assert "5,000" in class_["s1"].problem and class_["s2"].problem is None
-    monkeypatch.setattr(zips, "MAX_ENTRIES", 5000)
+    monkeypatch.setattr(listing, "MOST_LISTED", 5000)
     with pytest.raises(CannotGrade, match="lists more than 5,000 files"):
         in_zip(tmp_path, many)
 

@@ -1,6 +1,6 @@
 """Where the answers are in a submission, and what text each of them is.
 
 Owns: markers and names, cells as statements, an answer put together from several cells.
-May import: `errors`, `graded`, `records`.
+May import: `records`.
 Start with: `search`, then `assembling`.
 """

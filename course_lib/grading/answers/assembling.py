@@ -11,8 +11,7 @@ from pathlib import Path
 from course_lib.building.notebook import BuildError, exercise_id, read, source
 from course_lib.grading.answers.segments import Segment, read_code
 from course_lib.grading.answers.statements import Statement, may_be_taken
-from course_lib.grading.errors import CannotGrade
-from course_lib.grading.records import FoundAnswer, Submission
+from course_lib.grading.records import CannotGrade, FoundAnswer, Submission
 
 MAX_PIECES = 60
 MAX_PIECES_CHARACTERS = 20_000
@@ -32,32 +31,20 @@ _Index = Mapping[str, Sequence[tuple[Segment, Statement]]]
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What the instructor's notebook defines around an answer.
+    """What the instructor's notebook defines around an answer."""
 
-    Attributes:
-        names: all that it defines.
-        shapes: how; see Statement.
-    """
-
-    names: frozenset[str]
-    shapes: frozenset[str]
+    names: frozenset[str]  # all that it defines
+    shapes: frozenset[str]  # how; see Statement
 
 
 @dataclass(frozen=True)
 class Assembled:
-    """An answer's text.
+    """An answer's text."""
 
-    Attributes:
-        text: the pieces, and then the cell.
-        first_line: the line on which the cell begins.
-        notes: what came from elsewhere, and what was left out.
-        needed: the names that the answer needs, its own among them.
-    """
-
-    text: str
-    first_line: int
-    notes: tuple[str, ...]
-    needed: frozenset[str]
+    text: str  # the pieces, and then the cell
+    first_line: int  # the line on which the cell begins
+    notes: tuple[str, ...]  # what came from elsewhere, and what was left out
+    needed: frozenset[str]  # the names that the answer needs, its own among them
 
 
 @dataclass(frozen=True)
@@ -226,20 +213,13 @@ MOST_CHARACTERS = 20_000  # of an answer
 
 @dataclass(frozen=True)
 class TextQuestion:
-    """A question that is answered in words.
+    """A question that is answered in words."""
 
-    Attributes:
-        id: the word in its mark.
-        notebook: the name of the file it stands in, without the suffix.
-        statement: the cell of text above its own.
-        given: what stands in its cell before a student writes.
-        beside: the exercises of its notebook; it is asked with these, or always if there are none.
-    """
-
-    id: str
-    notebook: str
-    statement: str
-    given: str
+    id: str  # the word in its mark
+    notebook: str  # the name of the file it stands in, without the suffix
+    statement: str  # the cell of text above its own
+    given: str  # what stands in its cell before a student writes
+    # the exercises of its notebook; it is asked with these, or always if there are none
     beside: frozenset[str]
 
 

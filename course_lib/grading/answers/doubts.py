@@ -15,8 +15,7 @@ from course_lib.curriculum import Exercise
 from course_lib.emulator.language.bindings import ANY, Binding
 from course_lib.grading.answers.segments import Segment
 from course_lib.grading.answers.statements import Statement, may_be_taken
-from course_lib.grading.graded import FORMER, GRADED
-from course_lib.grading.records import Submission
+from course_lib.grading.records import FORMER, GRADED, Submission
 
 Place = Callable[[Segment], str]
 
@@ -221,16 +220,12 @@ _MOST_NAMES = 3
 
 @dataclass(frozen=True)
 class Absence:
-    """Why no answer was found.
+    """Why no answer was found."""
 
-    Attributes:
-        reason: one or two sentences.
-        needs_review: there may be one all the same: a file that nobody could read, a whole
-            function under another name, or the answer to the exercise that was graded in its
-            place before. Then nobody should get 0 for nothing.
-    """
-
-    reason: str
+    reason: str  # one or two sentences
+    # there may be one all the same: a file that nobody could read, a whole function under another
+    # name, or the answer to the exercise that was graded in its place before. Then nobody should
+    # get 0 for nothing
     needs_review: bool = False
 
 

@@ -13,17 +13,13 @@ from functools import cached_property
 from typing import Protocol
 
 from course_lib.curriculum import Exercise
-from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.grading.answers.assembling import assemble, surroundings
 from course_lib.grading.answers.doubts import doubt_about, doubt_without_answer, why_none
-from course_lib.grading.answers.segments import Segment, form_of, read_code, segments_of, shapes_of
-from course_lib.grading.graded import FORMER, GRADED
-from course_lib.grading.records import FoundAnswer, Submission
+from course_lib.grading.answers.segments import Form, Segment, read_code, segments_of, shapes_of
+from course_lib.grading.records import FORMER, GRADED, FoundAnswer, Submission
 
 _MOST_CONTINUATIONS = 8
 _FARTHEST_CONTINUATION = 24  # cells below, with those that are empty or text
-# A search tries to read no more than this as one, so that its cost stays linear.
-_MOST_JOINED_CHARACTERS = 200_000
 _MOST_NOTES = 6
 
 
@@ -77,13 +73,13 @@ def _is_about(segment: Segment, exercise: Exercise) -> bool:
         return False
     if segment.code.error and segment.mentions(exercise.id):
         # It was begun, and a colon is missing: the examination says so.
-        return segment.runs and form_of(exercise).is_begun_in(segment)
+        return segment.runs and Form(exercise).is_begun_in(segment)
     return _defines(segment, exercise)
 
 
 def _defines(segment: Segment, exercise: Exercise) -> bool:
     """Whether a segment defines what an exercise asks for, complete or not."""
-    return form_of(exercise).is_defined_in(segment)
+    return Form(exercise).is_defined_in(segment)
 
 
 def _is_indented(segment: Segment) -> bool:
@@ -110,7 +106,7 @@ class _Search:
         given: Given | None,
     ) -> None:
         self.exercise = exercise
-        self.form = form_of(exercise)
+        self.form = Form(exercise)
         self.submission = submission
         self.segments = segments
         self.stub = self._shapes(given.stub) if given else frozenset()
@@ -118,7 +114,6 @@ class _Search:
         around = (given.context, given.stub) if given else ()
         self.as_given = frozenset[str]().union(*(surroundings(each).shapes for each in around))
         self.marked_files = {each.file for each in segments if each.marker == exercise.id}
-        self.left_to_join = _MOST_JOINED_CHARACTERS
         self.mine = [each for each in segments if self._may_answer(each)]
 
     def answer(self) -> FoundAnswer:
@@ -176,45 +171,25 @@ class _Search:
         """What tells whether an answer is still the one that was given."""
         return shapes_of(self.form.names, read_code(text))
 
-    # --- answers that were split --------------------------------------------------------------
+    # --- answers over several cells -----------------------------------------------------------
 
     @cached_property
     def complete(self) -> list[Segment]:
-        """The complete answers in code, each with the cells over which it was split."""
-        found = list(self._complete())
+        """The complete answers in code; constants with the cells below that set more of them."""
+        found = [each for each in map(self._whole, self.mine) if self._is_complete_code(each)]
         # What carries on an answer is no answer of its own.
         taken = {(each.file, cell) for each in found for cell in each.continued_in}
         return [each for each in found if (each.file, each.cell) not in taken]
 
-    def _complete(self) -> Iterator[Segment]:
-        for segment in self.mine:
-            if not segment.is_code:
-                continue
-            if self._is_complete(segment):
-                if segment.runs:
-                    yield self._continued(segment)
-            elif segment.marker == self.exercise.id or self.form.is_begun_in(segment):
-                joined = self._continued(segment)
-                if joined is not segment and self._is_complete(joined):
-                    yield joined
+    def _is_complete_code(self, segment: Segment) -> bool:
+        return segment.is_code and self._is_complete(segment) and segment.runs
 
-    def _continued(self, segment: Segment) -> Segment:
-        """A segment with the cells below it that carry it on."""
-        if not self.form.is_one_function:
-            return self._with_more_constants(segment)
-        joins = [segment]
-        for following in self._rest_of(segment) if self.left_to_join > 0 else ():
-            joins.append(joins[-1].joined(following))
-        # The longest comes first: cut in the middle of a loop, the first parts say nothing alone.
-        for join in reversed(joins[1:]):
-            self.left_to_join -= len(join.text)
-            if self.left_to_join < 0:
-                break
-            if join.code.error is None and self._is_complete(join):
-                return join
-        return segment
-
-    def _with_more_constants(self, segment: Segment) -> Segment:
+    def _whole(self, segment: Segment) -> Segment:
+        """A segment, with more constants where it is an answer, or says that it is one."""
+        if self.form.is_one_function or not segment.is_code:
+            return segment
+        if segment.marker != self.exercise.id and not self._is_complete(segment):
+            return segment
         names = frozenset(self.form.names)
         for following in self._below(segment):
             statements = following.code.statements
@@ -224,22 +199,6 @@ class _Search:
                 break
             segment = segment.joined(following)
         return segment
-
-    def _rest_of(self, segment: Segment) -> Iterator[Segment]:
-        """The cells that may be the rest of a function: none of them can stand for itself."""
-        size = len(segment.text)
-        for number, following in enumerate(self._below(segment)):
-            size += len(following.text) + 1
-            # A head that is no Python may end just above its `def`.
-            is_first_of_broken = number == 0 and segment.code.error is not None
-            if not (is_first_of_broken or _is_indented(following)):
-                return
-            # A cell that calls or launches the answer tries it out.
-            if _is_indented(following) and self._calls_it(following):
-                return
-            if size > MAX_SOURCE_CHARACTERS:
-                return
-            yield following
 
     def _calls_it(self, segment: Segment) -> bool:
         pattern = rf"(?<!def )\b{self.exercise.id}[ \t]*[\[(]"
@@ -262,17 +221,16 @@ class _Search:
             yield following
 
     def _unused_rest(self, chosen: Segment) -> str | None:
-        """Says that a cell below looks like the rest of the answer, but was not used."""
+        """Says that a cell below looks like the rest of the answer: Jupyter would not take it so,
+        and no more do we."""
         if not self.form.is_one_function:
             return None
         for following in self._below(chosen):
-            if following.cell in chosen.continued_in:
-                continue
             if not _is_indented(following) or self._calls_it(following):
                 return None
             return (
                 f"{self._place(following).capitalize()} begins indented, like the rest of a "
-                "function, but could not be read as a part of the answer."
+                "function, and is no part of the answer."
             )
         return None
 
@@ -281,7 +239,7 @@ class _Search:
     def _found(self, chosen: Segment, others: Sequence[Segment], *notes: str) -> FoundAnswer:
         assembled = assemble(chosen, self.form.names, self.segments, self.given)
         doubt = doubt_about(self.exercise, chosen, assembled.needed, self.segments, self._place)
-        if doubt:
+        if doubt := doubt or self._unused_rest(chosen):
             return self._unclear(chosen, doubt)
         notes = (*notes, *self._notes(chosen, others), *chosen.code.repairs, *assembled.notes)
         return FoundAnswer(
@@ -309,7 +267,7 @@ class _Search:
             problem = f"{self._place(chosen).capitalize()} cannot be judged: {code.error}."
             return self._unclear(chosen, problem)
         doubt = doubt_about(self.exercise, chosen, [self.exercise.id], self.segments, self._place)
-        if doubt:
+        if doubt := doubt or self._unused_rest(chosen):
             return self._unclear(chosen, doubt)
         notes = (*self._notes(chosen, [chosen]), *code.repairs)
         return FoundAnswer(
@@ -320,15 +278,12 @@ class _Search:
         if chosen.continued_in:
             cells = ", ".join(map(str, (chosen.cell, *chosen.continued_in)))
             yield f"The answer was split over several cells ({cells}), which are read as one."
-        if unused := self._unused_rest(chosen):
-            yield unused
         if len(complete) > 1:
             yield self._which_counts(chosen, complete)
         for each in self.mine:
             if each.order > chosen.order and self._is_broken(each):
-                if each.cell not in chosen.continued_in:
-                    why = each.code.error or "it is no function definition"
-                    yield f"A later answer in {self._place(each)} cannot be read: {why}."
+                why = each.code.error or "it is no function definition"
+                yield f"A later answer in {self._place(each)} cannot be read: {why}."
         later = [file for file in self.marked_files if file > chosen.file]
         if later and chosen.file in self.marked_files:
             label = self.submission.files[max(later)].label

@@ -9,18 +9,15 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
 
 from course_lib.curriculum import Exercise
 from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.emulator.language.bindings import ANY, Binding
 from course_lib.grading.answers.statements import Statement, statements_of
-from course_lib.grading.graded import GRADED
-from course_lib.grading.records import Submission, SubmittedFile, TextCell
+from course_lib.grading.records import GRADED, Submission, SubmittedFile, TextCell
 
 # Cell magics whose cell Python runs; below any other one, a cell is text.
 # `%%timeit` runs it too, but in a function of its own, where nothing stays.
@@ -34,25 +31,15 @@ _TIMED = re.compile(r"([ \t]*)%time(?:it)?[ \t]+(?=[^ \t-])")
 
 @dataclass(frozen=True)
 class CellCode:
-    """A cell as Python.
+    """A cell as Python."""
 
-    Attributes:
-        text: with what is no Python made a comment.
-        statements: what it says; empty if it is not valid.
-        error: why it is not valid, in a few words with the line, or None.
-        is_too_long: it is not valid because no more than this is read.
-        was_run: Python would have run it, below its cell magic.
-        repairs: what was made a comment, one sentence each.
-        commands: what commands to Jupyter bind, such as `%run other.py`.
-    """
-
-    text: str
-    statements: tuple[Statement, ...] = ()
-    error: str | None = None
-    is_too_long: bool = False
-    was_run: bool = True
-    repairs: tuple[str, ...] = ()
-    commands: tuple[Binding, ...] = ()
+    text: str  # with what is no Python made a comment
+    statements: tuple[Statement, ...] = ()  # what it says; empty if it is not valid
+    error: str | None = None  # why it is not valid, in a few words with the line, or None
+    is_too_long: bool = False  # it is not valid because no more than this is read
+    was_run: bool = True  # Python would have run it, below its cell magic
+    repairs: tuple[str, ...] = ()  # what was made a comment, one sentence each
+    commands: tuple[Binding, ...] = ()  # what commands to Jupyter bind, such as `%run other.py`
 
 
 def read_code(text: str) -> CellCode:
@@ -179,31 +166,19 @@ _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
 
 @dataclass(frozen=True)
 class Segment:
-    """A cell, or the part of one that begins at a marker.
+    """A cell, or the part of one that begins at a marker."""
 
-    Attributes:
-        order: its place among all segments of the submission.
-        file: the place of its file.
-        label: the label of its file.
-        cell: the number of its cell.
-        text: of the whole segment; lines of the cell above it are empty, so that lines agree.
-        marker: the exercise that it says it answers.
-        is_code: the front end takes it for code.
-        in_lesson: it stands in a notebook of a lesson, whose kernels are ours.
-        is_experiment: it stands below "Break it", where the exercise asks for broken copies.
-        continued_in: the cells that were joined to it, because it was split.
-    """
-
-    order: int
-    file: int
-    label: str
-    cell: int
-    text: str
-    marker: str | None
-    is_code: bool
-    in_lesson: bool = False
+    order: int  # its place among all segments of the submission
+    file: int  # the place of its file
+    label: str  # the label of its file
+    cell: int  # the number of its cell
+    text: str  # of the whole segment; lines of the cell above it are empty, so that lines agree
+    marker: str | None  # the exercise that it says it answers
+    is_code: bool  # the front end takes it for code
+    in_lesson: bool = False  # it stands in a notebook of a lesson, whose kernels are ours
+    # it stands below "Break it", where the exercise asks for broken copies
     is_experiment: bool = False
-    continued_in: tuple[int, ...] = ()
+    continued_in: tuple[int, ...] = ()  # the cells that were joined to it, because it was split
 
     @cached_property
     def code(self) -> CellCode:
@@ -322,64 +297,23 @@ def _unfenced(text: str) -> str:
 # --- What an answer looks like in a student's cells: one function, or some constants --------------
 
 
-class Form(ABC):
-    """How to recognise the answer to an exercise.
-
-    Attributes:
-        is_one_function: it may be found by its name anywhere, and be cut in two by a cell's end.
-    """
-
-    is_one_function: ClassVar[bool]
+class Form:
+    """How to recognise the answer to an exercise: a function of its name, or some numbers."""
 
     def __init__(self, exercise: Exercise) -> None:
         self.exercise = exercise
         self.names = exercise.names_to_define
+        # It may be found by its name anywhere.
+        self.is_one_function = exercise.kind.is_function
 
-    @abstractmethod
+    def _definitions(self, segment: Segment) -> list[Statement]:
+        bound = segment.binding(self.exercise.id)
+        return [each for each in bound if each.kind == "function" or each.makes]
+
     def is_defined_in(self, segment: Segment) -> bool:
         """Whether all that is asked for stands there, complete or not."""
-
-    @abstractmethod
-    def is_changed_in(self, segment: Segment, given: frozenset[str]) -> bool:
-        """Whether what is defined there is more than what was given."""
-
-    @abstractmethod
-    def is_attempted_in(self, segment: Segment, marked: bool) -> bool:
-        """Whether a cell without the definition tries to answer all the same."""
-
-    def is_begun_in(self, segment: Segment) -> bool:
-        """Whether the first line of a definition stands there, readable or not."""
-        return False
-
-
-class FunctionForm(Form):
-    """A function with the exercise's name."""
-
-    is_one_function = True
-
-    def is_defined_in(self, segment: Segment) -> bool:
-        bound = segment.binding(self.exercise.id)
-        return any(each.kind == "function" or each.makes for each in bound)
-
-    def is_changed_in(self, segment: Segment, given: frozenset[str]) -> bool:
-        bound = segment.binding(self.exercise.id)
-        last = [each for each in bound if each.kind == "function" or each.makes][-1]
-        return not last.is_stub and last.shape not in given
-
-    def is_attempted_in(self, segment: Segment, marked: bool) -> bool:
-        return bool(segment.binding(self.exercise.id)) or self.is_begun_in(segment)
-
-    def is_begun_in(self, segment: Segment) -> bool:
-        pattern = rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{self.exercise.id}[ \t]*\("
-        return re.search(pattern, segment.text, re.MULTILINE) is not None
-
-
-class ConstantsForm(Form):
-    """Numbers under the names that the exercise gives."""
-
-    is_one_function = False
-
-    def is_defined_in(self, segment: Segment) -> bool:
+        if self.is_one_function:
+            return bool(self._definitions(segment))
         if not all(map(segment.mentions, self.names)):
             return False
         statements = segment.code.statements
@@ -390,15 +324,22 @@ class ConstantsForm(Form):
         )
 
     def is_changed_in(self, segment: Segment, given: frozenset[str]) -> bool:
+        """Whether what is defined there is more than what was given."""
+        if self.is_one_function:
+            last = self._definitions(segment)[-1]
+            return not last.is_stub and last.shape not in given
         return not given or shapes_of(self.names, segment.code) != given
 
     def is_attempted_in(self, segment: Segment, marked: bool) -> bool:
+        """Whether a cell without the definition tries to answer all the same."""
+        if self.is_one_function:
+            return bool(segment.binding(self.exercise.id)) or self.is_begun_in(segment)
         return marked and any(map(segment.binding, self.names))
 
-
-def form_of(exercise: Exercise) -> Form:
-    """How an answer to this exercise is written."""
-    return FunctionForm(exercise) if exercise.kind.is_function else ConstantsForm(exercise)
+    def is_begun_in(self, segment: Segment) -> bool:
+        """Whether the first line of a function stands there, readable or not."""
+        pattern = rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{self.exercise.id}[ \t]*\("
+        return self.is_one_function and bool(re.search(pattern, segment.text, re.MULTILINE))
 
 
 def shapes_of(names: Collection[str], code: CellCode) -> frozenset[str]:

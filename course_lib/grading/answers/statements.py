@@ -25,37 +25,25 @@ _PLAIN = (
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement at the top level of a cell.
-
-    Attributes:
-        kind: what it is.
-        first, last: its lines, decorators included.
-        binds: the names that it defines.
-        uses: the names from elsewhere that it needs.
-        is_stub: it is a function without anything to do.
-        makes: it gives a name what a call returns, or what another name stands for: perhaps a
-            function, as in `k = cuda.jit(f)`.
-        is_alone: no other statement stands on its lines.
-        shape: a hash of its syntax tree, whatever its comments and blank lines.
-        imports: for an import, the statement that imports one name alone.
-        parameters: how many a function takes.
-        bindings: how it binds each of its names, and whatever else it may bind.
-        by_calls: what its functions bind at the top level once they are called.
-    """
+    """One statement at the top level of a cell."""
 
     kind: StatementKind
-    first: int
+    first: int  # its lines, decorators included
     last: int
-    binds: frozenset[str]
-    uses: frozenset[str] = frozenset()
-    is_stub: bool = False
-    is_alone: bool = True
-    shape: str = ""
+    binds: frozenset[str]  # the names that it defines
+    uses: frozenset[str] = frozenset()  # the names from elsewhere that it needs
+    is_stub: bool = False  # it is a function without anything to do
+    is_alone: bool = True  # no other statement stands on its lines
+    shape: str = ""  # a hash of its syntax tree, whatever its comments and blank lines
+    # for an import, the statement that imports one name alone
     imports: dict[str, str] = field(default_factory=dict)
-    parameters: int = 0
+    parameters: int = 0  # how many a function takes
+    # it gives a name what a call returns, or what another name stands for: perhaps a function, as
+    # in `k = cuda.jit(f)`
     makes: bool = False
+    # how it binds each of its names, and whatever else it may bind
     bindings: tuple[Binding, ...] = ()
-    by_calls: tuple[Binding, ...] = ()
+    by_calls: tuple[Binding, ...] = ()  # what its functions bind at the top level once called
 
 
 def statements_of(tree: ast.Module) -> Iterator[Statement]:

@@ -22,8 +22,7 @@ from course_lib.building.notebook import BuildError, answer_cells, read, source
 from course_lib.curriculum import TASKS
 from course_lib.emulator.budget import MAX_SOURCE_CHARACTERS
 from course_lib.grading.gradebook.tables import for_spreadsheet
-from course_lib.grading.graded import GRADED
-from course_lib.grading.records import GradebookRow
+from course_lib.grading.records import GRADED, GradebookRow
 from course_lib.grading.settings import OUR_NOTEBOOKS, Settings
 
 WINDOW = 6  # nodes of the tree that make one of its pieces
@@ -33,19 +32,12 @@ _TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Gt: ast.Lt, ast.GtE: ast.
 
 @dataclass(frozen=True)
 class Structure:
-    """An answer's structure.
+    """An answer's structure."""
 
-    Attributes:
-        whole: equal for two answers of one structure.
-        pieces: every run of WINDOW nodes of the tree, its own names all alike.
-        words: the text without white space and comments: equal where names are equal, too.
-        remarks: its comments.
-    """
-
-    whole: str
-    pieces: frozenset[str]
-    words: str
-    remarks: str
+    whole: str  # equal for two answers of one structure
+    pieces: frozenset[str]  # every run of WINDOW nodes of the tree, its own names all alike
+    words: str  # the text without white space and comments: equal where names are equal, too
+    remarks: str  # its comments
 
 
 def structure_of(text: str) -> Structure | None:
@@ -191,25 +183,15 @@ COLUMNS = ("exercise", "submissions", "alike", "also", "with_this_answer", "answ
 
 @dataclass(frozen=True)
 class Alike:
-    """Some answers that a person may want to compare.
+    """Some answers that a person may want to compare."""
 
-    Attributes:
-        exercise: the id.
-        keys: of the submissions, sorted.
-        share: of the unusual pieces that either has, how many both have; 1 if they are equal.
-        equal: they have one structure.
-        also: what agrees besides: "names", or "names and comments".
-        usual: how many answers have this structure, if they are equal.
-        answers: how many of the class were compared.
-    """
-
-    exercise: str
-    keys: tuple[str, ...]
-    share: float
-    equal: bool
-    also: str
-    usual: int
-    answers: int
+    exercise: str  # the id
+    keys: tuple[str, ...]  # of the submissions, sorted
+    share: float  # of the unusual pieces that either has, how many both have; 1 if they are equal
+    equal: bool  # they have one structure
+    also: str  # what agrees besides: "names", or "names and comments"
+    usual: int  # how many answers have this structure, if they are equal
+    answers: int  # how many of the class were compared
 
     @property
     def said(self) -> str:

@@ -8,9 +8,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.gradebook.tables import one_line
-from course_lib.grading.records import FoundAnswer, Submission, SubmittedFile
+from course_lib.grading.records import CannotGrade, FoundAnswer, Submission, SubmittedFile
 from course_lib.grading.sealed import checksum
 from course_lib.wording.words import counted
 
@@ -20,24 +19,15 @@ Graded = tuple[Submission, tuple[FoundAnswer, ...]]
 
 @dataclass(frozen=True)
 class Event:
-    """Since when something about a row is as it is.
+    """Since when something about a row is as it is."""
 
-    Attributes:
-        when: a time in UTC, as ISO 8601 has it.
-        command: what was typed.
-        file: where the answer stood.
-        digest: its checksum; empty if there was none.
-        points: what counts of it, as decimal digits; None while they are open.
-        verdict: the row's.
-        why: what else than the verdict has made the points what they are, a few words each.
-    """
-
-    when: str
-    command: str
-    file: str | None
-    digest: str
-    points: str | None
-    verdict: str
+    when: str  # a time in UTC, as ISO 8601 has it
+    command: str  # what was typed
+    file: str | None  # where the answer stood
+    digest: str  # its checksum; empty if there was none
+    points: str | None  # what counts of it, as decimal digits; None while they are open
+    verdict: str  # the row's
+    # what else than the verdict has made the points what they are, a few words each
     why: tuple[str, ...] = ()
 
     def since(self, before: Event | None) -> str:
@@ -55,22 +45,15 @@ class Event:
 
 @dataclass(frozen=True)
 class Counted:
-    """What counts of one student.
+    """What counts of one student."""
 
-    Attributes:
-        submission: whose it is; its files are those in which the answers stand.
-        answers: one for each exercise.
-        named: the exercises whose answer was given with `--only`.
-        in_class: the command of the class was given something by this student.
-        history: what happened to each row, the oldest first.
-        replaced: the answers that counted before, by their checksums: the file may be gone.
-    """
-
-    submission: Submission
-    answers: tuple[FoundAnswer, ...] = ()
-    named: frozenset[str] = frozenset()
-    in_class: bool = True
+    submission: Submission  # whose it is; its files are those in which the answers stand
+    answers: tuple[FoundAnswer, ...] = ()  # one for each exercise
+    named: frozenset[str] = frozenset()  # the exercises whose answer was given with `--only`
+    in_class: bool = True  # the command of the class was given something by this student
+    # what happened to each row, the oldest first
     history: Mapping[str, tuple[Event, ...]] = field(default_factory=dict)
+    # the answers that counted before, by their checksums: the file may be gone
     replaced: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -82,16 +65,7 @@ class Counted:
 
     def stored(self) -> dict[str, Any]:
         """For JSON."""
-        return {
-            "submission": asdict(self.submission),
-            "answers": [asdict(each) for each in self.answers],
-            "named": sorted(self.named),
-            "in_class": self.in_class,
-            "history": {
-                name: [asdict(event) for event in events] for name, events in self.history.items()
-            },
-            "replaced": dict(self.replaced),
-        }
+        return {**asdict(self), "named": sorted(self.named)}
 
     @classmethod
     def restored(cls, stored: Mapping[str, Any]) -> Counted:
@@ -106,11 +80,6 @@ class Counted:
             },
             stored["replaced"],
         )
-
-
-def without_history(submission: dict[str, Any], answers: list[dict[str, Any]]) -> Counted:
-    """As the version before has put it down, which kept no history and knew no `named`."""
-    return Counted(*_graded(submission, answers))
 
 
 def _graded(submission: dict[str, Any], answers: list[dict[str, Any]]) -> Graded:

@@ -4,39 +4,20 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from course_lib.curriculum import PROPERTIES
 from course_lib.grading.answers.assembling import TextQuestion
 from course_lib.grading.gradebook.class_list import SHOWN_DIGITS, Event, history_lines
 from course_lib.grading.gradebook.feedback import filled
-from course_lib.grading.gradebook.scoring import lost_by
+from course_lib.grading.gradebook.scoring import key_of, lost_by
 from course_lib.grading.gradebook.tables import lines_to_show, one_line, visible
-from course_lib.grading.graded import GRADED
-from course_lib.grading.overrides import key_of
-from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
+from course_lib.grading.records import GRADED, FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import whole
 from course_lib.wording.words import decimal
-
-
-@dataclass(frozen=True)
-class ReadAnswer:
-    """One answer, as the page shows it.
-
-    Attributes:
-        row: its row of the gradebook.
-        head: the head of its table in overrides.toml.
-        lines: the text.
-        points: those that are set, or "".
-    """
-
-    row: GradebookRow
-    head: str
-    lines: Sequence[str]
-    points: str
 
 
 def text_answers_page(
@@ -67,11 +48,13 @@ def text_answers_page(
     return filled("text_answers.html", title, course=settings.title, asked=asked, called=called)
 
 
-def _shown(row: GradebookRow) -> ReadAnswer:
+def _shown(row: GradebookRow) -> dict[str, Any]:
+    """One answer: its row, the head of its table in overrides.toml, its lines, what is set."""
     lines, left = lines_to_show(row.answer.text) if row.answer else ([row.reason], 0)
     more = [f"And {left} more lines."] if left else []
     given = decimal(row.points) if row.is_set and row.points is not None else ""
-    return ReadAnswer(row, f"[{key_of(row.submission.key, row.exercise)}]", [*lines, *more], given)
+    head = f"[{key_of(row.submission.key, row.exercise)}]"
+    return {"row": row, "head": head, "lines": [*lines, *more], "points": given}
 
 
 # --- Says in plain text how one verdict came to be: for `grade --explain STUDENT EXERCISE` --------

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -21,8 +22,7 @@ from course_lib.building.notebook import BuildError, exercise_id, read, source
 from course_lib.curriculum import PROPERTIES
 from course_lib.grading.gradebook.scoring import lost_by
 from course_lib.grading.gradebook.tables import as_html, grade, lateness, lines_to_show, shortened
-from course_lib.grading.graded import GRADED
-from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
+from course_lib.grading.records import GRADED, FoundAnswer, GradebookRow, Judgement
 from course_lib.grading.settings import Settings, total
 from course_lib.web import escape, read_beside
 from course_lib.wording.findings import CODES, Finding
@@ -33,6 +33,7 @@ GENERATOR = "matmul-ladder grade"
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 HOME = "course_lib.grading.gradebook"
+Shown = dict[str, Any]  # what a template shows of something, by the names that it uses
 
 
 def filled(template: str, title: str, **values: object) -> str:
@@ -50,6 +51,12 @@ def filled(template: str, title: str, **values: object) -> str:
     return page.render(title=title, style=style, policy=policy, generator=GENERATOR, **values)
 
 
+def drawn(picture: str, *values: object) -> Markup:
+    """A picture of `pictures.html`."""
+    macro = getattr(_templates().get_template("pictures.html").module, picture)
+    return Markup(macro(*values).strip())
+
+
 @cache
 def _templates() -> Environment:
     environment = Environment(
@@ -61,7 +68,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"points": decimal, "source": _source}
+    environment.filters |= {"points": decimal, "source": _source, "dot1": "{:.1f}".format}
     return environment
 
 
@@ -173,47 +180,29 @@ def _sum_of(rows: Sequence[GradebookRow]) -> str:
     return f"{known} of {most} points so far; an instructor still has to look at an answer."
 
 
-@dataclass(frozen=True)
-class Section:
+def _section(row: GradebookRow, hints: Sequence[Hint], settings: Settings) -> Shown:
     """All that is said about one exercise, or about the submission as a whole."""
-
-    row: GradebookRow
-    anchor: str
-    title: str
-    points: str
-    by_hand: str
-    comment: Sequence[str]
-    notes: Sequence[str]
-    launched: str
-    held: Sequence[str]
-    listing: AnswerListing | None
-    properties: Sequence[JudgedProperty]
-    lost_alike: str
-    hints: Sequence[Hint]
-
-
-def _section(row: GradebookRow, hints: Sequence[Hint], settings: Settings) -> Section:
     exercise, judged = GRADED.get(row.exercise), row.judgement
     given = "open" if row.points is None else decimal(row.points)
-    properties: list[JudgedProperty] = []
+    properties: list[Shown] = []
     alike = ""
     if judged and row.earned:
         properties, alike = _properties(row, judged, settings)
-    return Section(
-        row=row,
-        anchor=row.exercise or "submission",
-        title=exercise.title if exercise else "",
-        points=f"{given} of {decimal(row.max_points)}",
-        by_hand=_by_hand(row),
-        comment=row.override.comment.splitlines(),
-        notes=row.answer.notes if row.answer else (),
-        launched=judged.launched if judged else "",
-        held=judged.held if judged else (),
-        listing=_listing(row, row.answer) if row.answer and row.answer.text else None,
-        properties=properties,
-        lost_alike=alike,
-        hints=hints if row.verdict != "passed" else (),
-    )
+    return {
+        "row": row,
+        "anchor": row.exercise or "submission",
+        "title": exercise.title if exercise else "",
+        "points": f"{given} of {decimal(row.max_points)}",
+        "by_hand": _by_hand(row),
+        "comment": row.override.comment.splitlines(),
+        "notes": row.answer.notes if row.answer else (),
+        "launched": judged.launched if judged else "",
+        "held": judged.held if judged else (),
+        "listing": _listing(row, row.answer) if row.answer and row.answer.text else None,
+        "properties": properties,
+        "lost_alike": alike,
+        "hints": hints if row.verdict != "passed" else (),
+    }
 
 
 def _by_hand(row: GradebookRow) -> str:
@@ -229,31 +218,21 @@ def _by_hand(row: GradebookRow) -> str:
 # --- points ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class JudgedProperty:
-    """A property: what it means, what it earned and what cost it."""
-
-    name: str
-    meaning: str
-    worth: str
-    lost: str
-
-
 def _properties(
     row: GradebookRow, judgement: Judgement, settings: Settings
-) -> tuple[list[JudgedProperty], str]:
+) -> tuple[list[Shown], str]:
     """What each property earned; and what cost them, where that is the same for all."""
     points, lost = settings.points_of(row.exercise), lost_by(judgement, settings)
     reasons = {lost.get(name, "") for name in points}
     # Said once, above the table.
     alike = whole(reasons.pop(), "graded student") if len(reasons) == 1 else ""
-    properties = [
-        JudgedProperty(
-            name,
-            PROPERTIES[name],
-            f"{decimal(row.earned.get(name, Decimal(0)))} of {decimal(most)}",
-            "" if alike else lost.get(name, ""),
-        )
+    properties: list[Shown] = [
+        {
+            "name": name,
+            "meaning": PROPERTIES[name],
+            "worth": f"{decimal(row.earned.get(name, Decimal(0)))} of {decimal(most)}",
+            "lost": "" if alike else lost.get(name, ""),
+        }
         for name, most in points.items()
     ]
     return properties, alike
@@ -262,38 +241,10 @@ def _properties(
 # --- the answer and its findings ------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ShownFinding:
-    """One finding in words; its number says in which order to mend."""
-
-    severity: str
-    what: str
-    message: str
-    hint: str
-
-
-@dataclass(frozen=True)
-class ListedLine:
-    """A line of the answer, with the findings that stand below it."""
-
-    text: str
-    classes: str
-    findings: Sequence[ShownFinding]
-
-
-@dataclass(frozen=True)
-class AnswerListing:
+def _listing(row: GradebookRow, answer: FoundAnswer) -> Shown:
     """The answer line by line, where it stood, and what has no line of its own."""
-
-    stood: str
-    apart: Sequence[ShownFinding]
-    lines: Sequence[ListedLine]
-    more: Sequence[str]
-
-
-def _listing(row: GradebookRow, answer: FoundAnswer) -> AnswerListing:
     shown, left = lines_to_show(answer.text)
-    at_line: dict[int, list[ShownFinding]] = defaultdict(list)
+    at_line: dict[int, list[Shown]] = defaultdict(list)
     apart = []
     findings = row.judgement.findings if row.judgement else ()
     for rank, each in enumerate(findings[:MOST_FINDINGS], start=1):
@@ -303,7 +254,7 @@ def _listing(row: GradebookRow, answer: FoundAnswer) -> AnswerListing:
         else:
             apart.append(said)
     lines = [
-        ListedLine(text, _classes(at_line[place], place < answer.first_line), at_line[place])
+        (text, _classes(at_line[place], place < answer.first_line), at_line[place])
         for place, text in enumerate(shown, start=1)
     ]
     more = [f"And {left} more lines."] if left else []
@@ -311,23 +262,19 @@ def _listing(row: GradebookRow, answer: FoundAnswer) -> AnswerListing:
         more += [f"And {len(findings) - MOST_FINDINGS} more findings; mend these first."]
     if answer.first_line > 1:
         more += [f"Lines 1 to {answer.first_line - 1} come from other cells."]
-    return AnswerListing(_where_it_stood(answer), apart, lines, more)
+    stood = (answer.file or "") + (f", cell {answer.cell}" if answer.file and answer.cell else "")
+    return {"stood": stood, "apart": apart, "lines": lines, "more": more}
 
 
-def _where_it_stood(answer: FoundAnswer) -> str:
-    if answer.file is None:
-        return ""
-    return answer.file + (f", cell {answer.cell}" if answer.cell is not None else "")
-
-
-def _classes(findings: Sequence[ShownFinding], from_elsewhere: bool) -> str:
+def _classes(findings: Sequence[Shown], from_elsewhere: bool) -> str:
     """How a line looks: by the worst that was found there, and by where it comes from."""
-    kinds = {each.severity for each in findings}
+    kinds = {each["severity"] for each in findings}
     classes = ["error"] if "error" in kinds else sorted(kinds)
     return " ".join([*classes, "other"] if from_elsewhere else classes)
 
 
-def _in_words(rank: int, each: Finding) -> ShownFinding:
+def _in_words(rank: int, each: Finding) -> Shown:
+    """One finding; its number says in which order to mend."""
     kind = "Mistake" if each.severity == "error" else "Warning"
     where = f"line {each.line}" if each.line is not None else "the answer as a whole"
     message, hint = (
@@ -335,4 +282,4 @@ def _in_words(rank: int, each: Finding) -> ShownFinding:
         for said in (each.message, each.hint)
     )
     what = f"{kind} {rank}, {where}: {CODES[each.code].title}"
-    return ShownFinding(each.severity, what, message, hint)
+    return {"severity": each.severity, "what": what, "message": message, "hint": hint}

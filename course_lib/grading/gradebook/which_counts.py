@@ -38,19 +38,14 @@ MOST_CHARACTERS = 500  # of a command
 
 @dataclass
 class WhatCounts:
-    """What counts from now on.
+    """What counts from now on."""
 
-    Attributes:
-        counted: all students.
-        before: what counted of each of them, by key; nothing of whoever is new.
-        passed_over: the answers that were given and do not count, each with its student's key.
-        graded: the keys of those that this run was given.
-    """
-
-    counted: list[Counted] = field(default_factory=list)
+    counted: list[Counted] = field(default_factory=list)  # all students
+    # what counted of each of them, by key; nothing of whoever is new
     before: dict[str, Counted] = field(default_factory=dict)
+    # the answers that were given and do not count, each with its student's key
     passed_over: list[tuple[str, FoundAnswer]] = field(default_factory=list)
-    graded: set[str] = field(default_factory=set)
+    graded: set[str] = field(default_factory=set)  # the keys of those that this run was given
 
     def in_short(self) -> tuple[list[Submission], Collection[str], int]:
         """Who was given to this run, who of them was there before, how many others there are."""

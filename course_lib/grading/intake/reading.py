@@ -148,13 +148,7 @@ MAX_CELLS = 5_000
 MAX_CODE_CHARACTERS = 250_000  # of all code cells together; Python needs seconds for more
 MAX_TEXT_CHARACTERS = 250_000  # of all other cells together; what is beyond is left empty
 
-_KINDS: dict[str, CellKind] = {
-    "code": "code",
-    "markdown": "markdown",
-    "heading": "markdown",  # format 3
-    "html": "markdown",  # format 2
-    "raw": "raw",
-}
+_KINDS: dict[str, CellKind] = {"code": "code", "markdown": "markdown"}
 # How a file begins that is something else.
 _OTHER_FORMATS = (
     (b"PK\x03\x04", "a ZIP archive"),
@@ -275,37 +269,22 @@ def _cells_of_notebook(root: Any) -> Iterator[TextCell]:
 
 def _raw_cells(root: Any) -> Iterator[tuple[Any, CellKind]]:
     """The cells as they are in the file; something that is no cell counts as an empty one."""
-    lists = list(_lists_of_cells(root))
-    if not lists:
+    cells = root.get("cells") if isinstance(root, dict) else None
+    if not isinstance(cells, list):
         raise Unreadable("The file is JSON but no notebook: there is no list of cells in it.")
-    for cells in lists:
-        for cell in cells:
-            yield (cell, _kind(cell)) if isinstance(cell, dict) else ({}, "raw")
-
-
-def _lists_of_cells(root: Any) -> Iterator[list[Any]]:
-    if isinstance(root, list):
-        has_cells = any(isinstance(each, dict) and "cell_type" in each for each in root)
-        root = {"cells": root} if has_cells else {}
-    if isinstance(root, dict) and isinstance(root.get("content"), dict):
-        root = {**root["content"], **root}  # as Jupyter's contents service wraps it
-    if isinstance(root, dict):
-        worksheets = root.get("worksheets")  # format 3
-        sheets = worksheets if isinstance(worksheets, list) else []
-        for sheet in [root, *sheets]:
-            if isinstance(sheet, dict) and isinstance(sheet.get("cells"), list):
-                yield sheet["cells"]
+    for cell in cells:
+        yield (cell, _kind(cell)) if isinstance(cell, dict) else ({}, "raw")
 
 
 def _kind(cell: dict[str, Any]) -> CellKind:
     name = cell.get("cell_type")
     if isinstance(name, str):
         return _KINDS.get(name.strip().lower(), "raw")
-    return "code" if "outputs" in cell or "input" in cell else "raw"
+    return "code" if "outputs" in cell else "raw"
 
 
 def _source(cell: dict[str, Any]) -> str:
-    source = cell.get("source", cell.get("input", ""))  # "input": format 3
+    source = cell.get("source", "")
     if isinstance(source, list):
         source = "".join(each for each in source if isinstance(each, str))
     return source if isinstance(source, str) else ""

@@ -15,22 +15,25 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from course_lib.grading.errors import CannotGrade
-from course_lib.grading.intake import folders, naming, zips
+from course_lib.grading.intake import layout, listing
 from course_lib.grading.intake.layout import (
+    Owner,
     by_owner,
+    displayed,
     is_archive,
     is_junk,
     is_notebook,
     is_script,
+    natural,
+    order_of,
+    owner_of,
     passed_over,
     unwrapped,
     without_the_courses,
 )
-from course_lib.grading.intake.naming import Owner, displayed, natural, order_of, owner_of
+from course_lib.grading.intake.listing import FileEntry
 from course_lib.grading.intake.reading import MAX_FILE_BYTES, NothingThere, Unreadable, read_cells
-from course_lib.grading.intake.zips import FileEntry
-from course_lib.grading.records import Submission, SubmittedFile
+from course_lib.grading.records import CannotGrade, Submission, SubmittedFile
 
 MAX_NOTEBOOKS = 60  # of one submission; the whole course has 21
 MAX_ARCHIVES = 10
@@ -59,7 +62,7 @@ def each_submission(path: Path) -> Iterator[Submission]:
                 f"{path} holds no submission: expected are notebooks (.ipynb), one folder for each "
                 "student, or the ZIP archive of a learning platform."
             )
-        keys = naming.keys_of(list(groups))
+        keys = layout.keys_of(list(groups))
         for key, owner in sorted(zip(keys, groups, strict=True), key=lambda each: each[0]):
             yield _submission(owner, key, groups[owner])
 
@@ -78,7 +81,7 @@ def _note_passed_over(names: list[str]) -> None:
 
 def _archive(path: Path, stack: ExitStack) -> list[FileEntry]:
     file = stack.enter_context(path.open("rb"))
-    return zips.entries_of(file, zips.MAX_ENTRIES, zips.MAX_ARCHIVE_BYTES)
+    return listing.entries_of_archive(file, listing.MOST_LISTED, listing.MAX_ARCHIVE_BYTES)
 
 
 def _only_archive(path: Path, entries: list[FileEntry], stack: ExitStack) -> list[FileEntry] | None:
@@ -106,7 +109,7 @@ class _Budget:
         if entry.problem:
             raise Unreadable(entry.problem)
         if entry.size > most:
-            raise Unreadable(zips.too_large(entry.size, most))
+            raise Unreadable(listing.too_large(entry.size, most))
         if entry.size > self.size:
             raise Unreadable(
                 f"The submission holds more than {MAX_SUBMISSION_BYTES:,} bytes of notebooks; "
@@ -120,12 +123,12 @@ class _Budget:
 def _top(path: Path, stack: ExitStack) -> list[FileEntry]:
     try:
         if path.is_dir():
-            entries = list(folders.entries_of(path))
+            entries = list(listing.entries_of_folder(path))
             return _only_archive(path, entries, stack) or entries
         if path.is_file() and (path.suffix.lower() == ".zip" or zipfile.is_zipfile(path)):
             return _archive(path, stack)
         if path.is_file():
-            alone = folders.entry_of(path)
+            alone = listing.entry_of(path)
             if is_notebook(alone) or is_script(alone):
                 return [alone]
     except Unreadable as error:
@@ -202,8 +205,8 @@ def _unpacked(entry: FileEntry, budget: _Budget) -> Iterator[FileEntry]:
     if budget.archives == 0:
         raise Unreadable(f"The submission holds more than {MAX_ARCHIVES} ZIP archives.")
     budget.archives -= 1
-    data = budget.read(entry, zips.MAX_ARCHIVE_BYTES)
-    for each in zips.entries_of(io.BytesIO(data), zips.MAX_STUDENT_ENTRIES):
+    data = budget.read(entry, listing.MAX_ARCHIVE_BYTES)
+    for each in listing.entries_of_archive(io.BytesIO(data), listing.MAX_STUDENT_ENTRIES):
         if not is_junk(each) and not each.is_empty_folder:
             yield replace(each, parts=entry.parts + each.parts)
 
@@ -252,12 +255,12 @@ def _read(entry: FileEntry, budget: _Budget) -> SubmittedFile:
 
 def _order(entry: FileEntry) -> tuple[object, ...]:
     """Where an answer stands twice, the later file counts."""
-    folders = [natural(part) for part in entry.parts[:-1]]
-    return (order_of(entry.parts[0]), folders, natural(naming.stem_of(entry.name)), entry.name)
+    above = [natural(part) for part in entry.parts[:-1]]
+    return (order_of(entry.parts[0]), above, natural(layout.stem_of(entry.name)), entry.name)
 
 
 def _label(entry: FileEntry) -> str:
-    return displayed("/".join(entry.parts), naming.MAX_LABEL)
+    return displayed("/".join(entry.parts), layout.MAX_LABEL)
 
 
 def _why_nothing(files: Sequence[SubmittedFile], entries: list[FileEntry]) -> str | None:

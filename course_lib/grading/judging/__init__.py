@@ -1,6 +1,6 @@
-"""From answers to judgements: batches in child processes, and a journal of what is known.
+"""From answers to judgements: batches in child processes.
 
 Owns: batch notebooks, the pool that runs them, and what happens when a kernel or a worker dies.
-May import: `errors`, `graded`, `records`, `sealed`, `version`.
+May import: `records`, `version`.
 Start with: `worker`; `batches` is where a text meets the judge.
 """

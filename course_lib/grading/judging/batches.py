@@ -11,9 +11,7 @@ from typing import Any
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS, lesson
-from course_lib.grading.errors import CannotGrade
-from course_lib.grading.graded import FORMER, GRADED
-from course_lib.grading.records import Judgement
+from course_lib.grading.records import FORMER, GRADED, CannotGrade, Judgement
 from course_lib.wording.errors import PlainError
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import AUDIENCES, in_words, whole
@@ -26,24 +24,15 @@ _TAGS_LEFT_OUT = {"setup", "exercise", "check", "figure"}
 
 @dataclass(frozen=True)
 class AssignedExercise:
-    """One exercise as it stands in the instructor's notebook.
+    """One exercise as it stands in the instructor's notebook."""
 
-    Attributes:
-        exercise: the id.
-        notebook: the name of the file, without the suffix.
-        title: the notebook's first cell of text.
-        statement: the cell of text that says what to do.
-        context: the code above the answer: imports, constants, helpers.
-        stub: the answer cell as students get it.
-        is_former: it is of an earlier edition, and asked only of those who have answered it.
-    """
-
-    exercise: str
-    notebook: str
-    title: str
-    statement: str
-    context: str
-    stub: str = ""
+    exercise: str  # the id
+    notebook: str  # the name of the file, without the suffix
+    title: str  # the notebook's first cell of text
+    statement: str  # the cell of text that says what to do
+    context: str  # the code above the answer: imports, constants, helpers
+    stub: str = ""  # the answer cell as students get it
+    # it is of an earlier edition, and asked only of those who have answered it
     is_former: bool = False
 
 
@@ -143,19 +132,12 @@ desk = batches.Desk({results!r}, seed={seed}, contexts={contexts})"""
 
 @dataclass(frozen=True)
 class Item:
-    """One answer of a batch.
+    """One answer of a batch."""
 
-    Attributes:
-        number: its place in the batch.
-        name: "student::exercise", for people; clean.
-        exercise: the id.
-        text: the answer.
-    """
-
-    number: int
-    name: str
-    exercise: str
-    text: str
+    number: int  # its place in the batch
+    name: str  # "student::exercise", for people; clean
+    exercise: str  # the id
+    text: str  # the answer
 
 
 def batch_notebook(tasks: Mapping[str, AssignedExercise], items: Sequence[Item], seed: int) -> str:

@@ -26,8 +26,8 @@ from concurrent.futures import (
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from course_lib.grading.errors import CannotGrade
 from course_lib.grading.judging.worker import remove_leftovers
+from course_lib.grading.records import CannotGrade
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -43,20 +43,14 @@ MOST_PROCESSES = 61 if os.name == "nt" else 1000  # of a pool; Windows cannot wa
 
 @dataclass(frozen=True)
 class Workplace:
-    """How to get an executor (again, if one breaks), and how to leave it.
+    """How to get an executor (again, if one breaks), and how to leave it."""
 
-    Attributes:
-        start: makes an executor.
-        stop: ends one without waiting for the jobs that it has.
-        width: how many jobs it can use at a time.
-        died: the errors that mean that the worker of a job died.
-        problem: what keeps all jobs from ever being done, as a sentence; "" if nothing does.
-    """
-
-    start: Callable[[], Executor]
-    stop: Callable[[Executor], None]
-    width: int
+    start: Callable[[], Executor]  # makes an executor
+    stop: Callable[[Executor], None]  # ends one without waiting for the jobs that it has
+    width: int  # how many jobs it can use at a time
+    # the errors that mean that the worker of a job died
     died: tuple[type[BaseException], ...] = (BrokenExecutor,)
+    # what keeps all jobs from ever being done, as a sentence; "" if nothing does
     problem: Callable[[], str] = lambda: ""
 
 

@@ -24,7 +24,7 @@ from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell
 
 from course_lib.grading.judging.batches import METADATA
-from course_lib.grading.judging.child import BUSY, GOODBYE, NOTES, STARTING_SECONDS
+from course_lib.grading.judging.worker import BUSY, GOODBYE, NOTES, STARTING_SECONDS
 
 POLL_SECONDS = 0.1
 

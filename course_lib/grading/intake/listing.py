@@ -1,27 +1,29 @@
-"""A ZIP archive as a list of entries, each read only when asked for, and never onto the disk.
+"""A folder or a ZIP archive as a list of entries: nothing is unpacked, nothing hangs.
 
-Archives are hostile until proven otherwise: whatever they declare is bounded before it is used,
-and their names are only ever text.
+Each entry is read only when asked for. Archives are hostile until proven otherwise: whatever they
+declare is bounded before it is used, and their names are only ever text. Links are not followed.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import re
 import stat
 import struct
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
+from pathlib import Path
 from typing import BinaryIO
 
 from course_lib.grading.intake.reading import MAX_FILE_BYTES, Unreadable
 
 MAX_ARCHIVE_BYTES = 50_000_000  # of an archive that a student hands in
 MAX_STUDENT_ENTRIES = 5_000
-MAX_ENTRIES = 100_000  # of the archive that the learning platform makes
+MOST_LISTED = 100_000  # of the archive that the learning platform makes
 _BYTES_PER_ENTRY = 320  # of the list of entries, names included
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _CHUNK = 1 << 16
@@ -37,21 +39,14 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 class FileEntry:
     """Something in a folder or an archive that may be a notebook.
 
-    Attributes:
-        parts: its path, folder by folder; text that is never used as a path.
-        size: in bytes, as declared.
-        read: gives its bytes, or raises Unreadable.
-        problem: one sentence if it cannot be read at all.
-        is_trick: its path is none that an honest program writes.
-
     An empty folder is an entry, too, as whoever it belongs to gets a row: see `empty_folder`.
     """
 
-    parts: tuple[str, ...]
-    size: int
-    read: Callable[[], bytes]
-    problem: str | None = None
-    is_trick: bool = False
+    parts: tuple[str, ...]  # its path, folder by folder; text that is never used as a path
+    size: int  # in bytes, as declared
+    read: Callable[[], bytes]  # gives its bytes, or raises Unreadable
+    problem: str | None = None  # one sentence if it cannot be read at all
+    is_trick: bool = False  # its path is none that an honest program writes
 
     @property
     def name(self) -> str:
@@ -67,7 +62,7 @@ def empty_folder(parts: tuple[str, ...], problem: str = "The folder is empty.") 
     return FileEntry((*parts, ""), 0, lambda: b"", problem)
 
 
-def entries_of(
+def entries_of_archive(
     file: BinaryIO, max_entries: int, max_bytes: int = MAX_FILE_BYTES
 ) -> list[FileEntry]:
     """The files in an archive in the order of its list, and then its empty folders.
@@ -87,8 +82,10 @@ def entries_of(
     if len(infos) > max_entries:
         raise Unreadable(_too_many(max_entries))
     shared = _overlapping(infos)
-    files = [_entry(archive, info, shared, max_bytes) for info in infos if not _is_folder(info)]
-    return files + _empty_folders(files, [_name(info) for info in infos if _is_folder(info)])
+    files = [
+        _entry(archive, info, shared, max_bytes) for info in infos if not _lists_a_folder(info)
+    ]
+    return files + _empty_folders(files, [_name(info) for info in infos if _lists_a_folder(info)])
 
 
 def _empty_folders(files: list[FileEntry], folders: list[str]) -> list[FileEntry]:
@@ -193,7 +190,7 @@ def _too_many(entries: int) -> str:
     return f"The ZIP archive lists more than {entries:,} files; the notebooks alone are needed."
 
 
-def _is_folder(info: zipfile.ZipInfo) -> bool:
+def _lists_a_folder(info: zipfile.ZipInfo) -> bool:
     return info.orig_filename.endswith(("/", "\\")) and not info.file_size
 
 
@@ -265,3 +262,104 @@ def too_large(size: int, most: int) -> str:
         f"The file has {size:,} bytes, and {most:,} are read: clear the outputs of all cells, "
         "and save again."
     )
+
+
+# --- Folders --------------------------------------------------------------------------------------
+
+
+JUNK = frozenset(
+    (
+        ".ds_store .git .ipynb_checkpoints __macosx __pycache__ desktop.ini node_modules "
+        "site-packages thumbs.db index.html"
+    ).split()
+)
+MAX_ENTRIES = 5_000  # looked at in one student's folder
+MAX_DEPTH = 12
+
+
+def entries_of_folder(path: Path) -> Iterator[FileEntry]:
+    """Everything in a folder; of each folder in it, a bounded number of entries."""
+    with os.scandir(path) as items:
+        names = sorted(items, key=lambda item: item.name)
+    for item in names:
+        if not _is_folder(item):
+            yield _file(item, (item.name,))
+            continue
+        for count, entry in enumerate(_below(item.path, (item.name,), 1), 1):
+            if count > MAX_ENTRIES:
+                problem = f"The folder holds more than {MAX_ENTRIES:,} files."
+                yield _unusable((item.name, "…"), problem)
+                break
+            yield entry
+
+
+def entry_of(path: Path) -> FileEntry:
+    """A single file, which the instructor has named."""
+    return FileEntry((path.name,), path.stat().st_size, partial(_read_file, str(path.resolve())))
+
+
+def _below(path: str, parts: tuple[str, ...], depth: int) -> Iterator[FileEntry]:
+    """The files below a folder: its own first, all in the order of their names."""
+    if depth > MAX_DEPTH:
+        yield _unusable((*parts, "…"), f"Its folders are nested more than {MAX_DEPTH} deep.")
+        return
+    try:
+        with os.scandir(path) as items:
+            some = list(islice(items, MAX_ENTRIES + 1))
+    except OSError as error:
+        yield _unusable((*parts, "…"), f"The folder cannot be opened ({error.strerror}).")
+        return
+    if len(some) > MAX_ENTRIES:
+        yield _unusable((*parts, "…"), f"The folder holds more than {MAX_ENTRIES:,} files.")
+        return
+    seen = [item for item in some if not (_is_hidden(item.name) and _is_folder(item))]
+    if not seen:
+        yield empty_folder(parts)
+    for item in sorted(seen, key=lambda item: (_is_folder(item), item.name)):
+        here = (*parts, item.name)
+        if _is_folder(item):
+            yield from _below(item.path, here, depth + 1)
+        else:
+            yield _file(item, here)
+
+
+def _is_hidden(folder: str) -> bool:
+    return folder.startswith(".") or folder.lower() in JUNK
+
+
+def _is_folder(item: os.DirEntry[str]) -> bool:
+    try:
+        return item.is_dir(follow_symlinks=False)
+    except OSError:
+        return False
+
+
+def _file(item: os.DirEntry[str], parts: tuple[str, ...]) -> FileEntry:
+    try:
+        status = item.stat(follow_symlinks=False)
+    except OSError as error:
+        return _unusable(parts, f"The file cannot be opened ({error.strerror}).")
+    if stat.S_ISLNK(status.st_mode):
+        return _unusable(parts, "It is a link, and links are not followed: hand in the file.")
+    if not stat.S_ISREG(status.st_mode):
+        return _unusable(parts, "It is a pipe, a device or a socket, not a file.")
+    return FileEntry(parts, status.st_size, partial(_read_file, item.path))
+
+
+def _unusable(parts: tuple[str, ...], problem: str) -> FileEntry:
+    return FileEntry(parts, 0, lambda: b"", problem)
+
+
+def _read_file(path: str) -> bytes:
+    """The bytes of a regular file; what became something else since it was listed is refused."""
+    flags = os.O_RDONLY
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # where the system has it
+        flags |= getattr(os, name, 0)
+    try:
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise Unreadable("It is not a file.")
+            return file.read(MAX_ARCHIVE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise Unreadable(f"The file cannot be opened ({reason}).") from None
