@@ -16,7 +16,7 @@ from pathlib import Path
 
 from course_lib.wording.findings import CODES
 
-SPEAKING = ("emulator", "diagnosis", "arguments.py", "checking.py", "runtime.py")
+SPEAKING = ("emulator", "diagnosis", "host", "checking.py")
 DEEPEST = 6  # names and functions that are followed from one sentence
 ANY = "any"  # what a finding of whichever code is told besides
 

@@ -140,8 +140,8 @@ def test_these_tests_find_what_they_look_for(tmp_path: Path) -> None:
 def test_a_template_is_found_with_the_codes_that_it_can_have(tmp_path: Path) -> None:
     (tmp_path / "emulator").mkdir()
     (tmp_path / "diagnosis").mkdir()
-    for name in ("arguments.py", "checking.py", "runtime.py"):
-        (tmp_path / name).touch()
+    (tmp_path / "host").mkdir()
+    (tmp_path / "checking.py").touch()
     (tmp_path / "diagnosis" / "some.py").write_text(
         "ROWS = {1: ('wrong-index', 'One.')}\n"
         "def a(kind, n):\n"

@@ -106,7 +106,7 @@ def test_the_gibberish_is_spoken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # -- where the words lie ------------------------------------------------------------------------
 
-DIAGNOSIS = Path(sentences.__file__).parent / "diagnosis"
+DIAGNOSIS = Path(sentences.__file__).parents[1] / "diagnosis"
 # Folders whose words still stand among their conditions.
 MIXED = ("functions",)
 SAYING = {"say": (0,), "finding": (1, 3), "Finding": (2, 4), "Slip": (1, 2), "SlipLocation": (2, 3)}

@@ -1,8 +1,8 @@
 """Measure the ladder on a GPU: everyone is checked first, then all take turns.
 
 Owns: how the rungs are timed on a GPU beside cuBLAS, and what is stored of it.
-May import: `ceilings`, `curriculum`, `devices`, `errors`, `kernels`, `machine_code`,
-`measurements`, `newer_packages`, `roofline`, `runtime`, `timing`.
+May import: `curriculum`, `devices`, `host`, `kernels`, `machine_code`, `measurements`, `roofline`,
+`timing`, `wording`.
 Start with: `session` (who is measured), then `contest` (how they take turns).
 
 `python3 course.py bench` does it from a shell; a lesson calls `bench.speeds(["naive", "tiled"])`.

@@ -1,8 +1,7 @@
 """The commands of the front door, one module each; cli.py picks one.
 
 Owns: what `python3 course.py COMMAND` does, once the environment stands.
-May import: `bench`, `book`, `building`, `curriculum`, `devices`, `errors`, `figures`, `grading`,
-`kernels`, `measurements`, `newer_packages`, `probe`, `runtime`, `unrun_cells`,
-`words`.
+May import: `bench`, `book`, `building`, `curriculum`, `devices`, `figures`, `grading`, `host`,
+`kernels`, `measurements`, `student`, `wording`.
 Start with: the module named as the command; `places` says where things lie.
 """

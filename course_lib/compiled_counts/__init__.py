@@ -1,7 +1,7 @@
 """Follow a kernel's machine code instruction by instruction, and count what a GPU would count.
 
 Owns: what each instruction of the machine code does to registers and memory.
-May import: `emulator`, `errors`, `machine_code`.
+May import: `curriculum`, `diagnosis`, `emulator`, `host`, `machine_code`, `registry`, `wording`.
 Start with: `launch`, then `walker`.
 
 `launch` compiles a launch and lays its arguments out as a GPU's memory, `walker` walks the code

@@ -1,5 +1,9 @@
 """Tell what each GPU of the course can do: a data sheet in numbers, and where each number is from.
 
+Owns: the data sheets of GPUs, occupancy, and formats of 16 bits.
+May import: `wording`.
+Start with: this file, then `occupancy`.
+
 Two tables. `DEVICES` has one row per product: SMs, clock, peak rates, memory. `CAPABILITIES` has
 one row per compute capability: what one SM and one block may use. Peaks are boost-clock figures
 of the vendor; a real clock under load is lower, and a device that you hold in your hands beats

@@ -6,7 +6,6 @@ Owns: what an answer is tried on, and the way from a wrong output to its cause a
 of), `repair` (the smallest change that helps), `sizes` (numbers that stand for a
 size), `costs`, and `functions` and `constants` for answers
 that are no kernels. Their sentences and hints lie in tables, the `words` of each (`told`).
-May import: `callers`, `curriculum`, `devices`, `emulator`, `entries`, `exercise`, `findings`,
-`kinds`, `number_formats`, `occupancy`, `sentences`, `words`.
+May import: `curriculum`, `devices`, `emulator`, `registry`, `task_context`, `wording`.
 Start with: `examination` (the order of it all), `explained`.
 """

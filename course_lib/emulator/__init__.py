@@ -1,7 +1,7 @@
 """A GPU in NumPy: runs `numba.cuda` kernels on the CPU, counts, and never executes them.
 
 Owns: the kernel language, its meaning, the counters and the races.
-May import: `findings`, `sentences`, `words`.
+May import: `wording`.
 Start with: `launch`, then `run`.
 
 The story, one folder a step: `language` reads the source, `inference` types it as Numba would,

@@ -1,9 +1,8 @@
 """Draw every picture of the course; each function returns a `Picture`: a figure and its words.
 
 Owns: all pictures, still and to play with, of given numbers or of a run.
-May import: `callers`, `curriculum`, `devices`, `emulator`, `entries`, `errors`, `exercise`,
-`findings`, `measurements`, `number_formats`, `occupancy`, `own_ladder`, `roofline`, `web`,
-`words`.
+May import: `curriculum`, `devices`, `emulator`, `measurements`, `own_ladder`, `registry`,
+`roofline`, `task_context`, `web`, `wording`.
 Start with: `picture`, `style` and `pen`, then a small one such as `banks`.
 
 A cell that ends in such a call shows the picture. Some functions return an `Interactive` instead:

@@ -1,8 +1,7 @@
 """The rungs of the ladder as code, one a file, from the definition of a product upwards.
 
 Owns: the code of the rungs and of FlashAttention, and what they take.
-May import: `device_array`, `errors`, `findings`, `intrinsics`, `measurements`, `number_formats`,
-`runtime`.
+May import: `devices`, `host`, `intrinsics`, `measurements`, `wording`.
 Start with: `rung` (what a rung is), then `rung_01_naive`.
 
 `RUNG_KERNELS["warp_tiled"].launch(A, B, C)` computes C = A @ B. A rung is called with (A, B, C),

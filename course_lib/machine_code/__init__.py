@@ -1,7 +1,7 @@
 """Read a kernel's machine code without a GPU: what the compiler made of the source.
 
 Owns: compiling without a GPU, and reading SASS.
-May import: `errors`, `findings`, `probe`, `runtime`.
+May import: `host`, `wording`.
 Start with: `report`, then `sass`.
 
 `compile_report(kernel, signature, cc="7.5")` compiles for a GPU that need not be there. The path

@@ -1,8 +1,7 @@
 """Profile a student's own kernel with Nsight Compute, beside its counts as written and as compiled.
 
 Owns: running `ncu` on a kernel, and NVIDIA's names of the counters.
-May import: `arguments`, `emulator`, `errors`, `machine_code`, `measurements`, `profiles`,
-`runtime`.
+May import: `compiled_counts`, `emulator`, `host`, `machine_code`, `measurements`, `wording`.
 Start with: `report`.
 
 `ncu_report(kernel)[grid, block](A, B)` runs the kernel on the emulator, and once more on the GPU

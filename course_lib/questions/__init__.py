@@ -1,8 +1,8 @@
 """Find a quick check or a prediction by its id; the questions of a lesson are one module here.
 
 Owns: the questions with their reasons, their judging and their cards.
-May import: `ceilings`, `checking`, `curriculum`, `devices`, `emulator`, `figures`, `findings`,
-`measurements`, `number_formats`, `roofline`, `sentences`, `web`.
+May import: `curriculum`, `devices`, `emulator`, `figures`, `host`, `measurements`, `roofline`,
+`timing`, `web`, `wording`.
 Start with: `kinds`, then a lesson's module such as `lesson_02`.
 """
 

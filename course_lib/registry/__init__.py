@@ -1,5 +1,6 @@
-"""What an entry of the registry is made of: an exercise or task, its kind, and whether it holds.
+"""What an entry of the registry is: an exercise or task, its kind, and whether it holds together.
 
-Start with: `exercise`.
+Owns: the form of an entry; the entries lie in `exercises/` and `tasks/`.
 May import: nothing of the course.
+Start with: `exercise`.
 """

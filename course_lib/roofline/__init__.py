@@ -1,5 +1,9 @@
 """Say how fast a kernel can be at most: the roofline's arithmetic, and the three kinds of bytes.
 
+Owns: the arithmetic of rooflines and ceilings.
+May import: `devices`, `emulator`, `machine_code`.
+Start with: this file, then `ceilings`.
+
 A roofline is min(peak, intensity x bandwidth). Intensity is FLOP per byte, and the question is
 always *which* byte, so a `Point` cannot be made without naming its kind:
 

@@ -1,5 +1,6 @@
-"""Who works here and where: the front end, what was passed, cells that were not run.
+"""Who works here: the front end that they look at, what they passed, and cells that were not run.
 
+Owns: progress.json.
+May import: `curriculum`.
 Start with: `progress`.
-May import: X.
 """

@@ -1,9 +1,8 @@
 """The course in a browser tab: a page asks, a worker answers, and nothing else runs.
 
 Owns: the messages between page and worker, the playground, the scripts in `assets`.
-May import: `callers`, `checking`, `curriculum`, `diagnosis`, `emulator`, `entries`, `errors`,
-`exercise`, `figures`, `findings`, `helping`, `own_ladder`, `progress`, `sentences`, `verdicts`,
-`web`, `words`.
+May import: `checking`, `curriculum`, `diagnosis`, `emulator`, `figures`, `own_ladder`, `registry`,
+`shown_answers`, `student`, `task_context`, `verdicts`, `web`, `wording`.
 Start with: `requests`, then `checks`.
 
 A message of the page reaches `requests.answer` as JSON; `checks`, `play` or the record

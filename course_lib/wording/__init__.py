@@ -1,5 +1,6 @@
-"""Words: sentences that keep their facts, findings and their codes, errors, counts and lists.
+"""What the course says with: sentences that keep their facts, findings, errors, counts and lists.
 
-Start with: `sentences`.
+Owns: the codes of findings, and how a sentence is put together.
 May import: nothing of the course.
+Start with: `sentences`, then `findings`.
 """
