@@ -182,6 +182,7 @@ if left + ty < N and top + tx < M:
 # --- arrays of the kernel's own -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_array_that_is_too_small_is_told_once_by_its_write() -> None:
     report = judged(
         "block_scan",
@@ -222,6 +223,7 @@ if row < C.shape[0] and col < C.shape[1]:
 # --- launches in which a loop makes no turn -----------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_loop_that_is_too_short_is_told_before_the_race_where_it_makes_no_turn() -> None:
     """No barrier is reached where K is smaller than a tile."""
     text = """sA = cuda.shared.array((16, 16), float32)

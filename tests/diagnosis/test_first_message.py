@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sampling import few
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
@@ -83,7 +84,7 @@ def test_a_wrong_idea_is_not_told_of_numbers_from_beyond_an_array(index: str) ->
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("A[y + 1, k]", "A[y, k + 1]"), ("B[k, x + 1]", "B[k + 1, x]")]
+    ("old", "new"), few([("A[y + 1, k]", "A[y, k + 1]"), ("B[k, x + 1]", "B[k + 1, x]")], 1)
 )
 def test_of_two_accesses_in_a_line_the_one_that_reaches_further_is_blamed(
     old: str, new: str
@@ -95,6 +96,7 @@ def test_of_two_accesses_in_a_line_the_one_that_reaches_further_is_blamed(
     assert "k + 1" in found.message
 
 
+@pytest.mark.slow
 def test_elements_that_no_thread_writes_are_told_apart_from_wrong_ones() -> None:
     found, line = first("two_by_two", "C[y + i, x + j]", "C[y, x]")
     assert (found.code, line[:7]) == ("wrong-index", "C[y, x]")
@@ -176,6 +178,7 @@ def test_exchanged_indices_blame_neither_a_test_nor_a_size() -> None:
     assert "test" not in str(found.message)
 
 
+@pytest.mark.slow
 def test_a_sum_that_nothing_reaches_is_told_at_one_of_the_tests_that_contradict_each_other() -> (
     None
 ):

@@ -243,6 +243,7 @@ def matmul_tiled(A, B, C):
 @pytest.mark.parametrize(
     "tiles", [4, 18, *(pytest.param(tiles, marks=pytest.mark.slow) for tiles in (2, 3, 8, 17))]
 )
+@pytest.mark.slow
 def test_a_fixed_number_of_tiles_is_named_whatever_launch_it_met(tiles: int) -> None:
     report = course_lib.examine_source("matmul_tiled", TILED.format(tiles=tiles))
     first = report.errors[0]

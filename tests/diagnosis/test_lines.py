@@ -144,9 +144,11 @@ def test_told_at_its_line(exercise: str) -> None:
         _, body, code, said = SAID[name]
         lines = "".join(f"    {line}\n" for line in body.splitlines())
         text = f"{HEAD}def {exercise}({', '.join(EXERCISES[exercise].parameters)}):\n{lines}"
-        first = examine_source(exercise, text, debug=True).errors[0]
+        first, *others = examine_source(exercise, text, debug=True).errors
         marked = [number for number, line in enumerate(text.splitlines(), 1) if line.endswith("#!")]
         assert (first.code, [first.line]) == (code, marked), str(first)
         assert said in first.message
+        # What only follows from the cause is not told.
+        assert {each.code for each in others} <= {"out-of-bounds-write"}
 
     told()

@@ -58,6 +58,7 @@ def test_a_line_of_outputs_is_no_square(sizes: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("sizes", ["2, 2", "16, 2"])
+@pytest.mark.slow
 def test_the_smallest_square_and_a_rectangle_are_enough(sizes: str) -> None:
     text = _answer("matmul_2d", "outputs_in_a_line").replace("TM, TN = 16, 1", f"TM, TN = {sizes}")
     rows, columns = map(int, sizes.split(", "))
