@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from every_case import every_case
+from stored_answers import wrong_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES
@@ -177,6 +178,12 @@ if left + ty < N and top + tx < M:
     assert (first.code, first.line) == ("barrier-divergence", 10)
     for part in ("line 12", "Line 10 sends them different ways", "Seen on A of 1 x 1"):
         assert part in first.message
+
+
+def test_what_follows_from_a_missed_barrier_is_not_told() -> None:
+    text = wrong_answers_to("block_scan")["barrier_inside_the_test"]
+    errors = course_lib.examine_source("block_scan", text, debug=True).errors
+    assert [each.code for each in errors] == ["barrier-divergence"]
 
 
 # --- arrays of the kernel's own -----------------------------------------------------------------
