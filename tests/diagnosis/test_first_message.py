@@ -172,6 +172,7 @@ def test_blocks_that_run_the_wrong_way_are_told_by_the_output_s_rows() -> None:
     assert (found.code, line[:11]) == ("wrong-index", "row, column")
 
 
+@pytest.mark.slow
 def test_exchanged_indices_blame_neither_a_test_nor_a_size() -> None:
     found, line = first("squared_lengths", "p[f // 3, f % 3]", "p[f % 3, f // 3]")
     assert (found.code, line) == ("wrong-index", "numbers[at] = p[f % 3, f // 3]")

@@ -37,6 +37,7 @@ LOOPS = {
 
 
 @every_case("name", LOOPS)
+@pytest.mark.slow
 def test_a_loop_that_counts_with_a_threads_number(name: str) -> None:
     report, lines = judged("matmul_naive", LOOPS[name])
     first = report.errors[0]

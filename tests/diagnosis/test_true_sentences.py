@@ -55,6 +55,7 @@ def test_a_tile_that_is_right_where_it_is_full_has_rows_of_the_right_length(
 @every_case(
     "test", ["0 < i < n - 1", "i >= 1 and i < n", "i > 0 and i + 1 < n", "i != 0 and i < n"]
 )
+@pytest.mark.slow
 def test_an_element_that_a_test_leaves_out_is_no_wrong_offset(test: str) -> None:
     right = (
         "x[i + 1]"
