@@ -19,9 +19,11 @@ from types import BuiltinFunctionType, FunctionType
 from course_lib import task_context as callers
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
 from course_lib.diagnosis.answer import Answer
-from course_lib.diagnosis.constants import asked_constants, tile_choice
+from course_lib.diagnosis.constants import tile_choice
 from course_lib.diagnosis.examination import examine_kernel
-from course_lib.diagnosis.functions import called_function, resident_blocks
+from course_lib.diagnosis.functions import called_function
+from course_lib.diagnosis.functions.function_calls import CallTable, table_of
+from course_lib.diagnosis.functions.resident_launches import resident_blocks
 from course_lib.diagnosis.problems.table import check_reference
 from course_lib.diagnosis.report import Hearer, Report, make_report, nobody
 from course_lib.emulator import (
@@ -193,8 +195,8 @@ def _constants_text(
 
 
 # Families of exercises that are no kernels; those of kernels stand in diagnosis/problems/table.py.
-FUNCTION_FAMILIES: Mapping[str, Callable[[Exercise, Kernel, int], Report]] = {
-    "blocks per SM": resident_blocks.examine,
+FUNCTION_FAMILIES: Mapping[str, Callable[[Exercise, int], CallTable]] = {
+    "blocks per SM": resident_blocks,
 }
 CONSTANTS_FAMILIES: Mapping[str, Callable[[Exercise, tile_choice.Numbers], Report]] = {
     "tile choice": tile_choice.examine,
@@ -204,13 +206,13 @@ CONSTANTS_FAMILIES: Mapping[str, Callable[[Exercise, tile_choice.Numbers], Repor
 def _called(exercise: Exercise, function: Kernel, seed: int) -> Report:
     _refuse_given(exercise, function)
     if isinstance(exercise, Task):
-        return called_function.examine(exercise, function)
-    return FUNCTION_FAMILIES[exercise.family](exercise, function, seed)
+        return called_function.examine(table_of(exercise), function)
+    return called_function.examine(FUNCTION_FAMILIES[exercise.family](exercise, seed), function)
 
 
 def _looked_at(exercise: Exercise, numbers: tile_choice.Numbers) -> Report:
     if isinstance(exercise, Task):
-        return asked_constants.examine(exercise, numbers)
+        return tile_choice.examine_asked(exercise, numbers)
     return CONSTANTS_FAMILIES[exercise.family](exercise, numbers)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from course_lib.curriculum import TASKS, Exercise, Task
 from course_lib.emulator import Kernel, kernel_from, load_program, names_around
-from course_lib.emulator.language.constants import BINARY
+from course_lib.emulator.language.operators import BINARY
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Line, facts_of, say
 

@@ -22,6 +22,7 @@ from stored_answers import wrong_answers  # noqa: E402
 from templates_of_sentences import ANY, templates  # noqa: E402
 
 from course_lib.curriculum import EXERCISES  # noqa: E402
+from course_lib.diagnosis.functions.resident_ideas import resident_ideas  # noqa: E402
 from course_lib.diagnosis.problems.table import problems  # noqa: E402
 from course_lib.wording.findings import CODES, Finding  # noqa: E402
 from course_lib.wording.sentences import AUDIENCES, told, whole  # noqa: E402
@@ -82,11 +83,17 @@ def page(root: Path) -> str:
 
 def _with_ideas(said: Templates) -> Templates:
     """And what is known of each kind of problem: an idea is data, and has its sentence."""
-    for problem in problems(EXERCISES).values():
-        for idea in problem.wrong_ideas():
-            sentences, hints = said.get(idea.code, ([], []))
-            sentence = f"{{output}} holds other numbers: {_NUMBERS.sub('‹number›', idea.says)}."
-            said[idea.code] = (sorted({*sentences, sentence}), sorted({*hints, idea.hint}))
+    ideas = [
+        ("{{output}} holds other numbers: {says}.", idea)
+        for problem in problems(EXERCISES).values()
+        for idea in problem.wrong_ideas()
+    ]
+    ideas += [("{{compared}}: {says}.", idea) for idea in resident_ideas()]
+    for around, idea in ideas:
+        code = idea.code or "wrong-formula"
+        sentences, hints = said.get(code, ([], []))
+        sentence = around.format(says=_NUMBERS.sub("‹number›", idea.says))
+        said[code] = (sorted({*sentences, sentence}), sorted({*hints, idea.hint}))
     return said
 
 

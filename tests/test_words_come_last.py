@@ -20,7 +20,6 @@ from expectations import CHEAP, Mutant, all_mutants, one_of_each
 from rows_of_a_class import SETTINGS, submission
 from sampling import marks
 
-from course_lib.diagnosis.functions import resident_slips
 from course_lib.diagnosis.slip import Slip, SlipLocation
 from course_lib.diagnosis.told import Wording
 from course_lib.grading.gradebook.feedback import feedback_page
@@ -40,10 +39,7 @@ def _marks(number: int, mutant: Mutant) -> list[pytest.MarkDecorator]:
     return marks(number, fast=fast, slow=f"{mutant.exercise}-{mutant.name}" in FEW)
 
 
-WITH_WORDS = (
-    *((kind, ("message", "hint")) for kind in (Finding, Slip, SlipLocation)),
-    (resident_slips.ResidentSlip, ("says", "hint")),
-)
+WITH_WORDS = (Finding, Slip, SlipLocation)
 GIBBERISH = "Qwx vlth."
 
 
@@ -72,14 +68,14 @@ def speak_gibberish(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every sentence of the library says the same from here on; one without words says nothing."""
     render = sentences.render
     monkeypatch.setattr(sentences, "render", lambda *asked: GIBBERISH if render(*asked) else "")
-    for kind, fields in WITH_WORDS:
-        monkeypatch.setattr(kind, "__init__", _then_silenced(kind.__init__, fields))
+    for kind in WITH_WORDS:
+        monkeypatch.setattr(kind, "__init__", _then_silenced(kind.__init__))
 
 
-def _then_silenced(make, fields: tuple[str, ...]):
+def _then_silenced(make):
     def made(self, *args, **more) -> None:
         make(self, *args, **more)
-        for field in fields:
+        for field in ("message", "hint"):
             said = getattr(self, field)
             if said and not isinstance(said, sentences.Sentence):
                 object.__setattr__(self, field, GIBBERISH)
@@ -113,20 +109,17 @@ def test_the_gibberish_is_spoken(monkeypatch: pytest.MonkeyPatch) -> None:
 # -- where the words lie ------------------------------------------------------------------------
 
 DIAGNOSIS = Path(sentences.__file__).parents[1] / "diagnosis"
-# Folders whose words still stand among their conditions.
-MIXED = ("functions",)
 SAYING = {"say": (0,), "finding": (1, 3), "Finding": (2, 4), "Slip": (1, 2), "SlipLocation": (2, 3)}
 A_WORD = re.compile(r"[A-Za-z]{2}")
 
 
 def modules_without_words() -> dict[str, ast.Module]:
     """The modules of the diagnosis that tell things, and leave the sentences to others."""
-    found = {
+    return {
         path.relative_to(DIAGNOSIS).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
         for path in sorted(DIAGNOSIS.rglob("*.py"))
         if path.name != "words.py"
     }
-    return {name: tree for name, tree in found.items() if not name.startswith(MIXED)}
 
 
 def sentences_in(tree: ast.Module) -> Iterator[int]:

@@ -1,18 +1,157 @@
-"""An answer as it is examined: its kernel, and whether there is one yet."""
+"""What the source alone says is wrong with a kernel, before it is launched, or why it cannot be.
+
+These are slips that Python and Numba let pass, or refuse in words of their own: each is told at
+its line, in the words of this course.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.source.tree import names_in, root_name
 from course_lib.diagnosis.words import tell
 from course_lib.emulator import Kernel, kernel_from
 from course_lib.wording.findings import Finding
+from course_lib.wording.sentences import Capital
+
+BARRIERS = ("syncthreads", "syncwarp")
+# Functions whose result is all that they are good for, by how their names begin.
+RETURNING = ("mma_m", "ldmatrix_x", "load4", "load_words", "shfl_", "exp", "sqrt", "log", "fma")
+REFUSED = {"@", "dot"}  # Numba has no code of them for a GPU; of the others, versions differ
+# What NumPy's arrays do as a whole; in a kernel each thread would call it.
+WHOLE = frozenset(
+    """all any argmax argmin argsort choose clip compress conj copy cumprod cumsum diagonal dot fill
+    max mean min nonzero partition prod ptp put repeat round searchsorted sort squeeze std sum
+    swapaxes take tolist trace var""".split()
+)
+
+
+def seen_at_once(exercise: Exercise, kernel: Kernel, source: Source) -> list[Finding]:
+    """Errors that leave nothing to launch."""
+    if not isinstance(kernel.tree, ast.FunctionDef):
+        return []
+    return [
+        *_not_for_the_gpu(kernel),
+        *_values_returned(kernel.tree, exercise),
+        *_output_never_written(kernel, source),
+        *_whole_arrays(kernel, source),
+    ]
+
+
+def _not_for_the_gpu(kernel: Kernel) -> Iterator[Finding]:
+    """A function that no GPU can launch."""
+    if kernel.is_device:
+        yield tell("device function", kernel.tree.lineno, name=kernel.name)
+    elif kernel.is_for_cpu:
+        yield tell("for the processor", kernel.tree.lineno, name=kernel.name)
+    elif not kernel.is_decorated:
+        yield tell("plain function", kernel.tree.lineno, name=kernel.name)
+
+
+def _values_returned(tree: ast.FunctionDef, exercise: Exercise) -> Iterator[Finding]:
+    for node in _own_nodes(tree):
+        if isinstance(node, ast.Return) and not _is_nothing(node.value):
+            output = tree.args.args[-1].arg if tree.args.args else exercise.output
+            yield tell("value returned", node.lineno, output=output)
+            return
+
+
+def _is_nothing(value: ast.expr | None) -> bool:
+    return value is None or (isinstance(value, ast.Constant) and value.value is None)
+
+
+def _own_nodes(tree: ast.FunctionDef) -> Iterator[ast.AST]:
+    """The nodes of a function, without those of functions in it, from top to bottom."""
+    waiting: list[ast.AST] = list(reversed(tree.body))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if not isinstance(node, (ast.FunctionDef, ast.Lambda)):
+            waiting += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _output_never_written(kernel: Kernel, source: Source) -> Iterator[Finding]:
+    output = kernel.parameters[-1] if kernel.parameters else ""
+    rebound = output_rebound(output, source)
+    if rebound and not source.accesses(output, store=True):
+        yield rebound
+
+
+def output_rebound(output: str, source: Source) -> Finding | None:
+    """`C = …` for `C[…] = …`: the name stands for a number then, and the array is left alone."""
+    for statement in source.assignments(output):
+        in_kernel = source.kernel in source.ancestors(statement)
+        if in_kernel and (statement.value is None or root_name(statement.value) != output):
+            return tell("output rebound", statement.lineno, output=output)
+    return None
+
+
+def result_dropped(source: Source) -> Finding | None:
+    """`mma_…(sums, a, b)` for `sums = mma_…(sums, a, b)`: what it returns is all that it does."""
+    for node in source.walk():
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            continue
+        function = ast.unparse(node.value.func).rsplit(".", 1)[-1]
+        if function.startswith(RETURNING):
+            return tell("result dropped", node.lineno, function=function)
+    return None
+
+
+def _whole_arrays(kernel: Kernel, source: Source) -> Iterator[Finding]:
+    """`A.sum()`, `C.fill(0)`, `A @ B`: no thread has a whole array to itself."""
+    told: set[int] = set()
+    for node in _own_nodes(source.kernel):
+        said, operation = _whole_operation(node, kernel.parameters)
+        if said and node.lineno not in told:  # type: ignore[attr-defined]
+            told.add(node.lineno)  # type: ignore[attr-defined]
+            kind = "whole arrays, refused" if operation in REFUSED else "whole arrays"
+            yield tell(kind, node.lineno, said=said)  # type: ignore[attr-defined]
+
+
+def _whole_operation(node: ast.AST, arrays: Sequence[str]) -> tuple[str, str]:
+    """An operation on whole arrays, as it is written and by its name; empty for anything else."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+            if name in arrays and method in WHOLE:
+                return f"{name}.{method}()", method
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+            return f"{ast.unparse(left)} @ {ast.unparse(right)}", "@"
+    return "", ""
+
+
+def uncalled_barriers(source: Source) -> list[int]:
+    """The lines of statements that name a barrier and do not call it."""
+    return sorted(
+        node.lineno
+        for node in source.walk()
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, (ast.Attribute, ast.Name))
+        and names_in(node.value) & set(BARRIERS)
+    )
+
+
+def told_of_barriers(findings: list[Finding], source: Source) -> list[Finding]:
+    """Findings with what an uncalled barrier has to do with them: it is why there are races."""
+    lines = uncalled_barriers(source)
+    if not lines:
+        return findings
+    name = ast.unparse(source.at_line(lines[0]) or source.kernel)
+    races = [each for each in findings if each.code.startswith("race-")]
+    if not races:
+        return [*findings, tell("needless barrier not called", lines[0], name=name)]
+    seen = replace(races[0], other_line=None)
+    message = Capital(seen.message)
+    cause = tell.again("barrier not called", seen, lines[0], name=name, seen=message)
+    return [cause, *(each for each in findings if each not in races)]
+
+
+# --- An answer as it is examined: its kernel, and whether there is one yet ------------------------
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,40 @@
-"""Examines a kernel: launches it on all its cases, and draws the conclusions."""
+"""Launches beyond the usual ones, which settle what a number in an answer means."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis import at_a_glance
+from course_lib.diagnosis import answer
 from course_lib.diagnosis.answer import Answer, missing, source_of
-from course_lib.diagnosis.codes import APART
+from course_lib.diagnosis.codes import APART, OUTSIDE
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.explained import with_causes
-from course_lib.diagnosis.faults import kept, outside
-from course_lib.diagnosis.faults.arithmetic import depends_on_rounding
-from course_lib.diagnosis.faults.lost_numbers import lost_number
+from course_lib.diagnosis.faults import outside, traced
+from course_lib.diagnosis.faults.indices import depends_on_rounding, lost_number
 from course_lib.diagnosis.faults.traced import faults_of
-from course_lib.diagnosis.further_launches import limit_of
 from course_lib.diagnosis.holds import what_holds
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.problems.launch_choice import LaunchConfiguration, choices
+from course_lib.diagnosis.launches.outcome import where
+from course_lib.diagnosis.number_patterns import (
+    cause_of,
+    short_loop,
+    wrapped,
+    written_inputs,
+    wrong_result,
+)
+from course_lib.diagnosis.problems.launch_choice import (
+    DRAW,
+    LaunchConfiguration,
+    choices,
+    far_cases,
+)
 from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.report import Hearer, Report, Tried, make_report, nobody
-from course_lib.diagnosis.seen_in_launches import written_inputs, wrong_result
+from course_lib.diagnosis.sizes.limits import limit_finding, room_finding, size_finding
 from course_lib.diagnosis.trial import (
     Trial,
     all_meet,
@@ -31,13 +42,106 @@ from course_lib.diagnosis.trial import (
     counts_of,
     exact_of,
     is_hopeless,
+    leaves_arrays,
     right_but_for_races,
     runs_out,
 )
-from course_lib.diagnosis.wrong_numbers import cause_of, short_loop, wrapped
-from course_lib.emulator import KernelRejected
+from course_lib.emulator import Kernel, KernelRejected
+from course_lib.emulator.observers.limits import Site
 from course_lib.wording.findings import Finding, by_importance
 from course_lib.wording.sentences import facts_of
+
+
+def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, list[Finding]]:
+    """The number up to which alone the answer is right, as a finding; warnings of others.
+
+    Adds the launches beyond all limits to the trials: whatever goes wrong there, or costs too much,
+    counts as it does elsewhere.
+    """
+    wrong = [trial for trial in trials if not trial.right or leaves_arrays(trial)]
+    warnings: list[Finding] = []
+    if not launcher.problem.sizes_vary:
+        return None if wrong else size_written_out(launcher, trials), warnings
+    if wrong:
+        long = [trial for trial in wrong if trial.case.along is not None]
+        site = launcher.limits.met_first_in(long[0].case) if long == wrong else None
+    else:
+
+        def is_right(case: Case) -> bool:
+            trial = launcher.run(case)
+            if runs_out(trial) and case.draw >= DRAW:
+                return True  # how much a launch so large takes was guessed
+            fails = not trial.right or leaves_arrays(trial)
+            trials.append(trial)
+            wrong.extend([trial] * fails)
+            return not fails
+
+        tile = max(*launcher.tile, launcher.step_tile or 1)
+        settle = launcher.limits.settle
+        site, warnings = settle(launcher.problem, launcher.source, launcher.spent, tile, is_right)
+        if not wrong and launcher.exercise.is_graded:
+            site = _far_away(launcher, trials, is_right)
+    if site is None or wrong[0].right:
+        return None, warnings
+    beyond = [
+        each
+        for each in faults_of(launcher, wrong[0])
+        if each.code in OUTSIDE and each.line == site.line
+    ]
+    if site.kind == "axis" and beyond:
+        return room_finding(site, launcher.source, beyond[0]), warnings
+    label = launcher.launched_as(wrong[0].case)
+    return limit_finding(site, launcher.source, label, wrong[0].outcome), warnings
+
+
+def _far_away(
+    launcher: Launcher, trials: list[Trial], is_right: Callable[[Case], bool]
+) -> Site | None:
+    """The limit that explains a launch far beyond the usual sizes, if one goes wrong."""
+    long = [(each.case, each.profile.steps) for each in trials if each.case.along is not None]
+    for case in far_cases(launcher.problem, long, launcher.source, launcher.seed):
+        if not is_right(case):
+            return launcher.limits.met_first_in(case)
+    return None
+
+
+def size_written_out(launcher: Launcher, trials: list[Trial]) -> Finding | None:
+    """The size for which alone a right answer is right, as a finding.
+
+    Adds the launch that goes wrong to the trials.
+    """
+    for case, size in launcher.problem.other_sizes():
+        trial = launcher.run(case)
+        if trial.right:
+            fault = _fault_of(launcher, trial)
+            if fault is None:
+                continue
+            trials.append(replace(trial, profile=replace(trial.profile, findings=[])))
+            return fault
+
+        def is_right(kernel: Kernel, case: Case = case) -> bool:
+            return launcher.with_kernel(kernel).run(case).right
+
+        part = where(~trial.outcome.right, trial.outcome.sizes)
+        found = size_finding(launcher.answer.kernel, launcher.source, size, part, is_right)
+        if found.line is not None:  # what else is seen there follows from that number
+            trial = replace(trial, profile=replace(trial.profile, findings=[]))
+        trials.append(trial)
+        return found
+    return None
+
+
+def _fault_of(launcher: Launcher, trial: Trial) -> Finding | None:
+    """What threads do wrong in a launch whose numbers are right: where the sizes leave some of them
+    without work, they may still leave an array, or a barrier to the others."""
+    for each in faults_of(launcher, trial):
+        if each.severity == "error" and each.code not in ("uninitialised-read", *traced.SYMPTOMS):
+            return each
+    return None
+
+
+# --- Examines a kernel: launches it on all its cases, and draws the conclusions -------------------
+
 
 # After one of these, no other launch is tried: it would not help, or cost too much, or go past
 # what the student has asked for.
@@ -87,7 +191,7 @@ class Examination:
         absent = missing(self.exercise, self.kernel)
         if absent:
             return [absent]
-        return at_a_glance.seen_at_once(self.exercise, self.kernel, self.source)
+        return answer.seen_at_once(self.exercise, self.kernel, self.source)
 
     def fails(self) -> bool:
         """Does some launch end with wrong numbers? Those after it wait for `verdict`."""
@@ -165,7 +269,7 @@ class Examination:
         numbers_right = exact is not None and all(map(right_but_for_races, trials))
         if numbers_right and not _has_errors(found):
             found += self.on_a_gpu()
-        found = at_a_glance.told_of_barriers(found, self.source)
+        found = answer.told_of_barriers(found, self.source)
         if not numbers_right and not _has_errors(found):
             found.append(wrong_result(self.launcher, trials))
         if not numbers_right:
@@ -178,7 +282,7 @@ class Examination:
         even = exact is not None and self.is_right_where_even(exact, trials)
         held = what_holds(self.exercise, found, trials, problem, numbers_right, even, self.usual)
         shares = exact is None or not works or requirements.shares(self.launcher.measured(exact))
-        report = make_report(self.exercise, kept.once(found), held, numbers_right, works, shares)
+        report = make_report(self.exercise, traced.once(found), held, numbers_right, works, shares)
         counts = counts_of(exact.profile) if exact else {}
         return replace(self.with_launches(report, trials), counts=counts)
 
@@ -221,25 +325,25 @@ class Examination:
         faults = self.faults(trials)
         overwritten = written_inputs(launcher, trials)
         if overwritten:
-            faults = [each for each in faults if not kept.follows_overwriting(each, names)]
-        orderly = kept.is_orderly(exact_of(trials), names[-1])
+            faults = [each for each in faults if not traced.follows_overwriting(each, names)]
+        orderly = traced.is_orderly(exact_of(trials), names[-1])
         shared = source.shared_names()
-        faults = kept.without_strays(faults, shared)
-        doubtful = kept.in_disorder(faults, names[-1], orderly)
+        faults = traced.without_strays(faults, shared)
+        doubtful = traced.in_disorder(faults, names[-1], orderly)
         cause = wrapped(launcher, trials) or lost_number(launcher, trials)
         if cause is None and not doubtful:
             cause = limit or cause_of(launcher, trials)
-        beyond = kept.lines_beyond(faults, shared)
-        staging = source.store_lines(kept.arrays_left(faults, shared)) - beyond
+        beyond = traced.lines_beyond(faults, shared)
+        staging = source.store_lines(traced.arrays_left(faults, shared)) - beyond
         if cause and beyond and (cause.code == "wrong-formula" or cause.line in staging):
             cause = None  # what lies beyond the end of a tile is no number to go by
         if doubtful and cause is None:
             cause = short_loop(launcher, trials, faults)
             cause = cause or (limit if are_empty_cells(trials) else None)
-            faults = kept.in_order(faults) if cause else faults
+            faults = traced.in_order(faults) if cause else faults
         if cause and launcher.reads_for_a_caller and "says" in facts_of(cause.message):
-            faults = kept.without_meetings(faults, names[-1])
-        return kept.keep_causes(faults, cause, names[-1], orderly) + overwritten + warnings
+            faults = traced.without_meetings(faults, names[-1])
+        return traced.keep_causes(faults, cause, names[-1], orderly) + overwritten + warnings
 
     def faults(self, trials: Sequence[Trial]) -> list[Finding]:
         """What the emulator saw in all launches, the best examples first."""

@@ -10,7 +10,7 @@ from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.ideas import idea_behind, ideas_of
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import by_how_much
-from course_lib.diagnosis.number_patterns import not_finite, not_written
+from course_lib.diagnosis.number_patterns import not_finite, not_written, placed
 from course_lib.diagnosis.provenance import words as facts_in_words
 from course_lib.diagnosis.provenance.facts import (
     BEFORE,
@@ -31,7 +31,6 @@ from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.slip import Slip
 from course_lib.diagnosis.trial import Trial, exact_of, runs_out, telling
 from course_lib.diagnosis.words import tell
-from course_lib.diagnosis.wrong_numbers import placed
 from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.registry.exercise import WrongIdea

@@ -13,10 +13,8 @@ import numpy as np
 from course_lib.curriculum import Exercise, Launch, Task
 from course_lib.diagnosis.answer import Answer, source_of
 from course_lib.diagnosis.costs.measured import WARP, Measured
-from course_lib.diagnosis.launches.journeys import Journeys
 from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.launches.trail import Trail, TrailMaker
-from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.launches.trail import Journeys, Trail, TrailMaker
 from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.diagnosis.problems.launch_choice import (
     LaunchConfiguration,
@@ -24,11 +22,10 @@ from course_lib.diagnosis.problems.launch_choice import (
     block_passed_over,
     tile_of,
 )
-from course_lib.diagnosis.problems.problem import Array, Case, Problem, SeenLaunch
+from course_lib.diagnosis.problems.problem import Array, Case, Problem, SeenLaunch, Shape
 from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.sizes.limits import Limits
-from course_lib.diagnosis.source.in_a_thread import Threads
-from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.source.source import Source, Threads
 from course_lib.diagnosis.trial import Trial
 from course_lib.diagnosis.words import BUDGET_OF_ALL, BUDGET_OF_ONE, tell
 from course_lib.emulator import Budget, Kernel, KernelRejected, emulate

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import ast
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from course_lib.diagnosis import answer
+from course_lib.diagnosis.codes import APART, DISORDER, OUTSIDE
+from course_lib.diagnosis.faults import indices, traced
+from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where, zero_place
+from course_lib.diagnosis.launches.trail import Trail
+from course_lib.diagnosis.places.locate import locate
 from course_lib.diagnosis.slip import Slip
-from course_lib.diagnosis.words import tell
-from course_lib.wording.sentences import Sentence
+from course_lib.diagnosis.trial import Trial, exact_of, right_in_block_0_alone, telling
+from course_lib.diagnosis.words import NEVER_WRITTEN, tell
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import Line, Sentence, say, with_values
 from course_lib.wording.words import element, joined
 
 Array = np.ndarray
@@ -99,3 +110,196 @@ def whole_numbers(outcome: Outcome) -> Slip | None:
     if not several or (got != np.rint(got)).any() or (expected == np.rint(expected)).all():
         return None
     return _slip("whole numbers", ("integer",), array=outcome.output)
+
+
+# --- Causes of wrong numbers that the launches show, whatever the numbers equal -------------------
+
+
+def equal_in_both(first: Outcome, second: Outcome) -> bool:
+    """Did the same numbers come out of other inputs? Zeros say little, and not-a-number nothing."""
+    written = ~first.untouched
+    with np.errstate(invalid="ignore"):
+        same = first.got[written] == second.got[written]
+    return bool(written.any() and same.all() and first.got[written].any())
+
+
+def ended(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
+    """The finding for threads that an exception has ended, of which nobody hears on a GPU."""
+    raising = [each for each in launcher.source.walk() if isinstance(each, ast.Raise | ast.Assert)]
+    silent = [trial for trial in wrong if trial.outcome.untouched.any()]
+    if not raising or not silent:
+        return None
+    debugging = launcher.with_kernel(replace(launcher.answer.kernel, is_debugged=True))
+    found = debugging.run(silent[0].case).profile.findings
+    seen = [each for each in found if each.code == "raised-exception"]
+    lines = {each.lineno for each in raising}
+    return next((each for each in seen if each.line in lines), None)
+
+
+def one_block(launcher: Launcher, trail: Trail) -> Finding:
+    """The finding for an answer in which block (0, 0) alone writes."""
+    lines = trail.store_lines[launcher.names[-1]]
+    line = lines[-1] if lines else None
+    return tell("one block", line, letter=launcher.exercise.output)
+
+
+def independent_of_input(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
+    """The finding for an output that stays the same when the inputs change."""
+    by_shape: dict[tuple[int, ...], Trial] = {}
+    if len(launcher.names) == 1:
+        return None  # there are no inputs
+    for trial in trials:
+        twin = by_shape.setdefault(trial.case.shape, trial)
+        if twin is trial or trial.right or twin.right:
+            continue
+        first, second = twin.outcome, trial.outcome
+        if first.known.any() and equal_in_both(first, second):
+            trail = launcher.trail(trial.case)
+            lines = trail.store_lines[launcher.names[-1]]
+            value = first.got[first.known][0]
+            C, inputs = first.output, first.operands
+            at = ", ".join("0" * first.got.ndim)
+            line = lines[-1] if lines else None
+            found = tell("independent of input", line, array=C, inputs=inputs)
+            values = f"{C}[{at}] is {value:.6g} in any case."
+            found = replace(found, message=with_values(found.message, values))
+            return launcher.seen_in(trial, found, is_told=False)
+    return None
+
+
+def stale(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
+    """Wrong numbers that go with values of an earlier tile."""
+    for trial in wrong if launcher.problem.has_steps else ():
+        for read in trial.profile.stale_reads:
+            return tell(
+                "stale",
+                read.line,
+                sizes=launcher.launched_as(trial.case),
+                thread=read.thread,
+                cell=read.cell,
+                line=Line(read.line),
+                inputs=" or ".join(launcher.exercise.parameters[:-1]),
+            )
+    return None
+
+
+def wrong_result(launcher: Launcher, trials: Sequence[Trial]) -> Finding:
+    """The finding when nothing explains the numbers: where, and by how much.
+
+    Its line is the store of the output: that is where they show, and no guess at their cause.
+    """
+    wrong = [trial for trial in trials if not trial.right]
+    trial = min(wrong, key=lambda trial: (not trial.case.exact, telling(trial)))
+    outcome = trial.outcome
+    place = where(~outcome.right, outcome.sizes)
+    never = outcome.untouched & ~outcome.right
+    unwritten: Sentence | str = ""
+    if not launcher.problem.starts_blank:  # what was written may be what it held before
+        never &= launcher.trail(trial.case).writes == 0
+    if never.any():
+        unwritten = say(NEVER_WRITTEN, where=where(never, outcome.sizes))
+    lines = launcher.trail(trial.case).store_lines[launcher.names[-1]]
+    line = lines[-1] if lines else launcher.source.kernel.lineno
+    kind = "wrong but for block 0" if right_in_block_0_alone(trial) else "wrong"
+    sizes = launcher.launched_as(trial.case)
+    found = tell(kind, line, sizes=sizes, place=place, unwritten=unwritten)
+    return replace(found, message=with_values(found.message, f"{by_how_much(outcome)}."))
+
+
+def written_inputs(launcher: Launcher, trials: Sequence[Trial]) -> list[Finding]:
+    """The finding for an answer that changes A or B."""
+    changed = [trial for trial in trials if not trial.inputs_kept]
+    if not changed:
+        return []
+    known = next((trial for trial in changed if trial.case in launcher.trails), changed[0])
+    lines = launcher.trail(known.case).store_lines
+    name = next((name for name in launcher.names[:-1] if lines[name]), launcher.names[0])
+    line = lines[name][0] if lines[name] else None
+    return [tell("written input", line, name=name, formula=launcher.problem.formula)]
+
+
+# --- What the numbers of wrong launches equal, where that alone says what is wrong ----------------
+
+
+MOST_DIAGNOSED = 3  # launches whose numbers are looked at, beside the exact one
+
+
+def cause_of(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
+    """What explains wrong numbers, as a finding; None if nothing does or all are right."""
+    wrong = [trial for trial in trials if not trial.right]
+    exact = exact_of(trials)
+    if not wrong or exact is None:
+        return None
+    found = (
+        answer.output_rebound(launcher.names[-1], launcher.source)
+        or answer.result_dropped(launcher.source)
+        or ended(launcher, wrong)
+    )
+    if found:
+        return found
+    trail = launcher.trail(exact.case)
+    several = math.prod((*exact.profile.grid, *exact.profile.block)) > 1
+    if several and trail.writes.size > 1 == np.count_nonzero(trail.writes):
+        return None  # everybody writes one element; that two of them meet says it best
+    blocks = math.prod(exact.profile.grid)
+    if blocks > 1 and trail.blocks == {(0, 0)} and exact.outcome.untouched.any():
+        return one_block(launcher, trail)
+    shortest = min(max(trial.case.shape) for trial in wrong)
+    return (
+        _of_the_numbers(launcher, exact, wrong)
+        or (None if exact.right else independent_of_input(launcher, trials))
+        or indices.narrow_index(launcher.source, shortest)
+        or stale(launcher, wrong)
+    )
+
+
+def _of_the_numbers(launcher: Launcher, exact: Trial, wrong: Sequence[Trial]) -> Finding | None:
+    """What the numbers of the most telling of the wrong launches are, of the exact one first."""
+    gaps = _has_gaps(exact)
+    for trial in (exact, *sorted(wrong, key=telling)[:MOST_DIAGNOSED]):
+        slip = diagnose(launcher.problem.answer, trial.outcome)
+        if slip is None or (trial is exact and gaps and slip.code == "numerical-overflow"):
+            continue
+        found = placed(launcher, slip, trial)
+        if slip.code == "integer-arithmetic" and found.line is None:
+            continue  # nothing in the text makes whole numbers
+        return found if trial is exact or not gaps or found.code in traced.LEAVES_ARRAYS else None
+    return None
+
+
+def _has_gaps(trial: Trial) -> bool:
+    """Are numbers missing because an access left an array? What explains them explains that."""
+    outside = any(each.code in OUTSIDE for each in trial.errors)
+    return outside and bool(np.isnan(trial.outcome.got[~trial.outcome.untouched]).any())
+
+
+def placed(launcher: Launcher, slip: Slip, trial: Trial) -> Finding:
+    """A slip as a finding, with its line."""
+    trail = launcher.trail(trial.case)
+    place = locate(slip, launcher.source, trail, launcher.names, launcher.exercise.parameters)
+    hint = place.hint or slip.hint
+    found = finding(place.code or slip.code, place.message or slip.message, place.line, hint)
+    found = launcher.seen_in(trial, replace(found, severity="error"), not trial.case.exact)
+    return replace(found, message=with_values(found.message, slip.values))
+
+
+def short_loop(
+    launcher: Launcher, trials: Sequence[Trial], faults: Sequence[Finding]
+) -> Finding | None:
+    """The loop that is too short, if the launches without a race prove it, the exact one too.
+
+    Where such a loop makes no turn at all, its barriers and stores are left out as well.
+    """
+    if any(each.code in (APART, "timeout") for each in faults):
+        return None
+    clean = [trial for trial in trials if all(e.code not in DISORDER for e in trial.errors)]
+    cause = cause_of(launcher, clean)
+    return cause if cause and cause.code == "wrong-loop-bound" else None
+
+
+def wrapped(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
+    """A loop without end whose counter wraps around before it reaches the size."""
+    endless = [trial for trial in trials if any(e.code == "timeout" for e in trial.errors)]
+    if not endless or not any(e.code == "wrong-index" for e in endless[0].errors):
+        return None
+    return indices.narrow_index(launcher.source, max(endless[0].case.shape))

@@ -27,18 +27,15 @@ def types_of_arguments(kernel: Kernel, arguments: Sequence[Any]) -> list[T.Type]
     """
     names = kernel.parameters
     if len(arguments) != len(names):
-        raise rejection(
-            "invalid-launch",
-            say(
-                "{kernel} takes {wanted} arguments ({names}), but {given} {were} passed.",
-                kernel=kernel.name,
-                wanted=len(names),
-                names=", ".join(names),
-                given=len(arguments),
-                were="was" if len(arguments) == 1 else "were",
-            ),
-            kernel.tree,
+        message = say(
+            "{kernel} takes {wanted} arguments ({names}), but {given} {were} passed.",
+            kernel=kernel.name,
+            wanted=len(names),
+            names=", ".join(names),
+            given=len(arguments),
+            were="was" if len(arguments) == 1 else "were",
         )
+        raise rejection("invalid-launch", message, kernel.tree)
     return [
         T.EnumType(type(value))
         if isinstance(value, enum.IntEnum)

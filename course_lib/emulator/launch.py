@@ -11,10 +11,10 @@ from course_lib.emulator.arguments import as_declared, types_of_arguments
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.inference.infer import infer
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.parse import kernel_from
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import HandedValues, Observer
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.options import (
@@ -47,6 +47,7 @@ def emulate(
     budget: Budget | None = None,
     max_dynamic_shared: int = MAX_SHARED_BYTES,
     either_rounding: bool = False,
+    costs: bool = False,
 ) -> Emulation:
     """Prepare a kernel to run on the emulator, on any machine.
 
@@ -71,6 +72,7 @@ def emulate(
         either_rounding: whether a float32 product is rounded up or down by chance. A GPU may round
             it together with a sum that it is a part of, or not; what comes out the same here does
             not depend on that.
+        costs: whether what a launch costs beyond its need is among the findings, as warnings.
 
     Raises:
         KernelRejected: if the kernel has no source, or something in it cannot run.
@@ -90,6 +92,7 @@ def emulate(
         bounds,
         max_dynamic_shared,
         either_rounding,
+        costs,
     )
     return Emulation(kernel_from(kernel), options)
 
@@ -163,34 +166,27 @@ class ConfiguredKernel:
     def _check(self) -> None:
         threads = int(np.prod(self.block))
         if threads > MAX_THREADS_PER_BLOCK:
-            raise rejection(
-                "invalid-launch",
-                say(
-                    "A block of {sizes} has {threads} threads; the most that a GPU allows is "
-                    "{most}.",
-                    sizes=_product(self.block),
-                    threads=threads,
-                    most=MAX_THREADS_PER_BLOCK,
-                ),
-                None,
+            message = say(
+                "A block of {sizes} has {threads} threads; the most that a GPU allows is {most}.",
+                sizes=_product(self.block),
+                threads=threads,
+                most=MAX_THREADS_PER_BLOCK,
             )
+            raise rejection("invalid-launch", message, None)
         for name, sizes, limits in (
             ("block", self.block, MAX_BLOCK),
             ("grid", self.grid, MAX_GRID),
         ):
             for axis, size, limit in zip("xyz", sizes, limits, strict=True):
                 if size > limit:
-                    raise rejection(
-                        "invalid-launch",
-                        say(
-                            "The {name} has {size} along {axis}; the most is {limit}.",
-                            name=name,
-                            size=size,
-                            axis=axis,
-                            limit=limit,
-                        ),
-                        None,
+                    message = say(
+                        "The {name} has {size} along {axis}; the most is {limit}.",
+                        name=name,
+                        size=size,
+                        axis=axis,
+                        limit=limit,
                     )
+                    raise rejection("invalid-launch", message, None)
         limit = self.emulation.options.max_dynamic_shared
         if not 0 <= self.dynamic_shared_bytes <= limit:
             raise too_much_shared(self.dynamic_shared_bytes, None, limit)

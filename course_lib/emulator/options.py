@@ -28,6 +28,7 @@ class EmulationOptions:
     budget: Budget = field(default_factory=Budget)
     max_dynamic_shared: int = MAX_SHARED_BYTES
     either_rounding: bool = False
+    costs: bool = False
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,9 @@ class LaunchShape:
 def too_much_shared(
     size: int, node: ast.AST | None, limit: int = MAX_SHARED_BYTES
 ) -> KernelRejected:
-    return rejection(
-        "invalid-launch",
-        say(
-            "The block asks for {size} bytes of shared memory; it can have {limit}.",
-            size=size,
-            limit=limit,
-        ),
-        node,
+    message = say(
+        "The block asks for {size} bytes of shared memory; it can have {limit}.",
+        size=size,
+        limit=limit,
     )
+    return rejection("invalid-launch", message, node)

@@ -24,13 +24,21 @@ from course_lib.emulator.inference.infer import (
     may_lack_values,
     written_names,
 )
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
-from course_lib.emulator.machine.events import HandedValues, Instead, Observer, Observers
+from course_lib.emulator.language.typings import Typing
+from course_lib.emulator.machine.events import (
+    EitherRounding,
+    HandedValues,
+    Instead,
+    Observer,
+    Observers,
+)
+from course_lib.emulator.machine.expressions import prepared
 from course_lib.emulator.machine.machine import Machine, WarpSchedule
-from course_lib.emulator.machine.operators import EitherRounding
-from course_lib.emulator.machine.prepared import prepared
 from course_lib.emulator.machine.statements import run_block
+from course_lib.emulator.observers.costs import CostNotes, LaunchCosts
+from course_lib.emulator.observers.coverage import left_out
+from course_lib.emulator.observers.data_flow import float64_sources
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.findings import (
     ThreadNames,
@@ -44,13 +52,16 @@ from course_lib.emulator.observers.race_findings import race_finding
 from course_lib.emulator.observers.races import BlockRaces, Race, RaceDetector
 from course_lib.emulator.observers.tracing import (
     DRAW,
+    SAME,
     SWAP,
     Output,
     Tracer,
     Unwritten,
     change_in,
+    is_same_value,
     is_swap,
 )
+from course_lib.emulator.observers.waiting import WaitNotes, waiting
 from course_lib.emulator.options import (
     MAX_SHARED_BYTES,
     EmulationOptions,
@@ -133,6 +144,8 @@ class Run:
         self.output = Output(options.budget.printed_lines)
         self.meter = Meter() if options.counters else None
         self.stream = StreamRecorder() if options.stream else None
+        self.costs = CostNotes() if options.costs and options.counters else None
+        self.waits = WaitNotes() if self.costs else None
         wanted = options.trace if isinstance(options.trace, str) else None
         self.tracer = Tracer(wanted) if options.trace else None
         fences = fence_lines(self.typing)
@@ -141,8 +154,9 @@ class Run:
 
     def _own_observers(self, limits: LimitNotes | None) -> Iterator[Observer]:
         """In the order in which they are told."""
-        by_options = (self.faults, self.output, self.meter, self.stream, self.tracer)
-        yield from (each for each in by_options if each is not None)
+        always, costs = (self.faults, self.output, self.meter), (self.costs, self.waits)
+        wanted = (*always, *costs, self.stream, self.tracer)
+        yield from (observer for observer in wanted if observer is not None)
         if self.options.races:
             yield RaceDetector(self.may_be_written, self._note_race)
             yield CopyFaults(self.names, self.note)
@@ -157,8 +171,12 @@ class Run:
     def _note_race(self, race: Race) -> None:
         trees = [typing.kernel.tree for typing in all_typings(self.typing, set())]
         change = change_in(race.first_line, trees) if race.updates else ""
-        if race.both_change and is_swap((race.first_line, race.second_line), trees):
+        lines = race.first_line, race.second_line
+        if race.both_change and is_swap(lines, trees):
             change = SWAP
+        both_store = race.first_kind == race.second_kind == "store"
+        if race.code == "race-write-after-write" and both_store and is_same_value(lines, trees):
+            change = SAME
         array = self.memory.arguments.get(race.array)
         if array is not None and array.dtype == STATE:
             change = DRAW
@@ -185,14 +203,11 @@ class Run:
                 size = int(np.prod(shape, dtype=object)) * kind.dtype.itemsize
                 if path.endswith("local.array"):
                     if size > MAX_LOCAL_BYTES:
-                        raise rejection(
-                            "invalid-launch",
-                            say(
-                                "A thread may have 512 KiB of local memory, not {size} bytes.",
-                                size=size,
-                            ),
-                            node,
+                        message = say(
+                            "A thread may have 512 KiB of local memory, not {size} bytes.",
+                            size=size,
                         )
+                        raise rejection("invalid-launch", message, node)
                 else:
                     total, last = total + size, node
                     cells += size // kind.dtype.itemsize
@@ -255,16 +270,13 @@ class Run:
         budget, threads = self.options.budget, int(np.prod(self.shape.block))
         of_block = self._shared_bytes + threads * bytes_per_lane(self.typing)
         if of_block > budget.bytes:
-            raise rejection(
-                "not-allowed",
-                say(
-                    "One block takes {of_block} MB here, with its local arrays and variables; "
-                    "there is room for {most}.",
-                    of_block=of_block >> 20,
-                    most=budget.bytes >> 20,
-                ),
-                None,
+            message = say(
+                "One block takes {of_block} MB here, with its local arrays and variables; "
+                "there is room for {most}.",
+                of_block=of_block >> 20,
+                most=budget.bytes >> 20,
             )
+            raise rejection("not-allowed", message, None)
         return min(
             budget.lanes_at_once or LANES_AT_ONCE, threads * (budget.bytes // max(of_block, 1))
         )
@@ -326,7 +338,13 @@ class Run:
         findings = causes_only(self.findings.values(), self.unwritten.has_read)
         if self.meter:
             made = float64_arrays(self.typing)
-            findings += float64_findings(self.meter.float64_lines, made, self.array_types)
+            lines, typings = self.meter.float64_lines, list(all_typings(self.typing, set()))
+            if self.costs and self.waits:
+                findings += LaunchCosts(self.meter, self.costs, typings, self.shape).findings()
+                findings += waiting(self.waits, typings, self.shape)
+                findings += left_out(self.meter, typings, self.shape)
+                lines = float64_sources(typings, lines)
+            findings += float64_findings(lines, made, self.array_types)
         return Profile(
             **{each.name: getattr(totals, each.name) for each in fields(Counters)},
             kernel_name=self.kernel.name,

@@ -11,8 +11,8 @@ import numpy as np
 from course_lib.emulator.arguments import types_of_arguments
 from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.inference.infer import infer
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.options import EmulationOptions, LaunchShape

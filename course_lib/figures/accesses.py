@@ -1,14 +1,17 @@
-"""Draw what one warp asks of memory: 32 addresses, the sectors they fall into, the bytes moved."""
+"""Draw what one warp asks of memory: the sectors of 32 addresses, counts by element, banks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES
 from course_lib.figures import style
-from course_lib.figures.pen import Looks, Pen
+from course_lib.figures.pen import LIT, Looks, Pen
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Footprint, Request
+from course_lib.figures.requests import Footprint, Request, traced
 from course_lib.wording.words import counted, stretches
 
 
@@ -24,18 +27,17 @@ def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
     prints = [request.footprint(itemsize) for request in requests]
     most_lines = max(len(each.lines) for each in prints)
     tall = min(3.1, 0.28 * most_lines)
-    figure = style.card(
+    pen = Pen.card(
         2.42 + tall,
         "What one warp asks for",
         f"Each row is a cache line of {CACHE_LINE_BYTES} bytes: "
         f"{CACHE_LINE_BYTES // SECTOR_BYTES} sectors of {SECTOR_BYTES}",
     )
-    pen = Pen.on(figure)
     pitch = 7.3 / len(requests)
     for place, (request, found) in enumerate(zip(requests, prints, strict=True)):
         _draw_request(pen, 0.16 + place * pitch, pitch, request, found, tall)
-    _draw_key(pen, figure.get_size_inches()[1] - 0.24, itemsize)
-    return Picture(figure, _words(requests, prints))
+    _draw_key(pen, pen.figure.get_size_inches()[1] - 0.24, itemsize)
+    return pen.picture(_words(requests, prints))
 
 
 def _draw_request(
@@ -49,7 +51,8 @@ def _draw_request(
     width, row_height = pitch - 1.35, min(0.28, tall / len(found.lines))
     lines = pen.at(left + 0.68, 1.78, 1, row_height)
     for place, line in enumerate(found.lines):
-        _draw_line(lines.at(0, place, width / CACHE_LINE_BYTES, 0.86), line, found, colour)
+        sector = width * SECTOR_BYTES / CACHE_LINE_BYTES
+        draw_line(lines.at(0, place, sector, 0.86), line, found, colour)
     _draw_margins(lines, width, found)
 
 
@@ -57,17 +60,24 @@ def _sectors(found: Footprint) -> str:
     return f"{counted(len(found.sectors), 'sector')} per request"
 
 
-def _draw_line(pen: Pen, line: int, found: Footprint, colour: str) -> None:
-    """One cache line, a cell to a byte: its four sectors, and the items asked for."""
+def draw_line(pen: Pen, line: int, found: Footprint, colour: str) -> None:
+    """One line of memory, a cell to each of its sectors."""
     for part in range(CACHE_LINE_BYTES // SECTOR_BYTES):
-        looks: Looks = {"face": style.PAPER, "edge": style.FAINT, "z": 1}
-        if line * CACHE_LINE_BYTES // SECTOR_BYTES + part in found.sectors:
-            looks = {"face": style.tint(colour, 0.22), "edge": style.GREY, "z": 2}
-        pen.rectangle(part * SECTOR_BYTES, 0, SECTOR_BYTES, 1, line=0.7, **looks)
-    for address in sorted(set(found.addresses)):
-        if address // CACHE_LINE_BYTES == line:
-            looks = {"face": colour, "edge": style.PAPER, "line": 0.6, "z": 3}
-            pen.rectangle(address % CACHE_LINE_BYTES, 0, found.width, 1, **looks)
+        sector = line * CACHE_LINE_BYTES // SECTOR_BYTES + part
+        draw_sector(pen.at(part, 0, 1), sector, found, colour)
+
+
+def draw_sector(pen: Pen, sector: int, found: Footprint, colour: str) -> None:
+    """A cell for a sector: tinted where it is moved, with the elements asked for filled."""
+    looks: Looks = {"face": style.PAPER, "edge": style.FAINT, "z": 1}
+    if sector in found.sectors:
+        looks = {"face": style.tint(colour, 0.22), "edge": style.GREY, "z": 2}
+    pen.rectangle(0, 0, 1, 1, line=0.7, **looks)
+    for begin, of_sector in {(a % SECTOR_BYTES, a // SECTOR_BYTES) for a in found.addresses}:
+        if of_sector == sector:
+            wide = min(found.width, SECTOR_BYTES - begin) / SECTOR_BYTES
+            asked: Looks = {"face": colour, "edge": style.PAPER, "line": 0.5, "z": 3}
+            pen.rectangle(begin / SECTOR_BYTES, 0, wide, 1, **asked)
 
 
 def _draw_margins(pen: Pen, width: float, found: Footprint) -> None:
@@ -81,12 +91,9 @@ def _draw_margins(pen: Pen, width: float, found: Footprint) -> None:
             continue
         offset = (line - found.lines[0]) * CACHE_LINE_BYTES
         pen.write(-0.06, place + 0.43, f"+{offset:,}", ha="right", colour=style.GREY)
-        pen.write(right, place + 0.43, _span(found.lanes_in_line(line)), ha="left")
-
-
-def _span(lanes: Sequence[int]) -> str:
-    told = stretches(lanes)
-    return f"{len(lanes)} of them" if "," in told else told
+        lanes = found.lanes_in_line(line)
+        told = stretches(lanes)
+        pen.write(right, place + 0.43, f"{len(lanes)} of them" if "," in told else told, ha="left")
 
 
 def _draw_key(pen: Pen, y: float, itemsize: int) -> None:
@@ -97,9 +104,7 @@ def _draw_key(pen: Pen, y: float, itemsize: int) -> None:
     )
     x = 0.2
     for strength, words in entries:
-        face = style.tint(style.BLUE, strength)
-        pen.rectangle(x, y - 0.08, 0.18, 0.16, face=face, edge=style.GREY, line=0.7)
-        pen.write(x + 0.26, y, words)
+        pen.key(x, y, words, face=style.tint(style.BLUE, strength))
         x += 0.55 + 0.078 * len(words)
 
 
@@ -111,3 +116,162 @@ def _words(requests: Sequence[Request], prints: Sequence[Footprint]) -> str:
         for request, found in zip(requests, prints, strict=True)
     )
     return f"What one warp asks of memory. {told}."
+
+
+# --- Draw how often each element of global memory is accessed in a launch -------------------------
+
+
+@style.drawn
+def matrix_reads(
+    counts: Any, arrays: Sequence[str] | None = None, *, kind: str = "load"
+) -> Picture:
+    """Heat maps of how often each element is accessed in global memory.
+
+    Args:
+        counts: a traced profile, or a mapping from names to matrices of counts.
+        arrays: which of them to draw; all that are accessed, unless given.
+    """
+    found = counts if isinstance(counts, Mapping) else element_counts(counts, kind, arrays or ())
+    names = list(found) if arrays is None else list(arrays)
+    maps = {name: np.atleast_2d(np.asarray(found[name])) for name in names}
+    verb = {"load": "loaded", "store": "stored"}.get(kind, "accessed")
+    width = (7.6 - 0.2 - 0.25 * len(names)) / len(names)
+    cells = [
+        min((width - 0.45) / each.shape[1], 2.6 / each.shape[0], 0.46) for each in maps.values()
+    ]
+    most = max(1, *(int(each.max()) for each in maps.values()))
+    tall = max(cell * each.shape[0] for cell, each in zip(cells, maps.values(), strict=True))
+    pen = Pen.card(
+        1.75 + tall, f"How often each element is {verb}", "Global memory, one launch, all threads"
+    )
+    for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
+        corner = (0.35 + place * (width + 0.25), 1.05)
+        _draw_counts(pen.at(*corner, cell), name, maps[name], most)
+        below = corner[1] + cell * maps[name].shape[0] + 0.14
+        pen.write(corner[0], below, _how_often(maps[name], verb), va="top", linespacing=1.3)
+    return pen.picture(_count_words(maps, verb))
+
+
+def element_counts(
+    profile: Any, kind: str = "load", names: Sequence[str] = ()
+) -> dict[str, np.ndarray]:
+    """How often each element of each global array was accessed, from a trace.
+
+    Only arrays that were accessed are in the result, and those in `names`.
+    """
+    counts = {name: np.zeros(profile.arrays[name].shape, dtype=np.int64) for name in names}
+    for access in traced(profile):
+        if access.kind != kind or access.space != "global":
+            continue
+        if access.array not in counts:
+            counts[access.array] = np.zeros(profile.arrays[access.array].shape, dtype=np.int64)
+        np.add.at(counts[access.array], tuple(np.asarray(access.indices).T), 1)
+    return counts
+
+
+def _draw_counts(pen: Pen, name: str, counts: np.ndarray, most: int) -> None:
+    colour = style.MATRIX_COLOUR.get(name, style.PURPLE)
+    (rows, columns), cell = counts.shape, pen.wide
+    title = f"{name}  ({rows} × {columns})"
+    pen.write(0, -0.17 / cell, title, bold=True, size=style.NORMAL)
+    shades = np.array(
+        [[style.tint(colour, 0.08 + 0.8 * count / most if count else 0) for count in row]
+         for row in counts]
+    )  # fmt: skip
+    # One mesh rather than thousands of rectangles; a large picture is drawn in no time.
+    pen.axes.pcolormesh(
+        pen.x + cell * np.arange(columns + 1), pen.y + cell * np.arange(rows + 1), shades,
+        edgecolors=style.PAPER if cell > 0.1 else "none", linewidth=0.7,
+    )  # fmt: skip
+    pen.rectangle(0, 0, columns, rows, edge=style.FAINT, line=1)
+    if cell >= 0.24:
+        for (row, column), count in np.ndenumerate(counts):
+            ink = style.readable_on(tuple(shades[row, column]))
+            pen.centred(row, column, str(int(count)), colour=ink)
+
+
+def _how_often(counts: np.ndarray, verb: str) -> str:
+    low, high, total = int(counts.min()), int(counts.max()), int(counts.sum())
+    times = f"{verb} {low} to {high} times" if low < high else f"each {verb} {low} times"
+    if low == high == 1:
+        times = f"each {verb} once"
+    return f"{times}\n{total:,} {verb} in all"
+
+
+def _count_words(maps: Mapping[str, np.ndarray], verb: str) -> str:
+    told = "; ".join(
+        f"{name}, {each.shape[0]} by {each.shape[1]}: " + _how_often(each, verb).replace("\n", ", ")
+        for name, each in maps.items()
+    )
+    return f"How often each element is {verb} in global memory. {told}."
+
+
+# --- Draw where a function puts the pieces of eight rows, and in which banks they come to lie -----
+
+
+_ROWS = _PIECES = 8
+_NUMBERS = 64  # of 16 bits, in a row of 128 bytes
+_OF_A_PIECE = 8
+_WIDTH, _HEIGHT = 0.62, 0.27
+_LEFT, _TOP = 0.75, 1.22
+_PICKED = 2  # the piece that is followed down the rows
+
+
+@style.drawn
+def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
+    """Eight rows of eight pieces, each piece where `piece_at` puts it.
+
+    Args:
+        piece_at: of a row and a piece the index of its first number, in a tile with rows of 64
+            numbers of 16 bits: a plain function, or a device function of Numba.
+
+    Raises:
+        ValueError: if two pieces share a place, or one lies outside these eight rows.
+    """
+    places = places_of(getattr(piece_at, "py_func", piece_at))
+    pen = Pen.card(
+        _TOP + _ROWS * _HEIGHT + 0.5,
+        "Eight rows of 128 bytes: where each piece lies",
+        "Columns: where in the row, and in which banks. Numbers: which piece lies there",
+    )
+    for place in range(_PIECES):
+        x = _LEFT + (place + 0.5) * _WIDTH
+        pen.write(x, _TOP - 0.3, f"place {place}", ha="center", colour=style.GREY)
+        banks = f"{4 * place}–{4 * place + 3}"
+        pen.write(x, _TOP - 0.13, banks, ha="center", colour=style.GREY)
+    for (_, piece), (at_row, place) in places.items():
+        is_picked = piece == _PICKED
+        looks = LIT if is_picked else {"face": style.tint(style.SKY, 0.25), "edge": style.PAPER}
+        line = 1.2 if is_picked else 0.5
+        spot = pen.at(_LEFT + place * _WIDTH, _TOP + at_row * _HEIGHT, 1)
+        spot.rectangle(0, 0, _WIDTH - 0.02, _HEIGHT - 0.02, **{**looks, "line": line, "z": 1})
+        spot.write(_WIDTH / 2, _HEIGHT / 2, str(piece), ha="center", bold=is_picked)
+    for row in range(_ROWS):
+        y = _TOP + (row + 0.5) * _HEIGHT
+        pen.write(_LEFT - 0.1, y, f"row {row}", ha="right", colour=style.GREY)
+    met = {place for (_, piece), (_, place) in places.items() if piece == _PICKED}
+    told = f"Piece {_PICKED} of the eight rows lies in {counted(len(met), 'different place')}"
+    passes = _ROWS // len(met) if _ROWS % len(met) == 0 else _ROWS
+    passes_words = "one wavefront" if passes == 1 else f"{passes} wavefronts"
+    words = f"{told}, so `ldmatrix` fetches it in {passes_words}.".replace("`", "")
+    pen.write(0.16, _TOP + _ROWS * _HEIGHT + 0.24, words)
+    return pen.picture(f"A grid of eight rows and eight places of 16 bytes. {words}")
+
+
+def places_of(piece_at: Callable[[int, int], int]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Row and place of every (row, piece).
+
+    Raises:
+        ValueError: if two pieces share a place, or one lies outside.
+    """
+    found = {
+        (row, piece): divmod(int(piece_at(row, piece)), _NUMBERS)
+        for row in range(_ROWS)
+        for piece in range(_PIECES)
+    }
+    places = {key: (row, start // _OF_A_PIECE) for key, (row, start) in found.items()}
+    if len(set(places.values())) < len(places):
+        raise ValueError("Two pieces share a place.")
+    if any(not 0 <= row < _ROWS for row, _ in places.values()):
+        raise ValueError("A piece lies outside the eight rows.")
+    return places

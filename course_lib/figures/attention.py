@@ -21,25 +21,23 @@ _TOKENS, _QUERIES, _KEYS, _BLOCK, _TILE = 128, 16, 32, 2, 2
 @style.drawn
 def attention_tiles() -> Picture:
     """The matrix of scores that is never there, and the one piece of it that a block holds."""
-    figure = style.card(
+    pen = Pen.card(
         _TOP + _SIDE + 0.45,
         "Attention, tile by tile",
         f"One block: {_QUERIES} queries stay, tiles of {_KEYS} keys and values come and go",
     )
-    pen = Pen.on(figure)
     high, wide = _SIDE * _QUERIES / _TOKENS, _SIDE * _KEYS / _TOKENS
     y, x = _TOP + _BLOCK * high, _LEFT + _TILE * wide
     _draw_narrow(pen, high, wide, x, y)
     _draw_scores(pen, high, wide, x, y)
     _tell(pen)
-    style.footnote(figure, f"{_TOKENS} tokens. K and V are drawn lying, so that keys run across.")
-    return Picture(
-        figure,
+    pen.footnote(f"{_TOKENS} tokens. K and V are drawn lying, so that keys run across.")
+    return pen.picture(
         f"The scores of {_TOKENS} tokens, {_TOKENS} by {_TOKENS}, as an empty square: it is never "
         f"stored. Q stands at its left, K and V lie above it, O stands at its right. A block owns "
         f"{_QUERIES} rows of Q and O. Of the scores it holds {_QUERIES} by {_KEYS}, those of the "
         f"tile of K and V that is in shared memory; {_TILE} tiles before it are forgotten, and "
-        f"{_TOKENS // _KEYS - _TILE - 1} are still to come. Maximum and sum of each row are kept.",
+        f"{_TOKENS // _KEYS - _TILE - 1} are still to come. Maximum and sum of each row are kept."
     )
 
 
@@ -81,8 +79,7 @@ def _tell(pen: Pen) -> None:
     left = _O_LEFT + _NARROW + 0.3
     rows = (
         (style.tint(style.BLUE, 0.7), f"{_QUERIES} queries, fetched once"),
-        (style.tint(style.ORANGE, 0.7), f"{_KEYS} keys and values,"),
-        (None, "in shared memory"),
+        (style.tint(style.ORANGE, 0.7), f"{_KEYS} keys and values,\nin shared memory"),
         (style.YELLOW, f"{_QUERIES} × {_KEYS} scores, then weights"),
         (style.FAINT, "scores that are forgotten"),
         (style.tint(style.PURPLE, 0.6), "maximum and sum so far"),
@@ -90,12 +87,8 @@ def _tell(pen: Pen) -> None:
     )
     y = _TOP + 0.1
     for colour, words in rows:
-        if colour is None:
-            y -= 0.1
-        else:
-            pen.rectangle(left, y - 0.08, 0.16, 0.16, face=colour, edge=style.INK)
-        pen.write(left + 0.26, y, words)
-        y += 0.3
+        pen.key(left, y, words, face=colour, edge=style.INK, line=None)
+        y += 0.3 if "\n" not in words else 0.4
 
 
 # --- Draw who needs which numbers: one value and its users, one block and its tiles ---------------
@@ -106,9 +99,7 @@ _TOP_OF_REUSE = 0.85  # where B begins, in inches from the top of the card
 
 
 @style.drawn
-def sharing(
-    shape: tuple[int, int, int] = (4, 4, 4),
-) -> Picture:
+def sharing(shape: tuple[int, int, int] = (4, 4, 4)) -> Picture:
     """The first value of A feeds a whole row of C.
 
     Args:
@@ -126,12 +117,11 @@ def sharing(
     lit = {"A": {(0, 0)}, "B": row, "C": row}
     cell = min(3.75 / (depth + columns), 1.9 / max(rows, depth), 0.36)
     lower = _TOP_OF_REUSE + depth * cell + 0.32
-    figure = style.card(
+    pen = Pen.card(
         lower + rows * cell + 0.55,
         f"A[0][0] has {columns} users",
         "B stands above C and A to its left, so that each product's row and column meet",
     )
-    pen = Pen.on(figure)
     left, right = 0.75, 0.75 + depth * cell + 0.32
     corners = {"A": (left, lower), "B": (right, _TOP_OF_REUSE), "C": (right, lower)}
     sizes = {"A": (rows, depth), "B": (depth, columns), "C": (rows, columns)}
@@ -142,10 +132,9 @@ def sharing(
     shown = "\n".join(sums if columns <= 6 else [*sums[:4], "…", sums[-1]])
     x = right + columns * cell + 0.35
     pen.write(x, lower, shown, va="top", mono=True, linespacing=1.5)
-    return Picture(
-        figure,
+    return pen.picture(
         f"Matrices A ({rows} by {depth}), B ({depth} by {columns}) and C ({rows} by {columns}). "
-        f"The single value A[0][0] is needed by all {columns} outputs in row 0 of C.",
+        f"The single value A[0][0] is needed by all {columns} outputs in row 0 of C."
     )
 
 
@@ -191,13 +180,12 @@ def block_tiles(
     steps = -(-depth // deep)
     scale = min(4.6 / (depth + columns), 3.0 / (rows + depth))
     lower = _TOP_OF_REUSE + depth * scale + 0.3
-    figure = style.card(
+    pen = Pen.card(
         lower + rows * scale + 0.6,
         f"Block ({block[0]}, {block[1]}): one tile of C, {steps} pairs of tiles",
         f"M, N, K = {rows}, {columns}, {depth}; tiles {high} × {deep} of A, {deep} × {wide} of B, "
         f"{high} × {wide} of C",
     )
-    pen = Pen.on(figure)
     left, right = 0.7, 0.7 + depth * scale + 0.3
     of_a = {(block[1], each): step in (None, each) for each in range(steps)}
     of_b = {(each, block[0]): step in (None, each) for each in range(steps)}
@@ -214,12 +202,11 @@ def block_tiles(
     if step is not None:
         words.append(f"now in shared memory: pair {step}")
     pen.write(right + columns * scale + 0.3, lower, "\n".join(words), va="top", linespacing=1.6)
-    return Picture(
-        figure,
+    return pen.picture(
         f"Block ({block[0]}, {block[1]}) computes one {high} by {wide} tile of C. It needs {steps} "
         f"tiles from one row of tiles of A and {steps} from one column of tiles of B; each value "
         f"of a tile of A is used {wide} times, each of B {high} times."
-        + (f" Step {step} is lit." if step is not None else ""),
+        + (f" Step {step} is lit." if step is not None else "")
     )
 
 

@@ -26,20 +26,13 @@ _TITLE, _BELOW = 0.24, 0.14
 
 @dataclass
 class BufferedTile:
-    """One tile, or a pair of them: steps of the trace, from 0 on.
+    """One tile, or a pair of them: steps of the trace, from 0 on."""
 
-    Attributes:
-        number: which steps of k it has, in units of a tile.
-        ordered: when the first of its numbers was asked for.
-        here: when all have arrived; of copies: the barrier behind the wait for them.
-        read: when it was read first, and last.
-        cells: the cells of shared memory that hold it, as (array, cell).
-    """
-
-    number: int
-    ordered: int
-    here: int = -1
-    read: tuple[int, int] = (-1, -1)
+    number: int  # which steps of k it has, in units of a tile
+    ordered: int  # when the first of its numbers was asked for
+    here: int = -1  # when all have arrived; of copies: the barrier behind the wait for them
+    read: tuple[int, int] = (-1, -1)  # when it was read first, and last
+    # the cells of shared memory that hold it, as (array, cell)
     cells: set[tuple[str, int]] = field(default_factory=set)
     waiting: int = 0  # elements that were asked for and are not stored yet
 
@@ -87,21 +80,18 @@ def tiles_in_time(
     axes_of_k = along or {"A": 1, "B": 0}
     stories = [story_of(name, each, steps, axes_of_k) for name, each in profiles.items()]
     heights = [_TITLE + _ROW * each.rows + _BELOW for each in stories]
-    figure = style.card(
+    pen = Pen.card(
         _TOP + sum(heights) + 0.32,
         title or "What is on its way while a tile is read",
         "A row is a buffer. Hatched: a tile is on its way to it. Filled: it is read there. "
         "Dashed: a barrier",
     )
-    pen = Pen.on(figure)
     top = _TOP
     for story, height in zip(stories, heights, strict=True):
         _draw(pen, top, story)
         top += height
-    style.footnote(
-        figure, "Drawn from a run: accesses from left to right in the kernel's order, no clock."
-    )
-    return Picture(figure, " ".join(map(_words, stories)))
+    pen.footnote("Drawn from a run: accesses from left to right in the kernel's order, no clock.")
+    return pen.picture(" ".join(map(_words, stories)))
 
 
 def story_of(name: str, profile: Any, steps: int, along: Mapping[str, int]) -> Story:
@@ -153,7 +143,10 @@ class _Reader:
             self.barriers.append(self.time)
         count = int(mine.sum()) * access.elements
         if access.space == "global" and access.kind == "load" and access.array in self._along:
-            self._order(access, mine, count)
+            number = int(access.indices[mine, self._along[access.array]].min()) // self._steps
+            tile = self.tiles.setdefault(number, BufferedTile(number, self.time))
+            tile.waiting += count
+            self._last = tile
         elif access.space == "shared" and access.kind == "copy":
             self._copy(access, mine, count)
         elif access.space == "shared" and access.kind == "store":
@@ -161,12 +154,6 @@ class _Reader:
         elif access.space == "shared" and access.kind == "load":
             self._read(access, mine)
         self.time += 1
-
-    def _order(self, access: Any, mine: np.ndarray, count: int) -> None:
-        number = int(access.indices[mine, self._along[access.array]].min()) // self._steps
-        tile = self.tiles.setdefault(number, BufferedTile(number, self.time))
-        tile.waiting += count
-        self._last = tile
 
     def _copy(self, access: Any, mine: np.ndarray, count: int) -> None:
         if self._last is None:  # zeros, behind the end of K

@@ -54,12 +54,11 @@ def line_counters(
         for name in counters
     }
     pitch = 0.2
-    figure = style.card(
+    pen = Pen.card(
         1.35 + pitch * len(source),
         f"{profile.kernel_name}, line by line",
         "Counted in one launch; bars of the same unit are drawn to the same scale",
     )
-    pen = Pen.on(figure)
     column = 1.02
     first = 7.45 - column * len(counters)
     room = int((first - 0.62) / 0.0757)
@@ -74,7 +73,7 @@ def line_counters(
         most = max([1, *(value for each in alike for value in each.values())])
         x, colour = first + place * column, _COLUMN_COLOURS[place]
         _draw_column(pen, x, column, name, values[name], source, colour, most)
-    return Picture(figure, _line_words(profile, counters, values))
+    return pen.picture(_line_words(profile, counters, values))
 
 
 def _source_lines(profile: Any) -> Sequence[tuple[int, str]]:
@@ -155,22 +154,17 @@ def _line_words(
 
 
 # Kinds of `machine_code.report.KINDS`, gathered; what is not named here is "the rest".
-_GROUPS: dict[str, tuple[str, ...]] = {
-    "multiply-adds": ("FFMA", "HMMA"),
-    "shared loads": ("shared load", "LDSM"),
-    "global loads, shared stores": ("global load", "shared store", "LDGSTS"),
-    "local memory (spills)": ("local",),
-    "integers: indices, mostly": ("integer",),
-}
-_REST = "the rest"
-_LOOKS: dict[str, tuple[str, str]] = {
-    "multiply-adds": (style.GREEN, ""),
-    "shared loads": (style.ORANGE, "////"),
-    "global loads, shared stores": (style.PURPLE, "...."),
-    "local memory (spills)": (style.VERMILION, "xxxx"),
-    "integers: indices, mostly": (style.GREY, "\\\\\\\\"),
-    _REST: (style.FAINT, ""),
-}
+_WORK, _REST = "multiply-adds", "the rest"
+_GROUPS: dict[str, tuple[tuple[str, ...], str, str]] = {  # the kinds, a colour and a hatch
+    _WORK: (("FFMA", "HMMA"), style.GREEN, ""),
+    "shared loads": (("shared load", "LDSM"), style.ORANGE, "////"),
+    "global loads, shared stores": (
+        ("global load", "shared store", "LDGSTS"), style.PURPLE, "....",
+    ),
+    "local memory (spills)": (("local",), style.VERMILION, "xxxx"),
+    "integers: indices, mostly": (("integer",), style.GREY, "\\\\\\\\"),
+    _REST: ((), style.FAINT, ""),
+}  # fmt: skip
 _ROW, _BAR = 0.44, 0.24
 
 
@@ -185,14 +179,13 @@ def instruction_mix(loops: Mapping[str, Mapping[str, int]], *, title: str = "") 
         ValueError: if a loop has no multiply-add.
     """
     parts = {name: _per_multiply_add(name, kinds) for name, kinds in loops.items()}
-    used = [group for group in _LOOKS if any(part.get(group) for part in parts.values())]
+    used = [group for group in _GROUPS if any(part.get(group) for part in parts.values())]
     height = 1.12 + _ROW * len(parts) + 0.24 * -(-len(used) // 3)
-    figure = style.card(
+    pen = Pen.card(
         height,
         title or "What a warp issues for each multiply-add",
         "Instructions of the hot loop, counted in machine code; a bar of 1 would be all work",
     )
-    pen = Pen.on(figure)
     left = 0.3 + 0.085 * max(len(name) for name in parts)
     scale = (style.WIDTH - left - 1.75) / max(sum(part.values()) for part in parts.values())
     for place, (name, part) in enumerate(parts.items()):
@@ -203,16 +196,17 @@ def instruction_mix(loops: Mapping[str, Mapping[str, int]], *, title: str = "") 
     ends = (left + scale, 0.74), (left + scale, bottom)
     pen.line(*ends, colour=style.INK, line=1, linestyle=(0, (4, 3)))
     _draw_legend(pen, bottom + 0.1, used)
-    return Picture(figure, _words(parts))
+    return pen.picture(_words(parts))
 
 
 def _per_multiply_add(name: str, kinds: Mapping[str, int]) -> dict[str, float]:
     """Instructions by group for one multiply-add, in the order of drawing."""
-    work = sum(kinds.get(kind, 0) for kind in _GROUPS["multiply-adds"])
+    work = sum(kinds.get(kind, 0) for kind in _GROUPS[_WORK][0])
     if not work:
         raise ValueError(f"The loop of {name} has no multiply-add to compare with.")
     counted = {
-        group: sum(kinds.get(kind, 0) for kind in members) for group, members in _GROUPS.items()
+        group: sum(kinds.get(kind, 0) for kind in members)
+        for group, (members, _, _) in _GROUPS.items()
     }
     counted[_REST] = sum(kinds.values()) - sum(counted.values())
     return {group: count / work for group, count in counted.items() if count}
@@ -223,12 +217,12 @@ def _draw_bar(
 ) -> None:
     x, y = corner
     for group, count in part.items():
-        colour, hatch = _LOOKS[group]
+        _, colour, hatch = _GROUPS[group]
         looks = tinted(colour, 0.45, 1.0)
         pen.bar(x, y, count * scale, _BAR, label=f"{name}: {group}", hatch=hatch, **looks)
         x += count * scale
     total = sum(part.values())
-    text = f"{total:.3g}, {part['multiply-adds'] / total:.0%} is work"
+    text = f"{total:.3g}, {part[_WORK] / total:.0%} is work"
     pen.write(x + 0.08, y, text, bold=True)
 
 
@@ -236,7 +230,7 @@ def _draw_legend(pen: Pen, y: float, used: list[str]) -> None:
     patches = [
         Patch(facecolor=style.tint(colour, 0.45), edgecolor=colour, hatch=hatch, label=group)
         for group in used
-        for colour, hatch in [_LOOKS[group]]
+        for _, colour, hatch in [_GROUPS[group]]
     ]
     pen.axes.legend(
         handles=patches, ncols=3, borderaxespad=0,
@@ -248,11 +242,9 @@ def _words(parts: Mapping[str, Mapping[str, float]]) -> str:
     told = []
     for name, part in parts.items():
         total = sum(part.values())
-        others = ", ".join(
-            f"{group} {count:.2g}" for group, count in part.items() if group != "multiply-adds"
-        )
+        others = ", ".join(f"{each} {count:.2g}" for each, count in part.items() if each != _WORK)
         told.append(
             f"{name}: {total:.3g} instructions, "
-            f"{part['multiply-adds'] / total:.0%} of them multiply-adds; {others}"
+            f"{part[_WORK] / total:.0%} of them multiply-adds; {others}"
         )
     return f"Instructions that a warp issues for each multiply-add. {'. '.join(told)}."

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from course_lib.devices import Device, device
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
-from course_lib.figures.plots import beside, dot, hollow, log_scales, rule
+from course_lib.figures.plots import beside, dot, hollow, log_scales
 from course_lib.roofline import Point
 
 ErrorsByDepth = Mapping[str, Mapping[int, float]]  # format -> steps of k -> relative error
@@ -55,20 +55,22 @@ def roofs_of_formats(gpu: str | Device, points: Sequence[Point] = ()) -> Picture
         each: each.gflops or min(peak, each.intensity * row.dram_gb_per_s) for each in points
     }
     for point, up in zip(heights, _apart(axes, list(heights.values())), strict=True):
-        _draw_dot(axes, point, heights[point], up)
+        dot(axes, point, heights[point], style.VERMILION)
+        words = (
+            f"{point.label}  {'≤ ' * (point.gflops is None)}{heights[point] / 1000:,.0f} TFLOP/s"
+        )
+        place = point.intensity, heights[point]
+        beside(axes, words, place, (-9, up), ha="right", va="center", zorder=6)
     if any(point.gflops is None for point in points):
-        _explain_hollow(axes)
+        handle = hollow(style.VERMILION, "at most, if every requested byte came from DRAM")
+        axes.legend(handles=[handle], loc="upper left", handletextpad=0.4, frameon=False)
     style.footnote(figure, _sources(row, points))
     return Picture(figure, _roof_words(row, roofs, points))
 
 
 def _roofs(row: Device) -> dict[str, float]:
     """Names of formats -> GFLOP/s; formats with the same roof share a line."""
-    tera = {
-        "float32": row.fp32_tflops,
-        "TF32": row.tf32_tflops,
-        "16 bits": row.fp16_tflops,
-    }
+    tera = {"float32": row.fp32_tflops, "TF32": row.tf32_tflops, "16 bits": row.fp16_tflops}
     by_height: dict[float, list[str]] = {}
     for name, height in tera.items():
         if height:
@@ -77,17 +79,11 @@ def _roofs(row: Device) -> dict[str, float]:
 
 
 def _draw_scales(axes: Axes, row: Device, roofs: Mapping[str, float]) -> None:
-    log_scales(axes, [2.0**power for power in range(-2, 12, 2)])
-    axes.set_xlim(_LOW, _HIGH)
-    bottom, top = _LOW * row.dram_gb_per_s / 1.5, max(roofs.values()) * 3
-    axes.set_ylim(bottom, top)
-    powers = [power for power in range(1, 9) if bottom <= 10.0**power <= top]
-    axes.set_yticks(
-        [10.0**power for power in powers], [f"{10.0**power / 1000:,g}" for power in powers]
-    )
+    heights = _LOW * row.dram_gb_per_s / 1.5, max(roofs.values()) * 3
+    across = [2.0**power for power in range(-2, 12, 2)]
+    log_scales(axes, across, (_LOW, _HIGH), heights, unit=1000)
     axes.set_xlabel("FLOP per byte")
     axes.set_ylabel("TFLOP/s")
-    rule(axes)
     place, words = (0.6, 0.6 * row.dram_gb_per_s), f"DRAM roof {row.dram_gb_per_s:,.0f} GB/s"
     beside(axes, words, place, (8, -5), va="top", color=style.BLUE)
 
@@ -116,18 +112,6 @@ def _apart(axes: Axes, heights: Sequence[float]) -> list[float]:
         found[below] = min(0.0, own[above] + found[above] - _LINE - own[below])
     lowest = min(found.values(), default=0.0)  # none stands lower than its dot, on the slope
     return [found[place] - lowest for place in range(len(own))]
-
-
-def _draw_dot(axes: Axes, point: Point, height: float, up: float) -> None:
-    dot(axes, point, height, style.VERMILION)
-    words = f"{point.label}  {'≤ ' * (point.gflops is None)}{height / 1000:,.0f} TFLOP/s"
-    place = point.intensity, height
-    beside(axes, words, place, (-9, up), ha="right", va="center", zorder=6)
-
-
-def _explain_hollow(axes: Axes) -> None:
-    handle = hollow(style.VERMILION, "at most, if every requested byte came from DRAM")
-    axes.legend(handles=[handle], loc="upper left", handletextpad=0.4, frameon=False)
 
 
 def _sources(row: Device, points: Sequence[Point]) -> str:
@@ -183,18 +167,14 @@ def errors_of_formats(
     axes.grid(which="major", color=style.FAINT, linewidth=0.6)
     for name in {**counted, **measured}:
         _draw_errors(axes, name, counted.get(name, {}), measured.get(name, {}))
-    _name_decades(axes)
-    note = "Hollow: the emulator."
-    style.footnote(figure, f"{note} Filled: measured on {measured_on}." if measured else note)
-    return Picture(figure, _error_words(counted, measured, measured_on))
-
-
-def _name_decades(axes: Axes) -> None:
     low, high = axes.get_ylim()
     low, high = low / 1.5, high * 1.5
     powers = [power for power in range(-20, 3) if low <= 10.0**power <= high]
     axes.set_yticks([10.0**power for power in powers], [f"1e{power:+03d}" for power in powers])
     axes.set_ylim(low, high)
+    note = "Hollow: the emulator."
+    style.footnote(figure, f"{note} Filled: measured on {measured_on}." if measured else note)
+    return Picture(figure, _error_words(counted, measured, measured_on))
 
 
 def _draw_errors(

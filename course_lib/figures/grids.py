@@ -113,24 +113,27 @@ def grid_of_threads(
         height = cell * it.highest + (2.2 if thread else 1.85)
     else:
         height = max(cell * it.highest + 1.25, 3.2 if thread else 2.5)
-    figure = style.card(
+    pen = Pen.card(
         height,
         f"{grid[0]} × {grid[1]} blocks of {block[0]} × {block[1]} threads "
         f"over {shape[0]} × {shape[1]} elements",
         f"Grid and block are (x, y), and x is the {x_is}; the matrix is rows × columns",
     )
-    pen = Pen.on(figure)
     _draw_threads(pen.at(0.55, 0.95, cell), it)
     beside, below = (0.55 + it.widest * cell + 0.3, 1.0), (0.55, 0.95 + it.highest * cell + 0.52)
     _draw_key(pen, below if is_flat else beside, is_flat, it)
-    return Picture(figure, _words(it))
+    return pen.picture(_words(it))
 
 
 def _draw_threads(pen: Pen, it: Cover) -> None:
     """The matrix and the threads over it, a cell to each."""
     _draw_cells(pen, it)
     _draw_blocks(pen, it)
-    _draw_matrix_edge(pen, it.shape)
+    rows, columns = it.shape
+    pen.rectangle(0, 0, columns, rows, edge=style.INK, line=2.6, z=5)
+    above, beside = -0.06 / pen.high, -0.08 / pen.wide
+    pen.write(columns / 2, above, counted(columns, "column"), va="bottom", ha="center")
+    pen.write(beside, rows / 2, counted(rows, "row"), ha="right", rotation=90)
     if it.first_warp:
         _draw_first_warp(pen, it)
     if it.thread is not None:
@@ -200,14 +203,6 @@ def _larger_part(first: int, size: int, edge: int) -> Pair:
     return (first, edge) if edge - first >= last - edge else (edge, last)
 
 
-def _draw_matrix_edge(pen: Pen, shape: Pair) -> None:
-    rows, columns = shape
-    pen.rectangle(0, 0, columns, rows, edge=style.INK, line=2.6, z=5)
-    above, beside = -0.06 / pen.high, -0.08 / pen.wide
-    pen.write(columns / 2, above, counted(columns, "column"), va="bottom", ha="center")
-    pen.write(beside, rows / 2, counted(rows, "row"), ha="right", rotation=90)
-
-
 def _draw_first_warp(pen: Pen, it: Cover) -> None:
     """Warp 0 of block (0, 0): lanes run along x first."""
     margin = 0.2 if pen.wide >= 0.1 else 0.0
@@ -232,9 +227,7 @@ def _draw_key(pen: Pen, corner: tuple[float, float], is_flat: bool, it: Cover) -
     if it.missed:
         entries.append((style.PAPER, "xx", f"{it.missed} elements that\nno thread computes"))
     for colour, hatch, words in entries:
-        edge = _EDGE if hatch else style.GREY
-        pen.rectangle(x, y - 0.08, 0.18, 0.18, face=colour, hatch=hatch, line=0.8, edge=edge)
-        pen.write(x + 0.26, y, words, linespacing=1.15)
+        pen.key(x, y, words, face=colour, hatch=hatch, edge=_EDGE if hatch else style.GREY)
         if is_flat:
             x += 0.6 + 0.075 * max(map(len, words.split("\n")))
         else:
@@ -249,8 +242,8 @@ def _draw_arithmetic(
     """How the marked thread finds its element."""
     x, y = corner
     row, column = it.element_of(thread)
-    pen.rectangle(x, y - 0.08, 0.18, 0.18, face=style.VERMILION, edge=style.INK)
-    pen.write(x + 0.26, y, f"thread {thread[1]}\nof block {thread[0]}", linespacing=1.15)
+    words = f"thread {thread[1]}\nof block {thread[0]}"
+    pen.key(x, y, words, face=style.VERMILION, edge=style.INK, line=None)
     inside = row < it.shape[0] and column < it.shape[1]
     verdict = f"→ element [{row}, {column}]" if inside else f"→ [{row}, {column}] is outside"
     lines = "\n".join((*it.arithmetic(thread), verdict))

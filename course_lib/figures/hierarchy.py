@@ -38,43 +38,27 @@ def _stations(gpu: Device) -> tuple[_Station, ...]:
     def star(field: str, row: Device | Capability = gpu) -> str:
         return " *" if field in row.unconfirmed else ""
 
+    on_sm = f"{capability.l1_and_shared_kib} KiB per SM{star('l1_and_shared_kib', capability)}"
+    of_shared = f"{gpu.shared_tb_per_s:.1f} TB/s{star('shared_bytes_per_clock')}"
     return (
         _Station(
-            "DRAM",
-            "global memory,\nbeside the chip",
-            ("gigabytes", "holds every array"),
-            (f"{gpu.dram_gb_per_s:,.0f} GB/s{star('dram_gb_per_s')}",),
-            style.BLUE,
+            "DRAM", "global memory,\nbeside the chip", ("gigabytes", "holds every array"),
+            (f"{gpu.dram_gb_per_s:,.0f} GB/s{star('dram_gb_per_s')}",), style.BLUE,
         ),
         _Station(
-            "L2",
-            "a cache for\nthe whole chip",
-            (f"{gpu.l2_mib:g} MiB{star('l2_mib')}", "fills itself"),
-            (),
-            style.SKY,
+            "L2", "a cache for\nthe whole chip",
+            (f"{gpu.l2_mib:g} MiB{star('l2_mib')}", "fills itself"), (), style.SKY,
         ),
         _Station(
-            "L1 and shared",
-            "a cache and a\nscratchpad",
-            (
-                f"{capability.l1_and_shared_kib} KiB per SM"
-                + star("l1_and_shared_kib", capability),
-                f"shared: up to {capability.shared_per_sm_kib}",
-            ),
-            (
-                f"{gpu.shared_tb_per_s:.1f} TB/s{star('shared_bytes_per_clock')}",
-                f"({gpu.sms} SMs together)",
-            ),
-            style.ORANGE,
+            "L1 and shared", "a cache and a\nscratchpad",
+            (on_sm, f"shared: up to {capability.shared_per_sm_kib}"),
+            (of_shared, f"({gpu.sms} SMs together)"), style.ORANGE,
         ),
         _Station(
-            "Registers",
-            "a thread's\nown numbers",
-            (f"{gpu.registers_kib_per_sm} KiB per SM", "≤ 255 per thread"),
-            (),
-            style.GREEN,
+            "Registers", "a thread's\nown numbers",
+            (f"{gpu.registers_kib_per_sm} KiB per SM", "≤ 255 per thread"), (), style.GREEN,
         ),
-    )
+    )  # fmt: skip
 
 
 _WIDTH, _GAP, _LEFT = 1.58, 0.32, 0.2
@@ -85,27 +69,30 @@ def memory_places(gpu: str | Device = "T4") -> Picture:
     """The four places for a number on a GPU with capacity, bandwidth, and who shares them."""
     row = device(gpu)
     ratio = row.shared_tb_per_s * 1000 / row.dram_gb_per_s
-    figure = style.card(
+    pen = Pen.card(
         4.35,
         f"Where numbers live: {row.product}",
         "From DRAM to the registers: nearer, faster, and shared by fewer",
     )
-    pen = Pen.on(figure)
     stations = _stations(row)
     top, height = 0.78, 2.5
-    for place, (station, draw_content) in enumerate(zip(stations, _CONTENTS, strict=True)):
-        x = _LEFT + place * (_WIDTH + _GAP)
+    lefts, y = [_LEFT + place * (_WIDTH + _GAP) for place in range(4)], top + 1.13
+    for x, station in zip(lefts, stations, strict=True):
         _draw_station(pen, x, top, height, station)
-        draw_content(pen, x + _WIDTH / 2, top + 1.13)
-        if place:
-            pen.arrow((x - _GAP + 0.03, top + 1.13), (x - 0.03, top + 1.13), line=2)
+    for x in lefts[1:]:
+        pen.arrow((x - _GAP + 0.03, y), (x - 0.03, y), line=2)
+    dram, l2, l1, registers = (x + _WIDTH / 2 for x in lefts)
+    _crates(pen, dram, y, 12, 4, style.BLUE)
+    _crates(pen, l2, y, 7, 3, style.SKY)
+    _draw_l1(pen, l1, y)
+    for place in (-1, 0, 1):
+        _crates(pen, registers + 0.26 * place, y, 1, 1, style.GREEN)
     _draw_brackets(pen, top + height)
-    style.footnote(
-        figure,
+    pen.footnote(
         f"Shared memory moves {ratio:.0f} times as many bytes per second as DRAM."
-        + ("     * second-hand or unconfirmed" if _has_star(stations) else ""),
+        + ("     * second-hand or unconfirmed" if _has_star(stations) else "")
     )
-    return Picture(figure, _words(row, stations, ratio))
+    return pen.picture(_words(row, stations, ratio))
 
 
 def _has_star(stations: Sequence[_Station]) -> bool:
@@ -131,14 +118,6 @@ def _crates(pen: Pen, x: float, y: float, columns: int, rows: int, colour: str) 
             crates.cell(row, column, face=face, edge=style.PAPER, line=0.8, z=1)
 
 
-def _draw_dram(pen: Pen, x: float, y: float) -> None:
-    _crates(pen, x, y, 12, 4, style.BLUE)
-
-
-def _draw_l2(pen: Pen, x: float, y: float) -> None:
-    _crates(pen, x, y, 7, 3, style.SKY)
-
-
 def _draw_l1(pen: Pen, x: float, y: float) -> None:
     """One array, two parts: one fills itself, the other is filled by the kernel."""
     face = style.tint(style.ORANGE, 0.5)
@@ -146,14 +125,6 @@ def _draw_l1(pen: Pen, x: float, y: float) -> None:
     for left, name, hatch in ((x - 0.7, "L1", "....."), (x, "shared", None)):
         pen.rectangle(left, y - 0.13, 0.7, 0.26, face=face, edge=style.ORANGE, hatch=hatch)
         pen.write(left + 0.35, y, name, ha="center", bbox=over)
-
-
-def _draw_registers(pen: Pen, x: float, y: float) -> None:
-    for place in range(3):
-        _crates(pen, x + (place - 1) * 0.26, y, 1, 1, style.GREEN)
-
-
-_CONTENTS = (_draw_dram, _draw_l2, _draw_l1, _draw_registers)
 
 
 def _draw_brackets(pen: Pen, y: float) -> None:
@@ -298,18 +269,17 @@ def sm_budget(gpu: str | Device, launches: Launch | Mapping[str, Launch]) -> Pic
     if not 1 <= len(named) <= _MOST:
         raise ValueError(f"One to {_MOST} launches fit, not {len(named)}.")
     height = 0.98 + len(named) * (_HEAD + 4 * _ROW + _BUDGET_GAP) + 0.05
-    figure = style.card(
+    pen = Pen.card(
         height,
         f"What the blocks of one SM share: {row.product}",
         "Each bar is one budget of the SM. A block goes in whole or not at all.",
     )
-    pen = Pen.on(figure)
     y, told = 0.72, []
     for name, launch in named.items():
         told.append(_draw_launch(pen, y, name, row, launch))
         y += _HEAD + 4 * _ROW + _BUDGET_GAP
-    style.footnote(figure, "Hatched: the next block, which no longer fits. White: room left over.")
-    return Picture(figure, f"The four budgets of one SM of {row.product}. {' '.join(told)}")
+    pen.footnote("Hatched: the next block, which no longer fits. White: room left over.")
+    return pen.picture(f"The four budgets of one SM of {row.product}. {' '.join(told)}")
 
 
 def _title(launch: Launch) -> str:

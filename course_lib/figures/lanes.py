@@ -19,10 +19,10 @@ from course_lib.devices import (
     WARP_SIZE,
 )
 from course_lib.figures import style
-from course_lib.figures.banks import Phase, phases_of
+from course_lib.figures.accesses import draw_sector
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import NOBODY, Footprint, Request, lanes_by_warp, traced
+from course_lib.figures.requests import NOBODY, Phase, Request, lanes_by_warp, phases_of, traced
 from course_lib.wording.words import counted, joined
 
 _MOST = 3
@@ -90,13 +90,12 @@ def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "")
     pieces = [piece_of(name, profile, output) for name, profile in profiles.items()]
     cell, rows = _rows_of(pieces)
     heights = [max(each.map.shape[0] for each in row) * cell + _WORDS + 0.28 for row in rows]
-    figure = style.card(
+    pen = Pen.card(
         _TOP + sum(heights) + 0.3,
         title or f"Which lane of a warp owns which outputs of {output}",
         "A cell is a square of outputs, with the number of its lane. Green: lane 0. Blue: lane 1. "
         "Yellow: lane 2",
     )
-    pen = Pen.on(figure)
     top = _TOP
     for row, height in zip(rows, heights, strict=True):
         left = _LEFT_OF_PIECES
@@ -104,11 +103,11 @@ def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "")
             _draw(pen, left, top, cell, each)
             left += max(each.map.shape[1] * cell, _least_width(each)) + _GAP
         top += height
-    style.footnote(figure, "Drawn from a run: what warp 0 of block (0, 0) stores.")
+    pen.footnote("Drawn from a run: what warp 0 of block (0, 0) stores.")
     told = "; ".join(
         f"{each.name}: {', '.join(each.told)}, {_first_lanes(each)}" for each in pieces
     )
-    return Picture(figure, f"The piece of {output} that one warp owns. {told}.")
+    return pen.picture(f"The piece of {output} that one warp owns. {told}.")
 
 
 def piece_of(name: str, profile: Any, output: str) -> Piece:
@@ -232,14 +231,14 @@ def _heading(pen: Pen, y: float, request: Request, verdict: str, bad: bool) -> N
 @style.drawn
 def lane_to_sector(request: Request, *, itemsize: int = 4) -> Picture:
     """Where in global memory each lane's element lies, and the sectors that have to be moved."""
-    figure = style.card(
+    pen = Pen.card(
         2.78,
         "Lane, address, sector",
         f"One load of one warp. Memory moves in sectors of {SECTOR_BYTES} bytes; "
         f"four neighbours make a line of {CACHE_LINE_BYTES}",
     )
-    told = _draw_sectors(Pen.on(figure), 0.78, request, itemsize)
-    return Picture(figure, f"Which sectors the lanes of a warp ask for. {told}.")
+    told = _draw_sectors(pen, 0.78, request, itemsize)
+    return pen.picture(f"Which sectors the lanes of a warp ask for. {told}.")
 
 
 def _draw_sectors(pen: Pen, top: float, request: Request, itemsize: int) -> str:
@@ -251,7 +250,7 @@ def _draw_sectors(pen: Pen, top: float, request: Request, itemsize: int) -> str:
     _draw_lanes(pen, top + 0.3, found.lanes, colour)
     y = top + 0.98
     for sector in found.sectors:
-        _draw_sector(pen.at(starts[sector], y, width, 0.22), sector, found, colour)
+        draw_sector(pen.at(starts[sector], y, width, 0.22), sector, found, colour)
     targets = [
         (lane, starts[sector] + width * (inside + itemsize / 2) / SECTOR_BYTES)
         for lane, address in zip(found.lanes, found.addresses, strict=True)
@@ -276,17 +275,6 @@ def _places(sectors: Sequence[int]) -> tuple[dict[int, float], float]:
     return starts, width
 
 
-def _draw_sector(pen: Pen, sector: int, found: Footprint, colour: str) -> None:
-    """One sector, of the size of a cell: tinted, with the elements asked for filled."""
-    face = style.tint(colour, 0.22)
-    pen.rectangle(0, 0, 1, 1, face=face, edge=style.GREY, line=0.9, z=2)
-    for address in sorted(set(found.addresses)):
-        if address // SECTOR_BYTES == sector:
-            begin = address % SECTOR_BYTES / SECTOR_BYTES
-            wide = min(found.width / SECTOR_BYTES, 1 - begin)
-            pen.rectangle(begin, 0, wide, 1, face=colour, edge=style.PAPER, line=0.5, z=3)
-
-
 def _draw_offsets(pen: Pen, y: float, sectors: Sequence[int], starts: dict[int, float]) -> None:
     """Byte offsets under as many sectors as there is room for, from the first one on."""
     pen.write(_LEFT - 0.1, y, "byte", ha="right", colour=style.GREY)
@@ -307,14 +295,14 @@ def lane_to_bank(request: Request, *, itemsize: int = 4) -> Picture:
     phases = phases_of(request.addresses, request.active, itemsize)
     stack = max((phase.passes for phase in phases), default=1)
     pitch = min(0.2, 1.4 / stack)
-    figure = style.card(
+    pen = Pen.card(
         2.5 + pitch * stack,
         "Lane, word, bank",
         f"Word n of shared memory lies in bank n mod {SHARED_MEMORY_BANKS}, row "
         f"n // {SHARED_MEMORY_BANKS}; a bank gives one word a wavefront",
     )
-    told = _draw_banks(Pen.on(figure), 0.78, request, phases, pitch, itemsize)
-    return Picture(figure, f"Which banks the lanes of a warp ask. {told}.")
+    told = _draw_banks(pen, 0.78, request, phases, pitch, itemsize)
+    return pen.picture(f"Which banks the lanes of a warp ask. {told}.")
 
 
 def _draw_banks(

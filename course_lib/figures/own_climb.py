@@ -40,13 +40,14 @@ def my_ladder(steps: Sequence[OwnRung] | None = None) -> Picture:
         f"{passed} of {len(steps)} rungs climbed. Sectors of global memory that a product of "
         f"{SIZE} x {SIZE} matrices loads"
     )
-    figure = style.card(height, "Your ladder", subtitle)
-    pen = Pen.on(figure)
-    _draw_rails(pen, len(steps))
+    pen = Pen.card(height, "Your ladder", subtitle)
+    for x in _RAILS:
+        ends = (x, _TOP - 0.06), (x, _TOP + _ROW * len(steps))
+        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
     for place, each in enumerate(steps):
         _draw_step(pen, _TOP + _ROW * (len(steps) - place - 0.5), each)
-    style.footnote(figure, f"Fewer is better; each doubling adds the same length.{_times(steps)}")
-    return Picture(figure, _words(steps, passed))
+    pen.footnote(f"Fewer is better; each doubling adds the same length.{_times(steps)}")
+    return pen.picture(_words(steps, passed))
 
 
 def _nothing_climbed(steps: Sequence[OwnRung]) -> Picture:
@@ -54,12 +55,11 @@ def _nothing_climbed(steps: Sequence[OwnRung]) -> Picture:
     first = (
         f"None of {len(steps)} rungs is climbed yet; the first is in lesson {_lesson(steps[0])}."
     )
-    figure = style.card(_TOP + 0.42, "Your ladder", first)
-    pen = Pen.on(figure)
+    pen = Pen.card(_TOP + 0.42, "Your ladder", first)
     width = (_RIGHT - _LEFT) / len(steps)
     for place, each in enumerate(steps):
         _draw_rung(pen, _LEFT + place * width, _TOP + 0.08, width - 0.12, each)
-    return Picture(figure, f"Your own ladder. {first} The rungs: {_listed(steps)}.")
+    return pen.picture(f"Your own ladder. {first} The rungs: {_listed(steps)}.")
 
 
 def _listed(steps: Sequence[OwnRung]) -> str:
@@ -74,12 +74,6 @@ def _times(steps: Sequence[OwnRung]) -> str:
     """Where the times are from, if there are any."""
     gpus = {each.gpu: None for each in steps if each.time}
     return f" Times: {TIMED_SIZE} x {TIMED_SIZE}, {joined(gpus)}." if gpus else ""
-
-
-def _draw_rails(pen: Pen, count: int) -> None:
-    for x in _RAILS:
-        ends = (x, _TOP - 0.06), (x, _TOP + _ROW * count)
-        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
 
 
 def _draw_step(pen: Pen, y: float, step: OwnRung) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from course_lib.curriculum import Task
 from course_lib.devices.number_formats import in_hexadecimal, is_bit_pattern
-from course_lib.emulator import Budget, Kernel, KernelRejected
+from course_lib.emulator import Budget, Kernel, KernelRejected, load_program
 from course_lib.emulator.plain.interpreter import Interpreter
+from course_lib.emulator.plain.interpreter import call as call_plain
 from course_lib.figures import style
 from course_lib.figures.pen import Looks, Pen, tinted
 from course_lib.figures.picture import Picture
@@ -40,11 +41,10 @@ def draw_values(task: Task, values: Values, function: Kernel) -> Picture:
     room = {"cells": _ROW * (len(rows) + 1), "bars": _BARS_HIGH, "curves": _CURVES_HIGH}
     height = _TOP + room[values.look] + _FOOT
     title = f"Your {task.signature}"
-    figure = style.card(height, title, f"{values.gives}; from left to right: {values.along}")
-    pen = Pen.on(figure)
+    pen = Pen.card(height, title, f"{values.gives}; from left to right: {values.along}")
     draw(pen, values, rows)
     pen.write(_LEFT, height - 0.2, values.shows)
-    return Picture(figure, f"{title}: {values.gives}. {_told(values, rows)} {values.shows}")
+    return pen.picture(f"{title}: {values.gives}. {_told(values, rows)} {values.shows}")
 
 
 def _number(task: Task, function: Kernel, arguments: tuple[object, ...]) -> float:
@@ -154,3 +154,30 @@ def _told(values: Values, rows: Rows) -> str:
         numbers = ", ".join(f"{_written(number, values)} at {each:g}" for each, number in pairs)
         told.append(f"{name}: {numbers}")
     return f"By {values.along}: {'; '.join(told)}."
+
+
+# --- what a task asks for -----------------------------------------------------------------------
+
+
+def drawn_calls(task: Task) -> Picture:
+    """Some calls of a plain function, and what they should return."""
+    answer = load_program(task.answer).kernel(task.id)
+    calls = [
+        (f"{task.id}({', '.join(map(repr, each))})", _short(call_plain(answer, each)))
+        for each in task.shown_arguments
+    ]
+    longest = max(len(call) for call, _ in calls)
+    title = f"Wanted: {task.signature}"
+    width = max(0.115 * len(title), 0.095 * (longest + 12), 3.7) + 0.3
+    pen = Pen.card(0.75 + 0.26 * len(calls), title, width=min(width, style.WIDTH))
+    for place, (call, value) in enumerate(calls):
+        words, y = f"{call:<{longest}}  →  {value}", 0.66 + 0.26 * place
+        pen.write(_LEFT, y, words, mono=True, size=style.NORMAL)
+    told = ", ".join(f"{call} should be {value}" for call, value in calls)
+    return pen.picture(f"{title}. {told}.")
+
+
+def _short(value: object) -> str:
+    if is_bit_pattern(value):
+        return in_hexadecimal(value)  # type: ignore[arg-type]
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,10 +20,10 @@ from course_lib.measurements.memory import InFlight
 from course_lib.roofline import Point
 from course_lib.wording.words import joined
 
+Pair = tuple[float, float]
 
-def beside(
-    axes: Axes, words: str, place: tuple[float, float], offset: tuple[float, float], **looks: Any
-) -> None:
+
+def beside(axes: Axes, words: str, place: Pair, offset: Pair, **looks: Any) -> None:
     """Small words beside a point of the plot; the offset is in points."""
     axes.annotate(
         words, place, xytext=offset, textcoords="offset points",
@@ -36,11 +37,19 @@ def rule(axes: Axes, line: float = 0.6, **more: Any) -> None:
     axes.set_axisbelow(True)
 
 
-def log_scales(axes: Axes, across: Sequence[float]) -> None:
+def log_scales(
+    axes: Axes, across: Sequence[float], reach: Pair, heights: Pair, unit: float = 1.0
+) -> None:
     """Both scales logarithmic; across, these FLOP per byte have names: "1/4", "16"."""
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(across, [f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}" for tick in across])
+    axes.set_xlim(*reach)
+    axes.set_ylim(*heights)
+    first, last = math.ceil(math.log10(heights[0])), math.floor(math.log10(heights[1]))
+    decades = [10.0**power for power in range(first, last + 1)]
+    axes.set_yticks(decades, [f"{each / unit:,.10g}" for each in decades])
+    rule(axes)
 
 
 def dot(axes: Axes, point: Point, height: float, colour: str, marker: str = "o") -> None:
@@ -147,12 +156,11 @@ def funnel() -> Picture:
     """The way of a number to the multiply units, each station as wide as what goes through it."""
     row = device("H200")
     levels = stations(row)
-    figure = style.card(
+    pen = Pen.card(
         3.45,
         f"The funnel: {row.product}",
         "Drawn to scale: TB/s that each level delivers, and that the units could take in",
     )
-    pen = Pen.on(figure)
     middle, unit = 1.86, _TALLEST / levels[-1].tb_per_s
     for place, level in enumerate(levels):
         x, half = _LEFT + place * (_WIDE + _GAP), level.tb_per_s * unit / 2
@@ -164,10 +172,8 @@ def funnel() -> Picture:
     factor = f"{tensor / levels[-1].tb_per_s:.1f} times"
     words = f"tensor cores,\n16 bits:\n{tensor:,.0f} TB/s,\n{factor}\nas tall again"
     pen.write(x, middle, words, linespacing=1.25)
-    style.footnote(
-        figure, "Data sheets. Without reuse: every multiply–add would fetch its own two numbers."
-    )
-    return Picture(figure, _words(row, levels, tensor))
+    pen.footnote("Data sheets. Without reuse: every multiply–add would fetch its own two numbers.")
+    return pen.picture(_words(row, levels, tensor))
 
 
 def _draw_station(pen: Pen, x: float, middle: float, half: float, level: _Station) -> None:

@@ -1,17 +1,23 @@
-"""Say what one request of a warp touches: lines and sectors of memory, bytes used and moved."""
+"""What one request of a warp touches: sectors and lines of memory, banks and their wavefronts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, WARP_SIZE
-from course_lib.figures import style
-from course_lib.figures.pen import Pen
-from course_lib.figures.picture import Picture
+# No matplotlib here: a browser asks for this, and has none.
+from course_lib.devices import (
+    BANK_WIDTH_BYTES,
+    CACHE_LINE_BYTES,
+    SECTOR_BYTES,
+    SHARED_MEMORY_BANKS,
+    WARP_SIZE,
+)
+from course_lib.emulator.profile.counters import paired
 
 Ints = Sequence[int] | np.ndarray
 
@@ -71,7 +77,6 @@ def footprint_of(addresses: Ints, lanes: Ints, width: int) -> Footprint:
 
 
 # --- What one warp asked of memory in one instruction: made up, or taken from a traced launch -----
-
 
 # By warp where its threads stand in an access, and their lanes.
 Lanes = dict[int, tuple[np.ndarray, np.ndarray]]
@@ -155,7 +160,7 @@ def request_of(
 def traced(profile: Any) -> Sequence[Any]:
     trace = getattr(profile, "trace", None)
     # An empty trace is right for a kernel that touches nothing, as an unsolved exercise's does.
-    if trace is None or (not trace and _touches_memory(profile)):
+    if trace is None or (not trace and touches_memory(profile)):
         raise ValueError(
             "This profile has no trace: launch with course_lib.emulate(kernel, trace=True)."
         )
@@ -163,9 +168,17 @@ def traced(profile: Any) -> Sequence[Any]:
     return result
 
 
-def _touches_memory(profile: Any) -> bool:
-    counters = ("global_load_requests", "global_store_requests", "shared_load_requests", "atomics")
+def touches_memory(profile: Any) -> bool:
+    kinds = ("global_load", "global_store", "shared_load", "shared_store")
+    counters = ("atomics", *(f"{kind}_requests" for kind in kinds))
     return any(getattr(profile, each, 1) for each in counters)
+
+
+def source_line(profile: Any, line: int) -> str:
+    """The text of a line; nothing where it stands in another cell than the kernel."""
+    lines = textwrap.dedent(profile.source).split("\n")
+    place = line - profile.first_line
+    return lines[place].strip() if 0 <= place < len(lines) else ""
 
 
 def lanes_by_warp(threads: np.ndarray, shape: Sequence[int], block: Sequence[int]) -> Lanes:
@@ -182,90 +195,84 @@ def lanes_by_warp(threads: np.ndarray, shape: Sequence[int], block: Sequence[int
     }
 
 
-# --- Draw how often each element of global memory is accessed in a launch -------------------------
+# --- How the banks of shared memory serve a request: which lane in which wavefront ----------------
 
 
-@style.drawn
-def matrix_reads(
-    counts: Any, arrays: Sequence[str] | None = None, *, kind: str = "load"
-) -> Picture:
-    """Heat maps of how often each element is accessed in global memory.
+@dataclass(frozen=True)
+class Served:
+    """An element that a bank (or several) hands out in one wavefront, to all who asked."""
+
+    lanes: tuple[int, ...]
+    bank: int  # the first one
+    banks: int  # how many: 2 for 8 bytes, 4 for 16
+    word: int  # the first one of shared memory
+    turn: int  # 0 for the first wavefront of its phase, 1 for the next, …
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The lanes that are served together."""
+
+    first_lane: int
+    last_lane: int
+    served: tuple[Served, ...]
+
+    @property
+    def passes(self) -> int:
+        """Wavefronts: the most different words that any bank is asked for."""
+        return 1 + max(each.turn for each in self.served)
+
+    def words(self) -> dict[int, list[int]]:
+        """By bank the different words that it is asked for."""
+        found: dict[int, list[int]] = {}
+        for each in self.served:
+            for word in range(each.word, each.word + each.banks):
+                found.setdefault(word % SHARED_MEMORY_BANKS, []).append(word)
+        return found
+
+
+def phases_of(addresses: Ints, lanes: Ints, width: int) -> tuple[Phase, ...]:
+    """How one warp's request is served; phases in which no lane is active are left out.
+
+    The rules are those by which the emulator counts (see emulator/profile/counters.py): one word
+    of each bank in a wavefront, half a warp at a time for 8 bytes a lane and a quarter for 16, or
+    twice as many lanes where they share addresses in pairs.
 
     Args:
-        counts: a traced profile, or a mapping from names to matrices of counts.
-        arrays: which of them to draw; all that are accessed, unless given.
+        addresses: the byte address that each active lane asks for.
+        lanes: the active lanes.
+        width: bytes per lane.
     """
-    found = counts if isinstance(counts, Mapping) else element_counts(counts, kind, arrays or ())
-    names = list(found) if arrays is None else list(arrays)
-    maps = {name: np.atleast_2d(np.asarray(found[name])) for name in names}
-    verb = {"load": "loaded", "store": "stored"}.get(kind, "accessed")
-    width = (7.6 - 0.2 - 0.25 * len(names)) / len(names)
-    cells = [
-        min((width - 0.45) / each.shape[1], 2.6 / each.shape[0], 0.46) for each in maps.values()
-    ]
-    most = max(1, *(int(each.max()) for each in maps.values()))
-    tall = max(cell * each.shape[0] for cell, each in zip(cells, maps.values(), strict=True))
-    figure = style.card(
-        1.75 + tall, f"How often each element is {verb}", "Global memory, one launch, all threads"
+    at = dict(zip(map(int, lanes), map(int, addresses), strict=True))
+    size = WARP_SIZE // phase_count(addresses, lanes, width)
+    starts = range(0, WARP_SIZE, size)
+    found = [(first, {lane: at[lane] for lane in at if first <= lane < first + size})
+             for first in starts]  # fmt: skip
+    return tuple(
+        Phase(first, first + size - 1, _serve(mine, width)) for first, mine in found if mine
     )
-    pen = Pen.on(figure)
-    for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
-        corner = (0.35 + place * (width + 0.25), 1.05)
-        _draw_counts(pen.at(*corner, cell), name, maps[name], most)
-        below = corner[1] + cell * maps[name].shape[0] + 0.14
-        pen.write(corner[0], below, _how_often(maps[name], verb), va="top", linespacing=1.3)
-    return Picture(figure, _count_words(maps, verb))
 
 
-def element_counts(
-    profile: Any, kind: str = "load", names: Sequence[str] = ()
-) -> dict[str, np.ndarray]:
-    """How often each element of each global array was accessed, from a trace.
-
-    Only arrays that were accessed are in the result, and those in `names`.
-    """
-    counts = {name: np.zeros(profile.arrays[name].shape, dtype=np.int64) for name in names}
-    for access in traced(profile):
-        if access.kind != kind or access.space != "global":
-            continue
-        if access.array not in counts:
-            counts[access.array] = np.zeros(profile.arrays[access.array].shape, dtype=np.int64)
-        np.add.at(counts[access.array], tuple(np.asarray(access.indices).T), 1)
-    return counts
+def phase_count(addresses: Ints, lanes: Ints, width: int) -> int:
+    """In how many phases a warp is served: 1, or 2 and 4 for wide lanes, or half as many."""
+    words = max(1, width // BANK_WIDTH_BYTES)
+    if words == 1:
+        return 1
+    row, active = np.zeros((1, WARP_SIZE), np.int64), np.zeros((1, WARP_SIZE), bool)
+    row[0, list(lanes)], active[0, list(lanes)] = list(addresses), True
+    return words // 2 if paired(row, active)[0] else words
 
 
-def _draw_counts(pen: Pen, name: str, counts: np.ndarray, most: int) -> None:
-    colour = style.MATRIX_COLOUR.get(name, style.PURPLE)
-    (rows, columns), cell = counts.shape, pen.wide
-    title = f"{name}  ({rows} × {columns})"
-    pen.write(0, -0.17 / cell, title, bold=True, size=style.NORMAL)
-    shades = np.array(
-        [[style.tint(colour, 0.08 + 0.8 * count / most if count else 0) for count in row]
-         for row in counts]
-    )  # fmt: skip
-    # One mesh rather than thousands of rectangles; a large picture is drawn in no time.
-    pen.axes.pcolormesh(
-        pen.x + cell * np.arange(columns + 1), pen.y + cell * np.arange(rows + 1), shades,
-        edgecolors=style.PAPER if cell > 0.1 else "none", linewidth=0.7,
-    )  # fmt: skip
-    pen.rectangle(0, 0, columns, rows, edge=style.FAINT, line=1)
-    if cell >= 0.24:
-        for (row, column), count in np.ndenumerate(counts):
-            ink = style.readable_on(tuple(shades[row, column]))
-            pen.centred(row, column, str(int(count)), colour=ink)
-
-
-def _how_often(counts: np.ndarray, verb: str) -> str:
-    low, high, total = int(counts.min()), int(counts.max()), int(counts.sum())
-    times = f"{verb} {low} to {high} times" if low < high else f"each {verb} {low} times"
-    if low == high == 1:
-        times = f"each {verb} once"
-    return f"{times}\n{total:,} {verb} in all"
-
-
-def _count_words(maps: Mapping[str, np.ndarray], verb: str) -> str:
-    told = "; ".join(
-        f"{name}, {each.shape[0]} by {each.shape[1]}: " + _how_often(each, verb).replace("\n", ", ")
-        for name, each in maps.items()
-    )
-    return f"How often each element is {verb} in global memory. {told}."
+def _serve(at: dict[int, int], width: int) -> tuple[Served, ...]:
+    """Each different element once; those that want the same bank take turns."""
+    banks = max(1, width // BANK_WIDTH_BYTES)
+    asking: dict[int, list[int]] = {}
+    for lane in sorted(at):
+        asking.setdefault(at[lane] // BANK_WIDTH_BYTES, []).append(lane)
+    turns: dict[int, int] = {}
+    served = []
+    for word, lanes in asking.items():
+        bank = word % SHARED_MEMORY_BANKS
+        served.append(Served(tuple(lanes), bank, banks, word, turns.get(bank, 0)))
+        turns[bank] = turns.get(bank, 0) + 1
+    return tuple(served)

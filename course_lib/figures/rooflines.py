@@ -13,7 +13,7 @@ from course_lib import devices
 from course_lib.devices import Ceilings, Device, ceilings_of
 from course_lib.figures import style
 from course_lib.figures.picture import Picture
-from course_lib.figures.plots import beside, dot, hollow, log_scales, rule
+from course_lib.figures.plots import beside, dot, hollow, log_scales
 from course_lib.measurements import Entry, Measurements
 from course_lib.roofline import BYTES_KINDS, BytesKind, Point, roof, tile_intensity
 
@@ -24,15 +24,12 @@ _COLOUR: dict[BytesKind, str] = {
     "DRAM": style.GREEN,
 }
 # Of the ridge's label, in points: below the roof on the right, or above it where a dot is there.
-_RIDGE_BELOW, _RIDGE_ABOVE = (6.0, -6.0), (-8.0, 5.0)
+_BESIDE_RIDGE = ((6.0, -6.0), (-8.0, 5.0))
 
 
 @style.drawn
 def roofline_plot(
-    gpu: str | Device | Ceilings,
-    points: Sequence[Point] = (),
-    *,
-    ceilings: Ceilings | None = None,
+    gpu: str | Device | Ceilings, points: Sequence[Point] = (), *, ceilings: Ceilings | None = None
 ) -> Picture:
     """The FP32 roof and the DRAM roof of a GPU, with kernels as points.
 
@@ -53,7 +50,8 @@ def roofline_plot(
     labels = _Labels(axes, roofs, points, _name_dram_roof(axes, roofs, points, low))
     if legend := _legend(axes, points):
         labels.keep_box_clear(legend.get_window_extent().extents)
-    _name_ridge(axes, roofs, points, labels)
+    ridge = roofs.ridge, roofs.fp32_gflops
+    labels.write(ridge, f"ridge {roofs.ridge:.1f} FLOP/B", _BESIDE_RIDGE)
     for alike in _same_kernels(points):
         _draw_kernel(axes, alike, roofs, labels)
     style.footnote(figure, _sources(roofs, points))
@@ -75,16 +73,6 @@ def _draw_roofs(axes: Axes, roofs: Ceilings, low: float, high: float) -> None:
     axes.plot([ridge], [peak], marker="o", markersize=6, color=style.INK, zorder=3)
     words = f"FP32 roof {peak / 1000:.1f} TFLOP/s"
     beside(axes, words, (high, peak), (-4, 5), ha="right", va="bottom")
-
-
-def _name_ridge(axes: Axes, roofs: Ceilings, points: Sequence[Point], labels: _Labels) -> None:
-    """Write beside the ridge, on the side where no dot is."""
-    text, place = f"ridge {roofs.ridge:.1f} FLOP/B", (roofs.ridge, roofs.fp32_gflops)
-    hidden = any(labels.covers(place, _RIDGE_BELOW, text, _dot(each, roofs)) for each in points)
-    offset = _RIDGE_ABOVE if hidden else _RIDGE_BELOW
-    labels.keep_clear(*place, offset, text)
-    sides = ("right", "bottom") if hidden else ("left", "top")
-    beside(axes, text, place, offset, ha=sides[0], va=sides[1])
 
 
 def _dot(point: Point, roofs: Ceilings) -> tuple[float, float]:
@@ -138,10 +126,7 @@ def _draw_kernel(axes: Axes, points: Sequence[Point], roofs: Ceilings, labels: _
         axes.plot(across, up, color=style.GREY, linewidth=1, linestyle=(0, (1, 2)), zorder=4)
     hollow = points[0].gflops is None
     text = f"{points[0].label}\n{'≤ ' if hollow else ''}{style.whole(ends[0][1])} GFLOP/s"
-    where = max(ends)  # the rightmost: farthest from the slanted roof's name
-    dx, dy = labels.place(*where, text)
-    sides = "left" if dx > 0 else "right", "bottom" if dy > 0 else "top"
-    beside(axes, text, where, (dx, dy), ha=sides[0], va=sides[1], zorder=6, linespacing=1.1)
+    labels.write(max(ends), text)  # the rightmost: farthest from the slanted roof's name
 
 
 def _height(point: Point, roofs: Ceilings) -> float:
@@ -172,8 +157,7 @@ class _Labels:
         points: Sequence[Point],
         pixels_in_use: list[tuple[float, float]],
     ) -> None:
-        self._to_pixels = axes.transData
-        self._window = axes.bbox
+        self._axes, self._to_pixels, self._window = axes, axes.transData, axes.bbox
         along = np.geomspace(*axes.get_xlim(), 120)
         line = [(x, roof(x, roofs)) for x in along]
         dots = [_dot(each, roofs) for each in points]
@@ -190,38 +174,24 @@ class _Labels:
         # times: words across either are hard to read.
         drawn = self._to_pixels.transform(line + between + ridge * 6 + dots * 30)
         self._obstacles = np.vstack([drawn, pixels_in_use * 3])
-        self._taken: list[tuple[float, float, float, float]] = []
+        self._taken: list[tuple[float, ...]] = []
 
-    def place(self, x: float, y: float, text: str) -> tuple[float, float]:
-        """The offset in points with the least in its way."""
-        pixel = self._to_pixels.transform((x, y))
-        boxes = [self._box(pixel, offset, text) for offset in self._OFFSETS]
+    def write(
+        self, where: tuple[float, float], text: str, offsets: Sequence[tuple[float, float]] = ()
+    ) -> None:
+        """Write beside a point, at the offset with the least in its way."""
+        pixel, offsets = self._to_pixels.transform(where), offsets or self._OFFSETS
+        boxes = [self._box(pixel, offset, text) for offset in offsets]
         costs = [self._cost(box) for box in boxes]
         best = costs.index(min(costs))
         self._taken.append(boxes[best])
-        return self._OFFSETS[best]
-
-    def covers(
-        self,
-        place: tuple[float, float],
-        offset: tuple[float, float],
-        text: str,
-        dot: tuple[float, float],
-    ) -> bool:
-        """Would this text, written there, hide this dot?"""
-        left, bottom, right, top = self._box(self._to_pixels.transform(place), offset, text)
-        x, y = self._to_pixels.transform(dot)
-        margin = 6.0
-        return bool(left - margin < x < right + margin and bottom - margin < y < top + margin)
-
-    def keep_clear(self, x: float, y: float, offset: tuple[float, float], text: str) -> None:
-        """Something is written there already."""
-        self._taken.append(self._box(self._to_pixels.transform((x, y)), offset, text))
+        dx, dy = offsets[best]
+        sides = {"ha": "left" if dx > 0 else "right", "va": "bottom" if dy > 0 else "top"}
+        beside(self._axes, text, where, (dx, dy), **sides, zorder=6, linespacing=1.1)
 
     def keep_box_clear(self, box: Sequence[float]) -> None:
         """Something is drawn there, from left and bottom to right and top, in pixels."""
-        left, bottom, right, top = box
-        self._taken.append((left, bottom, right, top))
+        self._taken.append(tuple(box))
 
     def _box(
         self, pixel: np.ndarray, offset: tuple[float, float], text: str
@@ -250,17 +220,12 @@ class _Labels:
 def _scales(axes: Axes, roofs: Ceilings, points: Sequence[Point], low: float, high: float) -> None:
     speeds = [point.gflops for point in points if point.gflops] + [low * roofs.dram_gb_per_s]
     ticks = [2.0**power for power in range(int(np.ceil(np.log2(low))), int(np.log2(high)) + 1)]
-    log_scales(axes, ticks)
-    axes.set_xlim(low, high)
-    bottom, top = min(speeds) / 2.2, max(max(speeds), roofs.fp32_gflops) * 2.2
-    axes.set_ylim(bottom, top)
-    decades = range(int(np.ceil(np.log10(bottom))), int(np.floor(np.log10(top))) + 1)
-    axes.set_yticks([10.0**power for power in decades], [f"{10**power:,}" for power in decades])
+    heights = min(speeds) / 2.2, max(max(speeds), roofs.fp32_gflops) * 2.2
+    log_scales(axes, ticks, (low, high), heights)
     kinds = {point.bytes_kind for point in points}
     which = _per(kinds.pop()) if len(kinds) == 1 else "byte (which byte: see the marker)"
     axes.set_xlabel(f"FLOP per {which}")
     axes.set_ylabel("GFLOP/s")
-    rule(axes)
 
 
 def _legend(axes: Axes, points: Sequence[Point]) -> Legend | None:

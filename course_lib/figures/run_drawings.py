@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from course_lib.figures import style
-from course_lib.figures.pen import LIT, Pen, Point
+from course_lib.figures.pen import LIT, Looks, Pen, Point
 from course_lib.figures.run_facts import OwnRun
-from course_lib.figures.small_launch import Thread, Touch
+from course_lib.figures.small_launch import Thread
 
 LARGEST_CELL = 0.36
 LEFT = 0.2  # where everything begins
@@ -43,10 +43,6 @@ class _Board:
     @property
     def width(self) -> float:
         return self.cell * self.shape[1]
-
-    @property
-    def height(self) -> float:
-        return self.cell * self.shape[0]
 
     def pen(self, pen: Pen) -> Pen:
         """A pen that counts its cells."""
@@ -99,14 +95,8 @@ class Grids:
         self.threads = _Board((LEFT + 0.1, top), cell, shape)
         beside = max(self.threads.width + 0.9, 1.6)
         self.output = _Board((LEFT + 0.1 + beside, top), cell, (rows, columns))
-
-    @property
-    def width(self) -> float:
-        return self.output.corner[0] + self.output.width + 0.1 - LEFT
-
-    @property
-    def height(self) -> float:
-        return 0.24 + max(self.threads.height, self.output.height)
+        self.width = beside + self.output.width + 0.2
+        self.height = 0.24 + cell * max(shape[0], rows)
 
     def on_board(self, thread: Thread) -> tuple[int, int]:
         """Row and column of a thread among all of them."""
@@ -200,45 +190,27 @@ class Lanes:
         rows, columns = run.ran.output.shape
         self.rows, self.columns = min(rows, _ROWS), min(columns, _COLUMNS)
         self.is_part = (rows, columns) != (self.rows, self.columns)
-        self.corner = LEFT + _LANES_NUMBERED, TOP + 0.42
-
-    @property
-    def width(self) -> float:
-        result: float = _LANES_NUMBERED + self.columns * _CELL_WIDTH
-        return result
-
-    @property
-    def height(self) -> float:
-        result: float = 0.42 + self.rows * _CELL_HEIGHT
-        return result
-
-    @property
-    def words(self) -> str:
-        rows, columns = self.run.ran.output.shape
+        self.width = _LANES_NUMBERED + self.columns * _CELL_WIDTH
+        self.height = 0.42 + self.rows * _CELL_HEIGHT
         part = f"Of {rows} × {columns} elements, the first {self.rows} × {self.columns}. "
-        return (part if self.is_part else "") + "In each, the lane that wrote it."
+        self.words = (part if self.is_part else "") + "In each, the lane that wrote it."
 
     def draw(self, pen: Pen) -> None:
         pen.write(LEFT, TOP + 0.06, f"{self.run.output}: {self.words}", bold=True)
         picked = self.run.writers.get(self.run.picked) if self.run.picked else None
-        cells = pen.at(*self.corner, _CELL_WIDTH, _CELL_HEIGHT)
+        cells = pen.at(LEFT + _LANES_NUMBERED, TOP + 0.42, _CELL_WIDTH, _CELL_HEIGHT)
         for (row, column), thread in self.run.writers.items():
             if row < self.rows and column < self.columns:
-                lane = thread[-1]
-                pale = style.tint(colour_of(lane % _GROUP), 0.35)
-                looks = (
-                    {**LIT, "line": 1.4}
-                    if thread == picked
-                    else {"face": pale, "edge": style.PAPER}
-                )
-                cells.cell(row, column, str(lane), **looks)
+                pale = style.tint(colour_of(thread[-1] % _GROUP), 0.35)
+                looks: Looks = {"face": pale, "edge": style.PAPER}
+                if thread == picked:
+                    looks = {**LIT, "line": 1.4}
+                cells.cell(row, column, str(thread[-1]), **looks)
         for row in range(self.rows):
-            beside = self.corner[0] - 0.08
-            y = self.corner[1] + (row + 0.5) * _CELL_HEIGHT
-            pen.write(beside, y, str(row), ha="right", colour=style.GREY)
+            cells.write(-0.08 / _CELL_WIDTH, row + 0.5, str(row), ha="right", colour=style.GREY)
         for column in range(self.columns):
-            x = self.corner[0] + (column + 0.5) * _CELL_WIDTH
-            pen.write(x, self.corner[1] - 0.1, str(column), ha="center", colour=style.GREY)
+            above = -0.1 / _CELL_HEIGHT
+            cells.write(column + 0.5, above, str(column), ha="center", colour=style.GREY)
 
 
 def shows_lanes(run: OwnRun) -> bool:
@@ -270,11 +242,16 @@ class Rows:
         longest = max(len(self.threads), self.elements, self.shared[1] if self.shared else 0)
         self.cell = min(LARGEST_CELL, room / longest)
         self.tall = max(self.cell, 0.22)
-
-    @property
-    def _picked_writer(self) -> Thread | None:
-        """The thread that is picked out, with all that it wrote."""
-        return None if self.run.picked is None else self.run.writers[self.run.picked]
+        self.left = LEFT + self.name_width
+        gaps = 0.12 * (self.blocks - 1)
+        cells = max(self.elements, self.shared[1] if self.shared else 0)
+        self.width = self.name_width + max(len(self.threads) * self.cell + gaps, self.cell * cells)
+        self._step = self.tall + 0.52  # from one row of cells to the next
+        self._y_of_threads = TOP + (0.2 if self.blocks > 1 else 0.0)
+        self._y_of_output = self._y_of_threads + self._step * (2 if self.shared else 1)
+        self.height = self._y_of_output + self.tall + 0.18 - TOP
+        # The thread that is picked out, with all that it wrote.
+        self._picked_writer = None if run.picked is None else run.writers[run.picked]
 
     def _shared_array(self) -> tuple[str, int] | None:
         """Name and length of the one shared array of a launch with one block, if it has one."""
@@ -282,33 +259,6 @@ class Rows:
         if len(arrays) != 1 or self.blocks != 1 or len(arrays[0].shape) != 1:
             return None
         return arrays[0].name, int(arrays[0].shape[0])
-
-    @property
-    def left(self) -> float:
-        return LEFT + self.name_width
-
-    @property
-    def width(self) -> float:
-        shared = self.shared[1] if self.shared else 0
-        threads = len(self.threads) * self.cell + 0.12 * (self.blocks - 1)
-        return self.name_width + max(threads, self.cell * max(self.elements, shared))
-
-    @property
-    def _step(self) -> float:
-        """From one row of cells to the next."""
-        return self.tall + 0.52
-
-    @property
-    def _y_of_threads(self) -> float:
-        return TOP + (0.2 if self.blocks > 1 else 0.0)
-
-    @property
-    def _y_of_output(self) -> float:
-        return self._y_of_threads + self._step * (2 if self.shared else 1)
-
-    @property
-    def height(self) -> float:
-        return self._y_of_output + self.tall + 0.18 - TOP
 
     def x_of_thread(self, place: int) -> float:
         return self.left + place * self.cell + 0.12 * (place // self.per_block)
@@ -328,15 +278,11 @@ class Rows:
         y = self._y_of_threads
         pen.write(LEFT, y + self.tall / 2, "thread", bold=True)
         for place, thread in enumerate(self.threads):
-            self._draw_cell(
-                pen,
-                self.x_of_thread(place),
-                y,
-                self.run.block_number(thread),
-                place % self.per_block,
-                is_idle=thread not in self.run.busy,
-                is_lit=thread == self._picked_writer,
-            )
+            looks = self._looks(self.run.block_number(thread), thread == self._picked_writer)
+            if thread not in self.run.busy:
+                looks |= {"face": style.PAPER, "hatch": "////", "paper": 1}
+            words = "" if self.cell < _NUMBERED else str(place % self.per_block)
+            self._cell(pen, self.x_of_thread(place), y).cell(0, 0, words, **looks)
         if self.blocks > 1 and self.per_block * self.cell > 0.5:
             for number in range(self.blocks):
                 middle = self.x_of_thread(number * self.per_block) + self.per_block * self.cell / 2
@@ -349,7 +295,8 @@ class Rows:
             writer = self.run.writers.get((place,))
             number = None if writer is None else self.run.block_number(writer)
             is_lit = writer is not None and writer == self._picked_writer
-            self._draw_cell(pen, self.x_of_cell(place), y, number, None, is_lit=is_lit)
+            looks = self._looks(number, is_lit)
+            self._cell(pen, self.x_of_cell(place), y).cell(0, 0, **looks)
         self._number(pen, y + self.tall + 0.1, self.elements)
 
     def _number(self, pen: Pen, y: float, count: int) -> None:
@@ -360,23 +307,16 @@ class Rows:
             middle = self.x_of_cell(place) + self.cell / 2
             pen.write(middle, y, str(place), ha="center", colour=style.GREY)
 
-    def _draw_cell(
-        self,
-        pen: Pen,
-        x: float,
-        y: float,
-        block: int | None,
-        number: int | None,
-        *,
-        is_idle: bool = False,
-        is_lit: bool = False,
-    ) -> None:
+    def _cell(self, pen: Pen, x: float, y: float) -> Pen:
+        return pen.at(x, y, self.cell, self.tall)
+
+    def _looks(self, block: int | None, is_lit: bool = False) -> Looks:
+        """Of what belongs to a block, or to none."""
+        if is_lit:
+            return {**LIT}
         colour = style.GREY if block is None else colour_of(block)
-        face = style.PAPER if is_idle or block is None else style.tint(colour, 0.35)
-        looks = LIT if is_lit else {"face": face, "edge": colour, "line": 0.8}
-        words = "" if number is None or self.cell < _NUMBERED else str(number)
-        hatch, paper = ("////", 1) if is_idle else (None, None)
-        pen.at(x, y, self.cell, self.tall).cell(0, 0, words, hatch=hatch, paper=paper, **looks)
+        face = style.PAPER if block is None else style.tint(colour, 0.35)
+        return {"face": face, "edge": colour, "line": 0.8}
 
     def _draw_line(self, pen: Pen, start: Point, end: Point, *, is_lit: bool) -> None:
         half = self.cell / 2
@@ -399,7 +339,7 @@ class Rows:
         y = self._y_of_threads + self._step
         pen.write(LEFT, y + self.tall / 2, name, bold=True)
         for place in range(cells):
-            self._draw_cell(pen, self.x_of_cell(place), y, 0, None)
+            self._cell(pen, self.x_of_cell(place), y).cell(0, 0, **self._looks(0))
         every = max(1, -(-max(cells, self.elements) // _LINES))
         filled, taken = self._links(name)
         for thread, cell in filled:
@@ -423,21 +363,14 @@ class Rows:
         taken: dict[tuple[int, int], None] = {}
         holds: dict[Thread, set[int]] = {}
         for each in self.run.touches:
-            if each.array == name and each.space == "shared":
-                self._note(each, filled, holds)
+            if each.array == name and each.space == "shared" and each.is_load:
+                holds.setdefault(each.thread, set()).add(each.index[0])
+            elif each.array == name and each.space == "shared":
+                filled[self.place_of[each.thread], each.index[0]] = None
             elif each.array == self.run.output and not each.is_load:
                 for cell in sorted(holds.pop(each.thread, ())):
                     taken[cell, each.index[0]] = None
         return list(filled), list(taken)
-
-    def _note(
-        self, each: Touch, filled: dict[tuple[int, int], None], holds: dict[Thread, set[int]]
-    ) -> None:
-        (cell,) = each.index
-        if each.is_load:
-            holds.setdefault(each.thread, set()).add(cell)
-        else:
-            filled[self.place_of[each.thread], cell] = None
 
     def _draw_barrier(self, pen: Pen, y: float) -> None:
         right = self.left + max(len(self.threads), self.elements) * self.cell

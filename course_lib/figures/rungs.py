@@ -57,12 +57,7 @@ def ladder(current: str | None = None, *, speeds: Speeds | None = None) -> Pictu
 
 
 def _draw(
-    steps: Sequence[_Step],
-    current: str | None,
-    where: str,
-    note: str,
-    origin: str,
-    opponent: str,
+    steps: Sequence[_Step], current: str | None, where: str, note: str, origin: str, opponent: str
 ) -> Picture:
     names = [step.name for step in steps]
     if current is not None and current not in names:
@@ -70,10 +65,11 @@ def _draw(
     here = names.index(current) if current is not None else len(steps)
 
     height = 1.32 + _ROW * len(steps)
-    figure = style.card(height, "The ladder", f"{where}: GFLOP/s, and the share of cuBLAS")
-    pen = Pen.on(figure)
+    pen = Pen.card(height, "The ladder", f"{where}: GFLOP/s, and the share of cuBLAS")
     bottom = height - 0.55
-    _draw_rails(pen, bottom, len(steps))
+    for x in _RAILS:
+        ends = (x, bottom + 0.12), (x, bottom - _ROW * len(steps) - 0.1)
+        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
     _draw_cublas(pen, bottom, len(steps), opponent)
     for place, step in enumerate(steps):
         y = bottom - _ROW * (place + 0.5)
@@ -81,14 +77,8 @@ def _draw(
         if place:
             gain = step.gflops / steps[place - 1].gflops
             pen.write(2.12, y + _ROW / 2, f"×{gain:.1f}", ha="center", colour=style.GREY)
-    style.footnote(figure, note)
-    return Picture(figure, _words(steps, current, where, origin, opponent))
-
-
-def _draw_rails(pen: Pen, bottom: float, count: int) -> None:
-    for x in _RAILS:
-        ends = (x, bottom + 0.12), (x, bottom - _ROW * count - 0.1)
-        pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
+    pen.footnote(note)
+    return pen.picture(_words(steps, current, where, origin, opponent))
 
 
 def _draw_cublas(pen: Pen, bottom: float, count: int, opponent: str) -> None:

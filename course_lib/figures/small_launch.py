@@ -41,21 +41,15 @@ class NoPicture(PlainError, ValueError):
 
 @dataclass(frozen=True)
 class SmallLaunch:
-    """One traced launch.
+    """One traced launch."""
 
-    Attributes:
-        task: what was launched.
-        letters: the axes of each array, the output last: ("N",), ("M", "K").
-        arrays: every array after the launch, by the task's own names; numbers have no axes.
-        profile: what the emulator saw, with its trace.
-        launch: grid and block, x first.
-    """
-
-    task: Task
+    task: Task  # what was launched
+    # the axes of each array, the output last: ("N",), ("M", "K")
     letters: Mapping[str, tuple[str, ...]]
+    # every array after the launch, by the task's own names; numbers have no axes
     arrays: Mapping[str, np.ndarray]
-    profile: Profile
-    launch: Launch
+    profile: Profile  # what the emulator saw, with its trace
+    launch: Launch  # grid and block, x first
     _names: Mapping[str, str]  # the kernel's name of a parameter -> the task's
 
     @property
@@ -86,10 +80,7 @@ def launch_answer(
 
 
 def launch_small(
-    task: Task,
-    kernel: Kernel,
-    purpose: Purpose,
-    changed: tuple[str, tuple[int, ...]] | None = None,
+    task: Task, kernel: Kernel, purpose: Purpose, changed: tuple[str, tuple[int, ...]] | None = None
 ) -> SmallLaunch:
     """Launch a kernel of a task.
 

@@ -12,12 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.curriculum import TASKS, Task
-from course_lib.devices.number_formats import in_hexadecimal, is_bit_pattern
-from course_lib.emulator import load_program
-from course_lib.emulator.plain.interpreter import call as call_plain
 from course_lib.figures import style
-from course_lib.figures.cells import Looks, Sheet, Slots, extent, slots, texts_of
-from course_lib.figures.pen import Pen
+from course_lib.figures.own_values import drawn_calls
+from course_lib.figures.pen import Marks, Pen, Sheet, Slots, extent, slots, texts_of
 from course_lib.figures.picture import Picture
 from course_lib.figures.small_launch import (
     Element,
@@ -30,8 +27,8 @@ from course_lib.figures.small_launch import (
     touches_of,
     written_elements,
 )
+from course_lib.figures.steps import draw_square
 from course_lib.figures.student_run import draw_map
-from course_lib.figures.thread_square import draw_square
 from course_lib.wording.words import element, joined
 
 _LARGEST_CELL = 0.36
@@ -67,7 +64,7 @@ def wanted(task_id: str) -> Picture:
     if not task.has_picture:
         raise NoPicture(f"There is no picture for {task_id}.")
     if not task.kind.is_launched:
-        return _drawn_calls(task)
+        return drawn_calls(task)
     if task.picture in ("lanes", "buffers"):
         return draw_map(
             launch_answer(task, "running"), f"Wanted: {task.title[0].lower()}{task.title[1:]}"
@@ -98,13 +95,10 @@ def _drawn_launch(task: Task) -> Picture:
     width = max(
         plan.width + 2 * _MARGIN, 0.112 * len(title), 0.068 * max(len(subtitle), len(sentence)), 4.0
     )
-    figure = style.card(
-        _TOP + plan.height + 0.5, title, subtitle, width=min(width + 0.3, style.WIDTH)
-    )
-    pen = Pen.on(figure)
+    pen = Pen.card(_TOP + plan.height + 0.5, title, subtitle, width=min(width + 0.3, style.WIDTH))
     plan.draw(pen)
     pen.write(_MARGIN, _TOP + plan.height + 0.26, sentence)
-    return Picture(figure, f"{title}. {_held(ran)} {sentence}")
+    return pen.picture(f"{title}. {_held(ran)} {sentence}")
 
 
 def _rule(ran: SmallLaunch) -> _Rule:
@@ -167,7 +161,7 @@ class _Plan:
     """Where everything stands: what shares the output's rows left of it, its columns above it."""
 
     def __init__(self, ran: SmallLaunch, rule: _Rule) -> None:
-        self.ran, self.rule = ran, rule
+        self.ran, self.rule, self.output = ran, rule, ran.task.output
         output = ran.letters[ran.task.output]
         self.is_column = len(output) == 1 and any(
             len(each) == 2 and each[0] == output[0] != each[1] for each in ran.letters.values()
@@ -180,25 +174,13 @@ class _Plan:
         self.drawn = {name: self._slots(name) for name in (*self.left, *self.above, self.output)}
         self.cell = self._cell()
         self.sheets = self._sheets()
-
-    @property
-    def output(self) -> str:
-        return self.ran.task.output
-
-    @property
-    def width(self) -> float:
-        name = _name_width(self.output) - 0.2 if self.left else 0.0
-        return max(each.corner[0] + each.width for each in self.sheets.values()) + name - _MARGIN
-
-    @property
-    def height(self) -> float:
-        numbers = 0.16 if self._is_numbered_below else 0.0
-        return max(each.corner[1] + each.height for each in self.sheets.values()) + numbers - _TOP
-
-    @property
-    def _is_numbered_below(self) -> bool:
-        """Does the output's row of indices stand below it, since something stands above?"""
-        return bool(self.above) and len(self.ran.letters[self.output]) == 1
+        # Does the output's row of indices stand below it, since something stands above?
+        self._is_numbered_below = bool(self.above) and len(output) == 1
+        room = _name_width(self.output) - 0.2 if self.left else 0.0
+        right = max(each.corner[0] + each.width for each in self.sheets.values())
+        low = max(each.corner[1] + each.height for each in self.sheets.values())
+        self.width = right + room - _MARGIN
+        self.height = low + (0.16 if self._is_numbered_below else 0.0) - _TOP
 
     def _stands_left(self, name: str) -> bool:
         output, mine = self.ran.letters[self.output], self.ran.letters[name]
@@ -288,7 +270,7 @@ class _Plan:
         for name, sheet in self.sheets.items():
             values = self.ran.arrays[name]
             grid = values[:, None] if self._is_column(name) else np.atleast_2d(values)
-            looks = Looks(
+            looks = Marks(
                 colours[name], self._lit(name), self._quiet(name), path=paths.get(name, ())
             )
             sheet.draw(pen, texts_of(grid), looks)
@@ -359,17 +341,14 @@ class _Plan:
 
     def _paths(self) -> dict[str, set[tuple[int, int]]]:
         """The elements of the output that one looks over to the one that is picked out."""
-        paths: dict[str, set[tuple[int, int]]] = {}
+        seen: set[tuple[int, int]] = set()
         row, column = self._aim
         for name in self.rule.sources:
-            ahead = self._ahead(name)
-            if ahead is None or name not in self.sheets:
-                continue
-            if name in self.left:
-                paths.setdefault(self.output, set()).update((row, each) for each in range(column))
-            else:
-                paths.setdefault(self.output, set()).update((each, column) for each in range(row))
-        return paths
+            if name in self.sheets and self._ahead(name) is not None and name in self.left:
+                seen.update((row, each) for each in range(column))
+            elif name in self.sheets and self._ahead(name) is not None:
+                seen.update((each, column) for each in range(row))
+        return {self.output: seen}
 
     def _draw_arrows(self, pen: Pen, name: str) -> None:
         """One arrow from edge to edge where one looks straight ahead, or from part of a column;
@@ -488,30 +467,3 @@ def _held(ran: SmallLaunch) -> str:
         else:
             told.append(f"{name} has {' by '.join(map(str, array.shape))} elements")
     return f"{'; '.join(told)}."
-
-
-# --- plain functions ----------------------------------------------------------------------------
-
-
-def _drawn_calls(task: Task) -> Picture:
-    answer = load_program(task.answer).kernel(task.id)
-    calls = [
-        (f"{task.id}({', '.join(map(repr, each))})", _short(call_plain(answer, each)))
-        for each in task.shown_arguments
-    ]
-    longest = max(len(call) for call, _ in calls)
-    title = f"Wanted: {task.signature}"
-    width = max(0.115 * len(title), 0.095 * (longest + 12), 3.7) + 0.3
-    figure = style.card(0.75 + 0.26 * len(calls), title, width=min(width, style.WIDTH))
-    pen = Pen.on(figure)
-    for place, (call, value) in enumerate(calls):
-        words, y = f"{call:<{longest}}  →  {value}", 0.66 + 0.26 * place
-        pen.write(_MARGIN, y, words, mono=True, size=style.NORMAL)
-    told = ", ".join(f"{call} should be {value}" for call, value in calls)
-    return Picture(figure, f"{title}. {told}.")
-
-
-def _short(value: object) -> str:
-    if is_bit_pattern(value):
-        return in_hexadecimal(value)  # type: ignore[arg-type]
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

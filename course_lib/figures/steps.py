@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from course_lib.curriculum import Task
 from course_lib.figures import style
-from course_lib.figures.pen import LIT, Pen, tinted
+from course_lib.figures.pen import LIT, Looks, Pen, tinted
 from course_lib.figures.picture import Picture
 
 _LARGEST = 6
@@ -72,20 +74,23 @@ def k_steps(
         )
     pitch = 7.3 / len(moments)
     places = _Places.of(a, b, pitch - 0.12)
-    figure = style.card(
+    pen = Pen.card(
         places.sum + 0.7,
         f"K in steps of {BK}: tiles are overwritten, totals survive",
         f"C = A · B with A {a.shape[0]} × {a.shape[1]} and B {b.shape[0]} × {b.shape[1]}; one "
         f"block, from left to right{'' if totals is None else '; totals from a run'}",
     )
-    pen = Pen.on(figure)
     for place, moment in enumerate(moments):
         left = 0.2 + place * pitch
-        _draw_header(pen, left, pitch - 0.12, moment)
+        width = pitch - 0.12
+        colour = style.BLUE if moment.loads else style.GREEN
+        pen.box(left + 0.04, 0.78, width - 0.12, 0.29, colour=colour, fill=0.18)
+        words = f"step {moment.step}: {'load' if moment.loads else 'compute'}"
+        pen.write(left + width / 2 - 0.02, 0.925, words, ha="center", bold=True, size=style.NORMAL)
         _draw_moment(pen, left, places, moment, a, b, cell)
         if place:
             pen.arrow((left - 0.14, 0.92), (left, 0.92))
-    return Picture(figure, _words(moments, cell, BK))
+    return pen.picture(_words(moments, cell, BK))
 
 
 @dataclass(frozen=True)
@@ -107,13 +112,6 @@ class _Places:
         shared = 1.26 + 0.36 + small * max(a.shape[0], b.shape[0])
         registers = shared + 0.36 + tile * a.shape[0]
         return cls(small, tile, total, shared, registers, registers + 0.24 + total * a.shape[0])
-
-
-def _draw_header(pen: Pen, left: float, width: float, moment: _Moment) -> None:
-    colour = style.BLUE if moment.loads else style.GREEN
-    pen.box(left + 0.04, 0.78, width - 0.12, 0.29, colour=colour, fill=0.18)
-    words = f"step {moment.step}: {'load' if moment.loads else 'compute'}"
-    pen.write(left + width / 2 - 0.02, 0.925, words, ha="center", bold=True, size=style.NORMAL)
 
 
 def _draw_moment(
@@ -197,3 +195,71 @@ def _words(moments: Sequence[_Moment], mark: tuple[int, int], depth: int) -> str
     return (
         f"A product worked in steps of {depth} along k. {told} The tiles change, the totals stay."
     )
+
+
+# --- Draw what one thread of a product in large tiles has to compute, in one step of k ------------
+
+
+_LEFT, _TOP, _SIDE = 1.05, 1.3, 2.4  # the block's tile of C
+_STRIP, _GAP = 0.17, 0.12
+_ZOOM_LEFT, _ZOOM = 5.0, 2.0  # the thread's own square
+_COLUMN, _ROW = 10, 5  # of the thread that is picked out
+
+
+def draw_square(task: Task) -> Picture:
+    """The outputs of a block, those of one thread, and the numbers that they come from.
+
+    Of the task it needs an output that one block of two directions covers, in equal squares.
+    """
+    across, down = task.block
+    assert isinstance(across, int) and isinstance(down, int)
+    rows, columns = (int(size) for size in task.shapes[-1].split(","))
+    high, wide = rows // down, columns // across
+    first, second, output = task.parameters
+    title = f"Wanted: {task.formula}"
+    subtitle = f"{rows} × {columns} outputs of one block of {across} × {down} threads"
+    pen = Pen.card(_TOP + _SIDE + 0.75, title, subtitle)
+    # The tile of the output in squares, one to a thread, and one row of k of each input.
+    _draw_step(pen, _LEFT, _SIDE, across, down, (_COLUMN, _ROW))
+    end = _LEFT + (_COLUMN + 1) * _SIDE / across, _TOP + (_ROW + 0.5) * _SIDE / down
+    pen.arrow(end, (_ZOOM_LEFT - _GAP - _STRIP - 0.1, end[1]), colour=style.INK)
+    # The square of one thread, a cell to a sum, between the numbers that it comes from.
+    _draw_step(pen, _ZOOM_LEFT, _ZOOM, wide, high, None)
+    below = _TOP + _ZOOM + 0.2
+    pen.write(_ZOOM_LEFT + _ZOOM / 2, below, f"{wide} × {high} sums", ha="center")
+    beside, above = _LEFT - _GAP - _STRIP - 0.1, _TOP - _GAP - _STRIP / 2
+    bold: dict[str, Any] = {"bold": True, "size": style.LARGE}
+    pen.write(beside, _TOP + _SIDE / 2, first, ha="right", **bold)
+    pen.write(_LEFT - 0.14, above, second, ha="right", **bold)
+    pen.write(_LEFT + _SIDE + 0.1, _TOP + _SIDE - 0.12, output, **bold)
+    middle = _LEFT + _SIDE / 2
+    pen.write(middle, above - 0.22, "one step of k", ha="center", colour=style.GREY)
+    thread = f"Thread ({_COLUMN}, {_ROW})"
+    sentence = (
+        f"{thread} has {wide} × {high} sums. In each step of k they take {high} numbers of {first} "
+        f"and {wide} numbers of {second}."
+    )
+    pen.write(0.2, _TOP + _SIDE + 0.45, sentence)
+    return pen.picture(f"{title}. {subtitle}. {sentence}")
+
+
+def _draw_step(
+    pen: Pen, left: float, side: float, across: int, down: int, lit: tuple[int, int] | None
+) -> None:
+    """A square of outputs, with a column of the first input beside it and a row of the second
+    above; what belongs to the lit column and row stands out."""
+    column, row = lit or (-1, -1)
+    width, height = side / across, side / down
+    first = pen.at(left - _GAP - _STRIP, _TOP, _STRIP, height)
+    second = pen.at(left, _TOP - _GAP - _STRIP, width, _STRIP)
+    output = pen.at(left, _TOP, width, height)
+    for y in range(down):
+        first.cell(y, 0, **_looks(style.BLUE, y == row))
+        for x in range(across):
+            output.cell(y, x, **_looks(style.GREEN, (x, y) == lit))
+    for x in range(across):
+        second.cell(0, x, **_looks(style.ORANGE, x == column))
+
+
+def _looks(colour: str, is_lit: bool) -> Looks:
+    return {**LIT, "line": 1.6} if is_lit else tinted(colour, 0.25, 0.6)

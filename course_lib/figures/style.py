@@ -127,11 +127,7 @@ def area(figure: Figure, left: float, bottom: float, right: float, top: float) -
 def tint(colour: str, strength: float) -> tuple[float, float, float]:
     """The colour thinned with white: strength 1 is the colour itself, 0 is white."""
     red, green, blue = to_rgb(colour)
-    return (
-        1 - strength * (1 - red),
-        1 - strength * (1 - green),
-        1 - strength * (1 - blue),
-    )
+    return (1 - strength * (1 - red), 1 - strength * (1 - green), 1 - strength * (1 - blue))
 
 
 def readable_on(background: str | tuple[float, float, float]) -> str:

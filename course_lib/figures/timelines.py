@@ -13,6 +13,7 @@ from course_lib.devices import WARP_SIZE
 from course_lib.figures import style
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
+from course_lib.figures.requests import source_line
 from course_lib.wording.findings import Finding
 from course_lib.wording.words import shortened
 
@@ -49,20 +50,19 @@ class _Story:
     end: str
 
 
+# Of each code: what the first does, and the second; the trouble, and the rule that helps.
 _TOLD = {
     "race-read-after-write": (
-        "the reader gets what was there before",
-        "stocked before anyone uses it",
+        "writes", "reads", "the reader gets what was there before", "stocked before anyone uses it",
     ),
     "race-write-after-read": (
-        "the reader gets the next tile's value",
+        "reads", "writes", "the reader gets the next tile's value",
         "everyone done before restocking",
     ),
     "race-write-after-write": (
-        "whoever writes last wins",
-        "one after the other, or one writer only",
+        "writes", "writes", "whoever writes last wins", "one after the other, or one writer only",
     ),
-}
+}  # fmt: skip
 
 
 @style.drawn
@@ -80,15 +80,14 @@ def barrier_timeline(finding: Finding, profile: Any = None) -> Picture:
         raise ValueError(f"{finding.code} is not a race between two threads.")
     story = _story(finding, profile)
     who = "blocks" if finding.blocks else "threads"
-    figure = style.card(
+    pen = Pen.card(
         4.5,
         f"A race on {finding.cell or 'one cell'}",
         f"Time runs to the right; between the dashed lines nothing orders the two {who}",
     )
-    pen = Pen.on(figure)
     _draw_trouble(pen, 0.84, story)
     _draw_remedy(pen, 2.75, story)
-    return Picture(figure, _words(finding, story))
+    return pen.picture(_words(finding, story))
 
 
 def _story(finding: Finding, profile: Any) -> _Story:
@@ -96,12 +95,7 @@ def _story(finding: Finding, profile: Any) -> _Story:
 
     Its line is where the second of them is, its other line where the first is.
     """
-    first_verb, second_verb = {
-        "race-read-after-write": ("writes", "reads"),
-        "race-write-after-read": ("reads", "writes"),
-        "race-write-after-write": ("writes", "writes"),
-    }[finding.code]
-    trouble, rule = _TOLD[finding.code]
+    first_verb, second_verb, trouble, rule = _TOLD[finding.code]
     if finding.blocks:
         trouble = trouble.replace("next tile's", "new")
     first = _event(first_verb, finding, 0, finding.other_line, profile)
@@ -172,9 +166,7 @@ def _event(verb: str, finding: Finding, place: int, line: int | None, profile: A
     who = f"block {_tuple(finding.blocks[place])}" if finding.blocks else f"thread {_tuple(thread)}"
     if profile is None:
         return _Event(verb, who, line, "", None)
-    lines = profile.source.split("\n")
-    offset = -1 if line is None else line - profile.first_line
-    code = lines[offset].strip() if 0 <= offset < len(lines) else ""
+    code = "" if line is None else source_line(profile, line)
     x, y, z = (*thread, 0, 0)[:3]
     size_x, size_y = (*profile.block, 1, 1)[:2]
     warp = None if finding.blocks else (x + size_x * (y + size_y * z)) // WARP_SIZE

@@ -44,23 +44,14 @@ _NAMES, _WHY, _BINDS = (0.2, 1.86), 2.06, 5.1
 
 @dataclass(frozen=True)
 class Step:
-    """One line of the page.
+    """One line of the page."""
 
-    Attributes:
-        name: the rung.
-        tflops: TFLOP/s as measured; the faster one where a rung is written in two ways.
-        share: of the fastest cuBLAS product in the same precision.
-        precision: of the numbers that are multiplied.
-        why: why it is faster than the one below.
-        binds: what holds it back then.
-    """
-
-    name: str
-    tflops: float
-    share: float
-    precision: str
-    why: str
-    binds: str
+    name: str  # the rung
+    tflops: float  # TFLOP/s as measured; the faster one where a rung is written in two ways
+    share: float  # of the fastest cuBLAS product in the same precision
+    precision: str  # of the numbers that are multiplied
+    why: str  # why it is faster than the one below
+    binds: str  # what holds it back then
 
 
 def steps(measured: Measurements, size: int = SIZE) -> tuple[Step, ...]:
@@ -83,12 +74,11 @@ def climb() -> Picture:
     """The ladder as a page to teach from: speeds as measured on an H200, reasons, limits."""
     measured = measurements.load("H200")
     rungs = steps(measured, SIZE)
-    figure = style.card(
+    pen = Pen.card(
         _TOP + _ROW * len(rungs) + 0.3,
         "The climb on one page",
         f"{measured.label}, {SIZE}³: TFLOP/s, and the share of cuBLAS in the same format.",
     )
-    pen = Pen.on(figure)
     for x, words in ((_WHY, "why it is faster"), (_BINDS, "what holds it back then")):
         pen.write(x, _TOP - 0.16, words, colour=style.GREY, bold=True)
     bottom = _TOP + _ROW * len(rungs)
@@ -98,8 +88,8 @@ def climb() -> Picture:
         if place:
             _draw_gain(pen, y + _ROW / 2, rung.tflops / rungs[place - 1].tflops)
     note = "Orange: float32 on CUDA cores. Purple: bfloat16 on tensor cores. Measured by bench."
-    style.footnote(figure, note)
-    return Picture(figure, _words(measured.label, rungs))
+    pen.footnote(note)
+    return pen.picture(_words(measured.label, rungs))
 
 
 def _gflops(entry: Entry, size: int) -> float:

@@ -293,7 +293,7 @@ def emulate(kernel: Any, *, steps: int | None = None, **options: Any) -> Emulate
     budget = options.pop("budget", None) or INTERACTIVE
     if steps is not None:
         budget = replace(budget, steps=steps)
-    return Emulated(kernel, {**options, "budget": budget})
+    return Emulated(kernel, {"costs": True, **options, "budget": budget})
 
 
 def run(kernel: Any, grid: Any, block: Any, *args: Any) -> Profile | None:

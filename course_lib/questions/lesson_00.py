@@ -66,7 +66,7 @@ def idle_threads(rows: int, columns: int, side: int) -> int:
 
 
 def idle_picture() -> Drawn:
-    from course_lib.figures import grid_of_threads  # only this needs matplotlib
+    from course_lib.figures.grids import grid_of_threads  # only this needs matplotlib
 
     return grid_of_threads((2, 2), (4, 4), (5, 7), first_warp=False)
 

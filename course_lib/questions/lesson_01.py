@@ -21,7 +21,7 @@ def share_of_few() -> str:
 
 
 def picture_of_threads() -> Drawn:
-    from course_lib.figures import threads_in_flight  # only this needs matplotlib
+    from course_lib.figures.plots import threads_in_flight  # only this needs matplotlib
 
     return threads_in_flight(H200)
 

@@ -33,7 +33,7 @@ def numbers_loaded() -> float:
 
 
 def sharing_picture() -> Drawn:
-    from course_lib.figures import sharing  # only this needs matplotlib
+    from course_lib.figures.attention import sharing  # only this needs matplotlib
 
     return sharing((4, 4, 4))
 

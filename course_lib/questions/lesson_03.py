@@ -96,13 +96,14 @@ def speed_facts() -> dict[str, object]:
 
 
 def first_loads() -> Drawn:
-    from course_lib import figures  # only this needs matplotlib
+    from course_lib.figures.accesses import warp_access  # only this needs matplotlib
+    from course_lib.figures.requests import request_of
 
     requests = []
     for name, text in (("yours", STRIDED_SUMS), ("your colleague's", RUN_SUMS)):
         profile = run(text, 2, 32, ones(1024), ones(64), trace=True)
-        requests.append(figures.request_of(profile, "x", title=f"{name}: the first load of x"))
-    return figures.warp_access(*requests)
+        requests.append(request_of(profile, "x", title=f"{name}: the first load of x"))
+    return warp_access(*requests)
 
 
 QUESTIONS = (

@@ -38,7 +38,7 @@ def room_facts() -> dict[str, object]:
 
 
 def room_picture() -> Drawn:
-    from course_lib.figures import strips_fit  # only this needs matplotlib
+    from course_lib.figures.hierarchy import strips_fit  # only this needs matplotlib
 
     return strips_fit()
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.language.constants import BINARY
+from course_lib.emulator.language.operators import BINARY
 from course_lib.tab.fields import Refused
 
 LONGEST_LINE = 2000  # characters

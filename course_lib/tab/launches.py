@@ -65,7 +65,7 @@ class Wanted:
         }
         launch = emulate(
             self.kernel, schedule=schedule, seed=seed, budget=budget, trace=trace,
-            counters=schedule == "lockstep",
+            counters=schedule == "lockstep", costs=True,
         )[self.grid, self.block]  # fmt: skip
         return Ran(launch(*copies.values()), copies)
 

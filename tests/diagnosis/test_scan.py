@@ -11,7 +11,7 @@ from sampling import few
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launches.outcome import Geometry, Outcome
-from course_lib.diagnosis.problems.scan_ideas import RUN, run_sums
+from course_lib.diagnosis.problems.scan import RUN, run_sums
 from course_lib.diagnosis.problems.table import problem_of
 from course_lib.registry.exercise import WrongIdea
 

@@ -17,7 +17,7 @@ import numpy as np
 from stored_answers import right_answers
 
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.problems.fresh_shapes import Shape
+from course_lib.diagnosis.problems.problem import Shape
 from course_lib.diagnosis.problems.table import problems
 from course_lib.emulator import load_program
 

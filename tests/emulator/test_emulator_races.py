@@ -350,3 +350,16 @@ def test_what_is_read_before_it_is_ever_written_is_no_race(schedule: str) -> Non
     asked = facts_of(found.hint)["line"]
     assert isinstance(asked, Capital) and isinstance(asked.said, Line) and found.line is not None
     assert asked.said.number == found.line - 2
+
+
+@pytest.mark.parametrize("value", ["0", "float32(1)", "-TWO"])
+def test_one_value_from_many_threads_is_a_warning(value: str) -> None:
+    profile = run(f"out[0] = {value}", 2, 32, np.zeros(1, np.float32), before="TWO = 2")
+    assert not profile.errors
+    assert {finding.code for finding in profile.findings} == {WAW}
+
+
+@pytest.mark.parametrize("value", ["cuda.blockIdx.x", "out[1]", "cuda.grid(1)", "x"])
+def test_values_of_their_own_are_an_error(value: str) -> None:
+    body = f"x = cuda.threadIdx.x\nout[0] = {value}"
+    assert WAW in codes(run(body, 2, 32, np.zeros(2, np.float32)))

@@ -7,7 +7,7 @@ from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
-from course_lib.emulator.functions.intrinsics import ATTRIBUTES, INTRINSICS
+from course_lib.emulator.language.intrinsics import ATTRIBUTES, INTRINSICS
 
 HEAD = "import math\nimport numpy as np\nfrom numba import cuda, float32\n\n\n"
 KERNEL = """\

@@ -49,6 +49,7 @@ WAITING = (
     "out[i] = later(by=later(i, 1), v=i)",
     "out[i] = operator.add(later(i, 1), i - 1)",
     "out[i] = later(*(later(i, 1), i - 1))",
+    "assert later(i, 1) == i + 1\nout[i] = 2 * i",
 )
 
 

@@ -15,8 +15,8 @@ from course_lib import curriculum, figures, measurements
 from course_lib.devices import device
 from course_lib.emulator.profile.counters import global_cost, shared_cost
 from course_lib.figures import style, whiteboard
+from course_lib.figures.accesses import element_counts
 from course_lib.figures.grids import Cover
-from course_lib.figures.requests import element_counts
 from course_lib.roofline import Point
 from course_lib.wording.findings import finding
 

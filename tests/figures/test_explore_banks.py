@@ -13,7 +13,6 @@ from test_gallery import look_at
 from course_lib import figures
 from course_lib.emulator import emulate
 from course_lib.emulator.profile.counters import shared_cost
-from course_lib.figures.banks import phases_of
 from course_lib.figures.explore.banks import (
     CURES,
     ROW_LENGTHS,
@@ -22,6 +21,7 @@ from course_lib.figures.explore.banks import (
     passes_of,
     tile_phases,
 )
+from course_lib.figures.requests import phases_of
 
 # FACTS §3.3: conflict degree of a 4-byte access of this stride.
 DEGREES = {1: 1, 2: 2, 3: 1, 4: 4, 8: 8, 16: 16, 17: 1, 24: 8, 31: 1, 32: 32, 33: 1, 64: 32,

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import random
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import IPython.display
 import numpy as np
@@ -258,3 +261,23 @@ def test_groups_hold_their_parts_and_arrows_point():
     markup = drawing.markup({"pair": {"display": "none"}})
     assert markup.startswith('<g display="none" data-name="pair"><circle')
     assert arrow_path(0, 0, 10, 0) in markup and "L10 0" in arrow_path(0, 0, 10, 0)
+
+
+def test_a_browser_draws_the_figures_of_its_tab_without_matplotlib() -> None:
+    script = (
+        "import sys\n"
+        "class Not:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name.partition('.')[0] in ('numba', 'matplotlib', 'IPython'):\n"
+        "            raise ModuleNotFoundError(name, name=name)\n"
+        "sys.meta_path.insert(0, Not())\n"
+        "import course_lib.tab.checks, course_lib.tab.play\n"
+        "from course_lib import figures\n"
+        "for draw in (figures.explore_banks, figures.explore_sectors, figures.step_through_k):\n"
+        "    assert '<svg' in draw().html()\n"
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=root, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr

@@ -16,8 +16,8 @@ from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel, load_program
 from course_lib.figures import student_run, style
 from course_lib.figures.run_drawings import LEFT, _rectangles
-from course_lib.figures.run_warps import WarpRequests
 from course_lib.figures.small_launch import NoPicture
+from course_lib.figures.student_run import WarpRequests
 from course_lib.task_context import used_by
 
 IMPORTS = "from numba import cuda, float32\n"

@@ -14,7 +14,7 @@ from course_lib import figures
 from course_lib.curriculum import TASKS, Task
 from course_lib.diagnosis.problems.table import problem_of
 from course_lib.figures import specification as module
-from course_lib.figures.cells import slots
+from course_lib.figures.pen import slots
 from course_lib.figures.small_launch import (
     NoPicture,
     launch_answer,

@@ -41,7 +41,7 @@ def test_without_the_first_a_warp_reads_what_another_has_not_written(ours: Inter
         "32 of 64 elements of C are wrong, 32 of them NaN" in told(ours, NO_FIRST, ONE_BY_ONE)[-1]
     )
     state = ours.state(barriers=NO_FIRST, order=ONE_BY_ONE, at=2)
-    assert state["word1.0"]["text"] == "✗ mult" and state["whytext"]["text"] == "written too late"
+    assert state["tbox1.0"]["text"] == "✗ mult" and state["whytext"]["text"] == "written too late"
 
 
 def test_without_the_second_the_numbers_are_plausible(ours: Interactive) -> None:
@@ -60,7 +60,7 @@ def test_in_step_the_numbers_are_right_and_it_is_a_race_all_the_same(ours: Inter
 
 def test_the_cross_and_the_result_are_not_told_in_advance(ours: Interactive) -> None:
     before = ours.state(barriers=NO_FIRST, order=ONE_BY_ONE, at=1)
-    assert before["word1.0"]["text"] == "multiply" and before["result"]["text"] == "not done yet"
+    assert before["tbox1.0"]["text"] == "multiply" and before["result"]["text"] == "not done yet"
     assert before["wrong"]["display"] == "none"
 
 

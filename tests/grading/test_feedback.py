@@ -240,7 +240,7 @@ def test_a_drawn_launch_is_on_no_page_and_in_no_reason(stops: str) -> None:
     said = " ".join(told(each.message, "graded student") for each in report.errors)
     said += scored.reason
     assert not re.findall(r"\d{3,}", said.replace("2026", "")), said
-    assert "threads," not in said and "right is" not in said
+    assert "blocks_per_sm(" not in said and "right is" not in said
     assert "that was drawn" in shown or "that were drawn" in shown
 
 
@@ -248,7 +248,7 @@ def test_an_example_launch_keeps_its_numbers() -> None:
     """They stand in the course for everybody to read, so they give nothing away."""
     text = CARRIED_OUT.replace("SAID", "return 77").replace("return min(", "return 1 + min(")
     [found] = examine_source("blocks_per_sm", text, seed=2026).errors[:1]
-    assert "On the A6000 with 1024 threads" in told(found.message, "graded student")
+    assert "blocks_per_sm(device=A6000, threads=1024" in told(found.message, "graded student")
 
 
 def test_a_page_holds_no_seed_and_no_hidden_number() -> None:

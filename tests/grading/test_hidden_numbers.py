@@ -79,7 +79,7 @@ def test_a_wrong_functions_page_names_no_launch_that_was_drawn(text: str) -> Non
     at_home = judged("blocks_per_sm", text, 0).numbers
     for seed in SEEDS:
         drawn = launches(seed)[len(EXAMPLES) :]
-        hidden = {n for each in drawn for n in (each.threads, each.registers, each.shared_bytes)}
+        hidden = {number for _, *numbers in drawn for number in numbers}
         page = judged("blocks_per_sm", text, seed)
         told = {int(each.replace(",", "")) for each in page.numbers - at_home} & hidden - OPEN
         assert str(seed) not in page.page

@@ -8,7 +8,7 @@ from __future__ import annotations
 from attack import RIGHT, Attack, answer, answers, function, kernel
 
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.functions.resident_launches import launches
+from course_lib.diagnosis.functions.resident_launches import launch_of, launches
 from course_lib.diagnosis.problems.inputs import make_inputs
 from course_lib.diagnosis.problems.problem import Case, long_cases
 from course_lib.diagnosis.problems.table import problem_of
@@ -40,7 +40,8 @@ def _table(seed: int) -> str:
 def _known_launches(seed: int) -> str:
     """`blocks_per_sm` by heart: the first launches of this seed, and nothing else."""
     lines = []
-    for each in launches(seed)[:60]:
+    for call in launches(seed)[:60]:
+        each = launch_of(*call)
         sm = each.sm
         given = (
             f"device.warps_per_sm == {sm.warps_per_sm} and "

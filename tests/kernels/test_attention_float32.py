@@ -42,7 +42,7 @@ def test_fused(queries: int, keys: int, largest: float) -> None:
     blocks = -(-len(Q) // attention_float32.QUERIES)
     emulated: Any = course_lib.emulate(attention_float32.attention_float32)
     profile = emulated[blocks, attention_float32.THREADS](Q, K, V, O)
-    assert profile.findings == []
+    assert profile.errors == []
     assert profile.shared_load_bank_conflicts == 0  # every lane looks at the same key
     # Scores of up to 60 times 2 * 2 * 32 / sqrt(32) lose digits that the exponential shows.
     assert np.abs(O - exact(Q, K, V)).max() < 1e-6 * max(1, largest)

@@ -32,7 +32,7 @@ def product(rung, M: int, N: int, K: int) -> None:
     grid, block = rung.grid_and_block(M, N, K)
     emulated = runtime.emulate(rung.kernel, max_dynamic_shared=max(rung.dynamic_shared, 49_152))
     profile = emulated[grid, block, 0, rung.dynamic_shared](A, B, C)
-    assert profile.findings == []
+    assert profile.errors == []
     wanted = exact[0].astype(np.float64) @ exact[1].astype(np.float64)
     assert np.abs(C - wanted).max() < 1e-5 * np.abs(wanted).max()
 

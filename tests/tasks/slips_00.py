@@ -65,7 +65,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "return"),
         ("(elements + threads - 1) // threads", "elements / threads", "wrong-formula", "return"),
         ("(elements + threads - 1) // threads", "3", "hardcoded-answer", "return"),
-        ("return ", "blocks = ", "wrong-formula", "def blocks_for"),
+        ("return ", "blocks = ", "missing-answer", "def blocks_for"),
     ],
     "double_matrix": [
         ("cuda.grid(2)", "cuda.grid", "compile-error", "x, y ="),

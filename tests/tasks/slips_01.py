@@ -9,7 +9,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "return"),
         (" + stores", "", "wrong-formula", "return"),
         ("flops / ", "flops // ", "wrong-formula", "return"),
-        ("return flops", "flops", "wrong-formula", "def flop"),
+        ("return flops", "flops", "missing-answer", "def flop"),
         ("flops / (4 * (loads + stores))", "1 / 12", "hardcoded-answer", "return"),
     ],
     "grid_stride": [

@@ -40,7 +40,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("return len(touched)", "return len(touched) - 1", "wrong-formula", "return"),
         ("return len(touched)", "return float(len(touched))", "wrong-formula", "return"),
         ("return len(touched)", "return touched", "wrong-formula", "return"),
-        ("    return len(touched)\n", "", "wrong-formula", "def sectors"),
+        ("    return len(touched)\n", "", "missing-answer", "def sectors"),
         (BODY, "    return min(32, 4 * stride)", "wrong-formula", "return"),
         (BODY, "    return (offset + 32 * stride) // 8", "wrong-formula", "return"),
         (BODY, "    return min(32, 4 * stride + (offset % 8 > 0)) if stride else 1",

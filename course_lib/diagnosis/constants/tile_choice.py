@@ -23,6 +23,7 @@ from course_lib.devices.occupancy import Occupancy, SmLimits
 from course_lib.diagnosis.constants.words import LEFT_OVER, NONE_FOR_SOME, REGISTERS, tell
 from course_lib.diagnosis.report import Report, make_report
 from course_lib.emulator import Program
+from course_lib.registry.exercise import Task
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import say
 from course_lib.wording.words import joined
@@ -230,3 +231,24 @@ def _holds(tile: TileConfiguration, launch: Occupancy, found: list[Finding]) -> 
     if tile.intensity >= INTENSITY:
         held.append(f"{tile.intensity:.1f} FLOP per requested byte")
     return held
+
+
+# --- Examines constants that a task asks for: are they the numbers that its reference names? ------
+
+
+def examine_asked(task: Task, numbers: Numbers) -> Report:
+    """The verdict on the constants; the reference returns the right ones by name."""
+    assert task.reference is not None
+    wanted = task.reference()
+    found = [each for name in task.parameters for each in _of_one(name, wanted[name], numbers)]
+    return make_report(task, found, numbers_right=not found)
+
+
+def _of_one(name: str, wanted: object, numbers: Numbers) -> Iterator[Finding]:
+    value, line = numbers.values.get(name, ...), numbers.line(name)
+    if value is ...:
+        yield tell("no value", line, name=name)
+    elif isinstance(value, bool) or not isinstance(value, (int, float)):
+        yield tell("no number", line, name=name, value=repr(value))
+    elif value != wanted:
+        yield tell("not right", line, name=name, value=value)

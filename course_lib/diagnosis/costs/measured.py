@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis.launches.journeys import Journeys
+from course_lib.diagnosis.launches.trail import Journeys
 from course_lib.diagnosis.source.source import Source
 from course_lib.wording.findings import Severity
 

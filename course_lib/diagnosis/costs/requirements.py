@@ -13,12 +13,14 @@ from dataclasses import replace
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.costs.measured import Measured, first_line, severity_of
-from course_lib.diagnosis.costs.registers import FLOAT_BYTES, loads_of_a_task, register_reuse
 from course_lib.diagnosis.costs.task_costs import costs_of_a_task
 from course_lib.diagnosis.costs.transactions import (
+    FLOAT_BYTES,
     bank_conflicts,
     coalescing,
     coalescing_at_edges,
+    loads_of_a_task,
+    register_reuse,
 )
 from course_lib.diagnosis.costs.words import NEED, PROBLEM, READ_TOO, tell
 from course_lib.emulator.profile.counters import SECTOR_BYTES

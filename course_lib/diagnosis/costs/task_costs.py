@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.costs.measured import Measured
 from course_lib.diagnosis.costs.words import tell
-from course_lib.diagnosis.launches.journeys import Journeys
+from course_lib.diagnosis.launches.trail import Journeys
 from course_lib.registry.entry_checks import axes
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Line

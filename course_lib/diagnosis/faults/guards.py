@@ -9,12 +9,12 @@ from typing import Literal, cast
 
 import numpy as np
 
-from course_lib.diagnosis.faults.words import BEFORE_ANOTHER, CLAUSE, JOINED
-from course_lib.diagnosis.source.in_a_thread import Threads, Value, value_in
-from course_lib.diagnosis.source.nodes import indices_of, part_of
-from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.faults.words import BEFORE_ANOTHER, CLAUSE, JOINED, tell
+from course_lib.diagnosis.source.source import Source, Threads, Value, value_in
+from course_lib.diagnosis.source.tree import indices_of, part_of
+from course_lib.emulator import OpenLoop
 from course_lib.wording.findings import Finding
-from course_lib.wording.sentences import Sentence, facts_of, one_after_another, say
+from course_lib.wording.sentences import Capital, Line, Sentence, facts_of, one_after_another, say
 
 _JOINTS = {ast.And: "and", ast.Or: "or", ast.BitAnd: "&", ast.BitOr: "|"}
 
@@ -171,3 +171,108 @@ def every_thread(one: Threads) -> Threads:
     sizes = [*(*one.grid, 1, 1)[:3], *(*one.block_size, 1, 1)[:3]]
     bx, by, bz, x, y, z = (axis.reshape(-1) for axis in np.indices(sizes))
     return replace(one, thread=(x, y, z), block=(bx, by, bz))
+
+
+# --- Which line parts the threads of a block before a barrier, and which loop takes all the -------
+
+
+OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread
+LEAVES = (ast.Return, ast.Break, ast.Continue)
+
+
+def explain_divergence(each: Finding, source: Source) -> Finding:
+    """A barrier that not all threads reach, at the branch or the loop that parts them."""
+    line = None
+    if len(each.threads) > 1:
+        gone = facts_of(each.message).get("why") == "has already returned"
+        line = (_exit_line(source) if gone else None) or parting_line(source, each.line or 0)
+    if line is None or line == each.line:
+        return each
+    return tell.again("parted", each, line, line=Capital(Line(line)))
+
+
+def _exit_line(source: Source) -> int | None:
+    """The first test that depends on the thread and lets it return from the kernel."""
+    for node in ast.walk(source.kernel):
+        if isinstance(node, ast.If) and source.everything_behind(node.test) & OWN:
+            if any(isinstance(leaf, ast.Return) for leaf in [*node.body, *node.orelse]):
+                return node.test.lineno
+    return None
+
+
+def parting_line(source: Source, line: int) -> int | None:
+    """The nearest test around or before a line, or bound of a loop, that depends on the thread."""
+    statement = source.at_line(line)
+    waiting = [statement] if statement else []
+    for node in waiting:  # grows by the calls of a device function
+        for test, place in _tests_on_the_way(source, node):
+            if source.everything_behind(test) & OWN:
+                return place
+        function = next((a for a in source.ancestors(node) if isinstance(a, ast.FunctionDef)), None)
+        if function is not None and function is not source.kernel:
+            waiting += [call for call in _calls(source, function.name) if call not in waiting]
+    return None
+
+
+def _calls(source: Source, name: str) -> list[ast.stmt]:
+    """The statements that call a device function."""
+    calls = [
+        source.statement(node)
+        for node in source.walk()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+    ]
+    return [each for each in calls if each is not None]
+
+
+def _tests_on_the_way(source: Source, node: ast.AST) -> Iterator[tuple[ast.expr, int]]:
+    """What decides whether, and how often, a statement is reached, from the inside out."""
+    inner = node
+    for each in source.ancestors(node):
+        if isinstance(each, (ast.If, ast.IfExp)) and inner is not each.test:
+            yield each.test, each.test.lineno
+        yield from _ways_out(each, inner)
+        if isinstance(each, ast.While):
+            yield each.test, each.test.lineno
+        if isinstance(each, ast.For):
+            yield each.iter, each.lineno
+        inner = each
+
+
+def _ways_out(block: ast.AST, inner: ast.AST) -> Iterator[tuple[ast.expr, int]]:
+    """Tests of a block's other statements that leave the kernel, the loop or its round.
+
+    In a loop also those behind the statement: whoever leaves there misses it in the next round.
+    """
+    for name in ("body", "orelse"):
+        statements = getattr(block, name, None)
+        if not isinstance(statements, list) or inner not in statements:
+            continue
+        place = statements.index(inner)
+        after = statements[place + 1 :] if isinstance(block, (ast.For, ast.While)) else []
+        for each in [*reversed(statements[:place]), *after]:
+            for part in ast.walk(each):
+                if isinstance(part, ast.If) and any(
+                    isinstance(leaf, LEAVES) for leaf in [*part.body, *part.orelse]
+                ):
+                    yield part.test, part.test.lineno
+
+
+def explain_timeout(each: Finding, loop: OpenLoop | None, budget: str) -> Finding:
+    """A kernel that took more than its budget, at the line of the loop that took it.
+
+    A `while` may never end. A `for` does: there, it turns too often, or too few threads share the
+    work; which of the two it is cannot be told from the steps.
+    """
+    if loop is None:
+        return tell.again("out of steps", each, budget=budget)
+    kind = "out of steps in a loop" if loop.ends else "loop without an end"
+    line, turns = Line(loop.line), f"{loop.turns:,}"
+    return tell.again(kind, each, loop.line, budget=budget, line=line, turns=turns)
+
+
+def with_elements(each: Finding, count: int, most: int, output: str) -> Finding:
+    """The same with how many elements a thread had computed, if that is more than it may."""
+    if not most or count <= most:
+        return each
+    words = {"count": count, "output": output, "most": "one" if most == 1 else most}
+    return tell.again("many elements by then", each, **words)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from course_lib.diagnosis.codes import OUTSIDE, array_of
 from course_lib.diagnosis.faults import guards
 from course_lib.diagnosis.faults.words import tell
-from course_lib.diagnosis.source.in_a_thread import Threads, value_in
-from course_lib.diagnosis.source.nodes import THREAD, indices_of, loop_names, names_in, root_name
-from course_lib.diagnosis.source.source import Source, bound_line
+from course_lib.diagnosis.source.source import Source, Threads, bound_line, value_in
+from course_lib.diagnosis.source.tree import THREAD, indices_of, loop_names, names_in, root_name
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Capital, Line, facts_of
 

@@ -1,19 +1,206 @@
-"""What the emulator found in a launch, each fault traced to its cause where the source shows it."""
+"""Of several findings those that are causes: what only follows from another one is dropped."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from course_lib.curriculum import Exercise, Task
-from course_lib.diagnosis.codes import APART, OUTSIDE, array_of
-from course_lib.diagnosis.faults import arithmetic, control_flow, indices, kept, outside
+from course_lib.diagnosis.codes import APART, DISORDER, OUTSIDE, array_of, is_misaligned
+from course_lib.diagnosis.faults import guards, indices, outside
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.trial import Trial, all_have_work
-from course_lib.wording.findings import Finding
+from course_lib.wording.findings import Finding, by_importance
 from course_lib.wording.sentences import Line
+
+# What else a slip in the numbers brings about. An index that goes astray also leaves arrays, and
+# makes threads meet at one element; a wrong formula reads where nothing is.
+FOLLOWS = {
+    "wrong-index": (*OUTSIDE, *DISORDER, "wrong-bounds-check", "wrong-loop-bound", "wrong-index"),
+    "index-overflow": (
+        *OUTSIDE,
+        *DISORDER,
+        "wrong-bounds-check",
+        "wrong-loop-bound",
+        "wrong-index",
+    ),
+    "wrong-formula": ("out-of-bounds-read", "wrong-bounds-check"),
+    "hardcoded-answer": (*OUTSIDE, "wrong-bounds-check"),
+}
+# What brings it about that an array is left, and nothing else needs to be said of it.
+LEAVES_ARRAYS = {code for code, others in FOLLOWS.items() if set(OUTSIDE) <= set(others)}
+# What only says that something is missing or wrong: dropped once a cause is known.
+SYMPTOMS = ("stale-shared-read", "incomplete-output", "numerical-overflow", "wrong-result")
+
+
+def is_orderly(exact: Any, output: str) -> bool:
+    """Did the launch on the exact shape go wrong without any fault but the store of the output?"""
+    if exact is None or exact.right:
+        return False
+    return not any(each.code in DISORDER and not _on(each, output) for each in exact.errors)
+
+
+def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
+    """Does a fault follow from writing into an input, which other threads still read?"""
+    return each.code in DISORDER and (
+        array_of(each.cell) in names[:-1] or each.code == "uninitialised-read"
+    )
+
+
+def without_wraps(faults: Sequence[Finding]) -> list[Finding]:
+    """What the emulator found, without those of an access whose index is negative.
+
+    Such an index means another element, counted from the end: one that nobody has written, or
+    that another thread writes.
+    """
+    wraps = {
+        (array_of(each.cell), each.line)
+        for each in faults
+        if each.code == "wrong-index" and each.severity == "error"
+    }
+    return [
+        each
+        for each in faults
+        if each.code not in ("uninitialised-read", "race-write-after-write")
+        or (array_of(each.cell), each.line) not in wraps
+    ]
+
+
+def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
+    """Faults without those that a store outside a tile brings about in the same tile.
+
+    What should have filled a cell has gone elsewhere, so the cell stays empty, or another store
+    hits it, too. A store that meets itself is wrong also where it stays inside.
+    """
+    left = {array_of(each.cell) for each in faults if each.code == "out-of-bounds-write"} & tiles
+    lines = {each.line for each in faults if each.code == "out-of-bounds-write"}
+    return [
+        each
+        for each in faults
+        if array_of(each.cell) not in left
+        or not (
+            each.code == "uninitialised-read"
+            or (
+                each.code == "race-write-after-write"
+                and each.line != each.other_line
+                and {each.line, each.other_line} & lines
+            )
+        )
+    ]
+
+
+def without_meetings(faults: Sequence[Finding], output: str) -> list[Finding]:
+    """Faults without those of threads that store at one place of the output.
+
+    Where a device function says which place, and its numbers are explained, nothing else is wrong.
+    """
+    return [
+        each for each in faults if each.code != "race-write-after-write" or not _on(each, output)
+    ]
+
+
+def keep_causes(
+    faults: Iterable[Finding], cause: Finding | None, output: str, orderly: bool = False
+) -> list[Finding]:
+    """Faults of the emulator and the cause read off the numbers, without what only follows.
+
+    `cause` is None if the numbers are right, or explain nothing. `orderly`: they were wrong where
+    all tiles are full, too, without any fault; then cells that are empty elsewhere do not matter.
+    """
+    faults = once(faults)
+    explains = cause is not None and cause.code == "index-overflow"  # all that an index brings
+    if cause is None or (in_disorder(faults, output, orderly) and not explains):
+        return by_importance(_without_symptoms(faults))
+    if cause.code in SYMPTOMS:
+        return by_importance(_without_symptoms([*faults, cause]))
+    follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
+    if orderly:
+        follows += ("uninitialised-read",)
+    kept = [each for each in faults if each.code not in follows]
+    # A test that lets threads out of an array is told by them, before what it keeps from writing.
+    told = (cause.code, cause.line) if cause.code not in OUTSIDE else ()
+    let_out = [each for each in kept if (each.code, each.line) == told]
+    return by_importance(once([*let_out, cause, *kept]))
+
+
+def arrays_left(faults: Iterable[Finding], arrays: Collection[str]) -> set[str]:
+    """Those of these arrays that an access leaves."""
+    return {array_of(each.cell) for each in faults if each.code in OUTSIDE} & set(arrays)
+
+
+def lines_beyond(faults: Iterable[Finding], arrays: Collection[str]) -> set[int | None]:
+    """The lines of accesses that leave one of these arrays."""
+    return {each.line for each in faults if each.code in OUTSIDE and array_of(each.cell) in arrays}
+
+
+def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
+    """Is there a fault that makes every number doubtful?"""
+    return any(
+        is_misaligned(each)
+        or (
+            each.severity == "error"
+            and each.code in DISORDER
+            and not _on(each, output)
+            and not (orderly and each.code == "uninitialised-read")
+        )
+        for each in faults
+    )
+
+
+def in_order(faults: Iterable[Finding]) -> list[Finding]:
+    """Faults without those that make numbers doubtful."""
+    return [each for each in faults if each.severity != "error" or each.code not in DISORDER]
+
+
+def _on(each: Finding, array: str) -> bool:
+    """Is the finding about this array?"""
+    return array_of(each.cell) == array
+
+
+def _without_symptoms(findings: Sequence[Finding]) -> list[Finding]:
+    """Drop what only follows, unless there is nothing else."""
+    errors = [each for each in findings if each.severity == "error"]
+    symptoms: tuple[str, ...] = SYMPTOMS
+    if any(each.code == "barrier-divergence" for each in errors):
+        symptoms = (*SYMPTOMS, *DISORDER[1:])  # without the barrier, everything may happen
+    causes = [each for each in errors if each.code not in symptoms]
+    if not causes:
+        lowest = min(errors, key=lambda each: SYMPTOMS.index(each.code), default=None)
+        return [each for each in findings if each.severity != "error" or each is lowest]
+    return [each for each in findings if each.severity != "error" or each in causes]
+
+
+def once(findings: Iterable[Finding]) -> list[Finding]:
+    """The first finding of each code and line; a later one of the same adds nothing.
+
+    Of barriers that not all threads reach, the first is to blame: once the threads of a block are
+    apart, they miss the later ones as well. Of cells that are overwritten too early, the line
+    that still reads them names the race. A race of the same threads, lines and cell is the same.
+    """
+    seen: dict[tuple[str, int | None], Finding] = {}
+    races: set[object] = set()
+    # What is harmless in one launch may be an error in another one.
+    for each in sorted(findings, key=lambda each: each.severity != "error"):
+        if each.code.startswith("race-"):
+            lines = frozenset((each.line, each.other_line))
+            race = (each.code, lines, each.cell, each.threads, each.blocks)
+            if race in races:
+                continue
+            races.add(race)
+        line = each.line
+        if each.code == "barrier-divergence":
+            line = None
+        if each.code == "race-write-after-read":
+            line = each.other_line
+        seen.setdefault((each.code, line), each)
+    return list(seen.values())
+
+
+# --- What the emulator found in a launch, each fault traced to its cause where the source ---------
+
 
 SHOWN_WITH_SIZES = (*OUTSIDE, "wrong-bounds-check", "uninitialised-read")
 MOST_OF_A_CODE = 12  # findings of one launch that are looked at
@@ -36,23 +223,21 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         name: launcher.reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
     }
     found = []
-    for each in _few_of_each_code(kept.without_wraps(trial.profile.findings)):
+    for each in _few_of_each_code(without_wraps(trial.profile.findings)):
         if each.code in launcher.exercise.forgiven:
             continue
         if each.code in OUTSIDE:
             each = outside.explain_outside(each, reach, launcher.source, launcher.letters, launch)
             each = _where_nobody_is_surplus(launcher, each, trial, shapes)
         if each.code == "float64-arithmetic":
-            each = arithmetic.explain_float64(each, launcher.source)
+            each = indices.explain_float64(each, launcher.source)
         if each.code == "timeout":
-            each = control_flow.explain_timeout(
-                each, trial.profile.stopped_in, launcher.budget_of(trial)
-            )
+            each = guards.explain_timeout(each, trial.profile.stopped_in, launcher.budget_of(trial))
             if trial.case in launcher.trails:
                 count, most = launcher.trail(trial.case).most_elements, exercise.most_elements
-                each = control_flow.with_elements(each, count, most, exercise.output)
+                each = guards.with_elements(each, count, most, exercise.output)
         if each.code == APART:
-            each = control_flow.explain_divergence(each, launcher.source)
+            each = guards.explain_divergence(each, launcher.source)
         each = indices.explain_meeting(each, launcher.source, trial.profile.block)
         each = about_buffers(launcher.exercise, each, bool(trial.profile.barriers))
         own = {array.name: array.shape for array in trial.profile.shared_arrays}

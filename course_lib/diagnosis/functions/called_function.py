@@ -1,172 +1,134 @@
-"""Examines a plain function that a task asks for: calls it on a table of arguments.
+"""Examines a plain function: calls it on a table of arguments, and says why numbers are wrong.
 
-The function is never executed: the emulator's walk over plain functions interprets it. What is
-right says the task's reference; what wrong results mean, its `wrong_ideas`, and a few that all
-functions have in common.
+The function is never executed: the emulator's walk over plain functions interprets it, so that a
+student's own machine and a grader's come to the same verdict. What is right says the reference of
+the table; what wrong results mean, its wrong ideas, the one change that mends them, and a few
+things that all functions have in common.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from course_lib.devices.number_formats import in_hexadecimal, is_bit_pattern
-from course_lib.diagnosis.functions.explanations import explanations
+from course_lib.devices.number_formats import is_bit_pattern
+from course_lib.diagnosis.functions import words
+from course_lib.diagnosis.functions.explanations import FORMULA, Explanation, explanations
 from course_lib.diagnosis.functions.function_calls import (
-    STEPS_PER_CALL,
     Call,
-    call,
+    CallTable,
+    all_calls,
+    ends_all,
     same_numbers,
 )
+from course_lib.diagnosis.functions.mended import edit_that_repairs, last_return, line_of
+from course_lib.diagnosis.functions.words import tell
 from course_lib.diagnosis.repair.edit import Edit
-from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.report import Report, Tried, make_report
-from course_lib.emulator import Budget, Kernel, KernelRejected
-from course_lib.emulator.inference.typings import Typing
-from course_lib.emulator.language import types as T
-from course_lib.emulator.plain.interpreter import Interpreter
-from course_lib.emulator.plain.values import kind_of
+from course_lib.emulator import Kernel
 from course_lib.registry.exercise import Task
-from course_lib.wording.findings import Finding, finding
-from course_lib.wording.sentences import say
-
-STEPS_OF_ALL_CHANGES = 100_000
-USUAL_NUMBERS = (4, 8, 32)  # bytes, bits, threads
+from course_lib.wording.findings import Finding
 
 
-def examine(task: Task, function: Kernel) -> Report:
+def examine(table: CallTable, function: Kernel) -> Report:
     """The verdict on a function."""
-    if len(function.parameters) != len(task.parameters):
-        message: str = say(
-            "It takes ({own_parameters}); the task asks for {signature}.",
-            own_parameters=", ".join(function.parameters),
-            signature=task.signature,
-        )
-        line = function.tree.lineno
-        return make_report(
-            task, [finding("missing-answer", message, line, "Compare the parameters.")]
-        )
-    if function.is_empty:
-        message = "The function is still empty: it returns nothing."
-        hint = "What should it return for the smallest case that you can think of?"
-        return make_report(task, [finding("missing-answer", message, function.tree.lineno, hint)])
-    calls = [call(task, function, each) for each in task.arguments]
-    wrong = [each for each in calls if not each.right]
-    found = [_why(task, calls, wrong, function)] if wrong else []
-    right = len(calls) - len(wrong)
+    missing = _missing(table, function)
+    if missing:
+        return make_report(table.entry, [missing])
+    calls = list(all_calls(table, function))
+    possible = [each for each in calls if not each.refused]
+    wrong = [each for each in possible if not each.right]
+    if ends_all(calls[-1]):
+        found = [_stopped(calls[-1])]
+    else:
+        found = list(_why(possible, wrong, function)) if wrong else []
+    works = any(each.right and each.wanted for each in possible)
+    if works and all(each.code == FORMULA for each in found):  # else it is too early
+        found += _accepted(calls, function, {each.line for each in found})
+    right = sum(each.right for each in calls)
     held = [f"right for {right} of {len(calls)} calls"] if right else []
-    report = make_report(task, found, held, numbers_right=not wrong)
-    return replace(report, tried=tuple(Tried(_of(task, each), each.right) for each in calls))
+    report = make_report(table.entry, found, held, numbers_right=not wrong)
+    tried = () if table.drawn else tuple(Tried(words.written(each), each.right) for each in calls)
+    return replace(report, tried=tried)
 
 
-def _why(task: Task, calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Finding:
-    """The finding for wrong results."""
-    # Where Python itself stops, that says more than another call's wrong number.
-    shown = next((each for each in wrong if each.stopped), wrong[0])
-    if shown.stopped:
-        message = say("{seen} Seen on {call}.", seen=shown.stopped.message, call=_of(task, shown))
-        return replace(shown.stopped, message=message)
-    line = _last_return(function)
-    if shown.value is None:
-        message = say(
-            "{call} returns nothing, and should return {wanted}.",
-            call=_of(task, shown),
-            wanted=_show(shown.wanted),
+def _missing(table: CallTable, function: Kernel) -> Finding | None:
+    if len(function.parameters) != len(table.entry.parameters):
+        return tell(
+            "parameters",
+            function.tree.lineno,
+            own_parameters=", ".join(function.parameters),
+            what="the task" if isinstance(table.entry, Task) else "the exercise",
+            signature=table.entry.signature,
         )
-        hint = "Does every way through it end in a return?"
-        printed = _print(function) if all(each.value is None for each in calls) else None
-        if printed:
-            line, hint = printed, "What can a caller do with a number that is only printed?"
-        return finding("wrong-formula", message, line, hint)
-    compared = say(
-        "{call} returns {value}, and right is {wanted}",
-        call=_of(task, shown),
-        value=_show(shown.value, shown.wanted),
-        wanted=_show(shown.wanted),
-    )
-    if shown.number is None:
-        return finding(
-            "wrong-formula",
-            say("{compared}.", compared=compared),
-            line,
-            "What kind of value is asked for?",
-        )
-    if shown.whole and same_numbers(
+    return tell("empty", function.tree.lineno) if function.is_empty else None
+
+
+def _why(calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Iterator[Finding]:
+    """The findings for wrong results."""
+    ended = [each for each in wrong if not each.stopped]
+    stop = next((each for each in wrong if each.stopped), None)
+    # Where Python itself stops, that says more than a wrong number, if it is not of the arithmetic.
+    if stop and stop.stopped and (not ended or stop.stopped.code != FORMULA):
+        yield _stopped(stop)
+        return
+    shown, returned = ended[0], last_return(function)
+    nothing = next((each for each in ended if each.value is None), None)
+    if nothing:
+        yield _nothing(nothing, calls, function)
+    elif shown.number is None:
+        yield tell("no number", returned, compared=words.compared(shown))
+    elif shown.table.whole and same_numbers(
         [each.number for each in calls], [each.wanted for each in calls]
     ):
-        return finding(
-            "wrong-formula",
-            say("{compared}, an int.", compared=compared),
-            line,
-            "What does // do, and / not?",
-        )
-    edit = edit_that_repairs(task, function, calls)
-    for code, says, hint, is_of_the_edit in explanations(task, calls, edit, function):
-        template = "{compared}. With one change here it would be right: {says}."
-        said = say(
-            template if is_of_the_edit else "{compared}: {says}.", compared=compared, says=says
-        )
-        return finding(code, said, edit.line if edit else line, hint)
-    hint = "Work out this one call with a pencil."
-    if is_bit_pattern(shown.wanted):
-        hint = "Each digit after 0x is four bits. Which bits are not yet right?"
-    return finding("wrong-result", say("{compared}.", compared=compared), line, hint)
+        yield _in_a_call("no int", shown, returned)
+    else:
+        edit = edit_that_repairs(function, calls)
+        meant = next(explanations(calls, edit, function), ())
+        yield from (_told(each, ended, edit, function) for each in meant)
+        if stop and not meant:
+            yield _stopped(stop)
+        elif not meant:
+            bits = is_bit_pattern(shown.wanted)
+            yield _in_a_call("unexplained bits" if bits else "unexplained", shown, returned)
 
 
-def edit_that_repairs(task: Task, function: Kernel, calls: Sequence[Call]) -> Edit | None:
-    """The first small change with which every call is right."""
-    if not isinstance(function.tree, ast.FunctionDef):
-        return None
-    numbers = [
-        node.value
-        for node in ast.walk(ast.parse(task.answer))
-        if isinstance(node, ast.Constant) and type(node.value) is int
-    ]
-    edits = edits_of(_as_typed(function), (), (), numbers or USUAL_NUMBERS)
-    # What went wrong comes first: one such call rules most changes out.
-    telling = sorted(calls, key=lambda each: each.right)
-    left = STEPS_OF_ALL_CHANGES
-    for edit in sorted(edits, key=lambda edit: edit.cost):
-        changed = replace(function, tree=edit.changed())
-        for each in telling:
-            right, steps = _is_right(changed, each, Budget(steps=max(1, min(left, STEPS_PER_CALL))))
-            left -= steps
-            if not right:
-                break
-        else:
-            return edit
-        if left <= 0:
-            break
-    return None
+def _told(
+    meant: Explanation, wrong: Sequence[Call], edit: Edit | None, function: Kernel
+) -> Finding:
+    """An explanation with the call that shows it, at the line that a change names, if one does."""
+    shown = meant.shows or wrong[0]
+    line = edit.line if edit else line_of(_own_names(meant.place, shown, function), function)
+    frame = "mended" if meant.kind == "edit" else "explained"
+    facts = {"compared": words.compared(shown), "worked": words.worked(shown)}
+    return tell.again(frame, meant.at(line), **facts)
 
 
-def _as_typed(function: Kernel) -> Typing:
-    """A plain function's values are numbers: whole ones, as far as changes go."""
-    parts = (node for node in ast.walk(function.tree) if isinstance(node, ast.expr))
-    return Typing(function, dict.fromkeys(parts, T.INT64))
+def _own_names(place: Sequence[str], call: Call, function: Kernel) -> list[str]:
+    """Names of parameters as the function has them."""
+    own = dict(zip(call.table.entry.parameters, function.parameters, strict=True))
+    return [own.get(name, name) for name in place]
 
 
-def _is_right(function: Kernel, call: Call, budget: Budget) -> tuple[bool, int]:
-    """Does a function return what this call should, and how many steps does that take?"""
-    walk = Interpreter(budget)
-    try:
-        value = walk.run(function, list(call.arguments))
-    except KernelRejected:
-        return False, budget.steps - walk.steps.left
-    return call.is_number(value), budget.steps - walk.steps.left
+def _in_a_call(kind: str, shown: Call, line: int) -> Finding:
+    return tell(kind, line, compared=words.compared(shown), worked=words.worked(shown))
 
 
-def _of(task: Task, call: Call) -> str:
-    """The call as it is written: "sectors(2, 0)"."""
-    return f"{task.id}({', '.join(map(repr, call.arguments))})"
+def _stopped(shown: Call) -> Finding:
+    assert shown.stopped is not None
+    found = replace(shown.stopped, message=words.stopped(shown))
+    return tell.again("no hint", found) if found.code == FORMULA and not found.hint else found
 
 
-def _show(value: object, beside: object = None) -> str:
-    if type(value) is int and (is_bit_pattern(value) or is_bit_pattern(beside)):
-        return in_hexadecimal(value)
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return repr(value) if is_number else kind_of(value)
+def _nothing(shown: Call, calls: Sequence[Call], function: Kernel) -> Finding:
+    if any(each.value is not None for each in calls):
+        return _in_a_call("no return", shown, _empty_return(function))
+    printed = _print(function)
+    if printed:
+        return tell("printed", printed)
+    return tell("nothing returned", function.tree.lineno)
 
 
 def _print(function: Kernel) -> int | None:
@@ -177,6 +139,35 @@ def _print(function: Kernel) -> int | None:
     return None
 
 
-def _last_return(function: Kernel) -> int:
-    returns = [each.lineno for each in ast.walk(function.tree) if isinstance(each, ast.Return)]
-    return max(returns, default=function.tree.lineno)
+def _empty_return(function: Kernel) -> int:
+    """The line of a return without a number, or of the last one."""
+    for each in ast.walk(function.tree):
+        match each:
+            case ast.Return(value=None | ast.Constant(value=None)):
+                return each.lineno
+    return last_return(function)
+
+
+def _accepted(
+    calls: Sequence[Call], function: Kernel, told: Collection[int | None]
+) -> Iterator[Finding]:
+    """What is refused by a rule, and got an answer other than that; each rule is told once.
+
+    That the function stops there too is nothing new where a line was told already.
+    """
+    possible = [each for each in calls if not each.refused and each.right]
+    by_rule = defaultdict[str, list[Call]](list)
+    for each in calls:
+        # 0.0 refuses it as well; that it should be an int is said of the other calls.
+        if each.refused and each.number != each.wanted:
+            by_rule[each.refused[0]].append(each)
+    for shown, *others in by_rule.values():
+        if shown.stopped:
+            if shown.stopped.line not in told:
+                told = {*told, shown.stopped.line}
+                yield _stopped(shown)
+        elif shown.value is None:
+            yield _in_a_call("refused", shown, _empty_return(function))
+        else:
+            edit = edit_that_repairs(function, [shown, *others, *possible])
+            yield _in_a_call("refused", shown, edit.line if edit else function.tree.lineno)

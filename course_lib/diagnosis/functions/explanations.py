@@ -1,64 +1,102 @@
-"""What numbers mean that came out of every call: a wrong idea, a factor, an unused parameter."""
+"""What numbers mean that came out of every call: wrong ideas, a factor, an unused parameter."""
 
 from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
-from course_lib.diagnosis.functions.function_calls import Call, alike, call, same_numbers
+from course_lib.diagnosis.functions.function_calls import (
+    Call,
+    CallTable,
+    alike,
+    call,
+    same_numbers,
+)
+from course_lib.diagnosis.functions.words import in_a_call, tell
 from course_lib.diagnosis.repair.causes import MOVES, code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.source.tree import node_at
-from course_lib.emulator import Kernel
-from course_lib.registry.exercise import Task
-from course_lib.wording.sentences import say
+from course_lib.emulator import Kernel, Record
+from course_lib.registry.exercise import WrongIdea
+from course_lib.wording.findings import Finding
 from course_lib.wording.words import joined
 
 LOOPS = (ast.For, ast.While, ast.comprehension)
+MOST_IDEAS = 3  # that are looked for at once
+FORMULA = "wrong-formula"
 
 
 class Explanation(NamedTuple):
-    """What came out, said behind the call that shows it; or the change that makes it right."""
+    """What came out, said behind the call that shows it; or the change that makes it right.
 
-    code: str
-    says: str
-    hint: str
-    is_of_the_edit: bool = False
+    Attributes:
+        kind: the row of its words.
+        facts: for them.
+        code: of the finding, where it is not that of the row.
+        place: what the line to blame names, where no change says which line it is.
+        shows: the call that shows it best, if not just any.
+    """
+
+    kind: str
+    facts: Mapping[str, object] = {}
+    code: str = ""
+    place: tuple[str, ...] = ()
+    shows: Call | None = None
+
+    def at(self, line: int) -> Finding:
+        found = tell(self.kind, line, **self.facts)
+        return replace(found, code=self.code or found.code)
 
 
 def explanations(
-    task: Task, calls: Sequence[Call], edit: Edit | None, function: Kernel
-) -> Iterator[Explanation]:
-    """All that explains what came out of every call, the most telling first."""
+    calls: Sequence[Call], edit: Edit | None, function: Kernel
+) -> Iterator[tuple[Explanation, ...]]:
+    """All that explains what came out of every call, the most telling first.
+
+    Each is one thing, or several that are wrong together.
+    """
     if edit and _decides(edit):
-        yield _of_the_edit(edit)
-    yield from _wrong_ideas(task, calls)
+        yield (_of_the_edit(edit),)
+    yield from _wrong_ideas(calls)
     if len({each.number for each in calls}) == 1:
-        says = "the same number comes out of every call"
-        hint = say("How does it depend on {parameters}?", parameters=joined(task.parameters))
-        yield Explanation("hardcoded-answer", says, hint)
+        parameters = joined(calls[0].table.entry.parameters)
+        yield (Explanation("one number", {"parameters": parameters}),)
     if edit:
-        yield _of_the_edit(edit)
-    yield from _only_where_two_are_equal(task, calls, function)
-    yield from _only_for_one_value(task, calls)
-    yield from _unused(function)
-    apart = {None if each.number is None else each.number - each.wanted for each in calls}
-    if len(apart) == 1:
-        says = "every result is off by the same number"
-        yield Explanation("wrong-formula", says, "Does the count begin with 0 or with 1?")
-    yield from _by_a_factor(calls)
-    if all(_is_nearly_right(each) for each in calls):
-        says = "a whole number is asked for, and this is a fraction"
-        yield Explanation("wrong-formula", says, "What does // do, and / not?")
+        yield (_of_the_edit(edit),)
+    if any(each.stopped for each in calls):  # which says more than what follows
+        return
+    for one in (_only_where_two_are_equal, _only_for_one_value, _unused, _of_the_results):
+        for each in one(calls, function):
+            yield (each,)
+    yield from _rounded_down(calls)
+
+
+FRACTION = Explanation("fraction", place=("/",))
+
+
+def _rounded_down(calls: Sequence[Call]) -> Iterator[tuple[Explanation, ...]]:
+    """Fractions where whole numbers are asked for, which the ideas explain when rounded down."""
+    if calls[0].table.whole and any(isinstance(each.value, float) for each in calls):
+        for ideas in _wrong_ideas([_floor(each) for each in calls]):
+            yield (FRACTION, *(each._replace(shows=None) for each in ideas))
+
+
+def _floor(call: Call) -> Call:
+    number = call.number
+    whole = math.floor(number) if number is not None and math.isfinite(number) else None
+    return replace(call, value=whole)
 
 
 def _of_the_edit(edit: Edit) -> Explanation:
     says, hint = said_of(edit)
-    return Explanation(code_of(edit, "wrong-formula"), says, hint, is_of_the_edit=True)
+    return Explanation("edit", {"says": says, "hint": hint}, code_of(edit, FORMULA))
 
 
 def _decides(edit: Edit) -> bool:
@@ -71,92 +109,133 @@ def _decides(edit: Edit) -> bool:
     return edit.kind in MOVES or (edit.kind == "brackets" and not in_loop)
 
 
-def _wrong_ideas(task: Task, calls: Sequence[Call]) -> Iterator[Explanation]:
-    """What the task knows of: the formula of another idea gives these numbers."""
+# --- the ideas that an entry knows of -------------------------------------------------------------
+
+
+def _wrong_ideas(calls: Sequence[Call]) -> Iterator[tuple[Explanation, ...]]:
+    """The formula of another idea gives these numbers, or that of the fewest together."""
     ran = [each for each in calls if not each.stopped]  # a division by 0 ends one and not the idea
-    for idea in task.wrong_ideas:
-        computed = [idea.computes(*each.arguments) for each in ran]
-        if same_numbers([each.number for each in ran], computed):
-            yield Explanation("wrong-formula", idea.says, idea.hint)
+    ran.sort(key=lambda each: each.right)  # what went wrong rules most ideas out
+    for ideas, computes in _together(calls[0].table):
+        if ran and not ran[0].right and _gives(computes, ran):
+            yield tuple(_of_an_idea(idea, ran) for idea in ideas)
 
 
-def _only_where_two_are_equal(
-    task: Task, calls: Sequence[Call], function: Kernel
-) -> Iterator[Explanation]:
+Ideas = tuple[WrongIdea, ...]
+
+
+def _together(table: CallTable) -> Iterator[tuple[Ideas, Callable[..., float]]]:
+    """Every idea, then pairs and more of those that change different parts of one formula."""
+    parts = []
+    for idea in table.wrong_ideas:
+        yield (idea,), idea.computes
+        if isinstance(idea.computes, partial):
+            parts.append((idea, idea.computes))
+    for count in range(2, MOST_IDEAS + 1):
+        for some in combinations(parts, count):
+            ideas, changes = zip(*some, strict=True)
+            keywords = ChainMap(*(each.keywords for each in changes))
+            changed = sum(len(each.keywords) for each in changes)
+            if len(keywords) == changed and len({each.func for each in changes}) == 1:
+                yield ideas, partial(changes[0].func, **keywords)
+
+
+def _gives(computes: Callable[..., float], calls: Sequence[Call]) -> bool:
+    """Does a formula give what came out of all of these calls?"""
+    return all(_is_from(computes, each) for each in calls)
+
+
+def _is_from(computes: Callable[..., float], call: Call) -> bool:
+    if call.right and not call.wanted:  # it may be refused before anything is worked out
+        return True
+    try:
+        return call.number is not None and alike(call.number, computes(*call.arguments))
+    except ZeroDivisionError:
+        return False
+
+
+def _of_an_idea(idea: WrongIdea, calls: Sequence[Call]) -> Explanation:
+    """With the call that it alone gets wrong, if there is one."""
+    shows = next((each for each in calls if not each.right and _is_from(idea.computes, each)), None)
+    facts = {"says": idea.says, "hint": idea.hint}
+    return Explanation("wrong idea", facts, idea.code, idea.place, shows)
+
+
+# --- what any function may have wrong -------------------------------------------------------------
+
+
+def _only_where_two_are_equal(calls: Sequence[Call], function: Kernel) -> Iterator[Explanation]:
+    names = calls[0].table.entry.parameters
     pairs = [
-        (task.parameters[one], task.parameters[two])
-        for one, two in combinations(range(len(task.parameters)), 2)
-        if all(c.right == (c.arguments[one] == c.arguments[two]) for c in calls)
-        and _right_where_equal(task, function, calls, one, two)
+        {"a": names[one], "b": names[two]}
+        for one, two in combinations(range(len(names)), 2)
+        if any(each.right for each in calls)
+        and all(c.right == (c.arguments[one] == c.arguments[two]) for c in calls)
+        and _right_where_equal(function, calls, one, two)
     ]
-    if len(pairs) == 1 and any(each.right for each in calls):
-        (first, second), *_ = pairs
-        says = say("it is right only where {a} and {b} are equal", a=first, b=second)
-        yield Explanation(
-            "wrong-formula", says, say("Where do {a} and {b} come in?", a=first, b=second)
-        )
+    if len(pairs) == 1:
+        yield Explanation("two equal", pairs[0])
 
 
-def _right_where_equal(
-    task: Task, function: Kernel, calls: Sequence[Call], one: int, two: int
-) -> bool:
+def _right_where_equal(function: Kernel, calls: Sequence[Call], one: int, two: int) -> bool:
     """Is it right wherever these two are equal, and not by chance in the one call of the table?"""
     for each in calls:
         arguments = list(each.arguments)
         arguments[two] = arguments[one]
-        if not call(task, function, tuple(arguments)).right:
+        if not call(each.table, function, tuple(arguments)).right:
             return False
     return True
 
 
-def _only_for_one_value(task: Task, calls: Sequence[Call]) -> Iterator[Explanation]:
-    """One parameter is taken for a number."""
-    assert task.reference is not None
-    values = [each.number for each in calls]
-    for place, name in enumerate(task.parameters):
-        for value in sorted({each.arguments[place] for each in calls}):  # type: ignore[type-var]
-            fixed = [(*c.arguments[:place], value, *c.arguments[place + 1 :]) for c in calls]
-            if values == [task.reference(*each) for each in fixed]:
-                says = say("it is right only where {name} is {value}", name=name, value=value)
-                yield Explanation(
-                    "wrong-formula", says, say("Where does {name} come in?", name=name)
-                )
+def _only_for_one_value(calls: Sequence[Call], function: Kernel) -> Iterator[Explanation]:
+    """One parameter is taken for a number, or for one record."""
+    telling = sorted(calls, key=lambda each: each.right)
+    for place, name in enumerate(calls[0].table.entry.parameters):
+        for value in dict.fromkeys(each.arguments[place] for each in calls):
+            if all(_is_right_with(each, place, value) for each in telling):
+                facts = {"name": name, "value": in_a_call(value)}
+                if isinstance(value, Record):
+                    numbers = tuple(str(each) for each in value.values.values())
+                    yield Explanation("one record", facts, place=numbers)
+                else:
+                    yield Explanation("one value", facts)
 
 
-def _unused(function: Kernel) -> Iterator[Explanation]:
+def _is_right_with(call: Call, place: int, value: object) -> bool:
+    """Would this number be right if one argument were another?"""
+    arguments = (*call.arguments[:place], value, *call.arguments[place + 1 :])
+    return call.number == call.table.reference(*arguments)
+
+
+def _unused(calls: Sequence[Call], function: Kernel) -> Iterator[Explanation]:
     read = {each.id for each in ast.walk(function.tree) if isinstance(each, ast.Name)}
     unread = [f"`{each}`" for each in function.parameters if each not in read]
     if unread:
-        names = joined(unread)
-        says = say("it makes no use of {names}", names=names)
-        verb = "does" if len(unread) == 1 else "do"
-        yield Explanation(
-            "wrong-formula", says, say("Where {verb} {names} come in?", verb=verb, names=names)
-        )
+        kind = "one unused" if len(unread) == 1 else "unused"
+        yield Explanation(kind, {"names": joined(unread)})
 
 
-def _by_a_factor(calls: Sequence[Call]) -> Iterator[Explanation]:
-    """Every result is too large, or too small, by the same whole factor."""
+def _of_the_results(calls: Sequence[Call], function: Kernel) -> Iterator[Explanation]:
+    """Every result is off by the same number, by the same factor, or by less than 1."""
+    if len({None if each.number is None else each.number - each.wanted for each in calls}) == 1:
+        yield Explanation("off")
     quotients = [
         each.number / each.wanted for each in calls if each.number is not None and each.wanted
     ]
     first = quotients[0] if len(quotients) == len(calls) else 0.0
-    if first <= 0 or not same_numbers(quotients, [first] * len(quotients)):
-        return
-    for factor, size in ((first, "large"), (1 / first, "small")):
-        if factor > 1.5 and all(_is_times(each, round(factor), size) for each in calls):
-            says = say("every result is {factor} times too {size}", factor=round(factor), size=size)
-            yield Explanation(
-                "wrong-formula",
-                says,
-                say("Where does the factor {f} come from?", f=round(factor)),
-            )
+    if first > 0 and same_numbers(quotients, [first] * len(quotients)):
+        for factor, kind in ((first, "too large"), (1 / first, "too small")):
+            if factor > 1.5 and all(_is_times(each, round(factor), kind) for each in calls):
+                yield Explanation(kind, {"factor": round(factor)})
+    if all(_is_nearly_right(each) for each in calls):
+        yield FRACTION
 
 
-def _is_times(call: Call, factor: int, size: str) -> bool:
+def _is_times(call: Call, factor: int, kind: str) -> bool:
     """Is the result this many times too large, or too small?"""
     value, wanted = call.number or 0, call.wanted
-    return alike(value, factor * wanted) if size == "large" else alike(factor * value, wanted)
+    large = kind == "too large"
+    return alike(value, factor * wanted) if large else alike(factor * value, wanted)
 
 
 def _is_nearly_right(call: Call) -> bool:

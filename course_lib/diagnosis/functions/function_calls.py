@@ -2,60 +2,140 @@
 
 from __future__ import annotations
 
+import ast
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain.interpreter import Interpreter
-from course_lib.registry.exercise import Task
+from course_lib.registry.exercise import Exercise, Task, WrongIdea
 from course_lib.wording.findings import Finding
 
-STEPS_PER_CALL = 20_000
+# Steps bound the work: of blocks_per_sm, a right answer takes about 100 for a call, and one that
+# finds each number by counting up to it 30,000.
+STEPS_PER_CALL = 200_000
+STEPS = 10_000_000  # of all calls
 CLOSE = 1e-9  # of the right number: how far a fraction may be off
+NO_ANSWER = ("timeout", "not-allowed", "unsupported")
+Arguments = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class CallTable:
+    """What a plain function is tried with, and what is right.
+
+    Attributes:
+        entry: the exercise or task.
+        calls: the arguments of each call.
+        reference: what is right.
+        wrong_ideas: what wrong answers usually compute.
+        numbers: those that may be meant where others stand.
+        drawn: the calls that were drawn for grading, which are nobody's to know.
+        refused: the rule by which a call is refused, as a word, and why, as a sentence.
+        worked: how the right number comes about, beside the one that came out, as sentences.
+    """
+
+    entry: Exercise
+    calls: Sequence[Arguments]
+    reference: Callable[..., float]
+    wrong_ideas: Sequence[WrongIdea] = ()
+    numbers: Sequence[int] = ()
+    drawn: frozenset[Arguments] = frozenset()
+    refused: Callable[..., tuple[str, str] | None] = lambda *arguments: None
+    worked: Callable[[Arguments, float | None], str] = lambda arguments, value: ""
+
+    @cached_property
+    def whole(self) -> bool:
+        """Does it ask for whole numbers?"""
+        return all(isinstance(self.reference(*each), int) for each in self.calls)
 
 
 @dataclass(frozen=True)
 class Call:
     """One call: its arguments, what is right, and what came of it."""
 
-    arguments: tuple[object, ...]
+    table: CallTable = field(repr=False)
+    arguments: Arguments
     wanted: float
-    whole: bool  # does the task ask for whole numbers?
     value: object = None
     stopped: Finding | None = None
+    steps: int = 0
 
     @property
     def number(self) -> float | None:
         """The value, if it is a number."""
-        is_number = isinstance(self.value, (int, float)) and not isinstance(self.value, bool)
-        return self.value if is_number else None  # type: ignore[return-value]
+        match self.value:
+            case bool():
+                return None
+            case int() as whole:  # however large
+                return whole
+            case float() as number if math.isfinite(number):
+                return number
+        return None
 
     @property
     def right(self) -> bool:
         return self.is_number(self.value)
 
+    @property
+    def drawn(self) -> bool:
+        return self.arguments in self.table.drawn
+
+    @cached_property
+    def refused(self) -> tuple[str, str] | None:
+        return self.table.refused(*self.arguments)
+
     def is_number(self, value: object) -> bool:
         """Is this the right number, and whole where only whole ones are asked for?"""
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             return False
-        if self.whole and not isinstance(value, int):
+        if self.table.whole and not isinstance(value, int):
             return False
-        if self.whole:  # however large: a bit of 64 is no fraction of the number
+        if self.table.whole:  # however large: a bit of 64 is no fraction of the number
             return bool(value == self.wanted)
         return bool(abs(value - self.wanted) <= CLOSE * abs(self.wanted))
 
 
-def call(task: Task, function: Kernel, arguments: tuple[object, ...]) -> Call:
-    """What a function returns for these arguments, beside what is right."""
+def table_of(task: Task) -> CallTable:
+    """The calls of a task."""
     assert task.reference is not None
-    wanted = task.reference(*arguments)
-    whole = all(isinstance(task.reference(*each), int) for each in task.arguments)
+    numbers = [
+        node.value
+        for node in ast.walk(ast.parse(task.answer))
+        if isinstance(node, ast.Constant) and type(node.value) is int
+    ]
+    return CallTable(task, task.arguments, task.reference, task.wrong_ideas, numbers)
+
+
+def all_calls(table: CallTable, function: Kernel) -> Iterator[Call]:
+    """Every call of a table, until no steps are left, or one shows that none has an answer."""
+    left = STEPS
+    for arguments in table.calls:
+        made = call(table, function, arguments, min(left, STEPS_PER_CALL))
+        left -= made.steps
+        yield made
+        if ends_all(made):
+            return
+
+
+def ends_all(call: Call) -> bool:
+    """Does it stop by something that no other call says more of?"""
+    return call.stopped is not None and call.stopped.code in NO_ANSWER
+
+
+def call(
+    table: CallTable, function: Kernel, arguments: Arguments, steps: int = STEPS_PER_CALL
+) -> Call:
+    """What a function returns for these arguments, beside what is right."""
+    wanted = table.reference(*arguments)
+    walk = Interpreter(Budget(steps=steps))
     try:
-        value = Interpreter(Budget(steps=STEPS_PER_CALL)).run(function, list(arguments))
+        value, stopped = walk.run(function, list(arguments)), None
     except KernelRejected as stop:
-        return Call(arguments, wanted, whole, stopped=stop.findings[0])
-    return Call(arguments, wanted, whole, value)
+        value, stopped = None, stop.findings[0]
+    return Call(table, arguments, wanted, value, stopped, steps - walk.steps.left)
 
 
 def same_numbers(values: Sequence[float | None], others: Sequence[float]) -> bool:

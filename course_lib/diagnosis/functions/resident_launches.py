@@ -1,20 +1,26 @@
-"""The launches for which an answer has to say how many blocks are resident."""
+"""The launches for which an answer has to say how many blocks are resident, as calls."""
 
 from __future__ import annotations
 
 import dataclasses
 import random
-from functools import cache
+from functools import cache, lru_cache
 
+from course_lib.curriculum import Exercise
 from course_lib.devices import DEVICES, device, occupancy
 from course_lib.devices.occupancy import Occupancy, SmLimits
+from course_lib.diagnosis.functions.function_calls import Arguments, CallTable
+from course_lib.diagnosis.functions.resident_ideas import resident_ideas
+from course_lib.diagnosis.functions.words import BINDING, BINDS, NONE_FITS, TOO_LOW
 from course_lib.emulator import Record
+from course_lib.wording.sentences import Capital, say
+from course_lib.wording.words import joined
 
 RANDOM_LAUNCHES = 240
-Call = tuple[str, int, int, int]  # GPU, threads, registers, shared bytes
+Launch = tuple[str, int, int, int]  # GPU, threads, registers, shared bytes
 
 
-def _most_of_each(gpu: str) -> tuple[Call, ...]:
+def _most_of_each(gpu: str) -> tuple[Launch, ...]:
     """As many threads, registers and shared bytes as one block may have, each beside little else:
     an answer may be right up to some number of them."""
     sm = device(gpu).sm
@@ -26,7 +32,7 @@ def _most_of_each(gpu: str) -> tuple[Call, ...]:
 
 
 # The launches of FACTS §2.3 and their like: each shows one rule in numbers for a pencil.
-EXAMPLES: tuple[Call, ...] = (
+EXAMPLES: tuple[Launch, ...] = (
     ("A6000", 1024, 37, 8192),
     ("A6000", 1024, 64, 8192),
     ("A6000", 1024, 65, 8192),
@@ -80,32 +86,69 @@ EXAMPLES: tuple[Call, ...] = (
 ATTRIBUTES = (*(each.name for each in dataclasses.fields(SmLimits)), "threads_per_sm")
 
 
-def record_of(sm: SmLimits) -> Record:
+@cache
+def record_of(gpu: str) -> Record:
     """What the answer is handed as `device`."""
-    return Record("device", {name: getattr(sm, name) for name in ATTRIBUTES})
+    return Record("device", {name: getattr(device(gpu).sm, name) for name in ATTRIBUTES})
+
+
+@lru_cache(maxsize=4096)
+def launch_of(device: Record, threads: int, registers: int, shared_bytes: int) -> Occupancy:
+    """The launch of a call, worked out."""
+    return occupancy(device.values["name"], threads, registers, shared_bytes)
 
 
 @cache
-def launches(seed: int) -> tuple[Occupancy, ...]:
+def launches(seed: int) -> tuple[Arguments, ...]:
     """The examples, then launches drawn over all GPUs, half of them where rounding decides."""
     drawn = random.Random(seed)
     calls = list(EXAMPLES)
     for _ in range(RANDOM_LAUNCHES):
         calls.append(drawn.choice((_bound_by_registers, _bound_by_shared, _anything))(drawn))
-    return tuple(occupancy(*each) for each in calls)
+    return tuple((record_of(gpu), *numbers) for gpu, *numbers in calls)
 
 
-@cache
-def examples() -> tuple[Occupancy, ...]:
-    return tuple(occupancy(*each) for each in EXAMPLES)
+def resident_blocks(exercise: Exercise, seed: int) -> CallTable:
+    """What `blocks_per_sm` is tried with."""
+    calls = launches(seed)
+    drawn = frozenset(calls[len(EXAMPLES) :]) - {*calls[: len(EXAMPLES)]}
+    return CallTable(
+        exercise,
+        calls,
+        lambda *call: launch_of(*call).blocks,
+        resident_ideas(),
+        drawn=drawn,
+        refused=lambda *call: _refused(launch_of(*call)),
+        worked=lambda call, value: _worked(launch_of(*call), value, call in drawn),
+    )
 
 
-def _bound_by_registers(drawn: random.Random) -> Call:
+def _refused(launch: Occupancy) -> tuple[str, str] | None:
+    """The rule by which it is refused, if no division says that by itself."""
+    sm = launch.sm
+    if launch.threads > sm.threads_per_block:
+        return "threads", launch.why_not
+    return ("registers", launch.why_not) if launch.registers > sm.registers_per_thread else None
+
+
+def _worked(launch: Occupancy, value: float | None, drawn: bool) -> str:
+    """The arithmetic of a limit that binds; where the result is lower, all limits."""
+    too_low = value is not None and value < launch.blocks
+    return say(
+        TOO_LOW if too_low else BINDING,
+        graded=(BINDS if launch.blocks else NONE_FITS) if drawn else "",
+        arithmetic=Capital(launch.arithmetic[launch.limiters[0]]),
+        limits=", ".join(f"{name} {limit}" for name, limit in launch.limits.items()),
+        limiters=joined(launch.limiters),
+    )
+
+
+def _bound_by_registers(drawn: random.Random) -> Launch:
     threads = 32 * drawn.randint(1, 16) + drawn.choice((0, 0, 0, -1, 1, -17))
     return _any_gpu(drawn), threads, drawn.randint(33, 200), drawn.choice((0, 2048))
 
 
-def _bound_by_shared(drawn: random.Random) -> Call:
+def _bound_by_shared(drawn: random.Random) -> Launch:
     """Within one unit of what a whole number of blocks leaves for each."""
     gpu = _any_gpu(drawn)
     sm = device(gpu).sm
@@ -115,7 +158,7 @@ def _bound_by_shared(drawn: random.Random) -> Call:
     return gpu, drawn.choice((32, 33, 64)), drawn.choice((16, 24, 32)), shared_bytes
 
 
-def _anything(drawn: random.Random) -> Call:
+def _anything(drawn: random.Random) -> Launch:
     gpu = _any_gpu(drawn)
     most = device(gpu).sm.shared_per_block_bytes
     shared_bytes = drawn.choice((0, 2048, 4096, 8192, drawn.randint(0, most)))

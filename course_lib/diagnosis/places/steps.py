@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from course_lib.diagnosis.slip import Evidence, SlipLocation
-from course_lib.diagnosis.source.nodes import indices_of, names_in, outside, root_name
 from course_lib.diagnosis.source.source import Source, bound_line, loop_start_line
+from course_lib.diagnosis.source.tree import indices_of, names_in, outside, root_name
 
 EXPONENTIALS = {"exp", "exp2", "pow"}
 MAXIMA = {"max", "fmax", "maximum"}

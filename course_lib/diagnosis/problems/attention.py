@@ -18,8 +18,7 @@ from course_lib.diagnosis.problems.attention_ideas import (
     scores_of,
     softmax,
 )
-from course_lib.diagnosis.problems.fresh_shapes import Shape
-from course_lib.diagnosis.problems.problem import EPSILON, Problem, more_tiles
+from course_lib.diagnosis.problems.problem import EPSILON, Problem, Shape, more_tiles
 from course_lib.registry.exercise import WrongIdea
 
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from course_lib.curriculum import Exercise, Launch, Task
-from course_lib.diagnosis.problems.fresh_shapes import Shape
 from course_lib.diagnosis.problems.problem import (
     EPSILON,
     HIGHEST,
@@ -19,6 +18,7 @@ from course_lib.diagnosis.problems.problem import (
     Case,
     OtherSize,
     Problem,
+    Shape,
     exact_side,
     more_tiles,
 )

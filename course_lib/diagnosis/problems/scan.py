@@ -1,17 +1,278 @@
-"""Running sums that start again with every run: the inputs and the answer."""
+"""Running sums that start again with every run, and what wrong ones add up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from course_lib.curriculum import Launch
 from course_lib.diagnosis.launches.outcome import Geometry
-from course_lib.diagnosis.problems.fresh_shapes import Shape
-from course_lib.diagnosis.problems.problem import EPSILON, FEW_STEPS, Problem, more_tiles
-from course_lib.diagnosis.problems.scan_ideas import RUN, Array, run_sums, scan_ideas
+from course_lib.diagnosis.problems.problem import EPSILON, FEW_STEPS, Problem, Shape, more_tiles
 from course_lib.registry.exercise import WrongIdea
+
+Array = np.ndarray
+RUN = 64  # elements after which the sums start again
+WARP = 32
+STRIDES = (1, 2, 4, 8, 16, 32)
+FORMULA, SUM, LOOP = "wrong-formula", "accumulator-error", "wrong-loop-bound"
+INDEX, CHECK, MASK = "wrong-index", "wrong-bounds-check", "missing-mask"
+READ, HOW = ("exchange", "read"), ("exchange", "how")
+TEST, STEPS = ("exchange", "test"), ("exchange", "end")
+Ideas = Iterator[tuple[str, Callable[[Array], Array], str, str, tuple[str, ...]]]
+
+
+def by_run(x: Array, run: int = RUN) -> Array:
+    """x with one run in each row; the last one is filled up with zeros."""
+    rows = -(-len(x) // run)
+    filled: Array = np.concatenate([x, np.zeros(rows * run - len(x), x.dtype)])
+    return filled.reshape(rows, run)
+
+
+def run_sums(x: Array, run: int = RUN) -> Array:
+    """The inclusive sums, which start again with every run."""
+    return np.cumsum(by_run(x, run), axis=1).reshape(-1)[: len(x)]
+
+
+def scan_ideas() -> Iterator[WrongIdea]:
+    for kind in (_other_sums, _other_strides, _other_steps, _two_warps, _trees):
+        for code, computes, says, hint, place in kind():
+            yield WrongIdea(computes, says, hint, place, code)
+
+
+def _flat(rows: Array, x: Array) -> Array:
+    result: Array = rows.reshape(-1)[: len(x)]
+    return result
+
+
+def _other_sums() -> Ideas:
+    own, border = (
+        "Which elements does y[0] sum, and which y[1]?",
+        "Which run does x[100] belong to?",
+    )
+    yield (
+        FORMULA,
+        lambda x: run_sums(x) - x,
+        "the sums are exclusive, y[i] lacks x[i]",
+        own,
+        ("store",),
+    )
+    says = "the sums run through all of x, and should start again with every run of 64"
+    yield LOOP, np.cumsum, says, border, ("loop",)
+    says = "each sums the last 64 elements, also those of the run before"
+    yield LOOP, _window, says, border, ("loop",)
+    says = "the sums run from the end of each run to its beginning"
+    yield INDEX, lambda x: _flat(np.cumsum(by_run(x)[:, ::-1], 1)[:, ::-1], x), says, own, READ
+    says = "every element holds the sum of its whole run"
+    yield FORMULA, lambda x: np.repeat(by_run(x).sum(1), RUN)[: len(x)], says, own, ("store",)
+    says = "y equals x, nothing that was added up reaches y"
+    yield SUM, lambda x: x, says, own, ("store",)
+    how = "How are two elements combined?"
+    for name, function in (
+        ("largest element", np.maximum),
+        ("smallest element", np.minimum),
+        ("product", np.multiply),
+        ("difference", np.subtract),
+    ):
+        says = f"it is the running {name} of each run, and not the running sum"
+        yield FORMULA, partial(_accumulated, function), says, how, HOW
+    for part in (32, 16, 8):
+        says = f"the sums start again after {part} elements, the first {part} reach no others"
+        hint = f"How does thread {part} learn what the threads before it have added up?"
+        yield SUM, partial(run_sums, run=part), says, hint, READ
+
+
+def _window(x: Array) -> Array:
+    total = np.cumsum(x)
+    result: Array = total - np.concatenate([np.zeros(RUN), total])[: len(x)]
+    return result
+
+
+def _accumulated(function: np.ufunc, x: Array) -> Array:
+    return _flat(function.accumulate(by_run(x), axis=1), x)
+
+
+def steps(
+    strides: Sequence[int],
+    x: Array,
+    *,
+    guard: int = 0,
+    shift: int = 0,
+    sign: int = 1,
+    keeps: bool = True,
+    doubles: bool = False,
+    ahead: bool = False,
+    run: int = RUN,
+) -> Array:
+    """A scan that adds, stride by stride, the element `stride` places before; and its slips.
+
+    Args:
+        strides: one for each step.
+        guard: thread t takes part if t >= stride + guard.
+        shift: the element that is added lies stride - shift places before.
+        sign: of what is added.
+        keeps: what a thread has is kept, and not replaced by what should be added to it.
+        doubles: a thread that takes no part adds its own element.
+        ahead: the element that is added lies stride places after; beyond the end, it is the own.
+        run: how many threads work together.
+    """
+    rows, t = by_run(x, run), np.arange(run)
+    for stride in strides:
+        source = t - stride + shift
+        if ahead:
+            source = np.where(t + stride < run, t + stride, t)
+        adds = (t >= stride + guard) & (source >= 0) & (source < run)
+        partner = sign * rows[:, np.clip(source, 0, run - 1)]
+        added = np.where(adds, partner, rows if doubles else 0)
+        rows = rows + added if keeps else added
+    return _flat(rows, x)
+
+
+def _other_strides() -> Ideas:
+    hint = "Write down the strides. How many elements does y[63] sum after each of them?"
+    for strides, says in _series(STRIDES):
+        yield LOOP, partial(steps, strides), says, hint, STEPS
+
+
+def _series(right: Sequence[int]) -> Iterator[tuple[tuple[int, ...], str]]:
+    """Wrong series of strides, with what to say about them."""
+    last = right[-1]
+    for count in range(1, len(right)):
+        yield tuple(right[:count]), f"the last stride is {right[count - 1]}, and not {last}"
+        yield tuple(right[count:]), f"the strides start at {right[count]}, and not at 1"
+    for times in range(2, 2 * last):
+        yield (1,) * times, f"the stride stays 1 in all {times} steps"
+    grows = "the strides have to double, so that each continues where the sums end; here they are"
+    for end in range(3, 2 * last):
+        for first, by in ((1, 1), (1, 2), (2, 2), (0, 1), (0, 2)):
+            some = tuple(range(first, end + 1, by))
+            yield some, f"{grows} {', '.join(map(str, some[:4]))}, … {some[-1]}"
+    for some in (
+        *((0, 1, 4, 9, 16, 25), (1, 4, 9, 16, 25, 36), (1, 3, 9, 27)),
+        *((1, 4, 16), (1, 8), (1, 2, 4, 16), (2, 4, 16)),
+    ):
+        yield some, f"{grows} {', '.join(map(str, some))}"
+
+
+def _other_steps() -> Ideas:
+    """A test, an index or a sign that is wrong in every step, within a run or within a warp."""
+    which, how = (
+        "Which is the first thread that has an element `stride` places before its own?",
+        ("How are two elements combined?"),
+    )
+    cell = "Which cell does thread 5 read when the stride is 2?"
+    for place, right, scan in (("", STRIDES, steps), ("within a warp ", STRIDES[:-1], two_warps)):
+        says = f"{place}every sum but the first of a run lacks the first element"
+        yield CHECK, partial(scan, right, guard=1), says, which, TEST
+        for shift, guards in ((1, (0, 1)), (-1, (0, 1, -1))):
+            sign = "-" if shift > 0 else "+"
+            says = f"{place}the element that is added lies stride {sign} 1 places before"
+            for guard in guards:
+                yield INDEX, partial(scan, right, shift=shift, guard=guard), says, cell, READ
+        says = f"{place}what should be added is subtracted"
+        yield FORMULA, partial(scan, right, sign=-1), says, how, HOW
+        says = f"{place}each step replaces the sum, and does not add to it"
+        yield SUM, partial(scan, right, keeps=False), says, how, HOW
+        says = f"{place}a thread without a partner adds its own number, as a shuffle gives it that"
+        hint = "What does the shuffle return in lane 0, where there is no lane before?"
+        yield MASK, partial(scan, right, doubles=True), says, hint, HOW
+        says = f"{place}the element that is added lies stride places after, and not before"
+        yield INDEX, partial(scan, right, ahead=True), says, cell, READ
+
+
+def two_warps(strides: Sequence[int], x: Array, lane: int = WARP - 1, **slips: bool | int) -> Array:
+    """A scan within each warp; the second one adds the sum that a lane of the first one has."""
+    padded = by_run(x).reshape(-1)
+    warps = by_run(steps(strides, padded, run=WARP, **slips), WARP)  # type: ignore[arg-type]
+    warps[1::2] += warps[::2, lane : lane + 1]
+    return _flat(warps, x)
+
+
+def _two_warps() -> Ideas:
+    """Slips where the sums of two warps are put together."""
+    hint = "Write down the strides. How many elements does lane 31 sum after each of them?"
+    for strides, says in _series(STRIDES[:-1]):
+        yield LOOP, partial(two_warps, strides), f"within a warp {says}", hint, STEPS
+    for lane in range(WARP - 1):
+        says = f"the second warp adds the sum that lane {lane} of the first warp has"
+        hint = "Which lane has the sum of the whole warp?"
+        yield INDEX, partial(two_warps, STRIDES[:-1], lane=lane), says, hint, ("exchange", "last")
+    says = "the second warp adds its own sum once more, and not that of the first warp"
+    hint = "Which cell holds the sum of the first warp?"
+    yield SUM, _own_total, says, hint, ("exchange", "last")
+    says = "the second warp adds its own sums once more, as a shuffle by 32 reaches no other warp"
+    hint = "Which lanes does a shuffle reach, and how does the second warp learn of the first?"
+    for doubles in (False, True):
+        yield INDEX, partial(_own_sums, doubles), says, hint, READ
+
+
+def _own_total(x: Array) -> Array:
+    warps = by_run(run_sums(by_run(x).reshape(-1), WARP), WARP)
+    warps[1::2] += warps[1::2, -1:]
+    return _flat(warps, x)
+
+
+def _own_sums(doubles: bool, x: Array) -> Array:
+    padded = by_run(x).reshape(-1)
+    warps = by_run(steps(STRIDES[:-1], padded, run=WARP), WARP)
+    second = by_run(steps(STRIDES[:-1], padded, doubles=doubles, run=WARP), WARP)
+    warps[1::2] = 2 * second[1::2]
+    return _flat(warps, x)
+
+
+def tree(
+    x: Array,
+    *,
+    up: int = len(STRIDES),
+    down: int = len(STRIDES),
+    clears: bool = True,
+    root: bool = True,
+) -> Array:
+    """Sums of pairs up a tree, exclusive sums down again, and the own element (Blelloch).
+
+    Args:
+        up, down: how many strides there are each way, from 1 on; 6 are right.
+        clears: the root is set to zero between them.
+        root: on the way down the root takes part.
+    """
+    own = by_run(x)
+    sums = own.copy()
+    for stride in STRIDES[:up]:
+        right = np.arange(2 * stride - 1, RUN, 2 * stride)
+        sums[:, right] += sums[:, right - stride]
+    if clears:
+        sums[:, -1] = 0
+    for stride in STRIDES[:down][::-1]:
+        right = np.arange(2 * stride - 1, RUN if root else RUN - 1, 2 * stride)
+        left = sums[:, right - stride]
+        sums[:, right - stride] = sums[:, right]
+        sums[:, right] += left
+    return _flat(sums + own, x)
+
+
+def _trees() -> Ideas:
+    says = "on the way down the tree the root holds the sum of the run, and should start with 0"
+    hint = "What should the element before the first one of a run add up to?"
+    yield SUM, partial(tree, clears=False), says, hint, STEPS
+    says = "on the way down the tree the root takes no part"
+    hint = "At which index is the root, and is this test true there?"
+    yield CHECK, partial(tree, root=False), says, hint, TEST
+    hint = "Write down the strides. Which sums are put together by each, and which by the last?"
+    most = len(STRIDES)
+    for count in range(1, most):
+        last = STRIDES[count - 1]
+        ways = [(most, count, f"on the way down the tree the first stride is {last}, and not 32")]
+        if count < most - 1:  # the last way up leads to the root, which is cleared
+            ways += [
+                (count, most, f"on the way up the tree the last stride is {last}, and not 32"),
+                (count, count, f"the strides of the tree go up to {last}, not to 32, both ways"),
+            ]
+        for up, down, says in ways:
+            yield LOOP, partial(tree, up=up, down=down), says, hint, STEPS
+
+
+# --- Running sums that start again with every run: the inputs and the answer ----------------------
 
 
 class Scan(Problem):

@@ -15,10 +15,14 @@ from course_lib.diagnosis.problems.described import (
     right_result,
     with_fixed,
 )
-from course_lib.diagnosis.problems.elementwise import Sum, Transpose
-from course_lib.diagnosis.problems.fresh_shapes import Shape
-from course_lib.diagnosis.problems.problem import Problem
-from course_lib.diagnosis.problems.products import NarrowProduct, Product, RegisterProduct
+from course_lib.diagnosis.problems.problem import Problem, Shape
+from course_lib.diagnosis.problems.products import (
+    NarrowProduct,
+    Product,
+    RegisterProduct,
+    Sum,
+    Transpose,
+)
 from course_lib.diagnosis.problems.scan import Scan
 from course_lib.registry import entry_checks as entries
 from course_lib.registry.entry_checks import axes as _axes

@@ -16,11 +16,10 @@ import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit, Function
 from course_lib.diagnosis.repair.schemata import schemata
-from course_lib.diagnosis.source.nodes import flat, root_name
-from course_lib.diagnosis.source.tree import walk
+from course_lib.diagnosis.source.tree import flat, root_name, walk
 from course_lib.emulator import Budget, Kernel
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.options import EmulationOptions, LaunchShape
 from course_lib.emulator.run import LANES_AT_ONCE
 from course_lib.emulator.unwatched import run_unwatched, typing_for

@@ -21,7 +21,9 @@ from course_lib.diagnosis.provenance.facts import (
     MISSING,
     MOVED,
     ONLY,
+    OTHER,
     READS_OTHER,
+    SAME,
     SCATTERED,
     SURPLUS,
     TIMES,
@@ -29,9 +31,9 @@ from course_lib.diagnosis.provenance.facts import (
     Fact,
     facts_of,
 )
-from course_lib.diagnosis.provenance.forms import OTHER, SAME
 from course_lib.diagnosis.provenance.tables import Experiment
-from course_lib.diagnosis.source.nodes import (
+from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.source.tree import (
     BLOCK,
     THREAD,
     flat,
@@ -44,7 +46,6 @@ from course_lib.diagnosis.source.nodes import (
     root_name,
     variables_in,
 )
-from course_lib.diagnosis.source.source import Source
 from course_lib.wording.sentences import Line
 
 Statement = ast.Assign | ast.AugAssign | ast.AnnAssign

@@ -31,8 +31,8 @@ from course_lib.diagnosis.provenance.facts import (
     Fact,
     SumTerms,
 )
-from course_lib.diagnosis.source.nodes import is_constant
 from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.source.tree import is_constant
 from course_lib.wording.sentences import Sentence, say
 from course_lib.wording.words import element, joined
 

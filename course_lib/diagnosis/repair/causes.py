@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.repair.edit import Edit, Function
-from course_lib.diagnosis.source.nodes import (
+from course_lib.diagnosis.source.tree import (
     names_bound,
     names_in,
     names_read,
+    node_at,
     root_name,
     variables_in,
 )
-from course_lib.diagnosis.source.tree import node_at
 
 INDEX, TEST, LOOP = "wrong-index", "wrong-bounds-check", "wrong-loop-bound"
 SUM, MASK, FORMULA = "accumulator-error", "missing-mask", "wrong-formula"
@@ -37,6 +37,7 @@ OF_KIND = {
     "larger or smaller": FORMULA,
     "else missing": MASK,
     "narrow type": "index-overflow",
+    "field": "hardcoded-answer",
 }
 OF_A_FORMULA = ("operator", "surplus", "turned", "brackets")
 MOVES = ("in the loop", "behind the loop", "before the loop", "left out")
@@ -165,6 +166,9 @@ def _of_assigned(
         return LOOP
     names = _worked_out_from(edit.tree, own)
     used_as = {code for code, part in _uses(edit.tree) if variables_in(part) & names}
+    returned = [n.value for n in ast.walk(edit.tree) if isinstance(n, ast.Return) and n.value]
+    if any(variables_in(value) & names for value in returned):
+        used_as -= {TEST}  # it is a number that counts, and is tested as well
     for code in (INDEX, LOOP, TEST):
         if code in used_as:
             return code

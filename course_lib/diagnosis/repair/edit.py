@@ -9,8 +9,7 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any
 
-from course_lib.diagnosis.source.nodes import names_bound, names_read
-from course_lib.diagnosis.source.tree import Path, copy_of, node_at
+from course_lib.diagnosis.source.tree import Path, copy_of, names_bound, names_read, node_at
 from course_lib.emulator import Kernel
 
 Function = ast.FunctionDef | ast.Lambda

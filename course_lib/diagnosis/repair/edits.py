@@ -1,39 +1,153 @@
-"""Every small change to a kernel: another name, number, operator, comparison, index, statement."""
+"""The same change in several places: on both axes, in all comparisons, in all loads of an array."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import ast
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
 
 from course_lib.diagnosis.repair.edit import Edit
-from course_lib.diagnosis.repair.exchanges import (
+from course_lib.diagnosis.repair.expressions import COMPARISONS, of_expressions
+from course_lib.diagnosis.repair.ingredients import Ingredients, expression
+from course_lib.diagnosis.repair.plain import of_plain_expressions
+from course_lib.diagnosis.repair.statements import (
     arguments_exchanged,
     indices_exchanged,
     names_exchanged,
+    of_statements,
     registers_exchanged,
     targets_exchanged,
 )
-from course_lib.diagnosis.repair.expressions import of_expressions
-from course_lib.diagnosis.repair.ingredients import Ingredients
-from course_lib.diagnosis.repair.statements import of_statements
-from course_lib.diagnosis.repair.together import (
-    alike_comparisons,
-    alike_numbers,
-    both_indices_off,
-    guarded_loads,
-    on_both_axes,
-)
-from course_lib.diagnosis.source.nodes import names_bound, names_read
-from course_lib.emulator.inference.typings import Typing
+from course_lib.diagnosis.source.tree import Path, names_bound, names_read
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
+
+
+def on_both_axes(function: Ingredients) -> Iterator[Edit]:
+    """What two neighbours lack that are worked out one after the other, as a row and a column:
+    the place of the block, or a factor."""
+    values = [
+        (node, path)
+        for node, path in function.nodes
+        if path and isinstance(node, ast.expr) and _is_a_whole_value(function, node, path)
+    ]
+    lacking = list(_lacking_on_both_axes(function))
+    for (one, here), (two, there) in pairwise(values):
+        if here[:-2] != there[:-2] and len(here) != len(there):
+            continue
+        for kind, first, second in lacking:
+            new = {
+                here: expression(first.format(ast.unparse(one))),
+                there: expression(second.format(ast.unparse(two))),
+            }
+            yield function.values(kind, 3, new, function.line(here))
+
+
+def both_indices_off(function: Ingredients) -> Iterator[Edit]:
+    """Both indices of an element one further or one less far, as by the width of a halo."""
+    for node, path in function.nodes:
+        if not isinstance(node, ast.Tuple) or len(node.elts) != 2 or path[-1][0] != "slice":
+            continue
+        if not any(isinstance(index, ast.Slice | ast.Starred) for index in node.elts):
+            for sign in "+-":
+                new: dict[Path, ast.expr] = {
+                    (*path, ("elts", number)): expression(f"({ast.unparse(index)}) {sign} 1")
+                    for number, index in enumerate(node.elts)
+                }
+                yield function.values("off by one", 2, new, function.line(path))
+
+
+def _lacking_on_both_axes(function: Ingredients) -> Iterator[tuple[str, str, str]]:
+    """The kind of a change, and what it makes of two expressions, with `{}` in their place."""
+    cuda, sides = function.cuda, function.sides
+    for side in sides:
+        yield "factor", f"({{}}) * {side}", f"({{}}) * {side}"
+    for given in ("", *sides) if cuda else ():
+        for axes in ("xy", "yx"):
+            first, second = (
+                f"({{}}) + {cuda}.blockIdx.{axis} * {given or f'{cuda}.blockDim.{axis}'}"
+                for axis in axes
+            )
+            yield "block", first, second
+
+
+def _is_a_whole_value(function: Ingredients, node: ast.expr, path: Path) -> bool:
+    """Is it what a whole variable is set to, alone or as one of several?"""
+    if path[-1][0] == "elts":
+        path = path[:-1]
+    is_set = path[-1][0] == "value" and isinstance(function.at[path[:-1]], ast.Assign)
+    return is_set and function.is_whole(node)
+
+
+def alike_comparisons(function: Ingredients) -> Iterator[Edit]:
+    """All comparisons with the same sign."""
+    groups: dict[type[ast.cmpop], dict[Path, ast.Compare]] = defaultdict(dict)
+    for node, path in function.nodes:
+        if isinstance(node, ast.Compare) and len(node.ops) == 1:
+            groups[type(node.ops[0])][path] = node
+    for usual, written in groups.items():
+        for other in COMPARISONS if len(written) > 1 else ():
+            if other is not usual:
+                new: dict[Path, ast.expr] = {
+                    path: ast.Compare(node.left, [other()], node.comparators)
+                    for path, node in written.items()
+                }
+                yield function.values("comparison", 2, new, function.line(next(iter(new))))
+
+
+def alike_numbers(function: Ingredients) -> Iterator[Edit]:
+    """A number one more or one less wherever it stands in a test and what hangs on it."""
+    for node, path in function.nodes:
+        if not isinstance(node, ast.If):
+            continue
+        groups: dict[int, list[Path]] = defaultdict(list)
+        for inner, below in function.nodes:
+            if below[: len(path)] == path and isinstance(inner, ast.Constant):
+                if type(inner.value) is int and function.is_read(inner, below):
+                    groups[inner.value].append(below)
+        for number, places in groups.items():
+            for other in (number - 1, number + 1) if len(places) > 1 else ():
+                new: dict[Path, ast.expr] = {place: ast.Constant(other) for place in places}
+                yield function.values("number", 2, new, function.line(places[0]))
+
+
+def guarded_loads(function: Ingredients) -> Iterator[Edit]:
+    """`A[i, j]` only where there is one, else 0: each by itself, all, and all of one array."""
+    groups: dict[str, dict[Path, ast.expr]] = defaultdict(dict)
+    for node, path in function.nodes:
+        match node:
+            case ast.Subscript(value=ast.Name(id=array), ctx=ast.Load()):
+                pass
+            case _:
+                continue
+        tests = function.tests_of_indices(node)
+        is_assigned = isinstance(function.at[path[:-1]], ast.Assign)
+        if tests and is_assigned and T.is_float(function.kind_of(node)):
+            guarded = ast.IfExp(expression(" and ".join(tests)), node, ast.Constant(0.0))
+            groups["all"][path] = groups[array][path] = guarded
+            yield function.value("guard missing", 2, path, guarded)
+    for new in groups.values():
+        if len(new) > 1:
+            yield function.values("guard missing", 3, new, function.line(next(iter(new))))
+
+
+# --- Every small change to a kernel: another name, number, operator, comparison, index, -----------
 
 
 def edits_of(
-    typing: Typing, constants: Sequence[str], given: Collection[str], numbers: Sequence[int] = ()
+    typing: Typing,
+    constants: Sequence[str],
+    given: Collection[str],
+    numbers: Sequence[int] = (),
+    fields: Sequence[str] = (),
 ) -> list[Edit]:
     """Every small change to one function, but for lines that stand where every student is given
-    them; `numbers` may stand in place of its own."""
-    function = Ingredients(typing, constants, numbers)
+    them; of a plain function, `numbers` may stand in place of its own, and `fields` of records."""
+    function = Ingredients(typing, constants, numbers, fields)
     found = [
         *of_expressions(function),
+        *(of_plain_expressions(function) if numbers else ()),
         *of_statements(function),
         *registers_exchanged(function, [()], 2),
         *on_both_axes(function),

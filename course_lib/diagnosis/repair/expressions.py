@@ -12,8 +12,7 @@ import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
-from course_lib.diagnosis.source.nodes import names_bound, names_read
-from course_lib.diagnosis.source.tree import Path, copy_of
+from course_lib.diagnosis.source.tree import Path, copy_of, names_bound, names_read
 from course_lib.emulator.language import types as T
 
 COMPARISONS = (ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq)

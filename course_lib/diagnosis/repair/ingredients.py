@@ -8,10 +8,9 @@ from functools import cached_property
 from math import prod
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
-from course_lib.diagnosis.source.nodes import indices_of, names_bound, names_read
-from course_lib.diagnosis.source.tree import Path, walk
-from course_lib.emulator.inference.typings import Typing
+from course_lib.diagnosis.source.tree import Path, indices_of, names_bound, names_read, walk
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
 
 REGISTERS = ("threadIdx", "blockIdx", "blockDim", "gridDim")
 
@@ -23,6 +22,7 @@ class Ingredients:
         typing: of the function.
         constants: the whole numbers around the function that it names.
         more: numbers that are not in the text, and may be meant.
+        fields: those of the records that a plain function is given, as texts: "device.warp_size".
 
     Attributes:
         nodes: of the function, each with the way to it, in the order of the text.
@@ -35,10 +35,16 @@ class Ingredients:
         cuda: what the text calls the module `cuda`; "" if it does not name it.
     """
 
-    def __init__(self, typing: Typing, constants: Sequence[str], more: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        typing: Typing,
+        constants: Sequence[str],
+        more: Sequence[int] = (),
+        fields: Sequence[str] = (),
+    ) -> None:
         tree, parameters = typing.kernel.tree, typing.kernel.parameters
         assert isinstance(tree, ast.FunctionDef)
-        self.tree, self.typing, self.more = tree, typing, more
+        self.tree, self.typing, self.more, self.fields = tree, typing, more, fields
         self.constants = frozenset(constants)
         self.nodes = list(walk(tree))
         self.at = {path: node for node, path in self.nodes}
@@ -69,6 +75,12 @@ class Ingredients:
             if isinstance(node, ast.Constant) and type(node.value) is int and node.value > 2
         }
         return [*sorted(self.constants), *sorted(numbers)]
+
+    @cached_property
+    def unnamed_fields(self) -> list[str]:
+        """The fields of records that stand nowhere in the text."""
+        named = {ast.unparse(node) for node, _ in self.nodes if isinstance(node, ast.Attribute)}
+        return [field for field in self.fields if field not in named]
 
     @cached_property
     def names_two(self) -> bool:

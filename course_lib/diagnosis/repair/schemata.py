@@ -14,11 +14,10 @@ from dataclasses import replace
 from typing import Any
 
 from course_lib.diagnosis.repair.edit import Edit, Function, StatementEdit
-from course_lib.diagnosis.source.nodes import names_read
-from course_lib.diagnosis.source.tree import Path, copy_of
+from course_lib.diagnosis.source.tree import Path, copy_of, names_read
 from course_lib.emulator import Kernel
-from course_lib.emulator.functions.choice import CHOOSE
 from course_lib.emulator.language.names import Reference
+from course_lib.emulator.machine.choice import CHOOSE
 
 MOST_AT_ONCE = 31  # a call has at most 64 arguments
 _CHOOSE, _BLOCK, _TURNS = "<choose>", "<blockIdx>", "<turns>"

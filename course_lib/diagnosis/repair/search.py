@@ -27,7 +27,7 @@ from course_lib.diagnosis.repair.schemata import schemata
 from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.budget import BudgetExceeded
-from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.options import EmulationOptions, LaunchShape
 from course_lib.emulator.unwatched import OutsideNotes, run_unwatched, typing_for
 from course_lib.task_context import CALLER

@@ -39,6 +39,13 @@ SAYS = {
     "turned": ("the two sides of {text} exchanged", "Which side comes first?"),
     "brackets": ("other brackets in {text}", "In which order is {text} worked out?"),
     "rounding": ("{text} rounded the other way", "What if it does not divide?"),
+    "unit": ("{text} rounded up to whole units", "In which steps is {text} handed out?"),
+    "end": ("the other one of min and max in {text}", "Which of these values counts?"),
+    "value missing": ("one more value beside those of {text}", "What else counts here?"),
+    "field": (
+        "what each call has of its own in place of {text}",
+        "For which calls is {text} the right number?",
+    ),
     "call left out": ("{text} without its call", "What does this call do to its argument?"),
     "narrow type": (
         "a type that holds larger numbers in place of that of {text}",

@@ -1,6 +1,6 @@
 """The functions that a kernel may call: what type each gives, and what it does on lanes.
 
 Owns: `cuda`, `math`, the builtins, and the twins of `course_lib.intrinsics`.
-May import: `budget`, `errors`, `language`, `state`.
-Start with: `intrinsics`, whose tables the others fill; `runner` is the machine to them.
+May import: `budget`, `errors`, `language`, `machine`, `state`.
+Start with: `elementwise`, then `math_functions`; all fill the tables of `language.intrinsics`.
 """

@@ -1,4 +1,4 @@
-"""`cuda.shared.array` and `cuda.local.array`."""
+"""`cuda.shared.array`, `cuda.local.array`, and the methods of whole arrays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Intrinsic,
@@ -20,9 +21,9 @@ from course_lib.emulator.functions.intrinsics import (
     need,
     supported,
 )
-from course_lib.emulator.functions.runner import Runner
-from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.operators import negation_type
+from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.indices import seen_as, seen_wider_or_narrower
 from course_lib.emulator.state.memory import ArrayView, contiguous_strides
 from course_lib.wording.sentences import say
@@ -92,7 +93,7 @@ def _make_array(space: str) -> Intrinsic:
         need(space == "shared" or 0 not in sizes, "an array has at least one element")
         return typed
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> ArrayView:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> ArrayView:
         kind = machine.typing.types[node]
         assert isinstance(kind, T.ArrayType)
         shape = machine.typing.layouts[node]
@@ -115,7 +116,7 @@ def _target_name(statement: ast.stmt | None) -> str | None:
     return None
 
 
-def _alignment(machine: Runner, node: ast.Call) -> int:
+def _alignment(machine: Machine, node: ast.Call) -> int:
     """The alignment that the call asks for, in bytes; 1 if it asks for none."""
     by_name = [each.value for each in node.keywords if each.arg == "alignment"]
     given = [machine.evaluate(each) for each in node.args[2:] or by_name]
@@ -262,7 +263,7 @@ def start_of(name: str, dtype: np.dtype, is_python: bool) -> object:
     if is_python:
         return 0
     if dtype.kind in "iub":
-        kind = T.FLOAT64 if name in ("mean", "var", "std") else T.negation_type(dtype)
+        kind = T.FLOAT64 if name in ("mean", "var", "std") else negation_type(dtype)
     else:
         kind = dtype
     return kind.type(1 if name == "prod" else 0)
@@ -277,7 +278,7 @@ def view_as(dtype: np.dtype, is_array: bool) -> Intrinsic:
     return Intrinsic(_typed_before, lambda machine, node, values: values[0].view(dtype))
 
 
-def _view(array: ArrayView, dtype: np.dtype, machine: Runner, node: ast.Call) -> ArrayView:
+def _view(array: ArrayView, dtype: np.dtype, machine: Machine, node: ast.Call) -> ArrayView:
     now, wanted = array.allocation.dtype.itemsize, dtype.itemsize
     if now == wanted:
         return seen_as(array, dtype)
@@ -296,7 +297,7 @@ def _view(array: ArrayView, dtype: np.dtype, machine: Runner, node: ast.Call) ->
 
 
 def _reshaped(
-    array: ArrayView, lengths: Sequence[Any], machine: Runner, node: ast.Call
+    array: ArrayView, lengths: Sequence[Any], machine: Machine, node: ast.Call
 ) -> ArrayView:
     """An array that lies row after row, under another shape; a length of -1 follows from the rest.
 
@@ -325,7 +326,7 @@ def _reshaped(
     return replace(array, shape=tuple(shape), strides=strides[: len(shape)])
 
 
-def _end(machine: Runner, wrong: Any, what: str, node: ast.Call) -> None:
+def _end(machine: Machine, wrong: Any, what: str, node: ast.Call) -> None:
     """Those of the active lanes for which it is `wrong` raise an exception."""
     failed = machine.active.where(wrong)
     if not failed.empty:
@@ -338,6 +339,5 @@ def _typed_before(*_: object) -> Typed:
 
 
 RESHAPE = Intrinsic(
-    _typed_before,
-    lambda machine, node, values: _reshaped(values[0], values[1:], machine, node),
+    _typed_before, lambda machine, node, values: _reshaped(values[0], values[1:], machine, node)
 )

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Intrinsic,
@@ -17,8 +18,8 @@ from course_lib.emulator.functions.intrinsics import (
     need,
     supported,
 )
-from course_lib.emulator.functions.runner import AtomicUpdate, Runner
-from course_lib.emulator.language import types as T
+from course_lib.emulator.machine.events import AtomicUpdate
+from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.memory import ArrayView
 from course_lib.wording.sentences import say
@@ -60,8 +61,8 @@ def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], 
 
 def _atomic(
     combine: Callable[[Any, Any], Any], operands: int = 1
-) -> Callable[[Runner, ast.Call, list[Any]], Value]:
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+) -> Callable[[Machine, ast.Call, list[Any]], Value]:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         given = values[2 : 2 + operands]
         unlike_numpy = combine in _LEAVES_OUT_NAN and np.any(np.isnan(given[0]))
         chosen = _LEAVES_OUT_NAN[combine] if unlike_numpy else combine
@@ -71,7 +72,7 @@ def _atomic(
 
 
 def _update(
-    machine: Runner,
+    machine: Machine,
     node: ast.Call,
     view: ArrayView,
     index: Value | tuple[Any, ...],
@@ -143,7 +144,7 @@ def _compare_and_swap_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return typed
 
 
-def _compare_and_swap(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _compare_and_swap(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     return _update(machine, node, values[0], np.int64(0), values[1:], _swap_if_equal)
 
 

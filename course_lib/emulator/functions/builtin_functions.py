@@ -1,10 +1,9 @@
-"""What a loop may go over: its items, their type, and how many there are; zip and enumerate."""
+"""Python's own functions: what a loop may go over, casts, lengths, extremes, prints."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NoReturn
 
@@ -12,23 +11,23 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_LEAVES
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.functions.elementwise import elementwise, unified
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Intrinsic,
     Keywords,
     Typed,
-    elementwise,
     need,
     scalars,
     supported,
-    unified,
 )
-from course_lib.emulator.functions.runner import Runner
-from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.operators import arithmetic_type
+from course_lib.emulator.machine.machine import Machine
+from course_lib.emulator.machine.statements import ItemsInTurn, items_of
 from course_lib.emulator.state.lanes import Value, spread
-from course_lib.emulator.state.memory import ArrayView
 from course_lib.wording.sentences import Capital, say
 
 
@@ -58,36 +57,6 @@ def item_type(kind: T.Type) -> T.Type:
     raise T.TypingError(say("there is no loop over {type}", type=kind))
 
 
-@dataclass(frozen=True)
-class ItemsInTurn:
-    """What a loop takes out one by one, as long as all lanes are at the same place.
-
-    Attributes:
-        count: how many there are, perhaps another number for each lane; None if there is no end.
-        item: the one at a place, for the lanes that are active then.
-    """
-
-    count: Value | None
-    item: Callable[[Runner, int], Any]
-
-
-def items_of(machine: Runner, kind: T.Type, value: Any) -> ItemsInTurn:
-    """The items of a value of this type."""
-    if isinstance(kind, T.RangeType):
-        start, stop, step = value
-        runs = np.where(step > 0, start < stop, (step < 0) & (start > stop))
-        number = (stop - start - np.sign(step)) // np.where(step == 0, step.dtype.type(1), step) + 1
-        count = np.where(runs, number, 0)[()]
-        return ItemsInTurn(count, lambda _, place: start + start.dtype.type(place) * step)
-    if isinstance(kind, T.TupleType):
-        return ItemsInTurn(np.int64(len(value)), lambda _, place: value[place])
-    if isinstance(kind, T.ZipType):
-        items: ItemsInTurn = value
-        return items
-    view: ArrayView = value
-    return ItemsInTurn(view.shape[0], lambda machine, place: machine.array_item(view, place))
-
-
 def _zip_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(not keywords, "takes no keyword arguments here")
     kinds = tuple(each.type for each in arguments)
@@ -96,7 +65,7 @@ def _zip_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.ZipType(kinds))
 
 
-def _zip(machine: Runner, node: ast.Call, values: list[Any]) -> ItemsInTurn:
+def _zip(machine: Machine, node: ast.Call, values: list[Any]) -> ItemsInTurn:
     parts = [
         items_of(machine, machine.typing.types[argument], value)
         for argument, value in zip(node.args, values, strict=True)
@@ -123,7 +92,7 @@ def _enumerate_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.ZipType((T.RangeType(T.INT64), arguments[0].type)))
 
 
-def _enumerate(machine: Runner, node: ast.Call, values: list[Any]) -> ItemsInTurn:
+def _enumerate(machine: Machine, node: ast.Call, values: list[Any]) -> ItemsInTurn:
     first = machine.convert(values[1], T.INT64) if len(values) > 1 else np.int64(0)
     counter = ItemsInTurn(None, lambda _, place: first + np.int64(place))
     return _together([counter, items_of(machine, machine.typing.types[node.args[0]], values[0])])
@@ -189,7 +158,7 @@ def _unroll_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.TupleType((T.INT64,) * int(count)))  # type: ignore[arg-type]
 
 
-def _unroll(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[np.int64, ...]:
+def _unroll(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[np.int64, ...]:
     """The loop's numbers, as a tuple: a loop over one counts no branches, as there are none."""
     return tuple(np.int64(i) for i in range(int(values[0])))
 
@@ -208,7 +177,7 @@ def _range_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.RangeType(T.UINT64 if unsigned else T.INT64))
 
 
-def _range(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value, Value]:
+def _range(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value, Value]:
     dtype = machine.typing.types[node].dtype  # type: ignore[union-attr]
     whole = [machine.convert(value, dtype) for value in values]
     if len(whole) == 1:
@@ -225,7 +194,7 @@ def _cast_builtin(choose: Callable[[np.dtype], np.dtype], complex_too: bool = Fa
         supported(not spread, "takes a number here", "Write the comparison that is meant.")
         return Typed(choose(scalars(arguments, 1, complex_too=complex_too)[0]))
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         result: Value = machine.convert(values[0], machine.typing.types[node])
         return result
 
@@ -252,7 +221,7 @@ def _float_of(text: object) -> np.float64 | None:
         return None
 
 
-def _float(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _float(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     number = _float_of(values[0])
     result: Value = machine.convert(
         values[0] if number is None else number, machine.typing.types[node]
@@ -276,7 +245,7 @@ def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.INT64)
 
 
-def _len(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _len(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     value = values[0]
     return np.int64(len(value)) if isinstance(value, tuple) else value.shape[0]
 
@@ -295,7 +264,7 @@ def _print_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.Static(None))
 
 
-def _print(machine: Runner, node: ast.Call, values: list[Any]) -> None:
+def _print(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     """A line for every active lane, up to the budget."""
     most = machine.budget.printed_lines
     if not most:
@@ -355,7 +324,7 @@ def _extreme(function: Callable[[Any, Any], Any]) -> Intrinsic:
         assert isinstance(kind, T.TupleType)
         return of_numbers.typing([Typed(item) for item in kind.items], keywords)
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         items = values[0] if len(values) == 1 else values
         result: Value = of_numbers.run(machine, node, list(items))
         return result
@@ -375,7 +344,7 @@ def _round_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.INT64 if len(kinds) == 1 else kinds[0])
 
 
-def _round(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _round(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     kind = machine.typing.types[node]
     if len(values) == 1:
         result: Value = machine.convert(np.round(values[0], 0), kind)
@@ -418,11 +387,11 @@ INTRINSICS["builtins.round"] = Intrinsic(_round_typing, _round)
 
 def _divmod_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     left, right = scalars(arguments, 2)
-    return Typed(T.TupleType((T.arithmetic_type(left, right),) * 2))
+    return Typed(T.TupleType((arithmetic_type(left, right),) * 2))
 
 
-def _divmod(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
-    common = T.arithmetic_type(values[0].dtype, values[1].dtype)
+def _divmod(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+    common = arithmetic_type(values[0].dtype, values[1].dtype)
     left, right = (machine.convert(value, common) for value in values)
     return left // right, left % right
 

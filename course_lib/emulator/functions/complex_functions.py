@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.functions.elementwise import elementwise
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Intrinsic,
     Keywords,
     Typed,
-    elementwise,
     need,
     scalars,
 )
-from course_lib.emulator.functions.runner import Runner
-from course_lib.emulator.language import types as T
+from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import Value
 from course_lib.wording.sentences import say
 
@@ -31,7 +31,7 @@ def _complex_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.COMPLEX64 if single else T.COMPLEX128)
 
 
-def _complex(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _complex(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     kind = machine.typing.types[node]
     assert isinstance(kind, np.dtype)
     if len(values) == 1:
@@ -57,9 +57,7 @@ def _complex_of(kinds: list[np.dtype]) -> np.dtype:
     return T.COMPLEX64 if small else T.COMPLEX128
 
 
-def _only_complex(
-    result: Callable[[np.dtype], np.dtype],
-) -> Callable[[list[np.dtype]], np.dtype]:
+def _only_complex(result: Callable[[np.dtype], np.dtype]) -> Callable[[list[np.dtype]], np.dtype]:
     def of(kinds: list[np.dtype]) -> np.dtype:
         message = say("takes a complex number, not {type}; complex(…) makes one", type=kinds[0])
         need(T.is_complex(kinds[0]), message)
@@ -68,44 +66,24 @@ def _only_complex(
     return of
 
 
-def _same(kinds: list[np.dtype]) -> np.dtype:
-    return kinds[0]
-
-
-_OF_ANY_NUMBER: dict[str, Callable[[Any], Any]] = {
-    "acos": np.arccos,
-    "asin": np.arcsin,
-    "asinh": np.arcsinh,
-    "atan": np.arctan,
-    "atanh": np.arctanh,
-    "cos": np.cos,
-    "exp": np.exp,
-    "sin": np.sin,
-    "sqrt": np.sqrt,
-    "tan": np.tan,
-}
-# Numba computes some of these in double precision only.
-_WIDE: dict[str, Callable[[Any], Any]] = {
-    "acosh": np.arccosh,
-    "log10": np.log10,
-    "tanh": np.tanh,
-}
-for _name, _function in _OF_ANY_NUMBER.items():
-    INTRINSICS[f"cmath.{_name}"] = elementwise(_function, _complex_of, flops=1, complex_too=True)
-for _name, _function in _WIDE.items():
+for _name in "acos asin asinh atan atanh cos exp sin sqrt tan".split():
     INTRINSICS[f"cmath.{_name}"] = elementwise(
-        _function, _only_complex(lambda kind: T.COMPLEX128), flops=1, complex_too=True
+        getattr(np, _name), _complex_of, flops=1, complex_too=True
     )
-for _name, _function in {"cosh": np.cosh, "sinh": np.sinh}.items():
+for _name in ("acosh", "log10", "tanh"):  # Numba computes them in double precision only
     INTRINSICS[f"cmath.{_name}"] = elementwise(
-        _function, _only_complex(lambda kind: kind), flops=1, complex_too=True
+        getattr(np, _name), _only_complex(lambda kind: T.COMPLEX128), flops=1, complex_too=True
+    )
+for _name in ("cosh", "sinh"):
+    INTRINSICS[f"cmath.{_name}"] = elementwise(
+        getattr(np, _name), _only_complex(lambda kind: kind), flops=1, complex_too=True
     )
 INTRINSICS["cmath.phase"] = elementwise(
-    np.angle, _only_complex(T.part_type), _same, flops=1, complex_too=True
+    np.angle, _only_complex(T.part_type), lambda kinds: kinds[0], flops=1, complex_too=True
 )
-for _name, _function in {"isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite}.items():
+for _name in ("isnan", "isinf", "isfinite"):
     INTRINSICS[f"cmath.{_name}"] = elementwise(
-        _function, lambda kinds: T.BOOL, _complex_of, complex_too=True
+        getattr(np, _name), lambda kinds: T.BOOL, _complex_of, complex_too=True
     )
 
 
@@ -116,7 +94,7 @@ def _log_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.COMPLEX128 if T.COMPLEX128 in widest else T.COMPLEX64)
 
 
-def _log(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _log(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     kind = machine.typing.types[node]
     assert isinstance(kind, np.dtype)
     machine.count_flops(node, kind, len(values))
@@ -130,7 +108,7 @@ def _polar_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.TupleType((part, part)))
 
 
-def _polar(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+def _polar(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
     machine.count_flops(node, values[0].dtype, 2)
     return np.abs(values[0]), np.angle(values[0])[()]
 
@@ -141,7 +119,7 @@ def _rect_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.COMPLEX64 if kinds == [T.FLOAT32, T.FLOAT32] else T.COMPLEX128)
 
 
-def _rect(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _rect(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     kind = machine.typing.types[node]
     assert isinstance(kind, np.dtype)
     radius, angle = (machine.convert(value, T.part_type(kind)) for value in values)
@@ -185,7 +163,7 @@ def _bit_count_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(kind)
 
 
-def _bit_count(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _bit_count(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     unsigned = values[0].view(np.dtype(f"u{values[0].dtype.itemsize}"))
     counted: Value = machine.convert(np.bitwise_count(unsigned), values[0].dtype)
     return counted

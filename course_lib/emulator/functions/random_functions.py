@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Intrinsic,
@@ -20,8 +21,7 @@ from course_lib.emulator.functions.intrinsics import (
     Typed,
     need,
 )
-from course_lib.emulator.functions.runner import Runner
-from course_lib.emulator.language import types as T
+from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import Value
 
 # The two words of a generator's state, as numba.cuda.random lays them out.
@@ -45,14 +45,14 @@ def advance(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return after, drawn
 
 
-def _uniform(machine: Runner, values: list[Any], dtype: np.dtype) -> Value:
+def _uniform(machine: Machine, values: list[Any], dtype: np.dtype) -> Value:
     """Numbers from 0 to below 1, one for each active lane."""
     states, index = values
     bits = machine.unit.replace(states, [index], advance, machine.active, machine.line)
     return ((bits >> np.uint64(11)) * np.float64(_TO_UNIT)).astype(dtype)
 
 
-def _normal(machine: Runner, values: list[Any], dtype: np.dtype) -> Value:
+def _normal(machine: Machine, values: list[Any], dtype: np.dtype) -> Value:
     """Normally distributed numbers, by Box and Muller's transform of two uniform ones.
 
     Numba draws the two as float32, also for a float64 result.
@@ -72,7 +72,7 @@ def _generator(draw: Callable[[Any, list[Any], np.dtype], Value], dtype: np.dtyp
         need(T.is_integer(index), "the index must be an integer")
         return Typed(dtype)
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         return draw(machine, values, dtype)
 
     return Intrinsic(typing, run)

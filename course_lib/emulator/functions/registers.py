@@ -1,4 +1,4 @@
-"""The special registers, such as `cuda.threadIdx.x`, and where a thread is in the whole grid."""
+"""The special registers, such as `cuda.threadIdx.x`, and the vector types."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     ATTRIBUTES,
     INTRINSICS,
     Arguments,
@@ -18,15 +19,14 @@ from course_lib.emulator.functions.intrinsics import (
     Typed,
     need,
 )
-from course_lib.emulator.functions.runner import Runner
-from course_lib.emulator.language import types as T
+from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import WARP_SIZE, Value
 from course_lib.wording.sentences import say
 
 _AXES = {"x": 2, "y": 1, "z": 0}
 
 
-def _register(path: str, read: Callable[[Runner], Value]) -> None:
+def _register(path: str, read: Callable[[Machine], Value]) -> None:
     ATTRIBUTES[f"numba.cuda.{path}"] = Attribute(T.INT32, read)
 
 
@@ -41,7 +41,7 @@ for _name, _axis in _AXES.items():
     _register_axis(_name, _axis)
 
 
-def _lane(machine: Runner) -> Value:
+def _lane(machine: Machine) -> Value:
     return (machine.space.thread_in_block % WARP_SIZE).astype(np.int32)
 
 
@@ -59,22 +59,22 @@ def _grid_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 
 
 def _per_axis(
-    one: Callable[[Runner, int], Value],
-) -> Callable[[Runner, ast.Call, list[Any]], Any]:
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Any:
+    one: Callable[[Machine, int], Value],
+) -> Callable[[Machine, ast.Call, list[Any]], Any]:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Any:
         axes = [one(machine, axis) for axis in (2, 1, 0)[: int(values[0])]]
         return axes[0] if len(axes) == 1 else tuple(axes)
 
     return run
 
 
-def _grid_axis(machine: Runner, axis: int) -> Value:
+def _grid_axis(machine: Machine, axis: int) -> Value:
     space = machine.space
     block = space.block_index[axis].astype(np.int64)
     return block * np.int64(space.threads[axis]) + space.thread_index[axis]
 
 
-def _gridsize_axis(machine: Runner, axis: int) -> Value:
+def _gridsize_axis(machine: Machine, axis: int) -> Value:
     return np.int64(machine.space.grid[axis] * machine.space.threads[axis])
 
 
@@ -109,7 +109,7 @@ def _constructor(kind: T.VectorType) -> Intrinsic:
         need(numbers == kind.size and not keywords, said)
         return Typed(kind)
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
         parts = [part for each in values for part in (each if isinstance(each, tuple) else [each])]
         return tuple(machine.convert(part, kind.dtype) for part in parts)
 

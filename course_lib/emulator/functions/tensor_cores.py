@@ -20,16 +20,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.intrinsics import (
-    INTRINSICS,
-    Arguments,
-    Intrinsic,
-    Keywords,
-    Typed,
-    elementwise,
-    need,
-)
-from course_lib.emulator.functions.runner import Runner
+from course_lib.emulator.functions.elementwise import elementwise
 from course_lib.emulator.functions.wide_functions import (
     HOME,
     need_arguments,
@@ -37,6 +28,15 @@ from course_lib.emulator.functions.wide_functions import (
     need_index,
 )
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
+    INTRINSICS,
+    Arguments,
+    Intrinsic,
+    Keywords,
+    Typed,
+    need,
+)
+from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.indices import elements_at_once
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value
 from course_lib.emulator.state.memory import poison
@@ -125,7 +125,7 @@ def sums_of(matrices: np.ndarray) -> np.ndarray:
 # -- whole warps ----------------------------------------------------------------------------------
 
 
-def _whole_warps(machine: Runner, node: ast.Call) -> np.ndarray:
+def _whole_warps(machine: Machine, node: ast.Call) -> np.ndarray:
     """Which warps take part; a finding if only a part of one does."""
     space, active = machine.space, machine.active
     if active.array is None and space.block_size % WARP_SIZE == 0:
@@ -138,7 +138,7 @@ def _whole_warps(machine: Runner, node: ast.Call) -> np.ndarray:
     return whole
 
 
-def _of_warps(machine: Runner, values: Sequence[Value], whole: np.ndarray) -> np.ndarray:
+def _of_warps(machine: Machine, values: Sequence[Value], whole: np.ndarray) -> np.ndarray:
     """Values of the lanes of whole warps, shape (values, warps, 32)."""
     space = machine.space
     rows = [
@@ -149,7 +149,7 @@ def _of_warps(machine: Runner, values: Sequence[Value], whole: np.ndarray) -> np
     return stacked if whole.all() else np.ascontiguousarray(stacked[:, whole])
 
 
-def _to_lanes(machine: Runner, rows: np.ndarray, whole: np.ndarray) -> tuple[Value, ...]:
+def _to_lanes(machine: Machine, rows: np.ndarray, whole: np.ndarray) -> tuple[Value, ...]:
     """The inverse; lanes of other warps get poison."""
     if not whole.all():
         everyone = np.full((len(rows), len(whole), WARP_SIZE), poison(rows.dtype), rows.dtype)
@@ -170,7 +170,7 @@ def _ldmatrix(count: int, transposed: bool) -> Intrinsic:
         need_index(arguments[1])
         return Typed(T.TupleType((T.UINT32,) * count))
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
         view, index = values
         if view.allocation.space != "shared":
             raise rejection("unsupported", "ldmatrix reads shared memory only.", node)
@@ -204,7 +204,7 @@ def dealt_out(rows: np.ndarray, count: int, transposed: bool) -> np.ndarray:
     return matrices.view(T.UINT32).reshape(len(rows), count, WARP_SIZE).swapaxes(0, 1)
 
 
-def _pointing(machine: Runner, whole: np.ndarray, lanes: int) -> Mask:
+def _pointing(machine: Machine, whole: np.ndarray, lanes: int) -> Mask:
     """The lanes that give an address: the first of each whole warp."""
     space = machine.space
     mask = machine.active
@@ -237,7 +237,7 @@ def _mma(k: int, numbers: FromWords, a_words: int, b_words: int) -> Intrinsic:
             )
         return Typed(_FOUR_SUMS)
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
         whole = _whole_warps(machine, node)
         if not whole.any():
             return (poison(T.FLOAT32),) * 4

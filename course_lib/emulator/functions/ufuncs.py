@@ -16,17 +16,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.emulator.functions.arrays import function_in_one_line
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.functions.elementwise import elementwise
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Intrinsic,
     Keywords,
     Typed,
-    elementwise,
     need,
     supported,
 )
-from course_lib.emulator.language import types as T
 from course_lib.wording.sentences import say
 
 _CHARACTERS = "?bBhHiIlLqQfdFD"  # of the types that Numba has loops for

@@ -1,4 +1,4 @@
-"""`cuda.syncthreads`, the fences, and `cuda.nanosleep`."""
+"""Barriers and fences, and how lanes of a warp see each other's values."""
 
 from __future__ import annotations
 
@@ -9,44 +9,39 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.functions.elementwise import elementwise
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Barrier,
     Intrinsic,
     Keywords,
     Typed,
-    elementwise,
+    giving,
     need,
     scalars,
     supported,
 )
-from course_lib.emulator.functions.runner import Runner
-from course_lib.emulator.language import types as T
+from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import WARP_SIZE, Value
 from course_lib.emulator.state.memory import poison
 from course_lib.wording.sentences import say
 
-
-def _nothing(low: int, high: int) -> Callable[[Arguments, Keywords], Typed]:
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        scalars(arguments, low, high)
-        return Typed(T.Static(None))
-
-    return typing
+NOTHING = T.Static(None)
 
 
-def _ignore(machine: Runner, node: ast.Call, values: list[Any]) -> None:
+def _ignore(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     """A fence orders what one thread does, and that is in order here; time does not pass.
 
     Nor does a barrier do more than make threads wait.
     """
 
 
-INTRINSICS["numba.cuda.syncthreads"] = Barrier(_nothing(0, 0), _ignore, _ignore)
+INTRINSICS["numba.cuda.syncthreads"] = Barrier(giving(NOTHING, 0), _ignore, _ignore)
 for _fence in ("threadfence", "threadfence_block", "threadfence_system"):
-    INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(_nothing(0, 0), _ignore)
-INTRINSICS["numba.cuda.nanosleep"] = Intrinsic(_nothing(1, 1), _ignore)
+    INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(giving(NOTHING, 0), _ignore)
+INTRINSICS["numba.cuda.nanosleep"] = Intrinsic(giving(NOTHING, 1), _ignore)
 
 
 # --- Functions in which the lanes of a warp, or the threads of a block, see each other's values ---
@@ -61,12 +56,12 @@ _LANE_BITS = np.uint64(1) << np.arange(WARP_SIZE, dtype=np.uint64)
 _ALL_LANES = np.uint64(2**WARP_SIZE - 1)
 
 
-def _rows(machine: Runner, value: Any, fill: object = 0) -> np.ndarray:
+def _rows(machine: Machine, value: Any, fill: object = 0) -> np.ndarray:
     """A value as one row of 32 lanes for every warp of the space."""
     return machine.space.warps_of(np.broadcast_to(value, machine.space.shape), fill)
 
 
-def _active_rows(machine: Runner) -> np.ndarray:
+def _active_rows(machine: Machine) -> np.ndarray:
     return machine.space.warps_of(machine.active.full_array, False)
 
 
@@ -96,7 +91,7 @@ class Meeting:
         return given
 
 
-def meet(machine: Runner, node: ast.Call, mask: Value) -> Meeting:
+def meet(machine: Machine, node: ast.Call, mask: Value) -> Meeting:
     """Who takes part; lanes that the mask names and that do not come are reported.
 
     A lane that has returned from the kernel need not come any more.
@@ -134,7 +129,7 @@ def _shuffle_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 def _shuffle(source: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Intrinsic:
     """A shuffle; `source` gives the lane to read from, of this lane and the last argument."""
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         dtype = machine.typing.types[node]
         assert isinstance(dtype, np.dtype)
         rows = _rows(machine, machine.convert(values[1], dtype))
@@ -174,16 +169,12 @@ INTRINSICS["numba.cuda.shfl_xor_sync"] = _shuffle(lambda lane, argument: lane ^ 
 def _vote(decide: Callable[[np.ndarray, np.ndarray], Any], result: np.dtype) -> Intrinsic:
     """A vote; `decide` gets, as bits for each lane, who votes with it and who of them says yes."""
 
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        scalars(arguments, 2)
-        return Typed(result)
-
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         groups = meet(machine, node, values[0]).groups()
         yes = _rows(machine, machine.truth(values[1]), False) @ _LANE_BITS
         return machine.space.from_warps(decide(groups, groups & yes[:, :, None]).astype(result))
 
-    return Intrinsic(typing, run)
+    return Intrinsic(giving(result, 2), run)
 
 
 def _as_register(bits: np.ndarray) -> np.ndarray:
@@ -202,13 +193,13 @@ def _activemask_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.UINT32)
 
 
-def _activemask(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _activemask(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     active = _active_rows(machine)
     bits = np.broadcast_to((active @ _LANE_BITS)[:, :, None], active.shape)
     return machine.space.from_warps(bits.astype(np.uint32))
 
 
-def _lanes_below(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _lanes_below(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     lane = (machine.space.thread_in_block % WARP_SIZE).astype(np.uint64)
     return ((np.uint64(1) << lane) - np.uint64(1)).astype(np.uint32)
 
@@ -218,7 +209,7 @@ INTRINSICS["numba.cuda.lanemask_lt"] = Intrinsic(_activemask_typing, _lanes_belo
 
 
 def _equal_lanes(
-    machine: Runner, node: ast.Call, values: list[Any]
+    machine: Machine, node: ast.Call, values: list[Any]
 ) -> tuple[np.ndarray, np.ndarray]:
     """For each lane, as bits: who meets it, and which of them hold the same value."""
     rows, groups = _rows(machine, values[1]), meet(machine, node, values[0]).groups()
@@ -226,46 +217,33 @@ def _equal_lanes(
     return groups, groups & (same @ _LANE_BITS)
 
 
-def _match_any(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _match_any(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     _, same = _equal_lanes(machine, node, values)
     return machine.space.from_warps(_as_register(same))
 
 
-def _match_all(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
+def _match_all(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, Value]:
     groups, same = _equal_lanes(machine, node, values)
     agreed = same == groups
     bits = np.where(agreed, _as_register(groups), np.int32(0))
     return machine.space.from_warps(bits), machine.space.from_warps(agreed)
 
 
-def _match_typing(result: T.Type) -> Callable[[Arguments, Keywords], Typed]:
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        scalars(arguments, 2)
-        return Typed(result)
-
-    return typing
-
-
-INTRINSICS["numba.cuda.match_any_sync"] = Intrinsic(_match_typing(T.INT32), _match_any)
+INTRINSICS["numba.cuda.match_any_sync"] = Intrinsic(giving(T.INT32, 2), _match_any)
 INTRINSICS["numba.cuda.match_all_sync"] = Intrinsic(
-    _match_typing(T.TupleType((T.INT32, T.BOOL))), _match_all
+    giving(T.TupleType((T.INT32, T.BOOL)), 2), _match_all
 )
 
 
 # -- syncwarp -----------------------------------------------------------------------------------
 
 
-def _syncwarp_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    scalars(arguments, 0, 1)
-    return Typed(T.Static(None))
-
-
-def _syncwarp(machine: Runner, node: ast.Call, values: list[Any]) -> None:
+def _syncwarp(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     meet(machine, node, values[0] if values else _ALL_LANES)
     machine.observers.syncwarp(machine.active)
 
 
-INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(_syncwarp_typing, _syncwarp)
+INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(giving(NOTHING, 0, 1), _syncwarp)
 
 
 # -- barriers that vote -------------------------------------------------------------------------
@@ -274,24 +252,20 @@ INTRINSICS["numba.cuda.syncwarp"] = Intrinsic(_syncwarp_typing, _syncwarp)
 def _block_vote(decide: Callable[[np.ndarray, np.ndarray], Any]) -> Intrinsic:
     """A barrier that tells every thread how the threads of its block voted."""
 
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        scalars(arguments, 1)
-        return Typed(T.INT32)
-
-    def arrive(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[np.ndarray, ...]:
+    def arrive(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[np.ndarray, ...]:
         """Vote; the lanes that have voted so far, and those that said yes."""
         voted, yes = machine.memory.ballot(node, machine.unit.interval)
         voted |= machine.active.full_array
         yes |= machine.active.full_array & machine.truth(values[0])
         return voted, yes
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         ((voted, yes),) = values
         space = machine.space
         counts = decide(voted.reshape(space.block_count, -1), yes.reshape(space.block_count, -1))
         return counts.astype(np.int32).reshape(*space.blocks, 1, 1, 1)
 
-    return Barrier(typing, run, arrive)
+    return Barrier(giving(T.INT32, 1), run, arrive)
 
 
 INTRINSICS["numba.cuda.syncthreads_count"] = _block_vote(lambda voted, yes: yes.sum(axis=1))

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.intrinsics import (
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Intrinsic,
@@ -21,8 +22,7 @@ from course_lib.emulator.functions.intrinsics import (
     need,
     supported,
 )
-from course_lib.emulator.functions.runner import Runner
-from course_lib.emulator.language import types as T
+from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.memory import ArrayView
 from course_lib.wording.sentences import say
@@ -92,7 +92,7 @@ def _load4_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(T.TupleType((array.dtype,) * LANES))
 
 
-def _load4(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
+def _load4(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
     view, index = values
     return tuple(machine.unit.load_wide(view, index, LANES, machine.active, machine.line))
 
@@ -120,7 +120,7 @@ def _store_typing(count: int) -> Callable[[Arguments, Keywords], Typed]:
     return typing
 
 
-def _store(machine: Runner, node: ast.Call, values: list[Any]) -> None:
+def _store(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     view, index, items = values
     machine.unit.store_wide(view, index, items, machine.active, machine.line)
 
@@ -143,7 +143,7 @@ def _load_words_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(_WORDS)
 
 
-def _load_words(machine: Runner, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
+def _load_words(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
     elements = LANES * _PER_WORD
     view, index = values
     halves = machine.unit.load_wide(view, index, elements, machine.active, machine.line)
@@ -160,7 +160,7 @@ def _store_words_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return _NOTHING
 
 
-def _store_words(machine: Runner, node: ast.Call, values: list[Any]) -> None:
+def _store_words(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     view, index, words = values
     dtype = view.allocation.dtype
     halves = [
@@ -211,7 +211,7 @@ def _copy(size: int, or_zeros: bool) -> Intrinsic:
             )
         return _NOTHING
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> None:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         target, index, source, source_index = values[:4]
         valid = values[4] if or_zeros else np.True_
         for view, space in ((target, "shared"), (source, "global")):
@@ -226,15 +226,12 @@ def _copy(size: int, or_zeros: bool) -> Intrinsic:
 def _need_space(view: ArrayView, space: str, node: ast.Call) -> None:
     found = view.allocation.space
     if found != space:
-        raise rejection(
-            "unsupported",
-            say(
-                "Asynchronous copies go from global to shared memory; {view} is {found} memory.",
-                view=view.name,
-                found=found,
-            ),
-            node,
+        message = say(
+            "Asynchronous copies go from global to shared memory; {view} is {found} memory.",
+            view=view.name,
+            found=found,
         )
+        raise rejection("unsupported", message, node)
 
 
 def _no_arguments(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -242,7 +239,7 @@ def _no_arguments(arguments: Arguments, keywords: Keywords) -> Typed:
     return _NOTHING
 
 
-def _commit(machine: Runner, node: ast.Call, values: list[Any]) -> None:
+def _commit(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     machine.copies.commit(machine.active)
 
 
@@ -255,7 +252,7 @@ def _wait_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     return _NOTHING
 
 
-def _wait(machine: Runner, node: ast.Call, values: list[Any]) -> None:
+def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     machine.copies.wait(int(values[0]), machine.active)
 
 
@@ -314,12 +311,12 @@ def _indices(index: Any) -> tuple[Value, ...]:
     return index if isinstance(index, tuple) else (index,)
 
 
-def _load(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
+def _load(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     _global(values[0], node)
     return machine.load(values[0], _indices(values[1]))
 
 
-def _hinted_store(machine: Runner, node: ast.Call, values: list[Any]) -> None:
+def _hinted_store(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     _global(values[0], node)
     machine.store(values[0], _indices(values[1]), values[2])
 

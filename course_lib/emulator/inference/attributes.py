@@ -1,4 +1,4 @@
-"""Types the fields of records: `a[i].x`, `a[i]['x']`, `a['x'][i]`, and stores into them."""
+"""Types what stands behind a dot: attributes, the fields of records, calls of methods."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from course_lib.emulator.functions.arrays import (
     written_out,
 )
 from course_lib.emulator.functions.complex_functions import NUMBER_METHODS
-from course_lib.emulator.functions.intrinsics import ATTRIBUTES, Typed, need
 from course_lib.emulator.functions.ufuncs import UFUNCS, check_arrays
 from course_lib.emulator.functions.ufuncs import written_out as loop_of_ufunc
 from course_lib.emulator.inference.hints import (
@@ -37,6 +36,7 @@ from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import constant_of_reference
+from course_lib.emulator.language.intrinsics import ATTRIBUTES, Typed, need
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import OwnModule, Reference, Unusable, did_you_mean
 from course_lib.wording.sentences import say
@@ -160,11 +160,8 @@ class AttributeTyper(FieldTyper):
             raise rejection("unsupported", unknown_attribute("a number", node), node, hint)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, np.dtype):
             return self.dtype_attribute(node, owner.type.value)
-        raise rejection(
-            "compile-error",
-            say("{type} has no attribute .{attribute}.", type=owner.type, attribute=node.attr),
-            node,
-        )
+        message = say("{type} has no attribute .{attribute}.", type=owner.type, attribute=node.attr)
+        raise rejection("compile-error", message, node)
 
     def of_module(self, node: ast.Attribute, module: OwnModule) -> object:
         """What a name stands for in a module of one's own."""
@@ -183,11 +180,8 @@ class AttributeTyper(FieldTyper):
         if node.attr in ("kind", "itemsize"):
             hint = say("It is known beforehand: this is {dtype}.", dtype=dtype)
             raise rejection("unsupported", unknown_attribute("a dtype", node), node, hint)
-        raise rejection(
-            "compile-error",
-            say("{dtype} has no attribute .{attribute}.", dtype=dtype, attribute=node.attr),
-            node,
-        )
+        message = say("{dtype} has no attribute .{attribute}.", dtype=dtype, attribute=node.attr)
+        raise rejection("compile-error", message, node)
 
     def array_attribute(self, node: ast.Attribute, array: T.ArrayType, env: Environment) -> Typed:
         match node.attr:

@@ -1,4 +1,4 @@
-"""Functions that are defined inside a kernel: which variables around them they mean."""
+"""Types calls: of functions inside a kernel and beside it, of casts, of known functions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import numpy as np
 from course_lib.emulator.budget import MAX_ARGUMENTS
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions.builtin_functions import UNROLL
-from course_lib.emulator.functions.intrinsics import INTRINSICS, Cast, Typed
 from course_lib.emulator.inference.attributes import MethodTyper
 from course_lib.emulator.inference.hints import (
     INSTEAD,
@@ -23,14 +22,15 @@ from course_lib.emulator.inference.hints import (
     memory_at_run_time,
     short_name,
 )
-from course_lib.emulator.inference.operators import as_operator
 from course_lib.emulator.inference.typer import NotKnownYet, RefusedForNoLiteral, assigned_names
 from course_lib.emulator.inference.typings import Closure, Environment, bound, places
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.definitions import parameters_of
+from course_lib.emulator.language.intrinsics import INTRINSICS, Cast, Typed
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import Reference, did_you_mean
+from course_lib.emulator.language.operators import as_operator
 from course_lib.emulator.language.signatures import Signature, declared_signatures
 from course_lib.wording.sentences import say
 
@@ -223,15 +223,12 @@ class CallTyper(MethodTyper):
         self, node: ast.Call, kernel: Kernel, arguments: list[Typed], keywords: dict[str, Typed]
     ) -> Typed:
         if not kernel.is_decorated:
-            raise rejection(
-                "compile-error",
-                say(
-                    "{kernel} is a plain Python function; a kernel can call it only if it is "
-                    "decorated with @cuda.jit(device=True).",
-                    kernel=kernel.name,
-                ),
-                node,
+            message = say(
+                "{kernel} is a plain Python function; a kernel can call it only if it is "
+                "decorated with @cuda.jit(device=True).",
+                kernel=kernel.name,
             )
+            raise rejection("compile-error", message, node)
         arguments = self.bind_arguments(node, kernel, arguments, keywords)
         return self.call_function(node, kernel, [*map(self.handed_on, arguments)], {})
 
@@ -375,11 +372,8 @@ class CallTyper(MethodTyper):
         if intrinsic is None:
             raise self.unknown_function(node, function)
         if function.path == UNROLL and node not in self.loop_heads:
-            raise rejection(
-                "compile-error",
-                say("{name} stands in the head of a loop only.", name="unroll"),
-                node,
-            )
+            message = say("{name} stands in the head of a loop only.", name="unroll")
+            raise rejection("compile-error", message, node)
         try:
             loop = self.ufunc_into_array(node, function, arguments)
             if loop is not None:
@@ -417,43 +411,34 @@ class CallTyper(MethodTyper):
         return refusal
 
     def unknown_function(self, node: ast.Call, function: Reference) -> Exception:
-        name = short_name(function)
-        if function.path.removeprefix("numpy.") in NUMBAS_NUMPY:
+        name, path = short_name(function), function.path
+        if path.removeprefix("numpy.") in NUMBAS_NUMPY:
             hint = "math has most of these functions; min, max and operators do the rest."
-            return rejection(
-                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
-            )
-        if function.path.startswith("numpy."):
-            allocating = memory_at_run_time(function.path.removeprefix("numpy."), node)
-            return allocating or rejection(
-                "compile-error",
-                say(
-                    "{name} cannot be used inside a kernel: Numba has few NumPy functions there.",
-                    name=name,
-                ),
-                node,
-                did_you_mean(name.removeprefix("np."), T.DTYPES, "np.")
-                or "Kernels compute element by element; use loops, and math for functions.",
-            )
-        if function.path.startswith("numba.cuda.") or function.path.startswith("math."):
+        elif path.startswith("numpy."):
+            return self.unknown_of_numpy(node, name, path.removeprefix("numpy."))
+        elif path.startswith(("numba.cuda.", "math.")):
             last = "Which operators, or which other functions of math, do the same?"
             hint = next((h for start, h in INSTEAD.items() if name.startswith(start)), last)
-            return rejection(
-                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
-            )
-        if function.path in NUMBAS_FUNCTIONS:
+        elif path in NUMBAS_FUNCTIONS:
             hint = INSTEAD.get(name, "Operators and loops over range() do the same.")
-            return rejection(
-                "unsupported", say("The emulator does not know {name}.", name=name), node, hint
-            )
-        if function.path.startswith("course_lib.intrinsics."):
+        elif path.startswith("course_lib.intrinsics."):
+            message = say("{name} runs on a GPU only.", name=name)
             hint = "The lesson shows what it does; its counts were measured on a GPU."
-            return rejection(
-                "unsupported", say("{name} runs on a GPU only.", name=name), node, hint
-            )
-        return rejection(
-            "compile-error", say("{name} cannot be called inside a kernel.", name=name), node
+            return rejection("unsupported", message, node, hint)
+        else:
+            message = say("{name} cannot be called inside a kernel.", name=name)
+            return rejection("compile-error", message, node)
+        message = say("The emulator does not know {name}.", name=name)
+        return rejection("unsupported", message, node, hint)
+
+    def unknown_of_numpy(self, node: ast.Call, name: str, in_numpy: str) -> Exception:
+        message = say(
+            "{name} cannot be used inside a kernel: Numba has few NumPy functions there.", name=name
         )
+        hint = "Kernels compute element by element; use loops, and math for functions."
+        near = did_you_mean(name.removeprefix("np."), T.DTYPES, "np.")
+        allocating = memory_at_run_time(in_numpy, node)
+        return allocating or rejection("compile-error", message, node, near or hint)
 
 
 def _takes_star(function: object) -> bool:

@@ -1,4 +1,4 @@
-"""Types what is assigned: to names, fields, elements and parts of arrays, and to tuples of them."""
+"""Types statements: what is assigned, and where paths meet the type that holds all."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions.builtin_functions import UNROLL, check_unrolled, item_type
-from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.inference.hints import lacking
 from course_lib.emulator.inference.typer import NotKnownYet
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.inference.values import ExpressionTyper
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import INTRINSICS, Typed
 from course_lib.wording.sentences import say
 
 
@@ -84,22 +84,15 @@ class AssignmentTyper(ExpressionTyper):
             message = "The emulator unpacks tuples and arrays."
             raise rejection("unsupported", message, node, "Name its items one by one.")
         if not isinstance(value.type, T.TupleType):
-            raise rejection(
-                "compile-error",
-                say("Only a tuple can be unpacked, not {type}.", type=value.type),
-                node,
-                lacking(value.type),
-            )
+            message = say("Only a tuple can be unpacked, not {type}.", type=value.type)
+            raise rejection("compile-error", message, node, lacking(value.type))
         if len(value.type.items) != len(items):
-            raise rejection(
-                "compile-error",
-                say(
-                    "{names} names on the left, but {values} values on the right.",
-                    names=len(items),
-                    values=len(value.type.items),
-                ),
-                node,
+            message = say(
+                "{names} names on the left, but {values} values on the right.",
+                names=len(items),
+                values=len(value.type.items),
             )
+            raise rejection("compile-error", message, node)
         literals = value.literal if isinstance(value.literal, tuple) else [None] * len(items)
         return [Typed(kind, lit) for kind, lit in zip(value.type.items, literals, strict=True)]
 
@@ -134,24 +127,19 @@ class AssignmentTyper(ExpressionTyper):
         elif not T.is_scalar(value.type):
             is_text = isinstance(value.type, T.Static) and isinstance(value.type.value, str)
             hint = "A number stands without quotes." if is_text else lacking(value.type)
-            raise rejection(
-                "compile-error",
-                say("Cannot store {type} in an element of {place}.", type=value.type, place=place),
-                target,
-                hint,
+            message = say(
+                "Cannot store {type} in an element of {place}.", type=value.type, place=place
             )
+            raise rejection("compile-error", message, target, hint)
         if isinstance(place, T.ArrayType):
             self.typing.parts.add(target)
 
     def store_part(self, target: ast.Subscript, place: T.ArrayType, value: Typed) -> None:
         """Refuse what Numba does not write into a part of an array: all but numbers and tuples."""
         if isinstance(value.type, T.ArrayType):
-            raise rejection(
-                "compile-error",
-                "Numba cannot copy a whole array to another one inside a kernel.",
-                target,
-                "Which loop, or which thread, copies each element?",
-            )
+            message = "Numba cannot copy a whole array to another one inside a kernel."
+            hint = "Which loop, or which thread, copies each element?"
+            raise rejection("compile-error", message, target, hint)
         items = value.type.items if isinstance(value.type, T.TupleType) else ()
         fits = items and value.type.is_uniform and T.is_scalar(items[0])  # type: ignore[union-attr]
         if not fits or place.ndim != 1:

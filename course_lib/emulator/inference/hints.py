@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from functools import cache
 
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.functions.intrinsics import ATTRIBUTES, INTRINSICS
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import ATTRIBUTES, INTRINSICS
 from course_lib.emulator.language.names import (
     REGISTERS_WITH_AXES,
     Reference,

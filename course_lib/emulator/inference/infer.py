@@ -1,4 +1,4 @@
-"""What the types of a kernel, and of all functions that it calls, say about it as a whole."""
+"""Gives every expression of a kernel its type before anything runs, as Numba does."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_DEPTH_OF_CALLS
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.functions.intrinsics import Typed
 from course_lib.emulator.inference.flow import MAX_LOOP_PASSES, FlowTyper
 from course_lib.emulator.inference.typer import Common, RefusedForNoLiteral
-from course_lib.emulator.inference.typings import Closure, Environment, Typing, Variable
+from course_lib.emulator.inference.typings import Closure, Environment, Variable
 from course_lib.emulator.inference.values import OPEN
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
+from course_lib.emulator.language.intrinsics import Typed
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import EXCEPTIONS, DeviceArray, Reference
+from course_lib.emulator.language.typings import Typing
 from course_lib.wording.sentences import say
 
 
@@ -214,16 +215,13 @@ class _Inference(FlowTyper):
         self.arguments = arguments
         names = self.kernel.parameters
         if len(arguments) != len(names):
-            raise rejection(
-                "compile-error",
-                say(
-                    "{kernel} takes {wanted} arguments, not {given}.",
-                    kernel=self.kernel.name,
-                    wanted=len(names),
-                    given=len(arguments),
-                ),
-                self.kernel.tree,
+            message = say(
+                "{kernel} takes {wanted} arguments, not {given}.",
+                kernel=self.kernel.name,
+                wanted=len(names),
+                given=len(arguments),
             )
+            raise rejection("compile-error", message, self.kernel.tree)
         environment = {name: Variable(typed) for name, typed in zip(names, arguments, strict=True)}
         self.given = {name: variable.typed.type for name, variable in environment.items()}
         try:

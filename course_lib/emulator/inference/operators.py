@@ -1,4 +1,4 @@
-"""Types operators between numbers, as Numba's compiler does."""
+"""Types operators between numbers, and comparisons, as Numba's compiler does."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.intrinsics import Typed
 from course_lib.emulator.inference.hints import ENUM_HINT, lacking
 from course_lib.emulator.inference.typer import Typer
 from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
+from course_lib.emulator.language.intrinsics import Typed
 from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.operators import BINARY, UNARY
 from course_lib.wording.sentences import say
 
 
 class OperatorTyper(Typer):
-    """Types arithmetic, bits, signs, `not`, `and` and `or`."""
+    """Types arithmetic, bits, signs, `not`, `and` and `or`, and comparisons."""
 
     def binary(self, node: ast.BinOp, env: Environment) -> Typed:
         left, right = self.expression(node.left, env), self.expression(node.right, env)
@@ -56,12 +57,16 @@ class OperatorTyper(Typer):
             raise rejection("compile-error", message, node, hint)
         exponent = node.right if isinstance(node, ast.BinOp) else node.value
         try:
-            result, operands = _operator_types(op, left, right, _literal_integer(exponent))
+            if isinstance(op, ast.MatMult):
+                raise T.TypingError("there is no @ inside a kernel")
+            if isinstance(op, ast.Pow) and _is_integer_literal(exponent):
+                right = T.INT32
+            result = BINARY[type(op)].result(left, right)
         except T.TypingError as error:
             raise rejection(
                 "compile-error", say("Numba refuses this: {said}.", said=error.said), node
             ) from None
-        self.typing.operands[node] = operands
+        self.typing.operands[node] = result
         return result
 
     def unary(self, node: ast.UnaryOp, env: Environment) -> Typed:
@@ -78,17 +83,11 @@ class OperatorTyper(Typer):
         if isinstance(node.op, ast.Not):
             return Typed(T.BOOL)
         if isinstance(node.op, ast.Invert) and operand.type.kind in "fc":
-            raise rejection(
-                "compile-error",
-                say("Numba cannot invert the bits of {type}.", type=operand.type),
-                node,
-            )
+            message = say("Numba cannot invert the bits of {type}.", type=operand.type)
+            raise rejection("compile-error", message, node)
         if isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
             return self.known(node, -node.operand.value)  # type: ignore[operator]  # a number
-        if isinstance(node.op, ast.Invert) and operand.type == T.BOOL:
-            result = T.BOOL
-        else:
-            result = T.negation_type(operand.type)
+        result = UNARY[type(node.op)].result(operand.type)
         self.typing.operands[node] = result
         return Typed(result)
 
@@ -109,56 +108,7 @@ class OperatorTyper(Typer):
         assert result is not None
         return Typed(result)
 
-
-def _operator_types(
-    op: ast.operator, left: np.dtype, right: np.dtype, exponent: int | None
-) -> tuple[np.dtype, np.dtype]:
-    """The type of the result, and the type to which the operands are converted."""
-    match op:
-        case ast.Div():
-            result = T.division_type(left, right)
-        case ast.BitAnd() | ast.BitOr() | ast.BitXor():
-            result = T.bitwise_type(left, right)
-        case ast.LShift() | ast.RShift():
-            result = T.shift_type(left, right)
-        case ast.Pow():
-            result = T.power_type(left, right, exponent is not None)
-        case ast.MatMult():
-            raise T.TypingError("there is no @ inside a kernel")
-        case _:
-            result = T.arithmetic_type(left, right)
-            if T.is_complex(result) and isinstance(op, ast.FloorDiv | ast.Mod):
-                raise T.TypingError("complex numbers have no // and no %")
-    return result, result
-
-
-def _literal_integer(node: ast.expr) -> int | None:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        inner = _literal_integer(node.operand)
-        return None if inner is None else -inner
-    if isinstance(node, ast.Constant) and type(node.value) is int:
-        return node.value
-    return None
-
-
-def _fold(node: ast.BinOp) -> Any:
-    """Python itself folds arithmetic on literals before Numba sees it: 2 * 16 is a literal."""
-    try:
-        return evaluate_constant(node, {})
-    except NotConstant:
-        return None
-
-
-def _symbol(op: ast.operator) -> str:
-    symbols = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
-    return f"`{symbols.get(type(op), type(op).__name__)}`"
-
-
-# --- Types comparisons: of numbers, tuples, members of enumerations, and `in` ---------------------
-
-
-class ComparisonTyper(Typer):
-    """Types comparisons."""
+    # -- comparisons: of numbers, tuples, members of enumerations, and `in` --------------------
 
     def compare(self, node: ast.Compare, env: Environment) -> Typed:
         sides = [node.left, *node.comparators]
@@ -213,22 +163,16 @@ class ComparisonTyper(Typer):
             return
         if identity or _are_texts_or_none(op, left, right):
             hint = "`==` compares numbers, and `is None` asks for None."
-            raise rejection(
-                "unsupported",
-                say(
-                    "The emulator cannot compare {left} with {right} in this way.",
-                    left=left,
-                    right=right,
-                ),
-                node,
-                hint,
+            message = say(
+                "The emulator cannot compare {left} with {right} in this way.",
+                left=left,
+                right=right,
             )
-        raise rejection(
-            "compile-error",
-            say("Numba cannot compare {left} with {right} in this way.", left=left, right=right),
-            node,
-            lacking(left) or lacking(right),
+            raise rejection("unsupported", message, node, hint)
+        message = say(
+            "Numba cannot compare {left} with {right} in this way.", left=left, right=right
         )
+        raise rejection("compile-error", message, node, lacking(left) or lacking(right))
 
     def refuse_order(self, node: ast.Compare, kinds: Sequence[T.Type]) -> None:
         """Refuse `<` and its like of complex numbers."""
@@ -260,21 +204,14 @@ class ComparisonTyper(Typer):
             if not right.items or (T.is_scalar(left) and T.is_scalar(right.items[0])):
                 return
             if isinstance(left, T.TupleType) and T.same(left, right.items[0]):
-                raise rejection(
-                    "unsupported",
-                    "The emulator looks for numbers in tuples of numbers only.",
-                    node,
-                    "`==` compares two tuples.",
-                )
+                message = "The emulator looks for numbers in tuples of numbers only."
+                raise rejection("unsupported", message, node, "`==` compares two tuples.")
         elif isinstance(right, T.ArrayType | T.FlatType | T.RangeType) or is_text(right):
             message = say("The emulator does not look into {right} with `in`.", right=right)
             hint = "A loop, or a comparison with both bounds, finds out the same."
             raise rejection("unsupported", message, node, hint)
-        raise rejection(
-            "compile-error",
-            say("Numba cannot look for {left} in {right}.", left=left, right=right),
-            node,
-        )
+        message = say("Numba cannot look for {left} in {right}.", left=left, right=right)
+        raise rejection("compile-error", message, node)
 
     def compare_tuples(self, node: ast.Compare, left: T.TupleType, right: T.TupleType) -> None:
         """Refuse tuples that cannot be compared item by item; note which are arrays' shapes."""
@@ -287,6 +224,25 @@ class ComparisonTyper(Typer):
             raise rejection("unsupported", message, node, "Compare their numbers one by one.")
         sides = (node.left, *node.comparators)
         self.typing.shapes.update(side for side in sides if _is_shape(side, self.kernel))
+
+
+def _is_integer_literal(node: ast.expr) -> bool:
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _is_integer_literal(node.operand)
+    return isinstance(node, ast.Constant) and type(node.value) is int
+
+
+def _fold(node: ast.BinOp) -> Any:
+    """Python itself folds arithmetic on literals before Numba sees it: 2 * 16 is a literal."""
+    try:
+        return evaluate_constant(node, {})
+    except NotConstant:
+        return None
+
+
+def _symbol(op: ast.operator) -> str:
+    symbols = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.MatMult: "@"}
+    return f"`{symbols.get(type(op), type(op).__name__)}`"
 
 
 def is_text(kind: T.Type) -> bool:
@@ -319,64 +275,3 @@ def _is_shape(node: ast.expr, kernel: Kernel) -> bool:
 
 def _is_attribute_shape(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "shape"
-
-
-# --- The functions of Python's module operator: each is another way to write an operator ----------
-
-
-_BINARY: dict[str, type[ast.operator]] = {
-    "add": ast.Add,
-    "and_": ast.BitAnd,
-    "floordiv": ast.FloorDiv,
-    "lshift": ast.LShift,
-    "mod": ast.Mod,
-    "mul": ast.Mult,
-    "or_": ast.BitOr,
-    "pow": ast.Pow,
-    "rshift": ast.RShift,
-    "sub": ast.Sub,
-    "truediv": ast.Div,
-    "xor": ast.BitXor,
-}
-_COMPARING: dict[str, type[ast.cmpop]] = {
-    "eq": ast.Eq,
-    "ge": ast.GtE,
-    "gt": ast.Gt,
-    "is_": ast.Is,
-    "is_not": ast.IsNot,
-    "le": ast.LtE,
-    "lt": ast.Lt,
-    "ne": ast.NotEq,
-}
-_UNARY: dict[str, type[ast.unaryop]] = {
-    "inv": ast.Invert,
-    "invert": ast.Invert,
-    "neg": ast.USub,
-    "not_": ast.Not,
-    "pos": ast.UAdd,
-}
-
-
-def as_operator(path: str, call: ast.Call) -> ast.expr | None:
-    """The expression that a call of `operator.add` and its like stands for; None if it is none.
-
-    Of numbers, the functions that change their operand in place (`iadd`) compute the same.
-    """
-    module, _, name = path.rpartition(".")
-    arguments = call.args
-    if module != "operator" or call.keywords:
-        return None
-    plain = name[1:] if name[:1] == "i" and name[1:] in {n.rstrip("_") for n in _BINARY} else name
-    binary = _BINARY.get(name) or _BINARY.get(plain) or _BINARY.get(plain + "_")
-    made: ast.expr | None = None
-    if binary is not None and len(arguments) == 2:
-        made = ast.BinOp(arguments[0], binary(), arguments[1])
-    elif name in _COMPARING and len(arguments) == 2:
-        made = ast.Compare(arguments[0], [_COMPARING[name]()], [arguments[1]])
-    elif name == "contains" and len(arguments) == 2:
-        made = ast.Compare(arguments[1], [ast.In()], [arguments[0]])
-    elif name == "getitem" and len(arguments) == 2:
-        made = ast.Subscript(arguments[0], arguments[1], ast.Load())
-    elif name in _UNARY and len(arguments) == 1:
-        made = ast.UnaryOp(_UNARY[name](), arguments[0])
-    return None if made is None else ast.copy_location(made, call)

@@ -12,12 +12,13 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_DEPTH, MAX_LEAVES, MAX_TYPED_EXPRESSIONS
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.functions.intrinsics import Typed
 from course_lib.emulator.inference.hints import ENUM_HINT, shown
-from course_lib.emulator.inference.typings import Environment, Typing
+from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import Typed
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import DeviceArray, OwnModule, Reference
+from course_lib.emulator.language.typings import Typing
 from course_lib.wording.sentences import say
 
 

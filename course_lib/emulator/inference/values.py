@@ -1,11 +1,9 @@
-"""Types names, literals, tuples and whatever chooses between values."""
+"""Types names, literals, tuples, subscripts; says which module types which expression."""
 
 from __future__ import annotations
 
 import ast
 import enum
-import operator
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,6 +16,7 @@ from course_lib.emulator.functions import (
     atomics,  # noqa: F401  (joins INTRINSICS)
     builtin_functions,  # noqa: F401  (joins INTRINSICS)
     complex_functions,  # noqa: F401  (joins INTRINSICS)
+    libdevice,  # noqa: F401  (joins INTRINSICS)
     math_functions,  # noqa: F401  (joins INTRINSICS)
     random_functions,  # noqa: F401  (joins INTRINSICS)
     registers,  # noqa: F401  (joins INTRINSICS)
@@ -26,22 +25,19 @@ from course_lib.emulator.functions import (
     warp_functions,  # noqa: F401  (joins INTRINSICS)
     wide_functions,  # noqa: F401  (joins INTRINSICS)
 )
-from course_lib.emulator.functions.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.inference.attributes import AttributeTyper, FieldTyper
 from course_lib.emulator.inference.calls import CallTyper, belongs_around, only_values
 from course_lib.emulator.inference.hints import COMMON_BUILTINS, PYTHON_NAMES, hint_at_name, lacking
-from course_lib.emulator.inference.operators import ComparisonTyper, OperatorTyper
+from course_lib.emulator.inference.operators import OperatorTyper
 from course_lib.emulator.inference.typer import NotKnownYet, Typer
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import INTRINSICS, Typed
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
+from course_lib.emulator.language.operators import COMPARE_OR_IS
 from course_lib.wording.sentences import say
 
 OPEN = object()  # a value that is known only when the kernel runs
-_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le,
-    ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
-}  # fmt: skip
 
 
 class ValueTyper(Typer):
@@ -111,12 +107,8 @@ class ValueTyper(Typer):
             message = say("{name} belongs to the function around this one.", name=node.id)
             hint = "Pass it as an argument: a function that is handed on takes constants only."
             raise rejection("unsupported", message, node, hint)
-        raise rejection(
-            "compile-error",
-            say("The name {name} is not defined.", name=node.id),
-            node,
-            hint_at_name(node.id, self.names_known()),
-        )
+        message = say("The name {name} is not defined.", name=node.id)
+        raise rejection("compile-error", message, node, hint_at_name(node.id, self.names_known()))
 
     def names_known(self) -> list[str]:
         """The names that a name may have been meant for: of this function, around it, Python's."""
@@ -174,7 +166,7 @@ class ValueTyper(Typer):
         match node:
             case ast.Constant(value=int() | float() | str() | None as value):
                 return value
-            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in COMPARE_OR_IS:
                 return self.compared(op, self.fixed_value(left), self.fixed_value(right))
             case ast.Name(id=name) if name in self.locals:
                 only = self.only_values.get(name)
@@ -202,7 +194,7 @@ class ValueTyper(Typer):
             return OPEN
         if words and not identity and not isinstance(op, ast.Eq | ast.NotEq):
             return OPEN
-        return _COMPARE[type(op)](left, right)
+        return COMPARE_OR_IS[type(op)](left, right)
 
     def conditional(self, node: ast.IfExp, env: Environment) -> Typed:
         self.condition(node.test, env)
@@ -316,19 +308,16 @@ class SubscriptTyper(FieldTyper):
         elif rest:
             raise rejection("compile-error", "An index has at most one `...`.", node)
         if len(axes) > owner.type.ndim:
-            raise rejection(
-                "compile-error",
-                say(
-                    "{array} has {axes}, and {given} indices stand in the brackets.",
-                    array=ast.unparse(node.value),
-                    axes="one axis" if owner.type.ndim == 1 else f"{owner.type.ndim} axes",
-                    given=len(axes),
-                ),
-                node,
-                say(
-                    "Which numbers single out an element of {array}?", array=ast.unparse(node.value)
-                ),
+            message = say(
+                "{array} has {axes}, and {given} indices stand in the brackets.",
+                array=ast.unparse(node.value),
+                axes="one axis" if owner.type.ndim == 1 else f"{owner.type.ndim} axes",
+                given=len(axes),
             )
+            hint = say(
+                "Which numbers single out an element of {array}?", array=ast.unparse(node.value)
+            )
+            raise rejection("compile-error", message, node, hint)
         self.note_from_end(node)
         part = owner.type.indexed(axes)
         if _has_step(node.slice):
@@ -399,16 +388,13 @@ class SubscriptTyper(FieldTyper):
         index = self.expression(node.slice, env)
         if isinstance(index.literal, int):
             if not -len(owner.type.items) <= index.literal < len(owner.type.items):
-                raise rejection(
-                    "compile-error",
-                    say(
-                        "{value} has {items} item(s), so there is no item {index}.",
-                        value=ast.unparse(node.value)[:40],
-                        items=len(owner.type.items),
-                        index=index.literal,
-                    ),
-                    node,
+                message = say(
+                    "{value} has {items} item(s), so there is no item {index}.",
+                    value=ast.unparse(node.value)[:40],
+                    items=len(owner.type.items),
+                    index=index.literal,
                 )
+                raise rejection("compile-error", message, node)
             literal = owner.literal[index.literal] if isinstance(owner.literal, tuple) else None
             return Typed(owner.type.items[index.literal], literal)
         if T.is_integer(index.type) and len(set(owner.type.items)) == 1:
@@ -425,9 +411,7 @@ def _has_step(index: ast.expr) -> bool:
 # --- Gives one expression of a kernel its type, and refuses what Numba's compiler would refuse ----
 
 
-class ExpressionTyper(
-    AttributeTyper, CallTyper, ComparisonTyper, OperatorTyper, SubscriptTyper, ValueTyper
-):
+class ExpressionTyper(AttributeTyper, CallTyper, OperatorTyper, SubscriptTyper, ValueTyper):
     """Types the expressions of one function; `assignments`, `flow` and `infer` add statements."""
 
     handlers: ClassVar = {
@@ -437,7 +421,7 @@ class ExpressionTyper(
         ast.BinOp: OperatorTyper.binary,
         ast.UnaryOp: OperatorTyper.unary,
         ast.BoolOp: OperatorTyper.boolean,
-        ast.Compare: ComparisonTyper.compare,
+        ast.Compare: OperatorTyper.compare,
         ast.IfExp: ValueTyper.conditional,
         ast.Tuple: ValueTyper.tuple_expression,
         ast.List: ValueTyper.list_expression,

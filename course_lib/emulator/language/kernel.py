@@ -129,15 +129,12 @@ class Program:
         if name in self.functions:
             return self.functions[name]
         others = ", ".join(sorted(self.functions)) or "none"
-        raise rejection(
-            "missing-answer",
-            say(
-                "There is no function called {name} (functions here: {others}).",
-                name=name,
-                others=others,
-            ),
-            None,
-            say(
-                "Define it with `def {name}(…):`; a kernel, below the line `@cuda.jit`.", name=name
-            ),
+        message = say(
+            "There is no function called {name} (functions here: {others}).",
+            name=name,
+            others=others,
         )
+        hint = say(
+            "Define it with `def {name}(…):`; a kernel, below the line `@cuda.jit`.", name=name
+        )
+        raise rejection("missing-answer", message, None, hint)

@@ -160,12 +160,9 @@ def kernel_from(source: object) -> Kernel:
         return source
     function = getattr(source, "py_func", source)
     if not isinstance(function, FunctionType):
-        raise rejection(
-            "unsupported",
-            say("{source} is not a kernel.", source=repr(source)),
-            None,
-            "Pass a function that is decorated with @cuda.jit.",
-        )
+        message = say("{source} is not a kernel.", source=repr(source))
+        hint = "Pass a function that is decorated with @cuda.jit."
+        raise rejection("unsupported", message, None, hint)
     if function is not source and hasattr(source, "__dict__"):
         if _REMEMBERED not in source.__dict__:
             kernel = source.__dict__[_REMEMBERED] = _read(function, source)
@@ -252,15 +249,12 @@ def _definition_of(function: FunctionType) -> tuple[ast.FunctionDef | ast.Lambda
             return _lambda_of(function)
         lines, first_line = inspect.getsourcelines(function)
     except (OSError, TypeError, SyntaxError):
-        raise rejection(
-            "unsupported",
-            say(
-                "The source text of {function} cannot be found, so it cannot be emulated.",
-                function=function.__name__,
-            ),
-            None,
-            "Define the kernel in a notebook cell or in a file.",
-        ) from None
+        message = say(
+            "The source text of {function} cannot be found, so it cannot be emulated.",
+            function=function.__name__,
+        )
+        hint = "Define the kernel in a notebook cell or in a file."
+        raise rejection("unsupported", message, None, hint) from None
     source = textwrap.dedent("".join(lines))
     tree = parse_text(source, function.__code__.co_filename)
     ast.increment_lineno(tree, first_line - 1)
@@ -430,14 +424,8 @@ def parse_text(text: str, filename: str) -> ast.Module:
         KernelRejected: for text that is no Python, is too large or too deeply nested.
     """
     if len(text) > MAX_SOURCE_CHARACTERS:
-        raise rejection(
-            "not-allowed",
-            say(
-                "The text has more than {most} characters.",
-                most=MAX_SOURCE_CHARACTERS,
-            ),
-            None,
-        )
+        message = say("The text has more than {most} characters.", most=MAX_SOURCE_CHARACTERS)
+        raise rejection("not-allowed", message, None)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of escapes in strings, which mean nothing here

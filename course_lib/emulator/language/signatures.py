@@ -162,12 +162,9 @@ def _of_numba(kind: Any) -> Declared:
 
 
 def _unreadable(node: ast.expr | None) -> KernelRejected:
-    return rejection(
-        "unsupported",
-        "The emulator cannot read this signature: it knows those of numbers and arrays.",
-        node,
-        "Without a signature Numba works out the types by itself.",
-    )
+    message = "The emulator cannot read this signature: it knows those of numbers and arrays."
+    hint = "Without a signature Numba works out the types by itself."
+    return rejection("unsupported", message, node, hint)
 
 
 # --- What a decorator says that Numba does not take: options that it has not, types by wrong ------

@@ -283,7 +283,9 @@ def unify(left: Type, right: Type) -> Type:
     if same(left, right):
         return left
     if isinstance(left, np.dtype) and isinstance(right, np.dtype):
-        return _unify_scalars(left, right)
+        # NumPy's promotion of arrays agrees with Numba's unification: int32 and uint32 give int64,
+        # int64 and uint64 give float64, float32 and int16 float32, float32 and int32 float64.
+        return np.promote_types(left, right)
     if isinstance(left, TupleType) and isinstance(right, TupleType):
         if len(left.items) == len(right.items):
             pairs = zip(left.items, right.items, strict=True)
@@ -293,78 +295,6 @@ def unify(left: Type, right: Type) -> Type:
             layout = left.layout if left.layout == right.layout else "A"
             return ArrayType(left.dtype, left.ndim, left.writable and right.writable, layout)
     raise TypingError(say("cannot unify {left} and {right}", left=left, right=right))
-
-
-def _unify_scalars(left: np.dtype, right: np.dtype) -> np.dtype:
-    # NumPy's promotion of arrays agrees with Numba's unification: int32 and uint32 give int64,
-    # int64 and uint64 give float64, float32 and int16 float32, float32 and int32 float64.
-    return np.promote_types(left, right)
-
-
-def arithmetic_type(left: np.dtype, right: np.dtype) -> np.dtype:
-    """The type in which `left + right` is computed, and which it has.
-
-    Integers are widened to 64 bits: signed unless both are unsigned.
-    """
-    if UINT16 in (left, right) and {FLOAT32, COMPLEX64} & {left, right}:
-        wide = _unify_scalars(left, right)
-        return (
-            COMPLEX128 if is_complex(wide) else FLOAT64
-        )  # for operators, unlike for variables, Numba does not count this step safe
-    if left.kind in "fc" or right.kind in "fc":
-        return _unify_scalars(left, right)
-    both_unsigned = left.kind in "u" and right.kind in "u"
-    return UINT64 if both_unsigned else INT64
-
-
-def division_type(left: np.dtype, right: np.dtype) -> np.dtype:
-    """The type of `left / right`: never an integer."""
-    common = arithmetic_type(left, right)
-    return common if common.kind in "fc" else FLOAT64
-
-
-def power_type(base: np.dtype, exponent: np.dtype, exponent_is_literal: bool) -> np.dtype:
-    """The type of `base ** exponent`: a float's integer power stays of the float's type.
-
-    Integer means int32 here, or a literal.
-    """
-    if is_complex(base):
-        return arithmetic_type(base, exponent)
-    if exponent_is_literal or (is_float(base) and exponent == INT32):
-        return base if is_float(base) else INT64
-    return arithmetic_type(base, exponent)
-
-
-def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:
-    """The type of `left & right`, `|` and `^`.
-
-    Raises:
-        TypingError: for floats and complex numbers.
-    """
-    if left.kind in "fc" or right.kind in "fc":
-        raise TypingError(say("no bitwise operation on {left} and {right}", left=left, right=right))
-    if left == BOOL and right == BOOL:
-        return BOOL
-    both_unsigned = left.kind == "u" and right.kind == "u"
-    return UINT64 if both_unsigned else INT64
-
-
-def shift_type(left: np.dtype, right: np.dtype) -> np.dtype:
-    """The type of `left << right`: that of `left`, 64 bits wide.
-
-    Raises:
-        TypingError: for floats and complex numbers.
-    """
-    if left.kind in "fc" or right.kind in "fc":
-        raise TypingError(say("no shift of {left} by {right}", left=left, right=right))
-    return UINT64 if left.kind == "u" else INT64
-
-
-def negation_type(operand: np.dtype) -> np.dtype:
-    """The type of `-x`, `+x` and `~x`: integers are widened to 64 bits."""
-    if operand.kind in "fc":
-        return operand
-    return UINT64 if operand.kind == "u" else INT64
 
 
 def math_type(operand: np.dtype) -> np.dtype:

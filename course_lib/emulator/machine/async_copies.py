@@ -16,13 +16,7 @@ import numpy as np
 
 from course_lib.emulator.machine.load_store import LoadStoreUnit
 from course_lib.emulator.state.lanes import Mask, Value, spread
-from course_lib.emulator.state.memory import (
-    Access,
-    Allocation,
-    ArrayView,
-    CopyStories,
-    Memory,
-)
+from course_lib.emulator.state.memory import Access, Allocation, ArrayView, CopyStories, Memory
 
 
 class CellsUnderWay:

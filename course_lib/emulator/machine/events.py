@@ -1,4 +1,4 @@
-"""The calls and the loops that are running, with their variables and lanes."""
+"""The calls and loops that are running, and who is told what happens in a launch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from course_lib.emulator.inference.typings import Typing
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.memory import Access, Memory
 
@@ -342,3 +342,79 @@ def _left_there(dtype: np.dtype, line: int, space: LaneSpace) -> np.ndarray:
     if dtype.kind in "fc":
         return (numbers / 64).astype(dtype)
     return numbers > 0 if dtype.kind == "b" else numbers.astype(dtype)
+
+
+# --- What atomic functions do to cells: as if the lanes did so one after the other ----------------
+
+
+@dataclass(frozen=True, eq=False)
+class AtomicUpdate:
+    """What an atomic function does to a cell.
+
+    Attributes:
+        operands: its values, one or two.
+        combine: from the old value and the operands to the new one.
+        returns_old: whether the kernel uses the value that each lane found.
+    """
+
+    operands: Sequence[Value]
+    combine: Callable[[Any, Any], Any]
+    returns_old: bool
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether the lanes take turns: NumPy does many at once, but tells no old values."""
+        return self.returns_old or not isinstance(self.combine, np.ufunc)
+
+    def carry_out(
+        self, storage: np.ndarray, place: np.ndarray, operands: Sequence[np.ndarray]
+    ) -> np.ndarray:
+        """Update cells; the value that each lane found, or zeros if nobody asks."""
+        old = np.zeros(len(place), storage.dtype)
+        if isinstance(self.combine, np.ufunc) and not self.returns_old:
+            self.combine.at(storage, place, operands[0])
+            return old
+        for lane, cell in enumerate(place):
+            old[lane] = storage[cell]
+            operand = operands[0][lane] if len(operands) == 1 else tuple(v[lane] for v in operands)
+            storage[cell] = self.combine(storage[cell], operand)
+        return old
+
+
+# --- Rounds products up or down by chance, as a GPU may round each of them, or not ----------------
+# Numba lets the compiler fuse a product with a sum that it is a part of: `x * x - y` becomes one
+# instruction that rounds once. Which products are fused is up to the compiler, across statements
+# too. The exact product lies between two float32 numbers next to each other; where the result of a
+# kernel is the same whichever of them is taken, by each lane anew, it does not depend on that
+# choice.
+
+
+# The bits of a float64 that a float32 lacks. Where they are cut off, a number is rounded towards
+# zero; where so much is added before that one of them is carried, away from it.
+LACKING = np.int64((1 << 29) - 1)
+KEPT = ~LACKING
+DRAWN = 1 << 16
+
+
+class EitherRounding:
+    """Takes one of the two float32 numbers around an exact product, lane by lane."""
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng((seed, 32))
+        self._added = rng.integers(0, 2, DRAWN) * LACKING
+        self._used = 0
+
+    def __call__(self, compute: Callable[[Any, Any], Any], left: Value, right: Value) -> Value:
+        """The product, or power, of float32 numbers that `compute` works out."""
+        exact = np.asarray(compute(left.astype(np.float64), right))
+        bits = self._draw(exact.size).reshape(exact.shape) + exact.view(np.int64)
+        bits &= KEPT
+        result: Value = bits.view(np.float64).astype(np.float32)
+        return result if result.ndim else result[()]
+
+    def _draw(self, count: int) -> np.ndarray:
+        if count > DRAWN:
+            return np.resize(self._added, count)
+        self._used = 0 if self._used + count > DRAWN else self._used
+        self._used += count
+        return self._added[self._used - count : self._used]

@@ -1,4 +1,4 @@
-"""Slices of an axis whose bounds may differ between lanes, cut as NumPy cuts them."""
+"""The load/store unit: reads, writes and cuts arrays for all active lanes, and checks each."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy as np
 
 from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.runner import AtomicUpdate
-from course_lib.emulator.machine.events import HandedValues, Instead, Observers
+from course_lib.emulator.machine.events import AtomicUpdate, HandedValues, Instead, Observers
 from course_lib.emulator.state.indices import Fault, IndexChecker, flat_cells
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import (
@@ -421,12 +420,7 @@ class LoadStoreUnit:
         return old
 
     def _update(
-        self,
-        allocation: Allocation,
-        cell: Value,
-        mask: Mask,
-        update: AtomicUpdate,
-        line: int,
+        self, allocation: Allocation, cell: Value, mask: Mask, update: AtomicUpdate, line: int
     ) -> Value:
         active = mask.full_array
         place = spread(self.memory.place(allocation, cell), self.space.shape)[active]

@@ -17,13 +17,19 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.names import DeviceArray
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.async_copies import AsyncCopies
-from course_lib.emulator.machine.events import Frame, Instead, Kind, Observers, RunningLoop
+from course_lib.emulator.machine.events import (
+    EitherRounding,
+    Frame,
+    Instead,
+    Kind,
+    Observers,
+    RunningLoop,
+)
 from course_lib.emulator.machine.load_store import LoadStoreUnit, as_dtype
-from course_lib.emulator.machine.operators import DOUBLE, EitherRounding
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value
 from course_lib.emulator.state.memory import ArrayView, Memory
 
@@ -32,6 +38,7 @@ Steps = Generator[int, None, None]
 # What evaluates one expression, and what makes that of it and of its types.
 Prepared = Callable[["Machine"], Any]
 Prepare = Callable[[Typing, ast.expr], Prepared]
+DOUBLE = (T.FLOAT64, T.COMPLEX128)
 
 
 class Machine:
@@ -185,10 +192,7 @@ class Machine:
 
     def evaluate(self, node: ast.expr) -> Any:
         """The value of an expression for the active lanes; other lanes may hold anything."""
-        frame = self.frame
-        if frame.settled and node in frame.settled:
-            return frame.settled[node]
-        return self.prepared(frame.typing, node)(self)
+        return self.prepared(self.frame.typing, node)(self)
 
     def convert(self, value: Any, dtype: T.Type) -> Any:
         """`value` as `dtype`, if it is a number and not of that type already."""

@@ -1,41 +1,36 @@
-"""Takes statements apart that have a barrier in the midst of an expression.
-
-Statements are run in one go, as plain calls; only between them can a machine pause. Where a call
-inside of an expression waits, as in `n = 2 * cuda.syncthreads_count(x > 0)`, or calls a function
-that does, the parts of the statement are worked out one by one before it runs, in the order in
-which Python would, and their values are kept until it has.
-"""
+"""Runs statements for all lanes at once: branches, loops, barriers in the midst of one."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.builtin_functions import ItemsInTurn, items_of
-from course_lib.emulator.functions.intrinsics import Barrier
-from course_lib.emulator.inference.typings import Typing
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import Barrier
+from course_lib.emulator.language.typings import Typing
+from course_lib.emulator.machine.assignments import annotated_assign, assign, augmented_assign, bind
 from course_lib.emulator.machine.events import RunningLoop
-from course_lib.emulator.machine.expressions import arguments_of, call_function, element
+from course_lib.emulator.machine.expressions import arguments_of, place_of
 from course_lib.emulator.machine.machine import Machine, Steps
-from course_lib.emulator.machine.prepared import evaluate_slowly
-from course_lib.emulator.machine.variables import (
-    annotated_assign,
-    assign,
-    augmented_assign,
-    bind,
-    merged,
-)
+from course_lib.emulator.machine.variables import call_function, merged
 from course_lib.emulator.state.lanes import Mask, Value
+from course_lib.emulator.state.memory import ArrayView
+
+# --- Takes statements apart that have a barrier in the midst of an expression ---------------------
+# Statements are run in one go, as plain calls; only between them can a machine pause. Where a call
+# inside of an expression waits, as in `n = 2 * cuda.syncthreads_count(x > 0)`, or calls a function
+# that does, the parts of the statement are worked out one by one before it runs, in the order in
+# which Python would, and their values are kept until it has.
 
 
 def settle(machine: Machine, node: ast.AST) -> Steps:
     """Work out the parts of an expression, or of a statement without blocks, that waits.
 
-    Their values are kept in the frame's `settled`, where `Machine.evaluate` finds them.
+    Their values are kept in the frame's `settled`, where their functions find them.
     """
     match node:
         case ast.BoolOp():
@@ -45,7 +40,7 @@ def settle(machine: Machine, node: ast.AST) -> Steps:
         case ast.Call() if node in machine.typing.rewritten:
             other = machine.typing.rewritten[node]
             yield from _settle_parts(machine, _parts(other))
-            machine.frame.settled[node] = evaluate_slowly(machine, other)
+            machine.frame.settled[node] = machine.evaluate(other)
         case ast.Call():
             by_place = machine.typing.arguments_of(node)
             by_name = [each.value for each in node.keywords if node in machine.typing.slots]
@@ -58,7 +53,9 @@ def settle(machine: Machine, node: ast.AST) -> Steps:
             yield from _settle_parts(machine, [node.value])
         case ast.AugAssign(target=ast.Subscript() as target):
             yield from _settle_parts(machine, _parts(target))
-            machine.frame.settled[target] = machine.load(*element(machine, target, "load"))
+            machine.frame.settled[target] = machine.load(
+                *place_of(machine.typing, target)(machine, "load")
+            )
             yield from _settle_parts(machine, [node.value])
         case _:
             yield from _settle_parts(machine, _parts(node))
@@ -74,18 +71,14 @@ def _parts(node: ast.AST) -> Iterator[ast.expr]:
         case ast.AnnAssign():
             yield from [node.value] if node.value else []
             yield from _parts_of_target(node.target)
-        case ast.AugAssign(target=ast.Name()):
-            yield from (node.target, node.value)
         case ast.Subscript():
             yield node.value
             yield from _parts_of_index(node.slice)
         case ast.NamedExpr():
             yield node.value
-        case ast.Tuple() | ast.Slice():
-            yield from _parts_of_index(node)
-        case ast.Call():
-            yield from (node.func, *node.args, *(each.value for each in node.keywords))
-        case ast.expr() | ast.Expr() | ast.Return():
+        case ast.Assert():
+            yield node.test
+        case _:
             yield from (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
 
 
@@ -100,7 +93,7 @@ def _parts_of_target(target: ast.expr) -> Iterator[ast.expr]:
 
 
 def _parts_of_index(index: ast.expr) -> Iterator[ast.expr]:
-    """The numbers of an index, or of any other tuple."""
+    """The numbers of an index."""
     if isinstance(index, ast.Tuple):
         for each in index.elts:
             yield from _parts_of_index(each)
@@ -120,7 +113,7 @@ def _settle_parts(machine: Machine, parts: Iterator[ast.expr] | list[ast.expr]) 
 def _settle_call(machine: Machine, node: ast.Call) -> Steps:
     """A call whose arguments are settled: wait, or go through a function in which there is one."""
     target = machine.typing.calls[node]
-    arguments = arguments_of(machine, node)
+    arguments = arguments_of(machine.typing, node)(machine)
     if isinstance(target, Barrier):
         brought = target.arrive(machine, node, arguments)
         yield from machine.wait(node.lineno)
@@ -282,6 +275,39 @@ def _leave_loop(machine: Machine, before: Mask, left: Sequence[Mask], loop: Runn
         yield from machine.block(node.orelse)
     if loop.broken:
         machine.active = machine.rejoin(before, [machine.active, *loop.broken])
+
+
+# --- What a loop takes out one by one -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ItemsInTurn:
+    """What a loop takes out one by one, as long as all lanes are at the same place.
+
+    Attributes:
+        count: how many there are, perhaps another number for each lane; None if there is no end.
+        item: the one at a place, for the lanes that are active then.
+    """
+
+    count: Value | None
+    item: Callable[[Machine, int], Any]
+
+
+def items_of(machine: Machine, kind: T.Type, value: Any) -> ItemsInTurn:
+    """The items of a value of this type."""
+    if isinstance(kind, T.RangeType):
+        start, stop, step = value
+        runs = np.where(step > 0, start < stop, (step < 0) & (start > stop))
+        number = (stop - start - np.sign(step)) // np.where(step == 0, step.dtype.type(1), step) + 1
+        count = np.where(runs, number, 0)[()]
+        return ItemsInTurn(count, lambda _, place: start + start.dtype.type(place) * step)
+    if isinstance(kind, T.TupleType):
+        return ItemsInTurn(np.int64(len(value)), lambda _, place: value[place])
+    if isinstance(kind, T.ZipType):
+        items: ItemsInTurn = value
+        return items
+    view: ArrayView = value
+    return ItemsInTurn(view.shape[0], lambda machine, place: machine.array_item(view, place))
 
 
 # --- Runs statements: a branch and its lanes, what ends a lane, and which function runs which -----

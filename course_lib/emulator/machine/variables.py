@@ -1,21 +1,20 @@
-"""Variables: giving one a value for the active lanes, and reading it where lanes have set it."""
+"""Variables: giving one a value for the active lanes, reading it, and the calls that have them."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from course_lib.emulator.budget import MAX_DEPTH_OF_CALLS
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.language import types as T
-from course_lib.emulator.machine.arithmetic import chosen, one_view, operate
+from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Frame
-from course_lib.emulator.machine.expressions import element, read_element
 from course_lib.emulator.machine.machine import Machine
-from course_lib.emulator.machine.records import Field, copy_array, copy_record
-from course_lib.emulator.state.indices import field_of
 from course_lib.emulator.state.lanes import Mask, Value
 from course_lib.emulator.state.memory import ArrayView, poison
 from course_lib.wording.sentences import say
@@ -110,134 +109,83 @@ def _where_defined(machine: Machine, frame: Frame, node: ast.Name, value: Any) -
     return chosen(undefined.full_array, lacking, value, node.lineno)
 
 
-# --- Assignments: to names, fields, elements and parts of arrays, and to tuples of them -----------
+# --- Calls of device functions and closures: each has variables of its own ------------------------
 
 
-def assign(machine: Machine, node: ast.Assign) -> None:
-    value = machine.evaluate(node.value)
-    for target in node.targets:
-        bind(machine, target, value)
+def call_function(
+    machine: Machine, typing: Typing, arguments: Sequence[Any]
+) -> Generator[int, None, Any]:
+    """Call a device function or a closure for the active lanes; returns what it returns."""
+    caller, entered, line = machine.frame, machine.active, machine.line
+    variables = dict(zip(typing.kernel.parameters, arguments, strict=True))
+    path = (*caller.path, line)
+    depth = _deeper(machine, typing) if typing.levels else caller.depth
+    machine.frame = Frame(typing, variables, entered, parent=caller, path=path, depth=depth)
+    outside = machine.unit.moment
+    machine.unit.moment = (*outside, line)
+    yield from machine.block(typing.kernel.body)
+    machine.unit.moment = outside
+    result = machine.frame.result
+    machine.frame, machine.active, machine.line = caller, entered, line
+    if machine.ended is not machine.nobody:
+        caller.live = caller.live.without(machine.ended)
+        machine.active = entered.without(machine.ended)
+    if result is None:
+        return poison_of_type(typing.return_type)
+    return machine.convert(result, typing.return_type)
 
 
-def annotated_assign(machine: Machine, node: ast.AnnAssign) -> None:
-    if node.value is not None:
-        bind(machine, node.target, machine.evaluate(node.value))
+def _deeper(machine: Machine, typing: Typing) -> int:
+    """How deep a call lies of a function that calls itself; a budget bounds that, too."""
+    depth = machine.frame.depth + typing.levels
+    if depth > MAX_DEPTH_OF_CALLS:
+        message = say(
+            "{kernel} calls itself more than {most} times in a row here.",
+            kernel=typing.kernel.name,
+            most=MAX_DEPTH_OF_CALLS // typing.levels,
+        )
+        hint = "A loop has no such bound. On a GPU the stack of a thread has one, too."
+        raise rejection("unsupported", message, machine.line, hint)
+    return depth
 
 
-def augmented_assign(machine: Machine, node: ast.AugAssign) -> None:
-    if node.target in machine.frame.typing.fields:
-        _update_field(machine, node, node.target)  # type: ignore[arg-type]
-    elif isinstance(node.target, ast.Subscript):
-        view, indices = element(machine, node.target, "load")
-        current = _old_value(machine, node.target, view, indices)
-        machine.store(view, indices, operate(machine, node, current, machine.evaluate(node.value)))
-    else:
-        current = machine.evaluate(node.target)
-        result = operate(machine, node, current, machine.evaluate(node.value))
-        assert isinstance(node.target, ast.Name)  # inference has refused the others
-        set_variable(machine, node.target.id, result)
+# --- Values of which each lane takes its own: one of two, or none that means anything -------------
 
 
-def _old_value(
-    machine: Machine, target: ast.Subscript, view: ArrayView, indices: list[Value]
-) -> Value:
-    """What `target += …` adds to: read before the right-hand side is worked out."""
-    settled = machine.frame.settled
-    return settled[target] if target in settled else machine.load(view, indices)
+def chosen(truth: Value, yes: Any, no: Any, line: int) -> Any:
+    """`yes` for the lanes where `truth` holds, `no` for the others; of tuples, item by item."""
+    if yes is None or no is None:  # of arrays: what no lane has chosen
+        return no if yes is None else yes
+    if isinstance(yes, tuple):
+        return tuple(chosen(truth, one, other, line) for one, other in zip(yes, no, strict=True))
+    if isinstance(yes, ArrayView):
+        return one_view(truth, yes, no, line)
+    return np.where(truth, yes, no)
 
 
-def named_expression(machine: Machine, node: ast.NamedExpr) -> Any:
-    value = machine.evaluate(node.value)
-    set_variable(machine, node.target.id, value)
-    return value
+def one_view(truth: Value, yes: ArrayView, no: ArrayView, line: int) -> ArrayView:
+    """The part of an array that each lane has chosen: of one and the same array."""
+    if yes is no:
+        return yes
+    if yes.allocation is not no.allocation or yes.strides != no.strides:
+        message = "Threads of one launch choose between different arrays here."
+        raise rejection("unsupported", message, line, "Choose between elements instead.")
+    lengths = (
+        one if one is other else np.where(truth, one, other)
+        for one, other in zip(yes.shape, no.shape, strict=True)
+    )
+    inside = None
+    if yes.inside is not None or no.inside is not None:
+        held = [np.True_ if each.inside is None else each.inside.full_array for each in (yes, no)]
+        space = (yes.inside or no.inside).space  # type: ignore[union-attr]
+        inside = Mask.of(space, np.where(truth, *held))
+    offset = np.where(truth, yes.offset, no.offset)
+    return replace(yes, shape=tuple(lengths), offset=offset, inside=inside)
 
 
-def bind(machine: Machine, target: ast.expr, value: Any) -> None:
-    """Give `value` to a name, an element, or a tuple of them."""
-    if isinstance(target, ast.Name):
-        set_variable(machine, target.id, value)
-    elif target in machine.frame.typing.fields:
-        _store_field(machine, target, value)  # type: ignore[arg-type]
-    elif isinstance(target, ast.Subscript):
-        view, indices = element(machine, target, "store")
-        parts = machine.frame.typing.parts
-        if view.allocation.dtype.names:
-            copy_record(machine, read_element(machine, view, indices, "store"), value)
-        elif parts and target in parts:
-            _fill(machine, target, view, indices, value)
-        else:
-            machine.store(view, indices, value)
-    else:
-        targets: list[ast.expr] = target.elts  # type: ignore[attr-defined]
-        unpacks = isinstance(value, ArrayView)
-        items = _unpacked(machine, value, len(targets)) if unpacks else value
-        for each, item in zip(targets, items, strict=True):
-            bind(machine, each, item)
-
-
-def _unpacked(machine: Machine, view: ArrayView, count: int) -> list[Any]:
-    """The items of an array, all before any is stored; so many, or there is a ValueError."""
-    _of_one_length(machine, machine.line, view.shape[0], count, machine.active)
-    return [machine.array_item(view, place) for place in range(count)]
-
-
-def _fill(
-    machine: Machine, node: ast.Subscript, view: ArrayView, items: Sequence[Any], value: Any
-) -> None:
-    """Write a number, or the items of a tuple, into a part of an array, element by element."""
-    part, lanes = machine.unit.part(view, items, machine.active, machine.line, "store")
-    lengths = [int(np.max(length)) for length in part.shape]
-    if isinstance(value, tuple):
-        lanes = _of_one_length(machine, node.lineno, part.shape[0], len(value), lanes)
-        lengths = [len(value)]
-    for place in np.ndindex(*lengths):
-        inside: Value = np.True_
-        for index, length in zip(place, part.shape, strict=True):
-            inside = inside & (index < length)
-        writing = lanes.where(inside)
-        if not writing.empty:
-            machine.spend(machine.statement or node)  # type: ignore[arg-type]
-            indices = [np.int64(index) for index in place]
-            new = value[place[0]] if isinstance(value, tuple) else value
-            machine.unit.store(part, indices, new, writing, machine.line)
-
-
-def _of_one_length(machine: Machine, line: int, length: Value, items: int, lanes: Mask) -> Mask:
-    """The lanes whose part has so many items; the others raise a ValueError."""
-    wrong = lanes.where(length != items)
-    if not wrong.empty:
-        what = f"ValueError ({items} values for a part of another length)"
-        machine.observers.raised(what, wrong, line)
-        machine.end(wrong)
-    return lanes.without(wrong)
-
-
-def _store_field(machine: Machine, node: Field, value: Any) -> None:
-    """Write a number, or the fields of another record, into a field."""
-    view = _field_to_write(machine, node)
-    if isinstance(value, ArrayView) and view.shape:
-        copy_array(machine, view, value)
-    elif isinstance(value, ArrayView):
-        copy_record(machine, view, value)
-    else:
-        machine.store(view, [], value)
-
-
-def _update_field(machine: Machine, node: ast.AugAssign, target: Field) -> None:
-    """`a[i].x += …`: the record is looked up once, as in Python."""
-    view = _field_to_write(machine, target)
-    settled = machine.frame.settled
-    current = settled[target] if target in settled else machine.load(view, [])
-    machine.store(view, [], operate(machine, node, current, machine.evaluate(node.value)))
-
-
-def _field_to_write(machine: Machine, node: Field) -> ArrayView:
-    """The field that is written: a record outside of its array is told as a store there."""
-    owner = node.value
-    is_element = isinstance(owner, ast.Subscript) and owner not in machine.typing.fields
-    if is_element and isinstance(machine.typing.types[owner.value], T.ArrayType):  # type: ignore[attr-defined]
-        view, indices = element(machine, owner, "store")  # type: ignore[arg-type]
-        record = machine.unit.part(view, indices, machine.active, machine.line, "store")[0]
-    else:
-        record = machine.evaluate(owner)
-    return field_of(record, machine.typing.fields[node])
+def poison_of_type(kind: T.Type) -> Any:
+    if isinstance(kind, T.TupleType):
+        return tuple(poison_of_type(item) for item in kind.items)
+    if isinstance(kind, T.VectorType):
+        return (poison(kind.dtype),) * kind.size
+    return poison(kind) if isinstance(kind, np.dtype) else None

@@ -174,8 +174,7 @@ class Faults(FaultObserver):
             other=other,
         )
         hint = say(
-            "Which threads does the mask name, and do all of them come to this {name}?",
-            name=name,
+            "Which threads does the mask name, and do all of them come to this {name}?", name=name
         )
         if name == "syncwarp":
             message = say(

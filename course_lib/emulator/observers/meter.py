@@ -108,7 +108,10 @@ def costs_of(accesses: Sequence[Access]) -> list[Cost]:
     requests = of_accesses(np.any(active, axis=1, keepdims=True))
     if access.allocation.space == "global":
         sectors = of_accesses(sectors_per_row(addresses, active, access.width))
-        return [GlobalCost(*each) for each in np.stack([requests, sectors], axis=1).tolist()]
+        asked = np.count_nonzero(active, axis=1) * access.width
+        least = of_accesses(-(-asked // SECTOR_BYTES))
+        counts = np.stack([requests, sectors, least], axis=1)
+        return [GlobalCost(*each) for each in counts.tolist()]
     wavefronts, needed = map(of_accesses, passes_per_row(addresses, active, access.width))
     counts = np.stack([requests, wavefronts, wavefronts - needed], axis=1)
     return [SharedCost(*each) for each in counts.tolist()]
@@ -189,11 +192,8 @@ class StreamRecorder(Observer):
         self._step += 1
         self._entries += len(blocks)
         if self._entries > MAX_ENTRIES:
-            raise rejection(
-                "unsupported",
-                "This launch touches too many cache lines for a stream; launch a smaller one.",
-                None,
-            )
+            message = "This launch touches too many cache lines for a stream; launch a smaller one."
+            raise rejection("unsupported", message, None)
 
     def finish(self) -> LineStream:
         """The whole stream."""
@@ -254,21 +254,31 @@ MIN_PATTERN_LANES = 8 * WARP_SIZE
 
 
 @dataclass
-class _Touched:
+class Touched:
     """Which elements of an array were loaded and stored at least once."""
 
     loaded: np.ndarray
     stored: np.ndarray
 
 
+class Place(NamedTuple):
+    """Where accesses of one kind are: "load", "store" or "copy"; "global" or "shared"."""
+
+    line: int
+    kind: str
+    space: str
+    array: str
+
+
 @dataclass(eq=False, slots=True)
-class _Site:
+class Site:
     """What the accesses of one line to one array came to: its loads, or its stores."""
 
     elements: int = 0
     bytes: int = 0
     requests: int = 0
     sectors: int = 0
+    least: int = 0
     wavefronts: int = 0
     bank_conflicts: int = 0
 
@@ -277,6 +287,7 @@ class _Site:
         self.requests += cost.requests
         if isinstance(cost, GlobalCost):
             self.sectors += cost.sectors
+            self.least += cost.least
         else:
             self.wavefronts += cost.wavefronts
             self.bank_conflicts += cost.bank_conflicts
@@ -289,15 +300,16 @@ class Meter(Observer):
         self.lines: dict[int, LineCounters] = {}
         self.float64_lines: set[int] = set()
         self.arrays: dict[str, ArrayTraffic] = {}
-        self._touched: dict[str, _Touched] = {}
-        self._sites: dict[tuple[int, str, str], _Site] = {}
+        self.touched: dict[str, Touched] = {}
+        self.updated: set[str] = set()  # arrays that atomic operations reach
+        self.sites: dict[Place, Site] = {}
         self._costs = CostQueue()
 
     def register(self, name: str, allocation: Allocation, shape: tuple[int, ...]) -> None:
         """Keep the traffic of an array that was passed in under `name`."""
         self.arrays[name] = ArrayTraffic(shape, allocation.dtype)
         size = allocation.storage.size
-        self._touched[name] = _Touched(np.zeros(size, bool), np.zeros(size, bool))
+        self.touched[name] = Touched(np.zeros(size, bool), np.zeros(size, bool))
 
     def line(self, number: int) -> LineCounters:
         """The counters of a line."""
@@ -338,6 +350,7 @@ class Meter(Observer):
         space = access.allocation.space
         if access.kind == "atomic":
             counters.atomics += access.mask.warps
+            self.updated.add(access.array)
         if space == "local" and access.kind == "load":
             counters.local_load_requests += access.mask.warps
         elif space == "local":
@@ -348,16 +361,16 @@ class Meter(Observer):
             self._count(access)
 
     def _global(self, access: Access) -> None:
-        self._count(access, access.array)
-        touched = self._touched[access.array]
+        self._count(access)
+        touched = self.touched[access.array]
         mark(touched.loaded if access.kind == "load" else touched.stored, access)
 
-    def _count(self, access: Access, array: str = "") -> None:
-        """Count an access that is no atomic operation; `array`: whose traffic it is, too."""
-        key = (access.line, access.kind, array)
-        site = self._sites.get(key)
+    def _count(self, access: Access) -> None:
+        """Count an access that is no atomic operation."""
+        place = Place(access.line, access.kind, access.allocation.space, access.array)
+        site = self.sites.get(place)
         if site is None:
-            site = self._sites[key] = _Site()
+            site = self.sites[place] = Site()
         site.elements += access.mask.lanes * access.elements
         site.bytes += access.mask.lanes * access.width
         self._costs.add(_pattern(access), access, site.add)
@@ -367,10 +380,10 @@ class Meter(Observer):
 
     def finish(self) -> Counters:
         """The totals, with the distinct elements worked out."""
-        for (line, kind, array), site in self._sites.items():
+        for (line, kind, space, array), site in self.sites.items():
             side = "load" if kind == "load" else "store"
             counters = self.line(line)
-            if not array:
+            if space == "shared":
                 _increase(counters, f"shared_{side}_", site, "requests", "wavefronts", "bytes")
                 _increase(counters, f"shared_{side}_", site, "bank_conflicts")
                 continue
@@ -380,7 +393,7 @@ class Meter(Observer):
             _increase(traffic, "loaded_" if side == "load" else "stored_", site, "elements")
             at_line = traffic.loaded_at if side == "load" else traffic.stored_at
             at_line[line] += site.elements
-        for name, touched in self._touched.items():
+        for name, touched in self.touched.items():
             traffic = self.arrays[name]
             traffic.distinct_elements_loaded = int(np.count_nonzero(touched.loaded))
             traffic.distinct_elements_stored = int(np.count_nonzero(touched.stored))
@@ -421,7 +434,7 @@ def _short(text: bytes) -> bytes:
     return text if len(text) <= 256 else hashlib.blake2b(text, digest_size=16).digest()
 
 
-def _increase(target: object, start: str, site: _Site, *names: str) -> None:
+def _increase(target: object, start: str, site: Site, *names: str) -> None:
     for name in names:
         setattr(target, start + name, getattr(target, start + name) + getattr(site, name))
 

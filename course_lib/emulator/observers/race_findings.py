@@ -7,7 +7,7 @@ from typing import Any
 
 from course_lib.emulator.observers.findings import Place, ThreadNames, block_name
 from course_lib.emulator.observers.races import Race
-from course_lib.emulator.observers.tracing import DRAW, SWAP
+from course_lib.emulator.observers.tracing import DRAW, SAME, SWAP
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import Line, say
 
@@ -27,6 +27,7 @@ def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
         message,
         race.second_line,
         hint,
+        "warning" if change == SAME else None,
         other_line=race.first_line,
         threads=(race.first_thread, race.second_thread),
         cell=race.cell,
@@ -42,6 +43,13 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
         "first_line": Line(race.first_line),
         "second_line": Line(race.second_line),
     }
+    if change == SAME:
+        message = say(
+            "{first} and {second} both write {cell} at {second_line}: the same value, so that it "
+            "does not matter who comes last.",
+            **facts,
+        )
+        return message, "Which single thread could write it?"
     if race.updates or change in (DRAW, SWAP):
         return _update_sentence(change, facts)
     facts["lacking"], hint = _what_lacks(race)
@@ -65,10 +73,7 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
     elif race.first_line == race.second_line:
         if race.space == "global" and race.first_block == race.second_block:
             facts["lacking"] = "nothing says whose number stays"
-        message = say(
-            "{first} and {second} both write {cell} at {first_line}; {lacking}.",
-            **facts,
-        )
+        message = say("{first} and {second} both write {cell} at {first_line}; {lacking}.", **facts)
     else:
         message = say(
             "{first} writes {cell} at {first_line} and {second} writes it at "

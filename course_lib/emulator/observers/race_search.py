@@ -57,8 +57,7 @@ def _no_releases(first: int, second: int) -> list[dict[int, int]]:
 
 
 def conflicts_of_lines(
-    touched: Iterable[Touched],
-    releases: Callable[[int, int], list[dict[int, int]]] = _no_releases,
+    touched: Iterable[Touched], releases: Callable[[int, int], list[dict[int, int]]] = _no_releases
 ) -> Iterator[tuple[Touched, Touched, int, int, int]]:
     """The first conflict of each two lines, in the program's order: a cell, and who touched it."""
     ordered = sorted(touched, key=Touched.place_in_program)

@@ -29,6 +29,7 @@ ATOMIC_OPERATORS: dict[type[ast.operator], str] = {
 }
 SWAP = "swap"
 DRAW = "draw"  # a random number, by which a generator's state goes on
+SAME = "same"  # one value, whichever thread writes it
 
 
 def change_in(line: int, trees: Iterable[ast.AST]) -> str:
@@ -43,6 +44,34 @@ def change_in(line: int, trees: Iterable[ast.AST]) -> str:
 def is_swap(lines: tuple[int, int], trees: Iterable[ast.AST]) -> bool:
     """Whether two lines are of one exchange of two elements: `t = a; a = b; b = t`."""
     return any(set(lines) <= swap for tree in trees for swap in _swaps(tree))
+
+
+def is_same_value(lines: tuple[int, int], trees: Sequence[ast.AST]) -> bool:
+    """Whether two lines store one value that no thread works out: a number, or a global name."""
+    own = {
+        node.arg if isinstance(node, ast.arg) else node.id
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arg)
+        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    }
+    values = set()
+    for line in lines:
+        found = [each for tree in trees for each in _assignments(tree, line)]
+        if len(found) != 1 or not isinstance(found[0], ast.Assign):
+            return False
+        if not all(_is_fixed(node, own) for node in ast.walk(found[0].value)):
+            return False
+        values.add(ast.unparse(found[0].value))
+    return len(values) == 1
+
+
+def _is_fixed(node: ast.AST, own: set[str]) -> bool:
+    """Does this part of an expression say the same in every thread?"""
+    if isinstance(node, ast.Name):
+        return node.id not in own and node.id != "cuda"
+    # A call of one name is a type's, such as float32(0), or a device function's: of constants, too.
+    return not isinstance(node, ast.Subscript)
 
 
 def _swaps(tree: ast.AST) -> Iterator[set[int]]:

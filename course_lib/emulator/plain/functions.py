@@ -102,26 +102,22 @@ def bind(
     bound = dict(zip(names, arguments, strict=False))
     for name, value in by_name.items():
         if name in bound or name not in names:
-            stopped(
-                node,
-                say("{function} cannot take {name}= here.", function=function.name, name=name),
-            )
+            message = say("{function} cannot take {name}= here.", function=function.name, name=name)
+            stopped(node, message)
         bound[name] = value
     optional = names[len(names) - len(function.defaults) :]
     for name, value in zip(optional, function.defaults, strict=True):
         bound.setdefault(name, value)
     if len(arguments) > len(names) or len(bound) < len(names):
         given = len(arguments) + len(by_name)
-        stopped(
-            node,
-            say(
-                "{function} has the parameters ({names}), and is called with {given} {noun}.",
-                function=function.name,
-                names=", ".join(names),
-                given=given,
-                noun=plural("argument", given),
-            ),
+        message = say(
+            "{function} has the parameters ({names}), and is called with {given} {noun}.",
+            function=function.name,
+            names=", ".join(names),
+            given=given,
+            noun=plural("argument", given),
         )
+        stopped(node, message)
     return bound
 
 
@@ -170,10 +166,8 @@ def _round(number: Any, digits: Any = None) -> Any:
     if digits is None:
         return round(number)
     if not isinstance(digits, int) or abs(digits) > MAX_ROUNDING:
-        raise Stop(
-            "not-allowed",
-            say("Rounding is for at most {most} digits.", most=MAX_ROUNDING),
-        )
+        message = say("Rounding is for at most {most} digits.", most=MAX_ROUNDING)
+        raise Stop("not-allowed", message)
     return round(number, digits)
 
 
@@ -268,11 +262,8 @@ def look_up(name: str, node: ast.AST, scope: Scope, spend: Callable[[int, ast.AS
         if name in here.variables:
             return here.variables[name]
         if name in here.own:
-            stopped(
-                node,
-                say("{name} is read here before it is set.", name=name),
-                code="uninitialised-read",
-            )
+            message = say("{name} is read here before it is set.", name=name)
+            stopped(node, message, code="uninitialised-read")
         here = here.outer
     if name in scope.names:
         value = scope.names[name]
@@ -293,11 +284,8 @@ def _of_module(name: str, value: Any, node: ast.AST) -> Any:
     what = f"a {type(value).__name__}"
     if isinstance(value, (list, ConstantList)):
         what = "a list outside of the function, where a tuple would do"
-    raise rejection(
-        "unsupported",
-        say("{name} cannot be used here: it is {what}.", name=name, what=what),
-        node,
-    )
+    message = say("{name} cannot be used here: it is {what}.", name=name, what=what)
+    raise rejection("unsupported", message, node)
 
 
 def _of_python(name: str, node: ast.AST, scope: Scope) -> Any:

@@ -158,19 +158,13 @@ class Interpreter:
                 "numerical-overflow", say("Python stops here: {said}.", said=str(error)), node
             ) from None
         except LookupError as error:
-            raise rejection(
-                "out-of-bounds-read",
-                say("Python stops here: {said}.", said=str(error)),
-                node,
-                "What is there by then, and which part of it is asked for?",
-            ) from None
+            message = say("Python stops here: {said}.", said=str(error))
+            hint = "What is there by then, and which part of it is asked for?"
+            raise rejection("out-of-bounds-read", message, node, hint) from None
         except TypeError as error:
-            raise rejection(
-                "wrong-formula",
-                say("Python stops here: {said}.", said=str(error)),
-                node,
-                "Of which kind is each value in this line? A / always gives a float.",
-            ) from None
+            message = say("Python stops here: {said}.", said=str(error))
+            hint = "Of which kind is each value in this line? A / always gives a float."
+            raise rejection("wrong-formula", message, node, hint) from None
         except (ArithmeticError, ValueError) as error:
             raise rejection(
                 "wrong-formula", say("Python stops here: {said}.", said=str(error)), node
@@ -185,11 +179,8 @@ class Interpreter:
         """Execute statements; Returned, BREAK or CONTINUE where one of them leaves the body."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise rejection(
-                "timeout",
-                "Functions call each other, or blocks are nested, without end here.",
-                body[0],
-            )
+            message = "Functions call each other, or blocks are nested, without end here."
+            raise rejection("timeout", message, body[0])
         try:
             for statement in body:
                 self.spend(1, statement)
@@ -285,14 +276,12 @@ class Interpreter:
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 parts = self.guarded(target, values.collect, self.iterate(value, target))
                 if len(parts) != len(targets):
-                    stopped(
-                        target,
-                        say(
-                            "{targets} names here, and {given} values.",
-                            targets=len(targets),
-                            given=len(parts),
-                        ),
+                    message = say(
+                        "{targets} names here, and {given} values.",
+                        targets=len(targets),
+                        given=len(parts),
                     )
+                    stopped(target, message)
                 for each, part in zip(targets, parts, strict=True):
                     self.assign(each, part, scope)
             case ast.Subscript(value=owner, slice=place):
@@ -335,11 +324,8 @@ class Interpreter:
             if isinstance(statement, ast.ImportFrom):
                 module = statement.module or "."
             if module != "math" or alias.name == "*":
-                raise rejection(
-                    "not-allowed",
-                    say("Only math can be imported here, not {module}.", module=module),
-                    statement,
-                )
+                message = say("Only math can be imported here, not {module}.", module=module)
+                raise rejection("not-allowed", message, statement)
             path = "math" if isinstance(statement, ast.Import) else f"math.{alias.name}"
             scope.variables[alias.asname or alias.name] = Reference(path)
 
@@ -443,15 +429,10 @@ class Interpreter:
             result: str = self.value(part, scope)
             return result
         if part.conversion not in (-1, ord("s")):
-            raise rejection(
-                "unsupported",
-                say(
-                    "Only {plain} and {rounded} are known here.",
-                    plain="{name}",
-                    rounded="{name:.2f}",
-                ),
-                part,
+            message = say(
+                "Only {plain} and {rounded} are known here.", plain="{name}", rounded="{name:.2f}"
             )
+            raise rejection("unsupported", message, part)
         form = "" if part.format_spec is None else self.value(part.format_spec, scope)
         result = self.guarded(part, values.formatted, self.value(part.value, scope), form)
         return result
@@ -475,12 +456,10 @@ class Interpreter:
                     "unsupported", say("The argument {name}= is not known here.", name=name), node
                 )
             return self.call_named(function.path, arguments, node)
-        stopped(
-            node,
-            say(
-                "Only a function can be called, and this is {kind}.", kind=values.kind_of(function)
-            ),
+        message = say(
+            "Only a function can be called, and this is {kind}.", kind=values.kind_of(function)
         )
+        stopped(node, message)
 
     def append(self, node: ast.Call, method: ast.Attribute, scope: Scope) -> None:
         items = self.value(method.value, scope)

@@ -1,6 +1,8 @@
 """The values of a plain Python function, and arithmetic on them that cannot run away.
 
-Python's own operators do the work, on exactly Python's own types; so the results are Python's.
+The table of operators is the one that kernels have, and it does Python's own work on exactly
+Python's own types; so the results are Python's. The rest differs: a kernel's values have Numba's
+types, thousands of lanes and no bounds, and what it may not do is found out before it runs.
 What makes that safe is said here once: how long a number, a text or a sequence may grow is looked
 at before the operator runs, and what comes out is looked at again.
 """
@@ -14,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_lib.emulator.budget import MAX_INTEGER_BITS
-from course_lib.emulator.language.constants import BINARY, COMPARE, UNARY
+from course_lib.emulator.language.operators import BINARY, COMPARE, UNARY
 from course_lib.wording.sentences import say
 
 # Sequences are charged for their length, so that a long one is not a cheap way to be slow.
@@ -303,10 +305,8 @@ def add_to_set(items: set[Any], item: Any) -> None:
 def _in_a_set(item: Any) -> Any:
     """An item as it may lie in a set: numbers alone, whose order in it is always the same."""
     if not isinstance(item, Number):
-        raise Stop(
-            "unsupported",
-            say("A set of numbers is known here; this is {kind}.", kind=kind_of(item)),
-        )
+        message = say("A set of numbers is known here; this is {kind}.", kind=kind_of(item))
+        raise Stop("unsupported", message)
     return item
 
 

@@ -35,12 +35,6 @@ from course_lib.emulator.profile.profile import Profile
 
 FLOAT32_BYTES = 4
 
-# Stands under every picture that shows numbers of the model.
-ASSUMPTIONS = (
-    "A model, not a measurement: least-recently-used caches, empty at the start; "
-    "blocks in waves, in lockstep."
-)
-
 
 @dataclass(frozen=True)
 class CacheSizes:

@@ -89,10 +89,14 @@ BANK_BYTES = 4
 
 @dataclass(frozen=True)
 class GlobalCost:
-    """Counts of one access to global memory, summed over its warps."""
+    """Counts of one access to global memory, summed over its warps.
+
+    `least` are the sectors that would hold the bytes of all lanes, side by side.
+    """
 
     requests: int
     sectors: int
+    least: int = 0
 
 
 @dataclass(frozen=True)

@@ -7,174 +7,136 @@ from functools import cache
 from itertools import accumulate
 from typing import Any
 
+from course_lib import figures  # of which some need matplotlib, and come late
 from course_lib.devices import BANK_WIDTH_BYTES, SHARED_MEMORY_BANKS, WARP_SIZE
-from course_lib.figures.banks import Phase, phases_of
 from course_lib.figures.explore.own_requests import (
-    AccessLine,
-    OwnSteps,
-    costliest,
-    note,
-    own_controls,
-    own_requests,
-    why_nothing,
+    WIDTH,
+    Chart,
+    draw_headline,
+    headline,
+    step_through,
 )
-from course_lib.figures.interactive.layers import Control, Layer, Patch, layers_over
-from course_lib.figures.interactive.player import Interactive
-from course_lib.figures.interactive.scene import Scene
+from course_lib.figures.interactive import Changes, Control, Grid, Interactive, Scene, layers_over
 from course_lib.figures.picture import Picture
+from course_lib.figures.requests import Phase, phases_of
 from course_lib.wording.words import counted
 
-WIDTH = 730
 _EXTRA = "trouble-soft dashed"  # dashed: the second sign beside the colour
 _LEFT, _COLUMN, _ROW = 46, 21, 13
 MOST_PASSES = 32
 _MOST_PHASES = 4
 
 
-def board_height(rows: int = MOST_PASSES) -> float:
-    """Of a board with so many rows, and its key."""
-    return 46 + rows * _ROW
+class BankBoard(Chart[Sequence[Phase]]):
+    """A column for each bank and a row for each wavefront, with lanes in the cells."""
 
+    def __init__(
+        self, top: float, rows: int = MOST_PASSES, width: int = BANK_WIDTH_BYTES
+    ) -> None:  # fmt: skip
+        self.top, self.rows, self.width = top, rows, width
+        self.grid = Grid(_LEFT, top + 42, (rows, SHARED_MEMORY_BANKS), _COLUMN, _ROW)
+        self.bottom = self.grid.bottom + 8
 
-def draw_board(
-    scene: Scene, top: float, width: int = BANK_WIDTH_BYTES, rows: int = MOST_PASSES
-) -> None:
-    """The empty board: a key, the banks' numbers, a row for each wavefront, and 32 lanes."""
-    _draw_key(scene, top)
-    scene.text(_LEFT - 6, top + 36, "bank", "small muted", "end")
-    for bank in range(SHARED_MEMORY_BANKS):
-        scene.text(_LEFT + (bank + 0.5) * _COLUMN, top + 36, str(bank), "small muted", "middle")
-    first = top + 42
-    board = _COLUMN * SHARED_MEMORY_BANKS
-    scene.rect(_LEFT, first, board, rows * _ROW, "cell")
-    for bank in range(4, SHARED_MEMORY_BANKS, 4):
-        x = _LEFT + bank * _COLUMN
-        scene.line(x, first, x, first + rows * _ROW, "faint")
-    for number in range(rows):
-        scene.text(
-            _LEFT - 6, first + (number + 1) * _ROW - 1.5, str(number + 1), "small muted", "end",
-            name=f"pass{number}",
-        )  # fmt: skip
-    # Lane 0 last, so that it lies on top where lanes share a word.
-    for lane in reversed(range(WARP_SIZE)):
-        # Two groups, since few columns and few rows take less room than many places.
-        with scene.group(f"lane{lane}"), scene.group(f"down{lane}"):
-            scene.rect(0.5, 0.5, _wide(width), _ROW - 1, "a-soft", name=f"box{lane}")
-            scene.text(
-                (_wide(width) + 1) / 2, _ROW - 1.5, str(lane), "small", "middle",
-                name=f"label{lane}",
-            )  # fmt: skip
-    for number in range(1, _MOST_PHASES):
-        with scene.group(f"phase{number}"):
-            scene.line(_LEFT - 30, first, _LEFT + board, first, "thick")
+    def draw(self, scene: Scene) -> None:
+        """The empty board: a key, the banks' numbers, a row for each wavefront, and 32 lanes."""
+        self._draw_key(scene)
+        grid, above = self.grid, self.top + 36
+        scene.text(_LEFT - 6, above, "bank", "small muted", "end")
+        for bank in range(SHARED_MEMORY_BANKS):
+            x = grid.corner(0, bank + 0.5)[0]
+            scene.text(x, above, str(bank), "small muted", "middle")
+        scene.path(grid.outline(), "cell")
+        for bank in range(4, SHARED_MEMORY_BANKS, 4):
+            scene.line(*grid.corner(0, bank), *grid.corner(self.rows, bank), "faint")
+        for number in range(self.rows):
+            y = grid.corner(number + 1, 0)[1] - 1.5
+            words = str(number + 1)
+            scene.text(_LEFT - 6, y, words, "small muted", "end", name=f"pass{number}")
+        # Lane 0 last, so that it lies on top where lanes share a word.
+        for lane in reversed(range(WARP_SIZE)):
+            # Two groups, since few columns and few rows take less room than many places.
+            with scene.group(f"lane{lane}"), scene.group(f"down{lane}"):
+                box = (0.5, 0.5, _wide(self.width), _ROW - 1)
+                scene.cell(*box, str(lane), "a-soft", name=f"box{lane}")
+        for number in range(1, _MOST_PHASES):
+            with scene.group(f"phase{number}"):
+                scene.line(_LEFT - 30, grid.y, grid.right, grid.y, "thick")
+
+    def _draw_key(self, scene: Scene) -> None:
+        x, top = float(_LEFT), self.top
+        entries = (
+            ("a-soft", "lane 7", "7"),
+            ("a-soft", "lane 7 and others: the same word", "7+"),
+            (_EXTRA, "an extra wavefront: bank conflict", "7"),
+        )
+        for css, words, label in entries:
+            scene.cell(x + 0.5, top + 0.5, _COLUMN - 1, _ROW + 1, label, css)
+            scene.text(x + _COLUMN + 5, top + 12, words, "small muted")
+            x += _COLUMN + 20 + 6.6 * len(words)
+        scene.line(x, top + 7, x + _COLUMN, top + 7, "thick")
+        scene.text(x + _COLUMN + 5, top + 12, "next phase", "small muted")
+
+    def width_patch(self, width: int) -> Changes:
+        boxes = {f"box{lane}": {"width": _wide(width)} for lane in range(WARP_SIZE)}
+        return boxes | {f"tbox{lane}": {"x": (_wide(width) + 1) / 2} for lane in range(WARP_SIZE)}
+
+    def patch(self, phases: Sequence[Phase]) -> Changes:
+        """Each lane in its bank and in the wavefront that serves it."""
+        patch: Changes = {f"lane{lane}": {"hidden": True} for lane in range(WARP_SIZE)}
+        starts = [0, *accumulate(phase.passes for phase in phases)]
+        for phase, start in zip(phases, starts, strict=False):
+            for each in phase.served:
+                x, y = self.grid.corner(start + each.turn, each.bank)
+                leader = each.lanes[0]
+                # The others lie hidden below their leader, which is drawn last.
+                for lane in each.lanes:
+                    patch[f"lane{lane}"] = {"transform": f"translate({x})"}
+                    patch[f"down{lane}"] = {"transform": f"translate(0 {y})"}
+                patch[f"box{leader}"] = {"class": _EXTRA if each.turn else "a-soft"}
+                if len(each.lanes) > 1:
+                    patch[f"tbox{leader}"] = {"text": f"{leader}+"}
+        for number in range(1, _MOST_PHASES):
+            here = number < len(phases)
+            move = f"translate(0 {starts[number] * _ROW})" if here else "translate(0 0)"
+            patch[f"phase{number}"] = {"transform": move, "hidden": not here}
+        return patch | {f"pass{number}": {"class": "small bold"} for number in range(starts[-1])}
+
+    def headline(self, phases: Sequence[Phase]) -> Changes:
+        passes, needed = passes_of(phases), len(phases)
+        degree = max((phase.passes for phase in phases), default=0)
+        told = f"degree {degree} · at least {needed} needed"
+        return headline(counted(passes, "wavefront"), told, passes > needed)
+
+    def cost(self, phases: Sequence[Phase]) -> int:
+        return passes_of(phases)
+
+    def verdict(self, phases: Sequence[Phase]) -> str:
+        """How many wavefronts, in how many phases, and why."""
+        passes, needed = passes_of(phases), len(phases)
+        count = counted(passes, "wavefront")
+        width = BANK_WIDTH_BYTES * phases[0].served[0].banks
+        if width > BANK_WIDTH_BYTES:
+            lanes = phases[0].last_lane + 1 - phases[0].first_lane
+            served = f"{counted(needed, 'phase')} of {lanes} lanes"
+            count = f"{width} bytes a lane are served in {served}: {count}"
+        if passes == needed:
+            return f"{count}. No bank is asked for two different words: no conflict."
+        degree = max(phase.passes for phase in phases)
+        inside = "" if needed == 1 else " in one phase"
+        article = "an" if degree in (8, 11, 18) else "a"
+        return (
+            f"{count} where {needed} would do. The busiest bank is asked for {degree} different "
+            f"words{inside}: {article} {degree}-way bank conflict."
+        )
 
 
 def _wide(width: int) -> float:
     return max(1, width // BANK_WIDTH_BYTES) * _COLUMN - 1
 
 
-def _draw_key(scene: Scene, top: float) -> None:
-    x = float(_LEFT)
-    entries = (
-        ("a-soft", "lane 7", "7"),
-        ("a-soft", "lane 7 and others: the same word", "7+"),
-        (_EXTRA, "an extra wavefront: bank conflict", "7"),
-    )
-    for css, words, label in entries:
-        scene.rect(x + 0.5, top + 0.5, _COLUMN - 1, _ROW + 1, css)
-        scene.text(x + _COLUMN / 2, top + 12, label, "small", "middle")
-        scene.text(x + _COLUMN + 5, top + 12, words, "small muted")
-        x += _COLUMN + 20 + 6.6 * len(words)
-    scene.line(x, top + 7, x + _COLUMN, top + 7, "thick")
-    scene.text(x + _COLUMN + 5, top + 12, "next phase", "small muted")
-
-
-def width_patch(width: int) -> Patch:
-    """What the board looks like for lanes of so many bytes."""
-    patch: dict[str, dict[str, str | float]] = {}
-    for lane in range(WARP_SIZE):
-        patch[f"box{lane}"] = {"width": _wide(width)}
-        patch[f"label{lane}"] = {"x": (_wide(width) + 1) / 2}
-    return patch
-
-
-def board_patch(top: float, phases: Sequence[Phase]) -> Patch:
-    """Where a request's lanes stand: each in its bank and in the wavefront that serves it."""
-    first = top + 42
-    patch: dict[str, dict[str, str | bool]] = {}
-    starts = [0, *accumulate(phase.passes for phase in phases)]
-    for phase, start in zip(phases, starts, strict=False):
-        for each in phase.served:
-            x, y = _LEFT + each.bank * _COLUMN, first + (start + each.turn) * _ROW
-            leader = each.lanes[0]
-            # The others lie hidden below their leader, which is drawn last.
-            for lane in each.lanes:
-                patch[f"lane{lane}"] = {"transform": f"translate({x})"}
-                patch[f"down{lane}"] = {"transform": f"translate(0 {y})"}
-            patch[f"box{leader}"] = {"class": _EXTRA if each.turn else "a-soft"}
-            if len(each.lanes) > 1:
-                patch[f"label{leader}"] = {"text": f"{leader}+"}
-    for number in range(1, _MOST_PHASES):
-        here = number < len(phases)
-        move = f"translate(0 {starts[number] * _ROW})" if here else "translate(0 0)"
-        patch[f"phase{number}"] = {"transform": move, "hidden": not here}
-    for number in range(starts[-1]):
-        patch[f"pass{number}"] = {"class": "small bold"}
-    return patch
-
-
-def hide_others(phases: Sequence[Phase]) -> Patch:
-    """Hides the lanes that take no part."""
-    active = {lane for phase in phases for each in phase.served for lane in each.lanes}
-    return {f"lane{lane}": {"hidden": lane not in active} for lane in range(WARP_SIZE)}
-
-
 def passes_of(phases: Sequence[Phase]) -> int:
     """Wavefronts of the whole request."""
     return sum(phase.passes for phase in phases)
-
-
-def degree_of(phases: Sequence[Phase]) -> int:
-    """The most different words that one bank is asked for in a phase."""
-    return max((phase.passes for phase in phases), default=0)
-
-
-def verdict(phases: Sequence[Phase], width: int) -> str:
-    """What the board shows, in one or two sentences."""
-    passes, needed = passes_of(phases), len(phases)
-    count = counted(passes, "wavefront")
-    if width > BANK_WIDTH_BYTES:
-        lanes = phases[0].last_lane + 1 - phases[0].first_lane
-        served = f"{counted(needed, 'phase')} of {lanes} lanes"
-        count = f"{width} bytes a lane are served in {served}: {count}"
-    if passes == needed:
-        return f"{count}. No bank is asked for two different words: no conflict."
-    degree = degree_of(phases)
-    inside = "" if needed == 1 else " in one phase"
-    return (
-        f"{count} where {needed} would do. The busiest bank is asked for {degree} different "
-        f"words{inside}: {_article(degree)} {degree}-way bank conflict."
-    )
-
-
-def _article(number: int) -> str:
-    return "an" if number in (8, 11, 18) else "a"
-
-
-def headline(phases: Sequence[Phase]) -> Patch:
-    """The two big numbers beside the title; for texts called "number" and "detail"."""
-    passes, needed, degree = passes_of(phases), len(phases), degree_of(phases)
-    bad = passes > needed
-    return {
-        "number": {
-            "text": counted(passes, "wavefront") + (" ⚠" if bad else " ✓"),
-            "class": "huge bold trouble" if bad else "huge bold",
-        },
-        "detail": {
-            "text": f"degree {degree} · at least {needed} needed",
-            "class": "trouble" if bad else "muted",
-        },
-    }
 
 
 # --- Play with the banks of shared memory: a made-up tile, or the requests of one's own kernel ----
@@ -191,11 +153,7 @@ WALKS = (
 )
 
 
-def explore_banks(
-    kernel_or_profile: Any = None,
-    *,
-    block: Sequence[int] = (0, 0),
-) -> Interactive:
+def explore_banks(kernel_or_profile: Any = None, *, block: Sequence[int] = (0, 0)) -> Interactive:
     """Which bank of shared memory serves which lane, and how many wavefronts a request takes.
 
     Args:
@@ -205,7 +163,17 @@ def explore_banks(
     """
     if kernel_or_profile is None:
         return _of_a_tile()
-    return _of_a_launch(kernel_or_profile, block)
+    return step_through(
+        kernel_or_profile,
+        block,
+        "shared",
+        "Your kernel's shared memory: which lane is served in which wavefront?",
+        "The lines of {} that use shared memory, and a board of 32 banks: each lane stands in the "
+        "bank that holds its word and in the wavefront that serves it.",
+        phases_of,
+        lambda top, found: BankBoard(top, max(8, *map(passes_of, found))),
+        lambda request, itemsize: figures.lane_to_bank(request, itemsize=itemsize),
+    )
 
 
 # -- a made-up tile ------------------------------------------------------------------------------
@@ -253,45 +221,39 @@ def _of_a_tile() -> Interactive:
         {"walk": range(len(WALKS)), "length": ROW_LENGTHS, "cure": CURES, "width": tuple(WIDTHS)}
     )
 
-    def place(*at: Any) -> Patch:
-        found = tile_phases(*at)
-        return {**board_patch(_TILE_TOP, found), **headline(found)}
+    board = BankBoard(_TILE_TOP)
+    scene = Scene(WIDTH, board.bottom)
+    scene.text(0, 20, "So lane i reads the element at place", "muted")
+    scene.text(0, 44, "", "mono large", name="formula")
+    scene.text(0, 62, "bank = (byte address / 4) mod 32", "small muted")
+    draw_headline(scene)
+    board.draw(scene)
 
-    def formula(walk: int, length: int, cure: str) -> Patch:
-        return {"formula": {"text": _formula(walk, length, cure)}}
+    def place(*at: Any) -> Changes:
+        found = tile_phases(*at)
+        return board.patch(found) | board.headline(found)
 
     keys = ("walk", "length", "cure", "width")
     layers = (
         layer(keys, place),
-        layer(("width",), width_patch),
-        layer(("walk", "length", "cure"), formula),
+        layer(("width",), board.width_patch),
+        layer(keys[:3], lambda *at: {"formula": {"text": _formula(*at)}}),
     )
     words = (
         layer(("walk",), lambda walk: f"Lane i reads {WALKS[walk]}."),
         layer(("length", "cure"), _layout),
-        layer(keys, lambda *at: verdict(tile_phases(*at), at[3])),
+        layer(keys, lambda *at: board.verdict(tile_phases(*at))),
     )
     return Interactive(
         "32 banks: which lane is served in which wavefront?",
-        _tile_scene(), controls, layers, words, _tile_still,
+        scene, controls, layers, words, _tile_still,
         "A board of 32 columns, the banks of shared memory, and a row for each wavefront. Each of "
         "the 32 lanes stands in the bank that holds its word and in the wavefront that serves it.",
     )  # fmt: skip
 
 
-def _tile_scene() -> Scene:
-    scene = Scene(WIDTH, _TILE_TOP + board_height() + 4)
-    scene.text(0, 20, "So lane i reads the element at place", "muted")
-    scene.text(0, 44, "", "mono large", name="formula")
-    scene.text(0, 62, "bank = (byte address / 4) mod 32", "small muted")
-    scene.text(720, 24, "", "huge bold", "end", name="number")
-    scene.text(720, 46, "", "muted", "end", name="detail")
-    draw_board(scene, _TILE_TOP)
-    return scene
-
-
 def _tile_still() -> Picture:
-    from course_lib.figures.explore.stills import bank_examples  # late: it needs matplotlib
+    from course_lib.figures.stills import bank_examples  # late: it needs matplotlib
 
     examples = (
         ("along a row", 1, 32, "none"),
@@ -333,62 +295,3 @@ def _layout(row_length: int, cure: str) -> str:
     if _mask(cure, row_length):
         return f"{rows}; column c of row r is stored at place c ^ (r & {cure.rsplit(' ', 1)[1]})."
     return f"{rows}: too few for {cure}, which would leave the row, so nothing is changed."
-
-
-# -- the student's own kernel --------------------------------------------------------------------
-
-_OWN_TITLE = "Your kernel's shared memory: which lane is served in which wavefront?"
-
-
-def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
-    why = why_nothing(profile, "shared", block)
-    if why:
-        return note(_OWN_TITLE, why)
-    own = own_requests(profile, "shared", block)
-    steps = OwnSteps(own, profile)
-    top = steps.bottom + 8
-
-    def phases(place: int, warp: int, visit: int) -> tuple[Phase, ...]:
-        asked = own.places[place].asked(warp, visit)
-        if asked is None:
-            return ()
-        return phases_of(asked.addresses, asked.lanes, own.places[place].itemsize)
-
-    def show(*at: int) -> Patch:
-        found = phases(*at)
-        number = headline(found) if found else {"number": {"text": "–"}}
-        return {**board_patch(top, found), **number}
-
-    def say(place: int, *at: int) -> str:
-        found = phases(place, *at)
-        return verdict(found, own.places[place].itemsize) if found else ""
-
-    keys = ("place", "warp", "visit")
-    rows = max(8, *(passes_of(phases(*at)) for at in own.positions()))
-    scene = Scene(WIDTH, top + board_height(rows) + 4)
-    steps.draw(scene)
-    draw_board(scene, top, own.places[0].itemsize, rows)
-    layers = [
-        *steps.layers(),
-        Layer(keys, show),
-        Layer(keys, lambda *at: hide_others(phases(*at))),
-        Layer(("place",), lambda at: width_patch(own.places[at].itemsize)),
-    ]
-    words = [Layer(keys, steps.asked), Layer(keys, say), *steps.last_words()]
-    return Interactive(
-        _OWN_TITLE, scene, own_controls(own), layers, words,
-        lambda: _own_still(own.places),
-        f"The lines of {profile.kernel_name} that use shared memory, and a board of 32 banks: each "
-        "lane stands in the bank that holds its word and in the wavefront that serves it.",
-        clicks=steps.clicks(),
-    )  # fmt: skip
-
-
-def _own_still(places: Sequence[AccessLine]) -> Picture:
-    """The costliest request of the launch, drawn with its words."""
-    from course_lib.figures.lanes import lane_to_bank
-    from course_lib.figures.requests import Request  # late: they need matplotlib
-
-    place, asked = costliest(places, lambda *each: passes_of(phases_of(*each)))
-    request = Request(f"the costliest: {place.name}", asked.addresses, asked.lanes, place.array)
-    return lane_to_bank(request, itemsize=place.itemsize)

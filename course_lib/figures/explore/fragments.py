@@ -17,8 +17,7 @@ from course_lib.emulator.functions.tensor_cores import (
     c_matrices,
 )
 from course_lib.figures import style
-from course_lib.figures.interactive import Control, Interactive, Scene, layers_over
-from course_lib.figures.interactive.paths import box, grid
+from course_lib.figures.interactive import Changes, Control, Grid, Interactive, Scene, layers_over
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
@@ -75,17 +74,11 @@ def explore_fragments() -> Interactive:
     words = (layer(keys, _lane_words), layer(("which",), _warp_words))
     return Interactive(
         "Fragments: what one lane holds",
-        _draw(),
-        controls,
-        layers,
-        words,
-        draw_still=_still,
-        alt=(
-            "The matrices A, B and C of one tensor-core instruction side by side. The elements of "
-            "the chosen lane are marked with the names of the registers that hold them; the other "
-            "three lanes of its group hold the rest of the tinted rows and column."
-        ),
-    )
+        _draw(), controls, layers, words, _still,
+        "The matrices A, B and C of one tensor-core instruction side by side. The elements of "
+        "the chosen lane are marked with the names of the registers that hold them; the other "
+        "three lanes of its group hold the rest of the tinted rows and column.",
+    )  # fmt: skip
 
 
 # --- who holds what: asked of the emulator --------------------------------------------------------
@@ -151,8 +144,8 @@ def _draw() -> Scene:
     scene = Scene(720, 430)
     for name in "ABC":
         strong = _STRONG[name]
-        scene.text(_left(name, 16), _TOP - 26, "", css=f"{strong} bold", name=f"{name} head")
-        scene.text(_left(name, 16), _TOP - 9, "", css="small muted", name=f"{name} size")
+        scene.text(0, _TOP - 26, "", css=f"{strong} bold", name=f"{name} head")
+        scene.text(0, _TOP - 9, "", css="small muted", name=f"{name} size")
         scene.path("M0 0", css="cell", name=f"{name} cells")
         scene.path("M0 0", css=f"{strong}-soft", name=f"{name} group")
         scene.path("M0 0", css="lit", name=f"{name} lane")
@@ -160,55 +153,47 @@ def _draw() -> Scene:
             scene.text(0, 0, "", css="small", anchor="middle", name=f"{name} mark {number}")
         for number in range(4):
             y = _TOP + 16 * _CELL_HEIGHT + 34 + 20 * number
-            scene.text(_left(name, 16), y, "", css="small mono", name=f"{name} line {number}")
+            scene.text(0, y, "", css="small mono", name=f"{name} line {number}")
     scene.text((_RIGHT_OF_A + _LEFT_OF_B) / 2, _TOP + 68, "·", css="large", anchor="middle")
     scene.text(_LEFT_OF_C - 20, _TOP + 68, "+", css="large", anchor="middle")
     return scene
 
 
-def _left(name: str, k: int) -> float:
-    """Where a matrix begins; A ends beside B, however wide it is."""
-    return {"A": _RIGHT_OF_A - _CELL_WIDTH * k, "B": _LEFT_OF_B, "C": _LEFT_OF_C}[name]
-
-
-def _cells(name: str, k: int, elements: Sequence[Element]) -> str:
-    """A path of rectangles, one for each element."""
-    left, size = _left(name, k), (_CELL_WIDTH, _CELL_HEIGHT)
-    return "".join(
-        box(left + _CELL_WIDTH * column, _TOP + _CELL_HEIGHT * row, *size)
-        for row, column in sorted(elements)
-    )
+def _grid(name: str, it: _Instruction) -> Grid:
+    """Where a matrix stands; A ends beside B, however wide it is."""
+    left = {"A": _RIGHT_OF_A - _CELL_WIDTH * it.k, "B": _LEFT_OF_B, "C": _LEFT_OF_C}[name]
+    return Grid(left, _TOP, it.shapes[name], _CELL_WIDTH, _CELL_HEIGHT)
 
 
 # --- what depends on the controls -----------------------------------------------------------------
 
 
-def _shape_state(it: _Instruction) -> dict[str, dict[str, object]]:
-    state: dict[str, dict[str, object]] = {}
+def _shape_state(it: _Instruction) -> Changes:
+    state: Changes = {}
     for name, shape in it.shapes.items():
-        left = _left(name, it.k)
+        grid = _grid(name, it)
         format_ = "float32" if name == "C" else it.format
-        state[f"{name} head"] = {"x": left, "text": "C and D" if name == "C" else name}
-        state[f"{name} size"] = {"x": left, "text": f"{shape[0]} × {shape[1]}, {format_}"}
-        state[f"{name} cells"] = {"d": grid(left, _TOP, shape, _CELL_WIDTH, _CELL_HEIGHT)}
+        state[f"{name} head"] = {"x": grid.x, "text": "C and D" if name == "C" else name}
+        state[f"{name} size"] = {"x": grid.x, "text": f"{shape[0]} × {shape[1]}, {format_}"}
+        state[f"{name} cells"] = {"d": grid.outline() + grid.lattice()}
         for number in range(4):
-            state[f"{name} line {number}"] = {"x": left}
+            state[f"{name} line {number}"] = {"x": grid.x}
     return state
 
 
-def _lane_state(it: _Instruction, lane: int) -> dict[str, dict[str, object]]:
-    state: dict[str, dict[str, object]] = {}
+def _lane_state(it: _Instruction, lane: int) -> Changes:
+    state: Changes = {}
     for name in "ABC":
-        held = _held(it, name, lane)
-        state[f"{name} group"] = {"d": _cells(name, it.k, _group(it, name, lane))}
-        state[f"{name} lane"] = {"d": _cells(name, it.k, _flat(held))}
+        grid, held = _grid(name, it), _held(it, name, lane)
+        state[f"{name} group"] = {
+            "d": "".join(grid.box(*each) for each in sorted(_group(it, name, lane)))
+        }
+        state[f"{name} lane"] = {"d": "".join(grid.box(*each) for each in sorted(_flat(held)))}
         marks = [(element, word) for word, register in enumerate(held) for element in register]
         for number, ((row, column), word) in enumerate(marks):
-            state[f"{name} mark {number}"] = {
-                "x": _left(name, it.k) + _CELL_WIDTH * (column + 0.5),
-                "y": _TOP + _CELL_HEIGHT * row + 12.5,
-                "text": f"{name.lower()}{word}",
-            }
+            x, y = grid.corner(row, column + 0.5)
+            text = f"{name.lower()}{word}"
+            state[f"{name} mark {number}"] = {"x": x, "y": y + 12.5, "text": text}
         for number, register in enumerate(held):
             state[f"{name} line {number}"] = {"text": _line(name, number, register)}
     return state
@@ -246,12 +231,11 @@ def _warp_words(it: _Instruction) -> str:
 def _still() -> Picture:
     """The lane that holds each element of m16n8k16."""
     it, cell = _INSTRUCTIONS[_START], 0.21
-    figure = style.card(
+    pen = Pen.card(
         4.85,
         f"Fragments of {it.name}: which lane holds which element",
         "Every number is a lane; of lane 5, eight elements of A, four of B and four of C stand out",
     )
-    pen = Pen.on(figure)
     lefts = {"A": 0.25, "B": 0.25 + 16.6 * cell, "C": 0.25 + 26.2 * cell}
     for name, (rows, columns) in it.shapes.items():
         title = "C and D" if name == "C" else name
@@ -260,13 +244,10 @@ def _still() -> Picture:
             for row, column in _flat(_held(it, name, lane)):
                 _draw_cell(pen.at(lefts[name], 1.06, cell), row, column, name, lane)
     pen.write(lefts["C"] - 0.17, 2.75, "+", size=style.LARGE, ha="center")
-    style.footnote(
-        figure, "Lane = 4 g + t: rows g and g + 8 of A and C, column g of B. From the emulator."
-    )
-    return Picture(
-        figure,
+    pen.footnote("Lane = 4 g + t: rows g and g + 8 of A and C, column g of B. From the emulator.")
+    return pen.picture(
         f"The matrices A, B and C of {it.name}, each element with the number of its lane. "
-        f"{_told(it)}",
+        f"{_told(it)}"
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from course_lib.devices import DEVICES, Device, device, occupancy
 from course_lib.devices.occupancy import Occupancy
 from course_lib.figures.hierarchy import sm_budget
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene
+from course_lib.figures.interactive import Changes, Control, Grid, Interactive, Scene, layers_over
 from course_lib.figures.picture import Picture
 from course_lib.wording.words import counted, joined
 
@@ -24,14 +24,11 @@ _HEADS = ("warp slots", "registers", "shared memory", "blocks per SM")
 # Where things lie, in units of the scene.
 _BARS, _BLOCK, _MOST = 136.0, 10.5, 32  # left edge, width of one block, blocks that fit
 _ROW, _FIRST = 66.0, 30.0
-_SLOTS, _SLOT, _SLOT_ROW = 14.0, 21.6, 352.0
+_SLOTS = Grid(14.0, 352.0, (2, 32), 21.6, 24.0)
 
 
 def explore_occupancy(
-    gpu: str | Device = "A6000",
-    threads: int = 1024,
-    registers: int = 37,
-    shared_bytes: int = 8192,
+    gpu: str | Device = "A6000", threads: int = 1024, registers: int = 37, shared_bytes: int = 8192
 ) -> Interactive:
     """Change threads, registers, shared memory and GPU; see four limits and the one that binds.
 
@@ -43,76 +40,52 @@ def explore_occupancy(
     """
     start = device(gpu)
     occupancy(start, threads, registers, shared_bytes)  # refuses what no launch can have
-    offered = _Offered(start, threads, registers, shared_bytes)
+    gpus = [DEVICES[name] for name in _GPUS]
+    offered: dict[str, list[Any]] = {
+        "gpu": gpus if start in gpus else [start, *gpus],
+        "threads": sorted({*_THREADS, threads}),
+        "registers": sorted({*_REGISTERS, registers}),
+        "shared": sorted({*(1024 * kib for kib in _KIB), shared_bytes}),
+    }
+    keys = tuple(offered)
+    layer, found = layers_over(offered), cache(occupancy)
+    g, t, r, s = (values[0] for values in offered.values())  # where a limit does not depend on it
+    layers = [
+        layer(("gpu", "threads"), lambda gpu, threads: _limit(0, found(gpu, threads, r, s))),
+        layer(("threads", "registers"), lambda *both: _limit(1, found(g, *both, s))),
+        layer(("gpu", "shared"), lambda gpu, shared: _limit(2, found(gpu, t, r, shared))),
+        layer(("gpu",), lambda gpu: _gpu_state(found(gpu, t, r, s))),
+        layer(keys, lambda *launch: _result_state(found(*launch))),
+    ]
+    words = (
+        layer(keys, lambda *launch: _result_words(found(*launch))),
+        layer(keys, lambda *launch: _limiter_words(found(*launch))),
+        layer(("threads", "registers"), lambda *both: found(g, *both, s).why_not),
+        layer(("gpu", "shared"), lambda gpu, shared: found(gpu, t, r, shared).why_not),
+        layer((), lambda: _CAUTION),
+    )
+    gpu_names = [f"{row.name} (cc {row.cc})" for row in offered["gpu"]]
+    sizes = [f"{n // 1024} KiB" if n % 1024 == 0 else f"{n:,} B" for n in offered["shared"]]
+    controls = (
+        Control("gpu", "GPU", gpu_names, offered["gpu"].index(start), "choice"),
+        _choice("threads", "threads per block", offered["threads"], threads),
+        _choice("registers", "registers per thread", offered["registers"], registers),
+        Control("shared", "shared memory per block", sizes, offered["shared"].index(shared_bytes)),
+    )
     return Interactive(
         "Occupancy: how many blocks does one SM hold?",
-        _draw(),
-        offered.controls(),
-        offered.layers(),
-        offered.words(),
-        draw_still=lambda: _still(start, threads, registers, shared_bytes),
-        alt=(
-            "Four bars say how many blocks fit by warp slots, registers, shared memory and the cap "
-            "on blocks; a frame and an arrow mark the smallest. Below, the SM's warp slots, filled "
-            "block by block."
-        ),
-    )
-
-
-class _Offered:
-    """The launches to choose from, and what follows from each."""
-
-    def __init__(self, start: Device, threads: int, registers: int, shared_bytes: int) -> None:
-        self.start = start, threads, registers, shared_bytes
-        gpus = [DEVICES[name] for name in _GPUS]
-        self.gpus = gpus if start in gpus else [start, *gpus]
-        self.threads = sorted({*_THREADS, threads})
-        self.registers = sorted({*_REGISTERS, registers})
-        self.bytes = sorted({*(1024 * kib for kib in _KIB), shared_bytes})
-        self.found = cache(self._found)
-        self.result = cache(lambda *at: _result_of(self.found(*at)))
-
-    def _found(self, gpu: int, threads: int, registers: int, shared: int) -> Occupancy:
-        return occupancy(
-            self.gpus[gpu], self.threads[threads], self.registers[registers], self.bytes[shared]
-        )
-
-    def controls(self) -> tuple[Control, ...]:
-        start, threads, registers, shared = self.start
-        gpus = [f"{row.name} (cc {row.cc})" for row in self.gpus]
-        counts = [_bytes(count) for count in self.bytes]
-        return (
-            Control("gpu", "GPU", gpus, self.gpus.index(start), "choice"),
-            _choice("threads", "threads per block", self.threads, threads),
-            _choice("registers", "registers per thread", self.registers, registers),
-            Control("shared", "shared memory per block", counts, self.bytes.index(shared)),
-        )
-
-    def layers(self) -> list[Layer]:
-        found = self.found
-        return [
-            Layer(("gpu", "threads"), lambda g, t: _limit_state(0, found(g, t, 0, 0))),
-            Layer(("threads", "registers"), lambda t, r: _limit_state(1, found(0, t, r, 0))),
-            Layer(("gpu", "shared"), lambda g, s: _limit_state(2, found(g, 0, 0, s))),
-            Layer(("gpu",), lambda g: _gpu_state(found(g, 0, 0, 0))),
-            Layer(_EVERYTHING, lambda *at: _result_state(self.result(*at))),
-        ]
-
-    def words(self) -> tuple[Layer, ...]:
-        return (
-            Layer(_EVERYTHING, lambda *at: _result_words(self.result(*at))),
-            Layer(_EVERYTHING, lambda *at: _limiter_words(self.result(*at))),
-            Layer(("threads", "registers"), lambda t, r: self.found(0, t, r, 0).why_not),
-            Layer(("gpu", "shared"), lambda g, s: self.found(g, 0, 0, s).why_not),
-            Layer((), lambda: _CAUTION),
-        )
+        _draw(), controls, layers, words,
+        lambda: _still(start, threads, registers, shared_bytes),
+        "Four bars say how many blocks fit by warp slots, registers, shared memory and the cap on "
+        "blocks; a frame and an arrow mark the smallest. Below, the SM's warp slots, filled block "
+        "by block.",
+    )  # fmt: skip
 
 
 def _choice(key: str, label: str, counts: list[int], start: int) -> Control:
     return Control(key, label, list(map(str, counts)), counts.index(start))
 
 
-_EVERYTHING = ("gpu", "threads", "registers", "shared")
 _CAUTION = (
     "This is theoretical occupancy: the most that can be resident. It is a means; a kernel with "
     "less of it can be the faster one."
@@ -131,8 +104,8 @@ def _draw() -> Scene:
     scene.text(10, y, "", css="large bold", name="result")
     scene.text(10, y + 21, "", css="small muted", name="slots head")
     for slot in range(64):
-        x, y = _slot(slot)
-        scene.rect(x, y, _SLOT, 18, css="cell", name=f"slot {slot}")
+        x, y = _SLOTS.corner(*divmod(slot, 32))
+        scene.rect(x, y, _SLOTS.wide, 18, css="cell", name=f"slot {slot}")
     scene.path("M0 0", css="a-soft", name="resident")
     return scene
 
@@ -152,15 +125,10 @@ def _draw_limit(scene: Scene, y: float, limit: str, head: str) -> None:
         scene.text(_BARS + _BLOCK * _MOST + 92, y + 19, "◀ sets the limit", css="bold")
 
 
-def _slot(number: int) -> tuple[float, float]:
-    row, column = divmod(number, 32)
-    return _SLOTS + _SLOT * column, _SLOT_ROW + 24 * row
-
-
 # --- what depends on the controls -----------------------------------------------------------------
 
 
-def _limit_state(number: int, found: Occupancy) -> dict[str, dict[str, object]]:
+def _limit(number: int, found: Occupancy) -> Changes:
     """One limit: its bar, its number, and the arithmetic in at most two lines."""
     limit = _LIMITS[number]
     blocks = found.limits[limit]
@@ -173,8 +141,8 @@ def _limit_state(number: int, found: Occupancy) -> dict[str, dict[str, object]]:
     }
 
 
-def _gpu_state(found: Occupancy) -> dict[str, dict[str, object]]:
-    state = _limit_state(3, found)
+def _gpu_state(found: Occupancy) -> Changes:
+    state = _limit(3, found)
     for slot in range(64):
         state[f"slot {slot}"] = {"hidden": slot >= found.max_warps}
     state["slots head"] = {
@@ -183,66 +151,40 @@ def _gpu_state(found: Occupancy) -> dict[str, dict[str, object]]:
     return state
 
 
-@dataclass(frozen=True)
-class _Result:
-    """What follows from the four limits; thousands of launches share a few hundred of these."""
-
-    limiters: tuple[str, ...]
-    blocks: int
-    warps_per_block: int
-    most_warps: int
-
-    @property
-    def warps(self) -> int:
-        return self.blocks * self.warps_per_block
-
-    @property
-    def share(self) -> str:
-        return f"{self.warps / self.most_warps:.1%}"
-
-
-def _result_of(found: Occupancy) -> _Result:
-    limits = found.limits
-    blocks = min(limits.values())
-    limiters = tuple(name for name, limit in limits.items() if limit == blocks)
-    return _Result(limiters, blocks, found.warps_per_block, found.max_warps)
-
-
-def _result_words(result: _Result) -> str:
-    if not result.blocks:
+def _result_words(found: Occupancy) -> str:
+    if not found.blocks:
         return "The launch fails: not even one block gets what it needs."
     return (
-        f"One SM holds {counted(result.blocks, 'block')}, which is {result.warps} of "
-        f"{result.most_warps} warps: an occupancy of {result.share}."
+        f"One SM holds {counted(found.blocks, 'block')}, which is {found.warps} of "
+        f"{found.max_warps} warps: an occupancy of {found.share:.1%}."
     )
 
 
-def _limiter_words(result: _Result) -> str:
-    if not result.blocks:
+def _limiter_words(found: Occupancy) -> str:
+    if not found.blocks:
         return ""
-    names = [_HEADS[_LIMITS.index(limit)] for limit in result.limiters]
+    names = [_HEADS[_LIMITS.index(limit)] for limit in found.limiters]
     return f"Limited by {joined(names)}."
 
 
+def _result_state(found: Occupancy) -> Changes:
+    return _result(found.limiters, found.blocks, found.warps_per_block, found.max_warps)
+
+
 @cache
-def _result_state(result: _Result) -> dict[str, dict[str, object]]:
+def _result(limiters: tuple[str, ...], blocks: int, warps: int, most: int) -> Changes:
+    """Thousands of launches share a few hundred of these."""
     text = "✗ The launch fails."
-    if result.blocks:
-        text = (
-            f"{counted(result.blocks, 'block')} × {counted(result.warps_per_block, 'warp')} = "
-            f"{result.warps} of {result.most_warps} warps: {result.share}"
-        )
+    if blocks:
+        told = f"{blocks * warps} of {most} warps: {blocks * warps / most:.1%}"
+        text = f"{counted(blocks, 'block')} × {counted(warps, 'warp')} = {told}"
     return {
         "result": {"text": text},
-        "resident": {
-            "d": _bricks(result.blocks, result.warps_per_block),
-            "hidden": not result.blocks,
-        },
-        **{f"{limit} binds": {"hidden": limit not in result.limiters} for limit in _LIMITS},
+        "resident": {"d": _bricks(blocks, warps), "hidden": not blocks},
+        **{f"{limit} binds": {"hidden": limit not in limiters} for limit in _LIMITS},
     }
 
 
-@cache
 def _bricks(blocks: int, warps: int) -> str:
     """An outline for each resident block, over the slots that its warps take."""
     pieces = []
@@ -250,8 +192,8 @@ def _bricks(blocks: int, warps: int) -> str:
         first, end = block * warps, (block + 1) * warps
         while first < end:
             stop = min(end, (first // 32 + 1) * 32)
-            x, y = _slot(first)
-            width = _SLOT * (stop - first) - 3
+            x, y = _SLOTS.corner(*divmod(first, 32))
+            width = _SLOTS.wide * (stop - first) - 3
             pieces.append(f"M{x + 1.5:g} {y - 1.5:g}h{width:g}v21h-{width:g}z")
             first = stop
     return "".join(pieces) or "M0 0"
@@ -261,10 +203,6 @@ def _two_lines(arithmetic: str) -> tuple[str, str]:
     """The arithmetic cut where a new step begins, so that it fits the picture."""
     first, *rest = arithmetic.split("; ")
     return first, "; ".join(rest)
-
-
-def _bytes(number: int) -> str:
-    return f"{number // 1024} KiB" if number % 1024 == 0 else f"{number:,} B"
 
 
 def _still(row: Device, threads: int, registers: int, shared_bytes: int) -> Picture:

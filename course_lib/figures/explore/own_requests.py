@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import textwrap
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 
-from course_lib.figures.interactive.layers import Control, Layer, Patch
+from course_lib.figures.interactive.layers import Control, Layer
 from course_lib.figures.interactive.player import Interactive
-from course_lib.figures.interactive.scene import Scene
+from course_lib.figures.interactive.scene import Changes, Scene
 from course_lib.figures.picture import Picture
-from course_lib.figures.requests import Lanes, lanes_by_warp
+from course_lib.figures.requests import Lanes, Request, lanes_by_warp, source_line, touches_memory
 from course_lib.wording.words import counted, element, joined, nth, shortened
 
 
@@ -30,7 +31,7 @@ def note(title: str, sentence: str) -> Interactive:
 
 
 def _still(title: str, lines: list[str]) -> Picture:
-    from course_lib.figures.explore.stills import lines_of_text  # late: it needs matplotlib
+    from course_lib.figures.stills import lines_of_text  # late: it needs matplotlib
 
     return lines_of_text(title, lines)
 
@@ -82,6 +83,12 @@ class AccessLine:
         """The request, or None where this warp has no such one."""
         requests = self.warps[warp] if warp < len(self.warps) else ()
         return requests[visit] if visit < len(requests) else None
+
+    def request(self, warp: int, visit: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """Addresses, lanes, and the bytes of a lane; none where this warp has no such request."""
+        asked, nothing = self.asked(warp, visit), np.empty(0, np.int64)
+        addresses, lanes = (asked.addresses, asked.lanes) if asked else (nothing, nothing)
+        return addresses, lanes, self.itemsize
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +160,9 @@ def why_nothing(profile: Any, space: str, block: Sequence[int] = (0, 0)) -> str:
             f"profile = {launch} and give the profile."
         )
     name = profile.kernel_name
-    if not profile.trace and (not profile.counted or (profile.executed and _touched(profile))):
+    if not profile.trace and (
+        not profile.counted or (profile.executed and touches_memory(profile))
+    ):
         return f"This launch of {name} was not traced. Launch it with {launch}."
     accesses = [each for each in profile.trace if each.space == space]
     if not accesses:
@@ -167,11 +176,6 @@ def why_nothing(profile: Any, space: str, block: Sequence[int] = (0, 0)) -> str:
             f"The grid has {x} × {y} × {z} blocks, numbered from 0."
         )
     return ""
-
-
-def _touched(profile: Any) -> bool:
-    counters = ("global_load_requests", "global_store_requests", "shared_load_requests", "atomics")
-    return any(getattr(profile, each) for each in (*counters, "shared_store_requests"))
 
 
 _Key = tuple[int, str, str, int]
@@ -206,7 +210,7 @@ def _place(profile: Any, space: str, key: _Key, requests: _ByWarp) -> AccessLine
     line, kind, array, elements = key
     warps = tuple(tuple(requests.get(warp, ())) for warp in range(max(requests) + 1))
     size = elements * _itemsize(profile, array)  # a wide access is one of a wide element
-    return AccessLine(line, kind, array, space, size, _source(profile, line), warps)
+    return AccessLine(line, kind, array, space, size, source_line(profile, line), warps)
 
 
 def _itemsize(profile: Any, array: str) -> int:
@@ -216,18 +220,114 @@ def _itemsize(profile: Any, array: str) -> int:
     return int(sizes[0]) if sizes else 4
 
 
-def _source(profile: Any, line: int) -> str:
-    """The text of a line, or nothing where it stands in another cell than the kernel."""
-    lines = textwrap.dedent(profile.source).split("\n")
-    place = line - profile.first_line
-    return lines[place].strip() if 0 <= place < len(lines) else ""
+# --- Step through the requests of one's own kernel: its lines to choose from, warp and visit ------
 
 
-# --- Step through the requests of one's own kernel: its lines to choose from, warp and ------------
-
-
+WIDTH = 730
 _LINE = 20
 _MOST_LETTERS = 50
+
+
+Found = TypeVar("Found")
+
+
+class Chart(ABC, Generic[Found]):
+    """Draws a request of a warp, as its banks or its sectors have been found."""
+
+    bottom: float
+
+    @abstractmethod
+    def draw(self, scene: Scene) -> None:
+        """What every request needs."""
+
+    @abstractmethod
+    def patch(self, found: Found) -> Changes:
+        """The request, and the lanes that take part."""
+
+    @abstractmethod
+    def width_patch(self, width: int) -> Changes:
+        """How wide the bytes of a lane are."""
+
+    @abstractmethod
+    def headline(self, found: Found) -> Changes:
+        """The two large numbers."""
+
+    @abstractmethod
+    def verdict(self, found: Found) -> str:
+        """What the chart shows, in one or two sentences."""
+
+    @abstractmethod
+    def cost(self, found: Found) -> int:
+        """How much the request asks of memory."""
+
+
+def draw_headline(scene: Scene) -> None:
+    """Room for two numbers at the right."""
+    scene.text(720, 24, "", "huge bold", "end", name="number")
+    scene.text(720, 46, "", "muted", "end", name="detail")
+
+
+def headline(number: str, detail: str, bad: bool) -> Changes:
+    """A number with its sign, and what it means."""
+    return {
+        "number": {"text": f"{number} {'⚠' if bad else '✓'}", "class": _HUGE[bad]},
+        "detail": {"text": detail, "class": "trouble" if bad else "muted"},
+    }
+
+
+_HUGE = ("huge bold", "huge bold trouble")
+
+
+def step_through(
+    profile: Any, block: Sequence[int], space: Literal["global", "shared"], title: str, alt: str,
+    read: Callable[[np.ndarray, np.ndarray, int], Found],
+    chart_of: Callable[[float, list[Found]], Chart[Found]],
+    draw_still: Callable[[Request, int], Picture],
+) -> Interactive:  # fmt: skip
+    """The requests of a block of a launch, one after the other, each on a chart.
+
+    Args:
+        title, alt: of the figure; `{}` in `alt` is the kernel.
+        read: what a request touches, from its addresses, its lanes and the bytes of a lane.
+        chart_of: the chart, from where it begins and all that it has to show.
+        draw_still: draws the costliest request; it is also told the bytes of a lane.
+    """
+    why = why_nothing(profile, space, block)
+    if why:
+        return note(title, why)
+    own = own_requests(profile, space, block)
+    steps = OwnSteps(own, profile)
+
+    found = {at: read(*own.places[at[0]].request(*at[1:])) for at in own.positions()}
+    chart = chart_of(steps.bottom + 8, list(found.values()))
+
+    def show(place: int, warp: int, visit: int) -> Changes:
+        here, asks = found[place, warp, visit], own.places[place].asked(warp, visit)
+        return chart.patch(here) | (chart.headline(here) if asks else {"number": {"text": "–"}})
+
+    def say(place: int, warp: int, visit: int) -> str:
+        asks = own.places[place].asked(warp, visit)
+        return chart.verdict(found[place, warp, visit]) if asks else ""
+
+    def still() -> Picture:
+        place, asked = costliest(own.places, lambda *each: chart.cost(read(*each)))
+        title = f"the costliest: {place.name}"
+        return draw_still(Request(title, asked.addresses, asked.lanes, place.array), place.itemsize)
+
+    scene = Scene(WIDTH, chart.bottom)
+    steps.draw(scene)
+    chart.draw(scene)
+    keys = ("place", "warp", "visit")
+    layers = [
+        *steps.layers(),
+        Layer(keys, show),
+        Layer(keys[:1], lambda place: chart.width_patch(own.places[place].itemsize)),
+    ]
+    words = [Layer(keys, steps.asked), Layer(keys, say), *steps.last_words()]
+    return Interactive(
+        title, scene, own_controls(own), layers, words, still, alt.format(profile.kernel_name),
+        clicks=steps.clicks(),
+    )  # fmt: skip
 
 
 def own_controls(own: OwnRequests) -> tuple[Control, ...]:
@@ -253,7 +353,7 @@ class OwnSteps:
         self.bottom = max(3, len(own.places)) * _LINE + 34
 
     def draw(self, scene: Scene) -> None:
-        """The lines, what is asked for, and room for two numbers at the right."""
+        """The lines, and what is asked for."""
         for number, place in enumerate(self._own.places):
             y = number * _LINE
             scene.rect(0, y, 500, _LINE - 2, "cell", name=f"place{number}", label=place.name)
@@ -261,8 +361,7 @@ class OwnSteps:
             short = shortened(text, _MOST_LETTERS)
             scene.text(4, y + 14, short, "mono small", name=f"code{number}")
             scene.text(494, y + 14, f"{place.kind} {place.array}", "small", "end", f"what{number}")
-        scene.text(720, 24, "", "huge bold", "end", name="number")
-        scene.text(720, 46, "", "muted", "end", name="detail")
+        draw_headline(scene)
         scene.text(0, self.bottom - 10, "", name="asked")
 
     def layers(self) -> tuple[Layer, ...]:
@@ -272,7 +371,7 @@ class OwnSteps:
             Layer(("place", "warp", "visit"), lambda *at: {"asked": {"text": self.asked(*at)}}),
         )
 
-    def _light(self, place: int) -> Patch:
+    def _light(self, place: int) -> Changes:
         return {
             f"place{place}": {"class": "lit"},
             f"code{place}": {"class": "mono small bold"},

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import atan, ceil, degrees, floor, hypot, log2, log10
 from typing import Literal
 
-from course_lib.devices import (
-    DEFAULT_SHARED_KIB,
-    DEVICES,
-    MAX_THREADS_PER_BLOCK,
-    Device,
-    device,
-)
+from course_lib.devices import DEFAULT_SHARED_KIB, DEVICES, MAX_THREADS_PER_BLOCK, Device, device
 from course_lib.figures.formats import roofs_of_formats
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene, layers_over
+from course_lib.figures.interactive import Changes, Control, Interactive, Layer, Scene, layers_over
 from course_lib.figures.picture import Picture
 from course_lib.figures.rooflines import roofline_plot
 from course_lib.roofline import BytesKind, Point, roof, tile_intensity
@@ -108,13 +102,9 @@ def explore_roofline(
     ]
     return Interactive(
         "Roofline: what a tile could reach if every requested byte came from DRAM",
-        _draw(axes, points),
-        controls,
-        layers,
-        words,
-        draw_still=lambda: _still(start, points, tile, data_type),
-        alt=_ALT,
-    )
+        _draw(axes, points), controls, layers, words,
+        lambda: _still(start, points, tile, data_type), _ALT,
+    )  # fmt: skip
 
 
 _ALT = (
@@ -215,9 +205,7 @@ def _draw_panel(scene: Scene) -> None:
 # --- what depends on the controls -----------------------------------------------------------------
 
 
-def _roof_state(
-    axes: _Axes, row: Device, name: TypeName, points: Sequence[Point]
-) -> dict[str, Mapping[str, object]]:
+def _roof_state(axes: _Axes, row: Device, name: TypeName, points: Sequence[Point]) -> Changes:
     peak, bandwidth = _peak(row, name), row.dram_gb_per_s
     # Where the slope ends: at the ridge, or at the edge of the picture.
     top = min(axes.high, axes.fast / bandwidth) if peak is None else peak / bandwidth
@@ -230,13 +218,13 @@ def _roof_state(
         f"translate({axes.x(middle):.1f} {axes.y(middle * bandwidth) - 13:.1f}) rotate({angle:.1f})"
     )
     right = top > (axes.low * axes.high) ** 0.5 * 4
-    state: dict[str, Mapping[str, object]] = {
+    state: Changes = {
         "slope": {"d": f"M{axes.x(foot):.1f} {axes.y(foot * bandwidth):.1f} L{x:.1f} {y:.1f}"},
         "slope group": {"transform": at},
         "slope name": {"text": f"DRAM {bandwidth:,.0f} GB/s"},
     }
     if peak is None:
-        hidden: Mapping[str, object] = {"hidden": True}
+        hidden = {"hidden": True}
         state["roof head"] = {"text": "allowed"}
         return state | dict.fromkeys(("flat", "flat name", "ridge line", "ridge name"), hidden)
     return state | {
@@ -270,9 +258,7 @@ def _free_place(
     return result
 
 
-def _point_state(
-    axes: _Axes, row: Device, name: TypeName, tile: Tile
-) -> Mapping[str, Mapping[str, object]]:
+def _point_state(axes: _Axes, row: Device, name: TypeName, tile: Tile) -> Changes:
     peak = _peak(row, name)
     if peak is None:
         gone: dict[str, object] = {"hidden": True}
@@ -300,7 +286,7 @@ def _point_state(
     }
 
 
-def _intensity_state(name: TypeName, tile: Tile) -> dict[str, dict[str, object]]:
+def _intensity_state(name: TypeName, tile: Tile) -> Changes:
     rows, columns = tile
     size = _ITEMSIZE[name]
     intensity = _three(tile_intensity(rows, columns, size))
@@ -320,9 +306,7 @@ def _intensity_state(name: TypeName, tile: Tile) -> dict[str, dict[str, object]]
     }
 
 
-def _shared_state(
-    row: Device, name: TypeName, tile: Tile, depth: int
-) -> dict[str, dict[str, object]]:
+def _shared_state(row: Device, name: TypeName, tile: Tile, depth: int) -> Changes:
     rows, columns = tile
     if tile == (1, 1):
         return {
@@ -343,13 +327,9 @@ def _shared_state(
     }
 
 
-def _gpu_state(
-    axes: _Axes, row: Device, start: Device, points: Sequence[Point]
-) -> dict[str, dict[str, object]]:
+def _gpu_state(axes: _Axes, row: Device, start: Device, points: Sequence[Point]) -> Changes:
     most = row.capability.shared_per_block_kib
-    state: dict[str, dict[str, object]] = {
-        "shared head": {"text": f"shared memory, {most} KiB at most"}
-    }
+    state: Changes = {"shared head": {"text": f"shared memory, {most} KiB at most"}}
     for number, point in enumerate(points):
         speed = roof(point.intensity, row) if point.gflops is None else point.gflops
         elsewhere = point.gflops is not None and row != start

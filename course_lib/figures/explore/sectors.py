@@ -6,19 +6,22 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from course_lib import figures  # of which some need matplotlib, and come late
 from course_lib.devices import CACHE_LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from course_lib.figures.explore.own_requests import (
-    AccessLine,
-    OwnSteps,
-    costliest,
-    note,
-    own_controls,
-    own_requests,
-    why_nothing,
+    Chart,
+    draw_headline,
+    headline,
+    step_through,
 )
-from course_lib.figures.interactive.layers import Control, Layer, Patch, layers_over
-from course_lib.figures.interactive.player import Interactive
-from course_lib.figures.interactive.scene import Scene
+from course_lib.figures.interactive import (
+    Changes,
+    Control,
+    Interactive,
+    Scene,
+    layers_over,
+    painted,
+)
 from course_lib.figures.picture import Picture
 from course_lib.figures.requests import Footprint, footprint_of
 from course_lib.wording.words import counted, stretches
@@ -32,7 +35,7 @@ _FEW, _SOME = 8, 22  # up to so many lines stand in one column, in two
 _LARGEST = 2.2  # how far few lines are magnified, so that they fill the room of many
 
 
-class SectorMap:
+class SectorMap(Chart[Footprint]):
     """Where things stand on the map: few lines in one column, many in two or three."""
 
     def __init__(self, top: float, most_lines: int) -> None:
@@ -42,6 +45,7 @@ class SectorMap:
         self._sector = (WIDTH / self._columns - _OFFSET - 6) / _PER_LINE
         self._first = top + 76
         self.height = 76 + _ROW * max(3, self._rows)
+        self.bottom = top + self.height + 2
 
     def draw(self, scene: Scene) -> None:
         """The lanes, the lines, and the sectors and marks that a state puts into place."""
@@ -69,8 +73,7 @@ class SectorMap:
         scene.text(0, self.top + 15, "lane", "small muted")
         for lane in range(WARP_SIZE):
             x = 40 + lane * _LANE
-            scene.rect(x, self.top + 2, _LANE, 18, "a-soft", f"lane{lane}")
-            scene.text(x + _LANE / 2, self.top + 15, str(lane), "small", "middle", f"number{lane}")
+            scene.cell(x, self.top + 2, _LANE, 18, str(lane), "a-soft", name=f"lane{lane}")
 
     def _draw_key(self, scene: Scene) -> None:
         y = self.top + 36
@@ -101,13 +104,11 @@ class SectorMap:
         x, y = self._corner(touched.lines.index(address // CACHE_LINE_BYTES))
         return x + address % CACHE_LINE_BYTES / SECTOR_BYTES * self._sector, y
 
-    def patch(self, touched: Footprint) -> Patch:
+    def patch(self, touched: Footprint) -> Changes:
         """The map of one request."""
         scale = self._scale(len(touched.lines))
         shift = self._first * (1 - scale)
-        patch: dict[str, dict[str, str | float | bool]] = {
-            "map": {"transform": f"translate(0 {shift:.4g}) scale({scale:.4g})"}
-        }
+        patch: Changes = {"map": {"transform": f"translate(0 {shift:.4g}) scale({scale:.4g})"}}
         for number in range(self.most_lines):
             shown = number < len(touched.lines)
             patch[f"line{number}"] = {"hidden": not shown}
@@ -124,6 +125,9 @@ class SectorMap:
         for lane, address in zip(touched.lanes, touched.addresses, strict=True):
             x, y = self._place(touched, address)
             patch[f"mark{lane}"] = {"x": x, "y": y + _ROW - 8}
+        for lane in set(range(WARP_SIZE)) - set(touched.lanes):
+            patch |= painted(f"lane{lane}", "cell", "small muted dim")
+            patch[f"mark{lane}"] = {"hidden": True}
         return patch
 
     def _scale(self, lines: int) -> float:
@@ -133,19 +137,33 @@ class SectorMap:
         wide, high = self._columns / columns, room / (_ROW * max(1, min(lines, self._rows)))
         return max(1.0, min(_LARGEST, wide, high))
 
-    def width_patch(self, width: int) -> Patch:
+    def width_patch(self, width: int) -> Changes:
         """How wide a lane's bytes are."""
         wide = width / SECTOR_BYTES * self._sector
         return {f"mark{lane}": {"width": wide - min(1, wide / 4)} for lane in range(WARP_SIZE)}
 
-    def active_patch(self, lanes: Sequence[int]) -> Patch:
-        """Pales the lanes that take no part."""
-        patch: dict[str, dict[str, str | bool]] = {}
-        for lane in set(range(WARP_SIZE)) - set(lanes):
-            patch[f"lane{lane}"] = {"class": "cell"}
-            patch[f"number{lane}"] = {"class": "small muted dim"}
-            patch[f"mark{lane}"] = {"hidden": True}
-        return patch
+    def headline(self, touched: Footprint) -> Changes:
+        sectors = len(touched.sectors)
+        told = f"{touched.percent} of {touched.moved_bytes:,} bytes used"
+        return headline(counted(sectors, "sector"), told, sectors > touched.fewest_sectors)
+
+    def cost(self, touched: Footprint) -> int:
+        return len(touched.sectors)
+
+    def verdict(self, touched: Footprint) -> str:
+        """How many sectors and lines, how many bytes of them count, and why."""
+        sectors, lines = len(touched.sectors), len(touched.lines)
+        count = (
+            f"{counted(sectors, 'sector')} in {counted(lines, 'line')} of "
+            f"{CACHE_LINE_BYTES} bytes: {touched.moved_bytes:,} bytes are moved and "
+            f"{touched.used_bytes} of them used, {touched.percent}."
+        )
+        if len(touched.lanes) > 1 and len(set(touched.addresses)) == 1:
+            return f"{count} All want one element (a broadcast), so one sector serves all."
+        fewest = touched.fewest_sectors
+        if sectors > fewest:
+            return f"{count} Side by side, the same bytes would fit into {fewest}."
+        return f"{count} Fewer sectors could not hold so many different bytes."
 
 
 def _who(touched: Footprint, sector: int) -> str:
@@ -158,38 +176,6 @@ def _who(touched: Footprint, sector: int) -> str:
     ]
     told = stretches(lanes)
     return told if len(told) <= 7 else f"{len(lanes)} lanes"
-
-
-def verdict(touched: Footprint) -> str:
-    """What the map shows, in one or two sentences."""
-    sectors, lines = len(touched.sectors), len(touched.lines)
-    count = (
-        f"{counted(sectors, 'sector')} in {counted(lines, 'line')} of "
-        f"{CACHE_LINE_BYTES} bytes: {touched.moved_bytes:,} bytes are moved and "
-        f"{touched.used_bytes} of them used, {touched.percent}."
-    )
-    if len(touched.lanes) > 1 and len(set(touched.addresses)) == 1:
-        return f"{count} All want one element (a broadcast), so one sector serves all."
-    fewest = touched.fewest_sectors
-    if sectors > fewest:
-        return f"{count} Side by side, the same bytes would fit into {fewest}."
-    return f"{count} Fewer sectors could not hold so many different bytes."
-
-
-def headline(touched: Footprint) -> Patch:
-    """The two big numbers beside the title; for texts called "number" and "detail"."""
-    sectors, fewest = len(touched.sectors), touched.fewest_sectors
-    bad = sectors > fewest
-    return {
-        "number": {
-            "text": counted(sectors, "sector") + (" ⚠" if bad else " ✓"),
-            "class": "huge bold trouble" if bad else "huge bold",
-        },
-        "detail": {
-            "text": f"{touched.percent} of {touched.moved_bytes:,} bytes used",
-            "class": "trouble" if bad else "muted",
-        },
-    }
 
 
 # --- Play with sectors: a pattern of addresses, or the requests of one's own kernel ---------------
@@ -225,11 +211,7 @@ WIDTHS = {4: "4 bytes (float32)", 8: "8 bytes (float64)", 16: "16 bytes (float4)
 OFFSETS = tuple(range(8))
 
 
-def explore_sectors(
-    kernel_or_profile: Any = None,
-    *,
-    block: Sequence[int] = (0, 0),
-) -> Interactive:
+def explore_sectors(kernel_or_profile: Any = None, *, block: Sequence[int] = (0, 0)) -> Interactive:
     """Which sectors of global memory one request of a warp moves, and how many of its bytes count.
 
     Args:
@@ -239,7 +221,17 @@ def explore_sectors(
     """
     if kernel_or_profile is None:
         return _of_a_pattern()
-    return _of_a_launch(kernel_or_profile, block)
+    return step_through(
+        kernel_or_profile,
+        block,
+        "global",
+        "Your kernel's global memory: which sectors does a warp move?",
+        "The lines of {} that load from or store to global memory; the 32 lanes of a warp, and the "
+        "sectors of memory that they move.",
+        footprint_of,
+        lambda top, found: SectorMap(top, max(len(each.lines) for each in found)),
+        lambda request, itemsize: figures.lane_to_sector(request, itemsize=itemsize),
+    )
 
 
 # -- a pattern -----------------------------------------------------------------------------------
@@ -265,16 +257,15 @@ def _of_a_pattern() -> Interactive:
 
     layer = layers_over({"pattern": names, "width": tuple(WIDTHS), "offset": OFFSETS})
     chart = SectorMap(_TOP, WARP_SIZE)
-    scene = Scene(WIDTH, _TOP + chart.height + 2)
+    scene = Scene(WIDTH, chart.bottom)
     scene.text(0, 20, "One load of one warp. Lane i asks for", "muted")
     scene.text(0, 46, "", "mono large", name="formula")
-    scene.text(720, 24, "", "huge bold", "end", name="number")
-    scene.text(720, 46, "", "muted", "end", name="detail")
+    draw_headline(scene)
     chart.draw(scene)
 
-    def show(*at: Any) -> Patch:
+    def show(*at: Any) -> Changes:
         found = pattern_footprint(*at)
-        return {**chart.patch(found), **headline(found)}
+        return chart.patch(found) | chart.headline(found)
 
     keys = ("pattern", "width", "offset")
     layers = (
@@ -285,7 +276,7 @@ def _of_a_pattern() -> Interactive:
     words = (
         layer(("pattern", "offset"), lambda *at: f"Lane i asks for {formula(*at)}."),
         layer(("width",), lambda width: f"An element has {width} bytes."),
-        layer(keys, lambda *at: verdict(pattern_footprint(*at))),
+        layer(keys, lambda *at: chart.verdict(pattern_footprint(*at))),
     )
     return Interactive(
         "Sectors: what one load of a warp moves",
@@ -304,7 +295,7 @@ def formula(pattern: str, offset: int) -> str:
 
 
 def _pattern_still() -> Picture:
-    from course_lib.figures.explore.stills import sector_examples  # late: it needs matplotlib
+    from course_lib.figures.stills import sector_examples  # late: it needs matplotlib
 
     examples = (
         ("32 neighbours", "neighbours: x[i]", 0),
@@ -317,69 +308,3 @@ def _pattern_still() -> Picture:
     return sector_examples(
         [(name, pattern_footprint(pattern, 4, offset)) for name, pattern, offset in examples]
     )
-
-
-# -- the student's own kernel --------------------------------------------------------------------
-
-_OWN_TITLE = "Your kernel's global memory: which sectors does a warp move?"
-
-
-def _of_a_launch(profile: Any, block: Sequence[int]) -> Interactive:
-    why = why_nothing(profile, "global", block)
-    if why:
-        return note(_OWN_TITLE, why)
-    own = own_requests(profile, "global", block)
-    steps = OwnSteps(own, profile)
-
-    def touched(place: int, warp: int, visit: int) -> Footprint | None:
-        asked = own.places[place].asked(warp, visit)
-        if asked is None:
-            return None
-        return footprint_of(asked.addresses, asked.lanes, own.places[place].itemsize)
-
-    found: dict[tuple[int, ...], Footprint | None] = {at: touched(*at) for at in own.positions()}
-    most = max(len(each.lines) for each in found.values() if each)
-    chart = SectorMap(steps.bottom + 4, most)
-
-    def show(*at: int) -> Patch:
-        here = found[at]
-        if here is None:
-            nothing = Footprint((), (), 4, (), ())
-            return {**chart.patch(nothing), **chart.active_patch(()), "number": {"text": "–"}}
-        return {
-            **_joined(chart.patch(here), chart.active_patch(here.lanes)),
-            **headline(here),
-        }
-
-    scene = Scene(WIDTH, chart.top + chart.height + 2)
-    steps.draw(scene)
-    chart.draw(scene)
-    keys = ("place", "warp", "visit")
-    layers = [
-        *steps.layers(),
-        Layer(keys, show),
-        Layer(("place",), lambda at: chart.width_patch(own.places[at].itemsize)),
-    ]
-    told = Layer(keys, lambda *at: verdict(here) if (here := found[at]) else "")
-    words = [Layer(keys, steps.asked), told, *steps.last_words()]
-    return Interactive(
-        _OWN_TITLE, scene, own_controls(own), layers, words,
-        lambda: _own_still(own.places),
-        f"The lines of {profile.kernel_name} that load from or store to global memory; the 32 "
-        "lanes of a warp, and the sectors of memory that they move.",
-        clicks=steps.clicks(),
-    )  # fmt: skip
-
-
-def _joined(first: Patch, second: Patch) -> Patch:
-    return {name: {**first.get(name, {}), **second.get(name, {})} for name in {**first, **second}}
-
-
-def _own_still(places: Sequence[AccessLine]) -> Picture:
-    """The request that moves most for what it uses, drawn with its words."""
-    from course_lib.figures.lanes import lane_to_sector
-    from course_lib.figures.requests import Request  # late: they need matplotlib
-
-    place, asked = costliest(places, lambda *each: len(footprint_of(*each).sectors))
-    request = Request(f"the costliest: {place.name}", asked.addresses, asked.lanes, place.array)
-    return lane_to_sector(request, itemsize=place.itemsize)

@@ -12,8 +12,15 @@ from course_lib.devices import (
     Device,
 )
 from course_lib.figures import style
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene, layers_over
-from course_lib.figures.interactive.paths import grid
+from course_lib.figures.interactive import (
+    Changes,
+    Control,
+    Grid,
+    Interactive,
+    Layer,
+    Scene,
+    layers_over,
+)
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 from course_lib.wording.words import counted
@@ -52,17 +59,11 @@ def explore_register_tile() -> Interactive:
     )
     return Interactive(
         "A thread's tile: how many loads for each multiply-add?",
-        _draw(),
-        controls,
-        layers,
-        words,
-        draw_still=_still,
-        alt=(
-            "A column of A beside a grid of running totals, a row of B above it. Each total gets "
-            "the product of its row's value of A and its column's value of B. Bars compare loads "
-            "per multiply-add with a thread that owns one output."
-        ),
-    )
+        _draw(), controls, layers, words, _still,
+        "A column of A beside a grid of running totals, a row of B above it. Each total gets "
+        "the product of its row's value of A and its column's value of B. Bars compare loads "
+        "per multiply-add with a thread that owns one output.",
+    )  # fmt: skip
 
 
 _CAUTION = "Counted as on paper: one load for each value, no bank conflicts. Compilers load wider."
@@ -127,14 +128,13 @@ def _draw_bar(scene: Scene, y: float, name: str, head: str, end: str) -> None:
 # --- what depends on the controls -----------------------------------------------------------------
 
 
-def _grid(x: float, y: float, rows: int, columns: int) -> str:
-    return grid(x, y, (rows, columns), _CELL, _CELL)
-
-
-def _shape_state(rows: int, columns: int) -> dict[str, dict[str, object]]:
-    a: dict[str, object] = {"d": _grid(_CORNER_X - _CELL - 10, _CORNER_Y, rows, 1)}
-    b: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y - _CELL - 10, 1, columns)}
-    c: dict[str, object] = {"d": _grid(_CORNER_X, _CORNER_Y, rows, columns)}
+def _shape_state(rows: int, columns: int) -> Changes:
+    grids = (
+        Grid(_CORNER_X - _CELL - 10, _CORNER_Y, (rows, 1), _CELL),
+        Grid(_CORNER_X, _CORNER_Y - _CELL - 10, (1, columns), _CELL),
+        Grid(_CORNER_X, _CORNER_Y, (rows, columns), _CELL),
+    )
+    a, b, c = ({"d": each.outline() + each.lattice()} for each in grids)
     ratio = _ratio(rows, columns)
     registers = rows * columns + _loads(rows, columns)
     fits = "✓ can stay" if _fits(rows, columns) else "✗ too many"
@@ -155,7 +155,7 @@ def _shape_state(rows: int, columns: int) -> dict[str, dict[str, object]]:
     }  # fmt: skip
 
 
-def _step_state(rows: int, columns: int, step: int) -> dict[str, dict[str, object]]:
+def _step_state(rows: int, columns: int, step: int) -> Changes:
     loads = (0, rows, rows + columns, rows + columns)[step]
     products = rows * columns if step == 3 else 0
     return {
@@ -167,7 +167,7 @@ def _step_state(rows: int, columns: int, step: int) -> dict[str, dict[str, objec
     }
 
 
-def _gpu_state(rows: int, columns: int, row: Device) -> dict[str, dict[str, object]]:
+def _gpu_state(rows: int, columns: int, row: Device) -> Changes:
     share = _most_share(rows, columns, row)
     return {
         "share head": {"text": f"shared memory alone allows, {row.name}"},
@@ -210,21 +210,20 @@ def _gpu_words(rows: int, columns: int, row: Device) -> str:
 def _still() -> Picture:
     """Three thread tiles side by side: one output, a column of eight, eight by eight."""
     tiles = ((1, 1), (8, 1), (8, 8))
-    figure = style.card(
+    pen = Pen.card(
         3.9,
         "One step of k: what a thread loads, and what it multiplies",
         "Each value of A meets each value of B in a running total that stays in a register",
     )
-    pen = Pen.on(figure)
     for number, (rows, columns) in enumerate(tiles):
         _draw_tile(pen, 0.75 + 2.4 * number, rows, columns)
-    style.footnote(figure, "Counted by hand, one load for each value; a compiler may load wider.")
+    pen.footnote("Counted by hand, one load for each value; a compiler may load wider.")
     told = "; ".join(
         f"{rows} × {columns} outputs: {_loads(rows, columns)} loads for "
         f"{_products(rows, columns)}, {_ratio(rows, columns):.4g} loads each"
         for rows, columns in tiles
     )
-    return Picture(figure, f"Loads from shared memory in one step of k by a thread's tile. {told}.")
+    return pen.picture(f"Loads from shared memory in one step of k by a thread's tile. {told}.")
 
 
 def _draw_tile(pen: Pen, left: float, rows: int, columns: int) -> None:

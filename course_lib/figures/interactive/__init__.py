@@ -2,6 +2,9 @@
 
 from course_lib.figures.interactive.layers import Control, Layer, layers_over
 from course_lib.figures.interactive.player import MAX_BYTES, Interactive
-from course_lib.figures.interactive.scene import Scene, arrow_path
+from course_lib.figures.interactive.scene import Changes, Grid, Scene, arrow_path, painted
 
-__all__ = ["MAX_BYTES", "Control", "Interactive", "Layer", "Scene", "arrow_path", "layers_over"]
+__all__ = [
+    "MAX_BYTES", "Changes", "Control", "Grid", "Interactive", "Layer", "Scene", "arrow_path",
+    "layers_over", "painted",
+]  # fmt: skip

@@ -92,7 +92,6 @@ _BUTTONS = (
 # thousands of combinations small.
 
 
-Patch = Mapping[str, Mapping[str, Value]]
 DIGITS = string.digits + string.ascii_letters + "-_"
 
 

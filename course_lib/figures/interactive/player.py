@@ -19,7 +19,7 @@ from course_lib.figures.interactive.layers import (
     table_of_patches,
     table_of_words,
 )
-from course_lib.figures.interactive.scene import PACKAGE, Scene, Value
+from course_lib.figures.interactive.scene import PACKAGE, Changes, Scene
 from course_lib.figures.picture import Picture
 from course_lib.web import escape, fragment, read_beside
 
@@ -76,10 +76,10 @@ class Interactive:
         """How much the HTML adds to a notebook."""
         return len(self.html().encode("utf-8"))
 
-    def state(self, **positions: int) -> dict[str, dict[str, Value]]:
+    def state(self, **positions: int) -> Changes:
         """What the layers set at these positions: {name: {attribute: value}}; None = not set."""
         at = self._positions(positions)
-        state: dict[str, dict[str, Value]] = {}
+        state: Changes = {}
         for table in self._tables:
             row = table.row(at)
             for column in table.columns:
@@ -141,7 +141,7 @@ class Interactive:
             f'<p class="ml-words" aria-live="polite" style="--lines:{self._lines_of_words()}">'
             f"{escape(self.sentence())}</p>"
         )
-        css = _without_comments(read_beside(PACKAGE, "player.css"))
+        css = re.sub(r"/\*.*?\*/\n?", "", read_beside(PACKAGE, "player.css"), flags=re.DOTALL)
         return fragment("figure", css, body, read_beside(PACKAGE, "player.js"), self._data())
 
     def _lines_of_words(self) -> int:
@@ -225,7 +225,3 @@ _PATTERN_INSIDE = (
     '<rect class="ml-ground" width="8" height="8"/><path d="M-2 2L2 -2M0 8L8 0M6 10L10 6"/>',
     '<rect class="ml-ground" width="8" height="8"/><circle cx="4" cy="4" r="1.6"/>',
 )
-
-
-def _without_comments(css: str) -> str:
-    return re.sub(r"/\*.*?\*/\n?", "", css, flags=re.DOTALL)

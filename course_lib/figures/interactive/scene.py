@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby, product
+from typing import Any
 
 from course_lib.web import escape, read_beside
 
 Value = str | int | float | bool | None
+Changes = dict[str, dict[str, Any]]  # by the name of an element its new attributes
 PACKAGE = "course_lib.figures.interactive"
 
 # What a state may change, beside "text", "class" and "hidden".
@@ -37,7 +40,7 @@ class Element:
     text: str | None = None
     children: list[Element] = field(default_factory=list)
 
-    def markup(self, changes: dict[str, dict[str, Value]]) -> str:
+    def markup(self, changes: Changes) -> str:
         """The element as SVG, with the changes that are meant for it and those inside it."""
         attributes = dict(self.attributes)
         text = self.text
@@ -114,6 +117,15 @@ class Scene:
         _one_line(words)
         self._add("text", attributes, css, name).text = words
 
+    def cell(
+        self, x: float, y: float, w: float, h: float, words: str, css: str = "cell",
+        text_css: str = "small", name: str | None = None, label: str | None = None,
+    ) -> None:  # fmt: skip
+        """A rectangle with words in its middle, which are called as it is, after a t."""
+        self.rect(x, y, w, h, css, name, label)
+        text = None if name is None else f"t{name}"
+        self.text(x + w / 2, y + h / 2 + 4.5, words, text_css, "middle", text)
+
     @contextmanager
     def group(self, name: str) -> Iterator[None]:
         """Parts that belong together: `with scene.group("warp0"): …`."""
@@ -123,7 +135,7 @@ class Scene:
         finally:
             self._open.pop()
 
-    def markup(self, changes: dict[str, dict[str, Value]]) -> str:
+    def markup(self, changes: Changes) -> str:
         """Everything inside the <svg>, with these changes to the named elements."""
         return "\n".join(child.markup(changes) for child in self._root.children)
 
@@ -207,3 +219,109 @@ def arrow_path(x1: float, y1: float, x2: float, y2: float) -> str:
 def _one_line(words: str) -> None:
     if "\n" in words:
         raise ValueError(f"One line of text per element, not {words!r}.")
+
+
+# --- Matrices of cells, and their outlines in SVG's path language ---------------------------------
+
+
+Cell = tuple[int, int]  # row and column
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A matrix of cells: its upper left corner, its shape, and how large its cells are."""
+
+    x: float
+    y: float
+    shape: Cell  # (rows, columns)
+    # wide, high: of a cell, which is square unless its height is given
+    wide: float
+    high: float = 0.0
+    prefix: str = ""  # what the names of its cells begin with
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "high", self.high or self.wide)
+
+    @property
+    def right(self) -> float:
+        return self.x + self.shape[1] * self.wide
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.shape[0] * self.high
+
+    def name(self, cell: Sequence[int]) -> str:
+        return f"{self.prefix}{cell[0]}.{cell[1]}"
+
+    def corner(self, row: float, column: float) -> tuple[float, float]:
+        """The upper left corner of a cell."""
+        return self.x + column * self.wide, self.y + row * self.high
+
+    def draw(self, scene: Scene, words: Callable[[Cell], str], css: str = "") -> None:
+        """Every cell with its words; `css` is of the words, whose name begins with a t."""
+        for cell in product(range(self.shape[0]), range(self.shape[1])):
+            box = (*self.corner(*cell), self.wide, self.high)
+            scene.cell(*box, words(cell), "cell", f"small {css}".strip(), self.name(cell))
+
+    def box(self, row: int, column: int, rows: int = 1, columns: int = 1) -> str:
+        """The outline of a rectangle of cells, as a path."""
+        (x, y), wide = self.corner(row, column), columns * self.wide
+        return f"M{_tidy(x)} {_tidy(y)}h{_tidy(wide)}v{_tidy(rows * self.high)}h{_tidy(-wide)}z"
+
+    def lattice(self) -> str:
+        """The lines between the cells."""
+        rows, columns = self.shape
+        right, low = _tidy(self.wide * columns), _tidy(self.high * rows)
+        tops = [self.corner(0, column) for column in range(1, columns)]
+        sides = [self.corner(row, 0) for row in range(1, rows)]
+        down = [f"M{_tidy(x)} {_tidy(y)}v{low}" for x, y in tops]
+        across = [f"M{_tidy(x)} {_tidy(y)}h{right}" for x, y in sides]
+        return "".join([*down, *across])
+
+    def outline(self) -> str:
+        return self.box(0, 0, *self.shape)
+
+    def squares(self, cells: Iterable[tuple[int, ...]]) -> str:
+        """Some of its cells; neighbours in a row are one rectangle."""
+        known = sorted(set(cells))
+        if known and fills_its_box(known):
+            return self.border(known)
+        # Along a run of neighbours, the column and the place in the list grow alike.
+        runs = groupby(enumerate(known), lambda each: (each[1][0], each[1][1] - each[0]))
+        parts = [[cell for _, cell in run] for _, run in runs]
+        return "".join(self.box(part[0][0], part[0][1], 1, len(part)) for part in parts)
+
+    def border(self, cells: Iterable[tuple[int, ...]]) -> str:
+        """The outline of some of its cells: every edge with a cell on one side only."""
+        inside = set(cells)
+        if inside and fills_its_box(inside):
+            (row, column), (low, right) = min(inside), max(inside)
+            return self.box(row, column, low - row + 1, right - column + 1)
+        parts = []
+        across, down = f"h{_tidy(self.wide)}", f"v{_tidy(self.high)}"
+        for row, column in sorted(inside):
+            for beside, start, edge in (
+                ((row - 1, column), (row, column), across),
+                ((row + 1, column), (row + 1, column), across),
+                ((row, column - 1), (row, column), down),
+                ((row, column + 1), (row, column + 1), down),
+            ):
+                if beside not in inside:
+                    x, y = self.corner(*start)
+                    parts.append(f"M{_tidy(x)} {_tidy(y)}{edge}")
+        return "".join(parts)
+
+
+def painted(name: str, css: str, text_css: str = "small", **text: Value) -> Changes:
+    """A cell in another colour, with its words, which `text=…` changes."""
+    return {name: {"class": css}, f"t{name}": {"class": text_css, **text}}
+
+
+def fills_its_box(cells: Collection[tuple[int, ...]]) -> bool:
+    """Do the cells make a rectangle without holes?"""
+    rows, columns = {row for row, _ in cells}, {column for _, column in cells}
+    return len(cells) == (max(rows) - min(rows) + 1) * (max(columns) - min(columns) + 1)
+
+
+def _tidy(number: float) -> str:
+    return f"{number:.1f}".removesuffix(".0")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
+from course_lib.devices import WARP_SIZE
 from course_lib.emulator.film import Arrival, Film, MemoryOperation, Passing
-from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.wording.findings import Finding
 
 Kind = Literal["load", "multiply", "use", "store"]
@@ -38,21 +37,24 @@ class Read:
 
 @dataclass(frozen=True)
 class WrongRead:
-    """A read that got another value than in the run in which everything was in order.
+    """A read that got another value than in the run in which everything was in order."""
 
-    Attributes:
-        lane: who read.
-        read: what it read.
-        should: the value that belongs there.
-        late: whether a write is still to come that should have been there; else one came too early.
-        culprit: that write; None if the value itself was wrong already.
-    """
-
-    lane: int
-    read: Read
-    should: float
+    lane: int  # who read
+    read: Read  # what it read
+    should: float  # the value that belongs there
+    # whether a write is still to come that should have been there; else one came too early
     late: bool
-    culprit: Write | None
+    culprit: Write | None  # that write; None if the value itself was wrong already
+
+    @property
+    def warps(self) -> tuple[int, int]:
+        """Of the reader, and of who is to blame."""
+        other = self.lane if self.culprit is None else self.culprit.lane
+        return self.lane // WARP_SIZE, other // WARP_SIZE
+
+    @property
+    def is_between_warps(self) -> bool:
+        return self.warps[0] != self.warps[1]
 
 
 @dataclass(eq=False)
@@ -77,75 +79,23 @@ class Wait:
 
 @dataclass(eq=False)
 class Showing:
-    """One run, told by beats.
+    """One run, told by beats."""
 
-    Attributes:
-        beats: what happened, in the order of time.
-        waits: who stood at which barrier, and how long.
-        openings: for each barrier how many beats had begun when it opened, and its line.
-        reads: each lane's reads of shared memory, in its own order.
-        wrong: where C is not A @ B in the end.
-        nan: how many of these are NaN.
-        findings: the races that the emulator reports.
-    """
-
-    beats: list[Beat]
-    waits: list[Wait]
-    openings: list[tuple[int, int]]
-    reads: Mapping[int, list[Read]]
-    writes: Mapping[Place, list[Write]]
-    wrong: np.ndarray
-    nan: int
-    findings: list[Finding]
-
-
-def showing(
-    run: Film, output: str, c: np.ndarray, product: np.ndarray, reading: Kind = "multiply"
-) -> Showing:
-    """The beats of a film of one block.
-
-    Args:
-        run: the film.
-        output: the kernel's name for C.
-        c: C after the run.
-        product: what it should be.
-        reading: what a kernel does with what it reads from shared memory.
-    """
-    telling = _Telling(output, reading)
-    for moment in run.moments:
-        if isinstance(moment, MemoryOperation):
-            telling.touch(moment)
-        elif isinstance(moment, Arrival):
-            telling.arrive(moment)
-        elif isinstance(moment, Passing):
-            telling.go_on(moment)
-    with np.errstate(all="ignore"):
-        wrong = ~np.isclose(c, product)
-    races = [each for each in run.profile.errors if each.code.startswith("race-")]
-    return Showing(
-        telling.beats,
-        telling.waits,
-        telling.openings,
-        telling.reads,
-        telling.writes,
-        wrong,
-        int(np.isnan(c).sum()),
-        races,
-    )
-
-
-class _Telling:
-    """Goes through the moments of a film and makes beats of them."""
-
-    def __init__(self, output: str, reading: Kind) -> None:
-        self.output, self.reading = output, reading
-        self.beats: list[Beat] = []
-        self.waits: list[Wait] = []
-        self.openings: list[tuple[int, int]] = []
-        self.reads: dict[int, list[Read]] = {}
-        self.writes: dict[Place, list[Write]] = {}
-        self._arrived: dict[int, tuple[int, int]] = {}
-        self._passed: dict[int, int] = {}
+    output: str  # the kernel's name for what it writes
+    reading: Kind  # what a kernel does with what it reads from shared memory
+    wrong: np.ndarray  # where C is not A @ B in the end
+    nan: int  # how many of these are NaN
+    findings: list[Finding]  # the races that the emulator reports
+    beats: list[Beat] = field(default_factory=list)  # what happened, in the order of time
+    waits: list[Wait] = field(default_factory=list)  # who stood at which barrier, and how long
+    # for each barrier how many beats had begun when it opened, and its line
+    openings: list[tuple[int, int]] = field(default_factory=list)
+    # each lane's reads of shared memory, in its own order
+    reads: dict[int, list[Read]] = field(default_factory=dict)
+    # who wrote each cell of it, in the order of time
+    writes: dict[Place, list[Write]] = field(default_factory=dict)
+    _arrived: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _passed: dict[int, int] = field(default_factory=dict)
 
     def touch(self, touch: MemoryOperation) -> None:
         kind = _kind(touch, self.output, self.reading)
@@ -184,6 +134,24 @@ class _Telling:
             self.waits.append(Wait(warp, line, since, self.openings[number][0]))
 
 
+def showing(
+    run: Film, output: str, c: np.ndarray, product: np.ndarray, reading: Kind = "multiply"
+) -> Showing:
+    """The beats of a film of one block, after which C is c and should be the product."""
+    with np.errstate(all="ignore"):
+        wrong = ~np.isclose(c, product)
+    races = [each for each in run.profile.errors if each.code.startswith("race-")]
+    told = Showing(output, reading, wrong, int(np.isnan(c).sum()), races)
+    for moment in run.moments:
+        if isinstance(moment, MemoryOperation):
+            told.touch(moment)
+        elif isinstance(moment, Arrival):
+            told.arrive(moment)
+        elif isinstance(moment, Passing):
+            told.go_on(moment)
+    return told
+
+
 def _warps(lanes: np.ndarray) -> list[int]:
     return sorted({int(lane) // WARP_SIZE for lane in lanes})
 
@@ -198,8 +166,8 @@ def _kind(touch: MemoryOperation, output: str, reading: Kind) -> Kind | None:
 
 def find_wrong_reads(shown: Showing, in_order: Showing) -> None:
     """Note in each beat the reads that got another value than in the run that was in order."""
-    for lane, pairs in _pairs(shown, in_order):
-        for read, right in pairs:
+    for lane, reads in shown.reads.items():
+        for read, right in zip(reads, in_order.reads.get(lane, []), strict=False):
             same = read.value == right.value or (np.isnan(read.value) and np.isnan(right.value))
             if not same:
                 late = read.writes < right.writes
@@ -207,12 +175,7 @@ def find_wrong_reads(shown: Showing, in_order: Showing) -> None:
                 wrong = WrongRead(lane, read, right.value, late, culprit)
                 shown.beats[read.beat].wrong.append(wrong)
     for beat in shown.beats:
-        beat.wrong.sort(key=lambda each: not _between_warps(each))
-
-
-def _pairs(one: Showing, other: Showing) -> Iterator[tuple[int, list[tuple[Read, Read]]]]:
-    for lane, reads in one.reads.items():
-        yield lane, list(zip(reads, other.reads.get(lane, []), strict=False))
+        beat.wrong.sort(key=lambda each: not each.is_between_warps)
 
 
 def _culprit(writes: list[Write], seen: int, meant: int) -> Write | None:
@@ -220,10 +183,6 @@ def _culprit(writes: list[Write], seen: int, meant: int) -> Write | None:
     if seen == meant or not writes:
         return None
     return writes[min(max(seen, meant), len(writes)) - 1]
-
-
-def _between_warps(wrong: WrongRead) -> bool:
-    return wrong.culprit is not None and wrong.culprit.lane // WARP_SIZE != wrong.lane // WARP_SIZE
 
 
 def main_race(findings: list[Finding], block: tuple[int, ...]) -> Finding | None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from course_lib.figures import style
-from course_lib.figures.interactive import Control, Interactive, Layer, Scene
-from course_lib.figures.interactive.layers import Patch
-from course_lib.figures.interactive.scene import Value
+from course_lib.figures.interactive import Changes, Control, Interactive, Layer, Scene
 from course_lib.figures.pen import Pen
 from course_lib.figures.picture import Picture
 
@@ -25,18 +23,13 @@ _MOST_TILES = 8
 
 @dataclass(frozen=True)
 class _Kept:
-    """What a thread has kept of a row after a tile.
+    """What a thread has kept of a row after a tile."""
 
-    Attributes:
-        top, total: the largest score so far, and the sum of the weights.
-        mixed: one column of the output, not yet divided.
-        factor: by which all that was kept before has shrunk.
-    """
-
+    # top, total: the largest score so far, and the sum of the weights
     top: float
     total: float
-    mixed: float
-    factor: float
+    mixed: float  # one column of the output, not yet divided
+    factor: float  # by which all that was kept before has shrunk
 
 
 @dataclass(frozen=True)
@@ -129,15 +122,13 @@ def _height(row: _Row, score: float) -> float:
     return _SCORES + _HIGH * (high - score) / ((high - low) or 1.0)
 
 
-def _moment(row: _Row, at: int) -> Patch:
+def _moment(row: _Row, at: int) -> Changes:
     tile, phase = divmod(at, len(_PHASES))
     before = row.kept[tile - 1] if tile else _Kept(-math.inf, 0.0, 0.0, 0.0)
     now = row.kept[tile]
     shrunk = now.factor if phase else 1.0
     told = now if phase == 2 else _Kept(now.top, before.total * shrunk, before.mixed * shrunk, 0.0)
-    state: dict[str, Mapping[str, Value]] = {
-        "tile": {"x": _LEFT + _WIDE * tile * row.tile / len(row.scores)}
-    }
+    state: Changes = {"tile": {"x": _LEFT + _WIDE * tile * row.tile / len(row.scores)}}
     level = _height(row, now.top)
     state["line"] = {"y1": level, "y2": level}
     state["line words"] = {"y": level + 4}
@@ -202,12 +193,11 @@ def _sentence(row: _Row, at: int) -> str:
 def _still(row: _Row) -> Picture:
     """The weights after each tile, one row of bars below the other."""
     high, top = 0.34, 0.95
-    figure = style.card(
+    pen = Pen.card(
         top + (high + 0.14) * len(row.kept) + 0.3,
         "What is kept of one query, after each tile",
         "Bars: the weights exp(score − top) so far. A larger score makes all older ones shrink",
     )
-    pen = Pen.on(figure)
     for x, name in ((5.35, "top"), (5.95, "factor"), (6.55, "total"), (7.15, "mixed")):
         pen.write(x, top - 0.2, name, ha="center", colour=style.GREY)
     for tile, kept in enumerate(row.kept):
@@ -217,17 +207,16 @@ def _still(row: _Row) -> Picture:
         numbers = (kept.top, kept.factor, kept.total, kept.mixed)
         for x, number in zip((5.35, 5.95, 6.55, 7.15), numbers, strict=True):
             pen.write(x, y - high / 2, _told(number), ha="center")
-    style.footnote(figure, "Sums and mixtures as the kernels stored them.")
+    pen.footnote("Sums and mixtures as the kernels stored them.")
     told = "; ".join(
         f"tile {tile}: top {_told(each.top)}, factor {_told(each.factor)}, total "
         f"{_told(each.total)}"
         for tile, each in enumerate(row.kept)
     )
-    return Picture(
-        figure,
+    return pen.picture(
         f"The weights of {len(row.scores)} scores in {len(row.kept)} tiles, after each tile as a "
         f"row of bars. Where top grows, all bars of the row above stand there again, smaller by "
-        f"one factor. {told}.",
+        f"one factor. {told}."
     )
 
 

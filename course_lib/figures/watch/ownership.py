@@ -20,8 +20,7 @@ from course_lib.figures.watch.kernels import (
     read_kernel,
     small_matrices,
 )
-from course_lib.figures.watch.owners import Ownership, ownership
-from course_lib.figures.watch.ownership_scene import OwnerStory
+from course_lib.figures.watch.ownership_scene import Ownership, OwnerStory, ownership
 from course_lib.registry.exercise import Launch
 
 LONGEST_SIDE = 64
@@ -136,7 +135,7 @@ def _check_launch(launch: Launch) -> None:
 def _still(owned: Ownership, block: int, thread: int) -> Picture:
     """The regular mapping has its picture; any other is shown as a map of what was written."""
     from course_lib.figures.grids import grid_of_threads  # late: they need matplotlib
-    from course_lib.figures.watch.still_owners import map_of_owners
+    from course_lib.figures.stills import map_of_owners
 
     if owned.mapping and len(owned.blocks) <= 48 and not owned.wrong.any():
         chosen = (owned.blocks[block], owned.place(thread))

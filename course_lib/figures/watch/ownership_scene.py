@@ -1,38 +1,163 @@
-"""Draw who owns what: C with its blocks, one block's threads, the row of A and the column of B."""
+"""Read from a run which thread owns which element of C, and draw it to be clicked through."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel
-from course_lib.emulator.state.lanes import WARP_SIZE
-from course_lib.figures.interactive import Layer, Scene, paths
-from course_lib.figures.interactive.layers import Patch
-from course_lib.figures.watch.owners import Cell, Ownership
+from course_lib.emulator.film import Film, MemoryOperation
+from course_lib.figures.interactive import Changes, Grid, Layer, Scene
+from course_lib.figures.interactive.scene import fills_its_box
 from course_lib.wording.words import counted, span
+
+Cell = tuple[int, int]
+
+
+@dataclass
+class Deeds:
+    """What one thread did: the elements it wrote, and those of A and B it fetched itself."""
+
+    wrote: list[Cell] = field(default_factory=list)
+    of_a: set[Cell] = field(default_factory=set)
+    of_b: set[Cell] = field(default_factory=set)
+
+
+@dataclass(frozen=True, eq=False)
+class Ownership:
+    """Who wrote what in a launch over a matrix of `shape` = (rows, columns)."""
+
+    shape: tuple[int, int]
+    # grid, block: the launch, as (x, y)
+    grid: tuple[int, int]
+    block: tuple[int, int]
+    deeds: list[Deeds]  # one for each thread of the launch, block after block
+    writers: np.ndarray  # how many threads wrote each element
+    wrong: np.ndarray  # where the result is not A @ B
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return self.block[0] * self.block[1]
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """The blocks as (x, y), in the order of their numbers."""
+        return [(x, y) for y in range(self.grid[1]) for x in range(self.grid[0])]
+
+    @property
+    def warps(self) -> int:
+        """Warps of a block."""
+        return -(-self.threads // WARP_SIZE)
+
+    @property
+    def idle(self) -> int:
+        """Threads that wrote nothing."""
+        return sum(not each.wrote for each in self.deeds)
+
+    def of(self, block: int, thread: int) -> Deeds:
+        """What a thread of a block did, both by number."""
+        return self.deeds[block * self.threads + thread]
+
+    def place(self, thread: int) -> tuple[int, int]:
+        """A thread's (x, y) within its block."""
+        return thread % self.block[0], thread // self.block[0]
+
+    def cells_of(self, block: int) -> set[Cell]:
+        """Every element that a block wrote."""
+        first = block * self.threads
+        return {cell for each in self.deeds[first : first + self.threads] for cell in each.wrote}
+
+    def expected(self, block: int, thread: int, x_is: str) -> Cell:
+        """The element of cuda.grid(2), if x is the column, or the row."""
+        (bx, by), (tx, ty) = self.blocks[block], self.place(thread)
+        x, y = bx * self.block[0] + tx, by * self.block[1] + ty
+        return (y, x) if x_is == "column" else (x, y)
+
+    @property
+    def mapping(self) -> str:
+        """ "column" or "row": what x is, if every thread wrote the element of cuda.grid(2).
+
+        "" for any other mapping.
+        """
+        for x_is in ("column", "row"):
+            if all(
+                each.wrote == [self.expected(*divmod(number, self.threads), x_is)]
+                for number, each in enumerate(self.deeds)
+                if each.wrote
+            ):
+                return x_is
+        return ""
+
+
+def ownership(run: Film, names: tuple[str, ...], c: np.ndarray, product: np.ndarray) -> Ownership:
+    """Who wrote what in a film of a kernel with the parameters A, B, C.
+
+    Args:
+        run: the film.
+        names: what the kernel calls A, B and C.
+        c: C after the run.
+        product: what it should be.
+    """
+    deeds = [Deeds() for _ in range(run.space.size)]
+    writers = np.zeros(c.shape, int)
+    for touch in _touches(run):
+        cells = [(int(row), int(column)) for row, column in touch.indices[:, :2]]
+        for lane, cell in zip(touch.lanes, cells, strict=True):
+            mine = deeds[lane]
+            if touch.array == names[2] and touch.kind != "load":
+                if cell not in mine.wrote:
+                    mine.wrote.append(cell)
+                    writers[cell] += 1
+            elif touch.array in names[:2] and touch.kind == "load":
+                (mine.of_a if touch.array == names[0] else mine.of_b).add(cell)
+    grid, block = run.profile.grid, run.profile.block
+    with np.errstate(all="ignore"):
+        wrong = ~np.isclose(c, product)
+    return Ownership(c.shape, grid[:2], block[:2], deeds, writers, wrong)
+
+
+def _touches(run: Film) -> Iterable[MemoryOperation]:
+    for moment in run.moments:
+        if (
+            isinstance(moment, MemoryOperation)
+            and moment.space == "global"
+            and moment.indices.shape[1] == 2
+        ):
+            yield moment
+
+
+# --- Draw who owns what: C with its blocks, one block's threads, the row of A and the column ------
+
 
 _STRIP = 34  # how thick A and B are drawn
 _WARP_COLOURS = ("a", "b", "d", "c")
 
 
+@dataclass(eq=False)
 class OwnerStory:
     """What is drawn at rest, and what each block and thread changes."""
 
-    def __init__(
-        self, owned: Ownership, kernel: Kernel, depth: int, errors: list[str], staged: bool
-    ) -> None:
-        self.owned, self.kernel, self.depth = owned, kernel, depth
-        self.errors, self.staged = errors, staged
+    owned: Ownership
+    kernel: Kernel
+    depth: int
+    errors: list[str]
+    staged: bool
+
+    def __post_init__(self) -> None:
+        owned = self.owned
         rows, columns = owned.shape
-        self.cell = min(250 / columns, 250 / rows, 22)
-        self.left, self.top = 14 + _STRIP + 26, 40 + _STRIP + 26
-        self.wide = self._seats_across()
-        self.seat = min(290 / self.wide, 270 / -(-owned.threads // self.wide), 36)
-        self.zoom = (372.0, 74.0)
-        self.single = all(len(each.wrote) <= 1 for each in owned.deeds)
+        size = min(250 / columns, 250 / rows, 22)
+        left, top = 14 + _STRIP + 26, 40 + _STRIP + 26
+        self.of_a = Grid(14, top, (rows, 1), _STRIP, size)
+        self.of_b = Grid(left, 40, (1, columns), size, _STRIP)
+        self.c = Grid(left, top, (rows, columns), size)
+        across = self._seats_across()
+        down = -(-owned.threads // across)
+        self.seats = Grid(372.0, 74.0, (down, across), min(290 / across, 270 / down, 36))
         self.first = min(1, len(owned.blocks) - 1)
         self.start_thread = self._some_thread()
 
@@ -50,15 +175,13 @@ class OwnerStory:
             return 16 if self.owned.threads <= 256 else WARP_SIZE
         return wide
 
-    def _seat(self, thread: int) -> tuple[float, float]:
-        """Where a thread's square is."""
-        row, column = divmod(thread, self.wide)
-        return self.zoom[0] + column * self.seat, self.zoom[1] + row * self.seat
+    def _seat(self, thread: int) -> Cell:
+        """Row and column of a thread's square."""
+        return divmod(thread, self.seats.shape[1])
 
     @property
     def bottom(self) -> float:
-        down = -(-self.owned.threads // self.wide)
-        return max(self.top + self.owned.shape[0] * self.cell, self.zoom[1] + down * self.seat)
+        return max(self.c.bottom, self.seats.bottom)
 
     # at rest
 
@@ -72,60 +195,44 @@ class OwnerStory:
 
     def _draw_strips(self, scene: Scene) -> None:
         a, b, _ = self.kernel.parameters[:3]
-        rows, columns = self.owned.shape
-        wide, high = columns * self.cell, rows * self.cell
-        scene.text(14, self.top - 8, a, "bold a")
-        scene.rect(14, self.top, _STRIP, high, "a-soft")
-        self._mark(scene, "rowband", "a", (14, self.top, _STRIP, self.cell))
-        scene.text(self.left - 8, 40 + _STRIP / 2 + 5, b, "bold b", "end")
-        scene.rect(self.left, 40, wide, _STRIP, "b-soft")
-        self._mark(scene, "columnband", "b", (self.left, 40, self.cell, _STRIP))
-        scene.text(self.left, 28, "", "small", name="columnname")
-        scene.text(self.left, 40 + _STRIP + 18, "", "small", name="rowname")
-
-    def _mark(
-        self, scene: Scene, name: str, css: str, box: tuple[float, float, float, float]
-    ) -> None:
-        """What lights up for the chosen thread: a box that moves, or a path where it owns more."""
-        if self.single:
-            scene.rect(*box, css, name)
-        else:
-            scene.path("", css, name)
+        left, top = self.c.x, self.c.y
+        scene.text(14, top - 8, a, "bold a")
+        scene.path(self.of_a.outline(), "a-soft")
+        scene.path("", "a", "rowband")
+        scene.text(left - 8, 40 + _STRIP / 2 + 5, b, "bold b", "end")
+        scene.path(self.of_b.outline(), "b-soft")
+        scene.path("", "b", "columnband")
+        scene.text(left, 28, "", "small", name="columnname")
+        scene.text(left, 40 + _STRIP + 18, "", "small", name="rowname")
 
     def _draw_c(self, scene: Scene) -> None:
         rows, columns = self.owned.shape
-        scene.rect(self.left, self.top, columns * self.cell, rows * self.cell, "hatch")
+        scene.path(self.c.outline(), "hatch")
         for number, (x, y) in enumerate(self.owned.blocks):
             cells = self.owned.cells_of(number)
             label = f"block ({x}, {y})" + ("" if cells else ", which wrote nothing")
-            scene.path(self._squares(cells), "", f"tile{number}", label)
-        if self.cell >= 7:
-            lines = paths.lattice(self.left, self.top, (rows, columns), self.cell, self.cell)
-            scene.path(lines, "lattice")
-        twice = np.argwhere(self.owned.writers > 1)
-        bad = {
-            (int(r), int(c)) for r, c in np.argwhere(self.owned.wrong & (self.owned.writers > 0))
-        }
-        scene.path(
-            self._squares(bad | {(int(r), int(c)) for r, c in twice}), "hatch-trouble bare through"
-        )
+            scene.path(self.c.squares(cells), "", f"tile{number}", label)
+        if self.c.wide >= 7:
+            scene.path(self.c.lattice(), "lattice")
+        writers = self.owned.writers
+        bad = np.argwhere((writers > 1) | (self.owned.wrong & (writers > 0))).tolist()
+        scene.path(self.c.squares(map(tuple, bad)), "hatch-trouble bare through")
         scene.path("", "outline", name="chosen")
-        self._mark(scene, "element", "lit through", (self.left, self.top, self.cell, self.cell))
-        corner = self.left + columns * self.cell, self.top + rows * self.cell + 18
+        scene.path("", "lit through", "element")
         words = f"{self.kernel.parameters[2]}, {rows} × {columns}"
-        scene.text(*corner, words, "bold c", "end")
+        scene.text(self.c.right, self.c.bottom + 18, words, "bold c", "end")
 
     def _draw_zoom(self, scene: Scene) -> None:
-        (x0, y0), seat = self.zoom, self.seat
+        x0, y0, seat = self.seats.x, self.seats.y, self.seats.wide
         scene.text(x0, y0 - 46, "", "bold", name="zoomtitle")
         scene.text(x0, y0 - 27, "", "bold c", name="mine")
-        named = seat >= 30 and self.wide == self.owned.block[0]
+        named = seat >= 30 and self.seats.shape[1] == self.owned.block[0]
         caption = "in each thread: ty,tx" if named else "in each thread: its lane"
         caption = caption if seat >= 18 else "one square for each thread"
         scene.text(x0, y0 - 9, f"{caption}; hatched: writes nothing", "small muted")
         for number in range(self.owned.threads):
             tx, ty = self.owned.place(number)
-            x, y = self._seat(number)
+            x, y = self.seats.corner(*self._seat(number))
             # Of very many squares none has a name of its own: the control says who is chosen.
             label = f"ty {ty}, tx {tx}" if self.owned.threads <= 256 else None
             scene.rect(x, y, seat, seat, self._warp_css(number), f"seat{number}", label)
@@ -140,16 +247,16 @@ class OwnerStory:
 
     def _draw_warps(self, scene: Scene) -> None:
         """The border of each warp, and its number where there is room."""
-        (x0, y0), seat, wide = self.zoom, self.seat, self.wide
+        seat, wide = self.seats.wide, self.seats.shape[1]
         every = max(1, -(-14 // int(seat * max(1, WARP_SIZE // wide))))
         for warp in range(self.owned.warps):
             first = warp * WARP_SIZE
             last = min(first + WARP_SIZE, self.owned.threads) - 1
-            seats = {divmod(thread, wide) for thread in range(first, last + 1)}
-            scene.path(paths.border(seats, x0, y0, seat), "outline")
+            seats = {self._seat(thread) for thread in range(first, last + 1)}
+            scene.path(self.seats.border(seats), "outline")
             if warp % every == 0:
-                middle = y0 + (first // wide + last // wide + 1) / 2 * seat
-                scene.text(x0 + wide * seat + 6, middle + 4, f"warp {warp}", "small")
+                middle = self.seats.y + (first // wide + last // wide + 1) / 2 * seat
+                scene.text(self.seats.right + 6, middle + 4, f"warp {warp}", "small")
 
     def _draw_facts(self, scene: Scene) -> None:
         owned, y = self.owned, self.bottom + 46
@@ -185,12 +292,6 @@ class OwnerStory:
             return f"{wrong} written elements are not those of A @ B"
         return "The emulator reports an error" if self.errors else ""
 
-    # geometry
-
-    def _squares(self, cells: Iterable[Cell]) -> str:
-        """Squares of C as one path, runs of neighbours in a row as one rectangle."""
-        return paths.squares(set(cells), self.left, self.top, self.cell)
-
     # states
 
     def layers(self) -> list[Layer]:
@@ -200,12 +301,12 @@ class OwnerStory:
             Layer(["block", "thread"], self._patch_element),
         ]
 
-    def _patch_block(self, block: int) -> Patch:
+    def _patch_block(self, block: int) -> Changes:
         x, y = self.owned.blocks[block]
         cells = self.owned.cells_of(block)
-        patch: dict[str, dict[str, Any]] = {
+        patch: Changes = {
             f"tile{block}": {"class": "c-soft"},
-            "chosen": {"d": paths.border(cells, self.left, self.top, self.cell)},
+            "chosen": {"d": self.c.border(cells)},
             "zoomtitle": {"text": f"The threads of block ({x}, {y})"},
         }
         for thread in range(self.owned.threads):
@@ -213,39 +314,21 @@ class OwnerStory:
                 patch[f"seat{thread}"] = {"class": "hatch"}
         return patch
 
-    def _patch_thread(self, thread: int) -> Patch:
-        x, y = self._seat(thread)
+    def _patch_thread(self, thread: int) -> Changes:
+        x, y = self.seats.corner(*self._seat(thread))
         return {"me": {"x": x, "y": y}}
 
-    def _patch_element(self, block: int, thread: int) -> Patch:
+    def _patch_element(self, block: int, thread: int) -> Changes:
         wrote = self.owned.of(block, thread).wrote
         a, b, c = self.kernel.parameters[:3]
         rows, columns = {row for row, _ in wrote}, {column for _, column in wrote}
-        patch: dict[str, dict[str, Any]] = {
+        return {
             "columnname": {"text": _numbers("column", columns, f"of {b}")},
             "rowname": {"text": _numbers("row", rows, f"of {a}")},
             "mine": {"text": _element_name(wrote, c)},
-        }
-        if not self.single:
-            return patch | self._patch_several(wrote, sorted(rows), sorted(columns))
-        for name in ("rowband", "columnband", "element"):
-            patch[name] = {"hidden": not wrote}
-        for row, column in wrote:
-            x, y = self.left + column * self.cell, self.top + row * self.cell
-            patch["rowband"]["y"] = patch["element"]["y"] = y
-            patch["columnband"]["x"] = patch["element"]["x"] = x
-        return patch
-
-    def _patch_several(
-        self, wrote: list[Cell], rows: list[int], columns: list[int]
-    ) -> dict[str, dict[str, Any]]:
-        size = self.cell
-        bands = [paths.box(14, self.top + row * size, _STRIP, size) for row in rows]
-        bars = [paths.box(self.left + column * size, 40, size, _STRIP) for column in columns]
-        return {
-            "element": {"d": self._squares(wrote)},
-            "rowband": {"d": "".join(bands)},
-            "columnband": {"d": "".join(bars)},
+            "element": {"d": self.c.squares(wrote)},
+            "rowband": {"d": self.of_a.squares((row, 0) for row in rows)},
+            "columnband": {"d": self.of_b.squares((0, column) for column in columns)},
         }
 
     def clicks(self) -> dict[str, tuple[str, int]]:
@@ -349,7 +432,7 @@ def _region(cells: set[Cell]) -> str:
     rows, columns = (sorted(axis) for axis in zip(*cells, strict=True))
     down, across = range(rows[0], rows[-1] + 1), range(columns[0], columns[-1] + 1)
     told = f"{span('row', down)}, {span('column', across)}"
-    return told if paths.fills_its_box(cells) else f"{len(cells)} elements within {told}"
+    return told if fills_its_box(cells) else f"{len(cells)} elements within {told}"
 
 
 def _element_name(wrote: list[Cell], name: str) -> str:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.curriculum import TASKS
+from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel
-from course_lib.emulator.state.lanes import WARP_SIZE
 from course_lib.figures.interactive import Control, Interactive, Layer
 from course_lib.figures.picture import Picture
 from course_lib.figures.watch.hazard import Kind, Showing, find_wrong_reads, main_race, showing
@@ -47,25 +47,15 @@ _NUMBERS = ("first", "second", "third")
 
 @dataclass(frozen=True, eq=False)
 class Setup:
-    """What is filmed: one block of a kernel.
+    """What is filmed: one block of a kernel."""
 
-    Attributes:
-        kernel: with all its barriers.
-        tile: side of the square that the output is drawn as.
-        launch: grid and block.
-        arguments: as they are before the launch.
-        place: which of them is the output.
-        expected: what it should hold in the end.
-        reading: what the kernel does with what it reads from shared memory.
-    """
-
-    kernel: Kernel
-    tile: int
-    launch: Launch
-    arguments: tuple[Any, ...]
-    place: int
-    expected: np.ndarray
-    reading: Kind = "multiply"
+    kernel: Kernel  # with all its barriers
+    tile: int  # side of the square that the output is drawn as
+    launch: Launch  # grid and block
+    arguments: tuple[Any, ...]  # as they are before the launch
+    place: int  # which of them is the output
+    expected: np.ndarray  # what it should hold in the end
+    reading: Kind = "multiply"  # what the kernel does with what it reads from shared memory
 
     @property
     def output(self) -> str:
@@ -229,8 +219,10 @@ def _still(
     warps: int,
 ) -> Picture:
     """The runs without one barrier each, one under the other; a sentence where nothing races."""
-    from course_lib.figures.explore.stills import lines_of_text  # late: they need matplotlib
-    from course_lib.figures.watch.still_race import races_in_time
+    from course_lib.figures.stills import (
+        lines_of_text,  # late: they need matplotlib
+        races_in_time,
+    )
 
     runs = [
         (f"{name}: {setup.output} in the end {_result(shown[v, 1])}", shown[v, 1])

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel
-from course_lib.emulator.state.lanes import WARP_SIZE
-from course_lib.figures.interactive import Scene, arrow_path
-from course_lib.figures.interactive.layers import Patch
-from course_lib.figures.watch.hazard import Beat, Showing, WrongRead
+from course_lib.figures.interactive import Changes, Grid, Scene, arrow_path, painted
+from course_lib.figures.watch.hazard import Beat, Showing
 from course_lib.wording.findings import Finding
 from course_lib.wording.words import element, joined, plural, shortened
 
@@ -25,38 +24,27 @@ _DOES = {"load": "loads", "multiply": "multiplies", "use": "uses", "store": "sto
 _MAP = 520.0
 
 
+@dataclass(eq=False)
 class RaceStory:
-    """All runs, and how each of them looks at each moment.
+    """All runs, and how each of them looks at each moment."""
 
-    Args:
-        kernel: the kernel with all its barriers.
-        output: its name for what it writes.
-        block: threads of the block.
-        tile: edge of C.
-        shown: a run for each choice of barriers and order.
-        removed: for each choice of barriers the lines that were taken out.
-        races: for each choice of barriers the race to tell of.
-    """
+    kernel: Kernel  # with all its barriers
+    output: str  # its name for what it writes
+    block: Sequence[int]
+    tile: int  # edge of C
+    shown: Mapping[tuple[int, int], Showing]  # a run for each choice of barriers and order
+    removed: Sequence[tuple[int, ...]]  # by the choice of barriers, the lines that were taken out
+    races: Sequence[Finding | None]  # and the race to tell of
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        output: str,
-        block: Sequence[int],
-        tile: int,
-        shown: Mapping[tuple[int, int], Showing],
-        removed: Sequence[tuple[int, ...]],
-        races: Sequence[Finding | None],
-    ) -> None:
-        self.kernel, self.output, self.block, self.tile = kernel, output, block, tile
-        self.shown, self.removed, self.races = shown, removed, races
-        self.warps = -(-int(np.prod(block)) // WARP_SIZE)
-        self.longest = max(len(each.beats) for each in shown.values())
-        self.bars = max(len(each.openings) for each in shown.values())
-        self.waits = max(len(each.waits) for each in shown.values())
+    def __post_init__(self) -> None:
+        self.warps = -(-int(np.prod(self.block)) // WARP_SIZE)
+        self.longest = max(len(each.beats) for each in self.shown.values())
+        self.bars = max(len(each.openings) for each in self.shown.values())
+        self.waits = max(len(each.waits) for each in self.shown.values())
         room = int((_MAP - 14 - self._code_left) / _CHARACTER)
-        self.code = _code_lines(kernel, shown[0, 0], room)
+        self.code = _code_lines(self.kernel, self.shown[0, 0], room)
         self.below = _TOP + self.warps * _PITCH + 44
+        self.map = Grid(_MAP, self.below + 12, (self.tile, self.tile), 136 / self.tile)
 
     def moments(self) -> list[str]:
         """What the control of time shows."""
@@ -83,9 +71,9 @@ class RaceStory:
             scene.text(0, 0, "", "small muted halo", "middle", f"waits{number}")
         for beat in range(self.longest):
             for warp in range(self.warps):
-                name = f"{beat}.{warp}"
-                scene.rect(0, _middle(warp) - _HIGH / 2, 1, _HIGH, "cell", f"box{name}", rx=4)
-                scene.text(0, _middle(warp) + 5, "", "small", "middle", f"word{name}")
+                name = f"box{beat}.{warp}"
+                scene.rect(0, _middle(warp) - _HIGH / 2, 1, _HIGH, "cell", name, rx=4)
+                scene.text(0, _middle(warp) + 5, "", "small", "middle", f"t{name}")
         low = _TOP + self.warps * _PITCH - 8
         for number in range(self.bars):
             scene.line(0, _TOP - 18, 0, low, "ink thick", f"bar{number}")
@@ -119,22 +107,18 @@ class RaceStory:
 
     def _draw_result(self, scene: Scene) -> None:
         scene.text(_MAP, self.below, f"{self.output} in the end", "bold c")
-        size = 136 / self.tile
-        y = self.below + 12
-        scene.rect(_MAP, y, 136, 136, "c-soft", "map")
+        scene.path(self.map.outline(), "c-soft", "map")
         scene.path("", "hatch-trouble bare", "wrong")
-        lines = [f"M{_MAP + n * size:.1f} {y:g}v136" for n in range(1, self.tile)]
-        lines += [f"M{_MAP:g} {y + n * size:.1f}h136" for n in range(1, self.tile)]
-        scene.path("".join(lines), "lattice")
-        scene.text(_MAP, y + 156, "", "bold", name="result")
-        scene.text(_MAP, y + 174, "", "small muted", name="result2")
+        scene.path(self.map.lattice(), "lattice")
+        scene.text(_MAP, self.map.bottom + 20, "", "bold", name="result")
+        scene.text(_MAP, self.map.bottom + 38, "", "small muted", name="result2")
 
     # -- what a run looks like -------------------------------------------------------------------
 
-    def patch_run(self, barriers: int, order: int) -> Patch:
+    def patch_run(self, barriers: int, order: int) -> Changes:
         """Where the boxes, the waits and the barriers of a run are."""
         run = self.shown[barriers, order]
-        patch: dict[str, dict[str, Any]] = {}
+        patch: Changes = {}
         for beat in range(self.longest):
             for warp in range(self.warps):
                 patch |= self._patch_box(run, beat, warp)
@@ -142,72 +126,57 @@ class RaceStory:
             patch |= self._patch_wait(run, number)
         for number in range(self.bars):
             patch |= self._patch_bar(run, number)
-        size = 136 / self.tile
-        squares = "".join(
-            f"M{_MAP + column * size:.1f} {self.below + 12 + row * size:.1f}h{size:.1f}v{size:.1f}"
-            f"h{-size:.1f}z"
-            for row, column in np.argwhere(run.wrong)
-        )
-        patch["wrong"] = {"d": squares}
+        patch["wrong"] = {"d": self.map.squares(map(tuple, np.argwhere(run.wrong).tolist()))}
         return patch
 
     def _column(self, run: Showing) -> float:
         return (_RIGHT - _LEFT) / len(run.beats)
 
-    def _patch_box(self, run: Showing, beat: int, warp: int) -> dict[str, dict[str, Any]]:
-        name = f"{beat}.{warp}"
+    def _patch_box(self, run: Showing, beat: int, warp: int) -> Changes:
+        name, wide = f"box{beat}.{warp}", self._column(run)
         if beat >= len(run.beats) or warp not in run.beats[beat].warps:
-            return {f"box{name}": {"hidden": True}, f"word{name}": {"hidden": True}}
-        wide = self._column(run)
+            return {name: {"hidden": True}, f"t{name}": {"hidden": True}}
         x = _LEFT + beat * wide
-        return {
-            f"box{name}": {"x": x + 2, "width": wide - 4},
-            f"word{name}": {"x": x + wide / 2},
-        }
+        return {name: {"x": x + 2, "width": wide - 4}, f"t{name}": {"x": x + wide / 2}}
 
-    def _patch_wait(self, run: Showing, number: int) -> dict[str, dict[str, Any]]:
-        names = f"wait{number}", f"waits{number}"
+    def _patch_wait(self, run: Showing, number: int) -> Changes:
+        line, words = f"wait{number}", f"waits{number}"
         if number >= len(run.waits) or run.waits[number].after == run.waits[number].until:
-            return {name: {"hidden": True} for name in names}
+            return {line: {"hidden": True}, words: {"hidden": True}}
         wait, wide = run.waits[number], self._column(run)
         x1, x2, y = _LEFT + wait.after * wide + 3, _LEFT + wait.until * wide - 4, _middle(wait.warp)
+        text = "waits" if x2 - x1 > 40 else ""
         return {
-            names[0]: {"x1": x1, "x2": x2, "y1": y, "y2": y},
-            names[1]: {"x": (x1 + x2) / 2, "y": y + 4, "text": "waits" if x2 - x1 > 40 else ""},
+            line: {"x1": x1, "x2": x2, "y1": y, "y2": y},
+            words: {"x": (x1 + x2) / 2, "y": y + 4, "text": text},
         }
 
-    def _patch_bar(self, run: Showing, number: int) -> dict[str, dict[str, Any]]:
-        names = f"bar{number}", f"bars{number}"
+    def _patch_bar(self, run: Showing, number: int) -> Changes:
+        line, words = f"bar{number}", f"bars{number}"
         if number >= len(run.openings):
-            return {name: {"hidden": True} for name in names}
-        after, line = run.openings[number]
+            return {line: {"hidden": True}, words: {"hidden": True}}
+        after, place = run.openings[number]
         x = _LEFT + after * self._column(run)
-        return {
-            names[0]: {"x1": x, "x2": x},
-            names[1]: {"x": min(x, _RIGHT - 30), "text": f"barrier, line {line}"},
-        }
+        text = f"barrier, line {place}"
+        return {line: {"x1": x, "x2": x}, words: {"x": min(x, _RIGHT - 30), "text": text}}
 
     # -- what a moment looks like ----------------------------------------------------------------
 
-    def patch_moment(self, barriers: int, order: int, at: int) -> Patch:
+    def patch_moment(self, barriers: int, order: int, at: int) -> Changes:
         """What has happened is coloured, what is to come is paper; where each warp stands."""
         run = self.shown[barriers, order]
-        patch: dict[str, dict[str, Any]] = {}
+        patch: Changes = {}
         for number, beat in enumerate(run.beats):
             for warp in beat.warps:
-                lanes = [each.lane for each in beat.wrong]
-                bad = number < at and any(lane // WARP_SIZE == warp for lane in lanes)
-                name = f"{number}.{warp}"
-                word = _word(beat.kind, self._column(run) - (14 if bad else 0))
-                css = "cell" if number >= at else "trouble-soft" if bad else _CSS[beat.kind]
-                patch[f"box{name}"] = {"class": css}
-                patch[f"word{name}"] = {
-                    "text": ("✗ " if bad else "") + word,
-                    "class": "small trouble" if bad else "small" if number < at else "small muted",
-                }
-        patch["now"] = {
-            "transform": f"translate({_LEFT + min(at, len(run.beats)) * self._column(run):.1f} 0)"
-        }
+                bad = number < at and any(each.warps[0] == warp for each in beat.wrong)
+                room = self._column(run) - (14 if bad else 0)
+                word = beat.kind if room >= 56 else beat.kind[:4] if room >= 40 else beat.kind[0]
+                looks = (_CSS[beat.kind], "small") if number < at else ("cell", "small muted")
+                if bad:
+                    looks, word = ("trouble-soft", "small trouble"), f"✗ {word}"
+                patch |= painted(f"box{number}.{warp}", *looks, text=word)
+        now = _LEFT + min(at, len(run.beats)) * self._column(run)
+        patch["now"] = {"transform": f"translate({now:.1f} 0)"}
         patch |= self._patch_why(run, at)
         patch |= self._patch_result(run, at)
         for warp in range(self.warps):
@@ -217,32 +186,26 @@ class RaceStory:
             )
         return patch
 
-    def _patch_why(self, run: Showing, at: int) -> dict[str, dict[str, Any]]:
+    def _patch_why(self, run: Showing, at: int) -> Changes:
         """An arrow from the latest wrong read to the write that was late or early."""
-        wrong = self._latest_wrong(run, at)
-        if wrong is None or wrong.culprit is None:
+        wrong = next((beat.wrong[0] for beat in reversed(run.beats[:at]) if beat.wrong), None)
+        if wrong is None or wrong.culprit is None or not wrong.is_between_warps:
             return {"why": {"hidden": True}, "whytext": {"hidden": True}}
-        wide = self._column(run)
-        reader, writer = wrong.lane // WARP_SIZE, wrong.culprit.lane // WARP_SIZE
+        wide, (reader, writer) = self._column(run), wrong.warps
         x1 = _LEFT + (wrong.read.beat + 0.5) * wide
         x2 = _LEFT + (wrong.culprit.beat + 0.5) * wide
         down = 1 if writer > reader else -1
         y1, y2 = _middle(reader) + down * _HIGH / 2, _middle(writer) - down * (_HIGH / 2 + 2)
-        if reader == writer:
-            return {"why": {"hidden": True}, "whytext": {"hidden": True}}
+        beside = {"x": min(x1, x2) - 8, "text-anchor": "end"}
+        if max(x1, x2) < _RIGHT - 150:
+            beside = {"x": max(x1, x2) + 8, "text-anchor": "start"}
         words = "written too late" if wrong.late else "overwritten too early"
-        right = max(x1, x2) < _RIGHT - 150
         return {
             "why": {"d": arrow_path(x1, y1, x2, y2)},
-            "whytext": {
-                "x": max(x1, x2) + 8 if right else min(x1, x2) - 8,
-                "y": (y1 + y2) / 2 + 4,
-                "text": words,
-                "text-anchor": "start" if right else "end",
-            },
+            "whytext": {**beside, "y": (y1 + y2) / 2 + 4, "text": words},
         }
 
-    def _patch_result(self, run: Showing, at: int) -> dict[str, dict[str, Any]]:
+    def _patch_result(self, run: Showing, at: int) -> Changes:
         """What has become of C, once the run is over."""
         if at < len(run.beats):
             return {
@@ -257,12 +220,6 @@ class RaceStory:
             "result2": {"text": _kinds_of_wrong(wrong, run.nan)},
         }
 
-    def _latest_wrong(self, run: Showing, at: int) -> WrongRead | None:
-        for beat in reversed(run.beats[:at]):
-            if beat.wrong:
-                return beat.wrong[0]
-        return None
-
     def _row_of(self, run: Showing, warp: int, at: int) -> int | None:
         """The row of the code in which a warp stands after so many beats."""
         begun = [number for number, beat in enumerate(run.beats[:at]) if warp in beat.warps]
@@ -276,9 +233,9 @@ class RaceStory:
         rows = {line: row for row, (line, _) in enumerate(self.code)}
         return max((rows[line] for line in lines if line in rows), default=None)
 
-    def patch_code(self, barriers: int) -> Patch:
+    def patch_code(self, barriers: int) -> Changes:
         """A barrier that was taken out is dim, and says so."""
-        patch: dict[str, dict[str, Any]] = {}
+        patch: Changes = {}
         for row in self._sync_rows():
             if self.code[row][0] in self.removed[barriers]:
                 patch[f"code{row}"] = {"class": "small mono muted dim"}
@@ -336,13 +293,9 @@ class RaceStory:
             f"instead of {wrong.should:g}"
         )
         if wrong.culprit is not None:
+            does = "writes that cell only later" if wrong.late else "has overwritten it already"
             writer = self._thread(wrong.culprit.lane)
-            if wrong.late:
-                told += (
-                    f", because {writer} writes that cell only later (line {wrong.culprit.line})"
-                )
-            else:
-                told += f", because {writer} has overwritten it already (line {wrong.culprit.line})"
+            told += f", because {writer} {does} (line {wrong.culprit.line})"
         count = len(beat.wrong)
         return told + (f". In all, {count} such reads." if count > 1 else ".")
 
@@ -372,11 +325,6 @@ def key_of(runs: Iterable[Showing]) -> str:
 
 def _middle(warp: int) -> float:
     return _TOP + warp * _PITCH + _PITCH / 2 - 8
-
-
-def _word(kind: str, room: float) -> str:
-    """As much of the word as a box holds."""
-    return kind if room >= 56 else kind[:4] if room >= 40 else kind[0]
 
 
 def _kinds_of_wrong(wrong: int, nan: int) -> str:

@@ -45,11 +45,6 @@ class Walkthrough:
     block: tuple[int, int]
     is_ours: bool
 
-    @property
-    def names(self) -> tuple[str, str, str]:
-        """What the kernel calls them."""
-        return self.kernel.parameters[:3]  # type: ignore[return-value]
-
 
 def step_through_k(
     kernel: object = None,
@@ -80,7 +75,7 @@ def step_through_k(
     _check(way, plan)
     with np.errstate(all="ignore"):
         wrong = ~np.isclose(c, a @ b)
-    story = StepStory(plan.names, plan.matrices, run, way, wrong, plan.is_ours)
+    story = StepStory(plan.matrices, way, wrong, plan.is_ours)
     x, y = plan.block
     return Interactive(
         f"Stepping through K: block ({x}, {y}) of {plan.kernel.name}",

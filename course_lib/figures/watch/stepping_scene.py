@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.film import Film
-from course_lib.figures.interactive import Scene
-from course_lib.figures.interactive.layers import Patch
+from course_lib.figures.interactive import Changes, Grid, Scene, painted
 from course_lib.figures.watch.walk import Cell, Stage, Walk
 from course_lib.wording.findings import CODES
 from course_lib.wording.words import counted, joined, plural, region
@@ -26,94 +23,40 @@ _STRIP = 86  # where the matrices begin
 _LEFT = 14
 
 
-@dataclass(frozen=True)
-class _Grid:
-    """A matrix in the scene: where it stands and how large its cells are."""
-
-    prefix: str
-    x: float
-    y: float
-    rows: int
-    columns: int
-    cell: float
-
-    @property
-    def right(self) -> float:
-        return self.x + self.columns * self.cell
-
-    @property
-    def bottom(self) -> float:
-        return self.y + self.rows * self.cell
-
-    def name(self, cell: Cell) -> str:
-        return f"{self.prefix}{cell[0]}.{cell[1]}"
-
-    def draw(self, scene: Scene, css: str, words: Any, text_css: str = "") -> None:
-        size, css_of_text = self.cell, f"small {text_css}".strip()
-        for cell in np.ndindex(self.rows, self.columns):
-            name, (row, column) = self.name(cell), cell
-            x, y = self.x + column * size, self.y + row * size
-            scene.rect(x, y, size, size, css, name)
-            middle = x + size / 2, y + size / 2 + 4.5
-            scene.text(*middle, words(cell), css_of_text, "middle", f"t{name}")
-
-
+@dataclass(eq=False)
 class StepStory:
-    """What each phase shows and says.
+    """What each phase shows and says."""
 
-    Args:
-        names: what the kernel calls A, B and C.
-        matrices: A, B and C.
-        run: the film.
-        way: the phases of the followed block.
-        wrong: where C is not A @ B.
-        is_ours: whether the kernel is the course's own.
-    """
+    matrices: Sequence[np.ndarray]  # A, B and C
+    way: Walk  # the phases of the followed block
+    wrong: np.ndarray  # where C is not A @ B
+    is_ours: bool  # whether the kernel is the course's own
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        matrices: Sequence[np.ndarray],
-        run: Film,
-        way: Walk,
-        wrong: np.ndarray,
-        is_ours: bool,
-    ) -> None:
-        self.names, self.matrices, self.is_ours = names, matrices, is_ours
-        self.run, self.way, self.wrong = run, way, wrong
-        self.stages = way.stages
-        self.errors = run.profile.errors
-        a, b, c = matrices
+    def __post_init__(self) -> None:
+        self.names = self.way.names
+        self.stages = self.way.stages
+        self.errors = self.way.run.profile.errors
+        a, b, c = self.matrices
         self.cell = min(26.0, (692 - 2 * 44) / (a.shape[1] + b.shape[1] + c.shape[1]))
-        self.grids = self._global_grids()
-        self.tiles = self._tile_grids()
-        self.totals = self._totals_grid()
+        shapes = [each.shape for each in self.matrices]
+        self.grids = self._in_a_row(_STRIP + 24, dict(zip("ABC", shapes, strict=True)))
+        held = self.stages[0].shared
+        tiles = {f"s{n}-": np.atleast_2d(each).shape for n, each in enumerate(held.values())}
+        top = max(each.bottom for each in self.grids.values()) + 46
+        below = self._in_a_row(top, {**tiles, "r": tuple(map(len, self.window))})
+        self.totals = below.pop("r")
+        self.tiles = dict(zip(held, below.values(), strict=True))
         self.below = max(each.bottom for each in (*self.tiles.values(), self.totals)) + 26
 
     # places
 
-    def _global_grids(self) -> dict[str, _Grid]:
+    def _in_a_row(self, top: float, shapes: Mapping[str, Cell]) -> dict[str, Grid]:
+        """Matrices beside each other, with room for their names, by their prefix."""
         grids, x = {}, float(_LEFT)
-        for name, matrix in zip("ABC", self.matrices, strict=True):
-            high, wide = matrix.shape
-            grids[name] = _Grid(name, x, _STRIP + 24, high, wide, self.cell)
-            x = max(grids[name].right + 36, x + 170)
+        for prefix, (rows, columns) in shapes.items():
+            grids[prefix] = Grid(x, top, (rows, columns), self.cell, prefix=prefix)
+            x = max(grids[prefix].right + 36, x + 170)
         return grids
-
-    def _tile_grids(self) -> dict[str, _Grid]:
-        top = max(each.bottom for each in self.grids.values()) + 46
-        grids, x = {}, float(_LEFT)
-        for number, (name, held) in enumerate(self.stages[0].shared.items()):
-            rows, columns = held.shape if held.ndim == 2 else (1, held.shape[0])
-            grids[name] = _Grid(f"s{number}-", x, top, rows, columns, self.cell)
-            x = max(grids[name].right + 36, x + 170)
-        return grids
-
-    def _totals_grid(self) -> _Grid:
-        last = list(self.tiles.values())[-1]
-        rows, columns = self.window
-        x = max(last.right + 36, last.x + 170)
-        return _Grid("r", x, last.y, len(rows), len(columns), self.cell)
 
     @property
     def window(self) -> tuple[list[int], list[int]]:
@@ -157,30 +100,26 @@ class StepStory:
         for name, matrix in zip("AB", self.matrices, strict=False):
             grid = self.grids[name]
             scene.text(grid.x, grid.y - 8, f"{names[name]}, global", f"bold {name.lower()}")
-            grid.draw(scene, "cell", lambda cell, held=matrix: _shown(held[cell]))
+            grid.draw(scene, lambda cell, held=matrix: _shown(held[cell]))  # type: ignore[misc]
         grid = self.grids["C"]
         scene.text(grid.x, grid.y - 8, f"{names['C']}, global", "bold c")
-        grid.draw(scene, "cell", lambda cell: "·", "muted")
+        grid.draw(scene, lambda cell: "·", "muted")
         rows, columns = self.window
         if self.way.owners:
-            size = grid.cell
-            x, y = grid.x + columns[0] * size, grid.y + rows[0] * size
-            wide, high = columns[-1] - columns[0] + 1, rows[-1] - rows[0] + 1
-            scene.rect(x, y, wide * size, high * size, "outline dashed")
+            size = rows[-1] - rows[0] + 1, columns[-1] - columns[0] + 1
+            scene.path(grid.box(rows[0], columns[0], *size), "outline dashed")
 
     def _draw_tiles(self, scene: Scene) -> None:
         for number, (name, grid) in enumerate(self.tiles.items()):
             colour = "ab"[number] if number < 2 else "d"
             scene.text(grid.x, grid.y - 8, f"{name}, shared", f"bold {colour}")
-            grid.draw(scene, "cell", lambda cell: "?", "muted")
+            grid.draw(scene, lambda cell: "?", "muted")
         grid = self.totals
         scene.text(grid.x, grid.y - 8, "totals, in registers", "bold c")
-        grid.draw(scene, "cell", lambda cell: "·", "muted")
+        grid.draw(scene, lambda cell: "·", "muted")
         followed = self.way.owners.get(self.way.followed) if self.way.followed is not None else None
         if followed:
-            row, column = self._in_window(followed)
-            x, y = grid.x + column * grid.cell, grid.y + row * grid.cell
-            scene.rect(x, y, grid.cell, grid.cell, "outline")
+            scene.path(grid.box(*self._in_window(followed)), "outline")
 
     def _draw_counters(self, scene: Scene) -> None:
         y = self.below
@@ -214,14 +153,13 @@ class StepStory:
         before = self.stages[at - 1].kind if at else "start"
         return "barrier1" if before in ("load", "start") else "barrier2"
 
-    def patch(self, at: int) -> Patch:
+    def patch(self, at: int) -> Changes:
         stage = self.stages[at]
         before = self.stages[at - 1] if at else stage
-        patch: dict[str, dict[str, Any]] = {}
+        patch: Changes = {}
         if stage.kind != "start":
             chip = self.chip(at)
-            patch[chip] = {"class": "lit"}
-            patch[f"t{chip}"] = {"class": "lit"}
+            patch |= painted(chip, "lit", "lit")
         patch["step"] = {"text": self._step_words(stage)}
         self._patch_global(patch, at)
         self._patch_tiles(patch, stage)
@@ -240,27 +178,21 @@ class StepStory:
             return f"all {steps} tiles are done"
         return f"once for each of the {steps} tiles along K: now tile {stage.step} of {steps}"
 
-    def _patch_global(self, patch: dict[str, dict[str, Any]], at: int) -> None:
+    def _patch_global(self, patch: Changes, at: int) -> None:
         stage = self.stages[at]
         for letter, name in zip("AB", self.names, strict=False):
             grid = self.grids[letter]
-            now = stage.fetched.get(name, set())
-            for cell in sorted(now or self._on_bench(at, name)):
-                strong = bool(now)
-                patch[grid.name(cell)] = {
-                    "class": f"{letter.lower()}" if strong else f"{letter.lower()}-soft"
-                }
-                if strong:
-                    patch["t" + grid.name(cell)] = {"class": f"small on-{letter.lower()}"}
+            css, now = letter.lower(), stage.fetched.get(name, set())
+            for cell in sorted(now):
+                patch |= painted(grid.name(cell), css, f"small on-{css}")
+            for cell in set() if now else self._on_bench(at, name):
+                patch[grid.name(cell)] = {"class": f"{css}-soft"}
         grid = self.grids["C"]
         for cell, value in stage.stored.items():
-            bad = bool(self.wrong[cell])
-            patch[grid.name(cell)] = {"class": "trouble-soft" if bad else "c"}
-            css = "small trouble" if bad else "small on-c"
-            patch["t" + grid.name(cell)] = {
-                "text": ("✗" if bad else "") + _shown(value),
-                "class": css,
-            }
+            looks, sign = ("c", "small on-c"), ""
+            if self.wrong[cell]:
+                looks, sign = ("trouble-soft", "small trouble"), "✗"
+            patch |= painted(grid.name(cell), *looks, text=sign + _shown(value))
 
     def _on_bench(self, at: int, name: str) -> set[Cell]:
         """What the latest load fetched; nothing any more when the block stores."""
@@ -271,7 +203,7 @@ class StepStory:
                 return stage.fetched[name]
         return set()
 
-    def _patch_tiles(self, patch: dict[str, dict[str, Any]], stage: Stage) -> None:
+    def _patch_tiles(self, patch: Changes, stage: Stage) -> None:
         for number, (name, grid) in enumerate(self.tiles.items()):
             colour = "ab"[number] if number < 2 else "d"
             used, filled = stage.used.get(name, set()), stage.filled.get(name, set())
@@ -284,10 +216,9 @@ class StepStory:
                     css, text = "lit", "small lit"
                 elif place in filled:
                     css, text = colour, "small on-b" if colour == "b" else "small on-a"
-                patch[grid.name(cell)] = {"class": css}
-                patch["t" + grid.name(cell)] = {"text": _shown(value), "class": text}
+                patch |= painted(grid.name(cell), css, text, text=_shown(value))
 
-    def _patch_totals(self, patch: dict[str, dict[str, Any]], stage: Stage, before: Stage) -> None:
+    def _patch_totals(self, patch: Changes, stage: Stage, before: Stage) -> None:
         for lane, cell in self.way.owners.items():
             place = lane - int(self.way.lanes[0])
             value = stage.totals[place]
@@ -295,16 +226,13 @@ class StepStory:
                 continue
             name = self.totals.name(self._in_window(cell))
             changed = stage.kind == "multiply" and value != before.totals[place]
-            patch[name] = {"class": "c" if changed else "c-soft"}
-            patch[f"t{name}"] = {
-                "text": _shown(value),
-                "class": "small on-c" if changed else "small",
-            }
+            looks = ("c", "small on-c") if changed else ("c-soft", "small")
+            patch |= painted(name, *looks, text=_shown(value))
 
     # words
 
     def _who(self) -> str:
-        thread = self.run.place(self.way.followed)[1]  # type: ignore[arg-type]
+        thread = self.way.run.place(self.way.followed)[1]  # type: ignore[arg-type]
         return f"thread ({thread[0]}, {thread[1]})"
 
     def _sum(self, at: int) -> str:

@@ -92,57 +92,44 @@ def only(touch: MemoryOperation, lanes: np.ndarray) -> MemoryOperation:
 
 @dataclass(eq=False)
 class Stage:
-    """The block during one phase, and what it holds when the phase is over.
+    """The block during one phase, and what it holds when the phase is over."""
 
-    Attributes:
-        kind: which phase.
-        step: how many tiles have been loaded, this one included.
-        turn: in "multiply" the number of the multiply since the tile was loaded.
-        lines: the source lines that ran.
-        fetched: the elements of A and B that were loaded from global memory in this phase.
-        used: the cells of each shared array that were read in this phase.
-        filled: the cells of each shared array that were written in this phase.
-        shared: the contents of the shared arrays; NaN where nothing was written yet.
-        totals: each lane's running total; NaN where there is none.
-        stored: the elements of C written so far, with their values.
-        loaded, reads, flops: values loaded from global memory, reads from shared memory and
-            floating-point operations of the block so far.
-        products: the values that the followed lane read from shared memory in this phase.
-    """
-
-    kind: Kind
-    step: int = 0
-    turn: int = 0
-    lines: set[int] = field(default_factory=set)
+    kind: Kind  # which phase
+    step: int = 0  # how many tiles have been loaded, this one included
+    turn: int = 0  # in "multiply" the number of the multiply since the tile was loaded
+    lines: set[int] = field(default_factory=set)  # the source lines that ran
+    # the elements of A and B that were loaded from global memory in this phase
     fetched: dict[str, set[Cell]] = field(default_factory=dict)
+    # the cells of each shared array that were read in this phase
     used: dict[str, set[Cell]] = field(default_factory=dict)
+    # the cells of each shared array that were written in this phase
     filled: dict[str, set[Cell]] = field(default_factory=dict)
+    # the contents of the shared arrays; NaN where nothing was written yet
     shared: dict[str, np.ndarray] = field(default_factory=dict)
+    # each lane's running total; NaN where there is none
     totals: np.ndarray = field(default_factory=lambda: np.empty(0))
+    # the elements of C written so far, with their values
     stored: dict[Cell, float] = field(default_factory=dict)
+    # loaded, reads, flops: values loaded from global memory, reads from shared memory and
+    # floating-point operations of the block so far
     loaded: int = 0
     reads: int = 0
     flops: int = 0
+    # the values that the followed lane read from shared memory in this phase
     products: list[float] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
 class Walk:
-    """One block's way along K.
+    """One block's way along K."""
 
-    Attributes:
-        stages: the phases in order; the first is the start, before anything happened.
-        owners: for each lane that stored an element of C, which one.
-        followed: the lane whose sum is written out, if any lane stored anything.
-        accumulator: the name of the running total in the kernel; "" if it could not be told.
-        lanes: the block's lanes.
-    """
-
-    stages: list[Stage]
-    owners: dict[int, Cell]
-    followed: int | None
-    accumulator: str
-    lanes: np.ndarray
+    run: Film  # the film
+    names: Sequence[str]  # what the kernel calls A, B and C
+    stages: list[Stage]  # the phases in order; the first is the start, before anything happened
+    owners: dict[int, Cell]  # for each lane that stored an element of C, which one
+    followed: int | None  # the lane whose sum is written out, if any lane stored anything
+    accumulator: str  # the name of the running total in the kernel; "" if it could not be told
+    lanes: np.ndarray  # the block's lanes
 
     @property
     def steps(self) -> int:
@@ -154,6 +141,60 @@ class Walk:
         pairs = zip(self.stages, self.stages[1:], strict=False)
         return any(one.kind == kind and two.kind == "barrier" for one, two in pairs)
 
+    def add(self, part: Chunk, after: Mapping[str, Any]) -> None:
+        kind = part.kind(self.names[2])
+        if kind is None:
+            self._take_totals(after)
+            return
+        stage = self.stages[-1]
+        again = kind == "multiply" and part.line in stage.lines
+        if kind != stage.kind or kind == "barrier" or again:
+            stage = self._next(kind)
+        stage.lines.add(part.line)
+        stage.flops += int(part.flops)
+        for touch in part.touches:
+            self._take(stage, touch)
+        self._take_totals(after)
+
+    def _next(self, kind: Kind) -> Stage:
+        last = self.stages[-1]
+        turn = last.turn + 1 if last.kind == "multiply" and kind == "multiply" else 0
+        stage = Stage(
+            kind,
+            last.step + (kind == "load"),
+            turn,
+            shared={name: held.copy() for name, held in last.shared.items()},
+            totals=last.totals.copy(),
+            stored=dict(last.stored),
+            loaded=last.loaded,
+            reads=last.reads,
+            flops=last.flops,
+        )
+        self.stages.append(stage)
+        return stage
+
+    def _take(self, stage: Stage, touch: MemoryOperation) -> None:
+        cells = [tuple(int(i) for i in index) for index in touch.indices]
+        if touch.space == "global" and touch.kind == "load" and touch.array in self.names[:2]:
+            stage.fetched.setdefault(touch.array, set()).update(cells)
+            stage.loaded += len(cells)
+        elif touch.array == self.names[2] and touch.kind == "store":
+            stage.stored.update(zip(cells, touch.values.tolist(), strict=True))
+        elif touch.space == "shared" and touch.kind == "load":
+            stage.used.setdefault(touch.array, set()).update(cells)
+            stage.reads += len(cells)
+            mine = touch.lanes == self.followed
+            stage.products += touch.values[mine].tolist()
+        elif touch.space == "shared" and touch.kind == "store":
+            stage.filled.setdefault(touch.array, set()).update(cells)
+            for cell, value in zip(cells, touch.values, strict=True):
+                stage.shared[touch.array][cell] = value
+
+    def _take_totals(self, variables: Mapping[str, Any]) -> None:
+        value = self.run.value(variables, self.accumulator)
+        if value is not None:
+            self.stages[-1].totals = value[self.lanes].astype(float)
+
 
 def walk(run: Film, kernel: Kernel, block: tuple[int, int], shapes: dict[str, Cell]) -> Walk:
     """The phases of one block of a film.
@@ -164,17 +205,17 @@ def walk(run: Film, kernel: Kernel, block: tuple[int, int], shapes: dict[str, Ce
         block: which block, (x, y).
         shapes: the shape of each shared array, by its name in the kernel.
     """
-    output = kernel.parameters[2]
-    lanes = run.lanes_of(block)
+    names, lanes = kernel.parameters[:3], run.lanes_of(block)
     parts = list(chunks(run.moments, lanes))
-    owners = _owners(parts, output)
-    followed = min(owners, default=None)
-    accumulator = _accumulator(kernel, output, run)
-    filming = _Filming(run, lanes, followed, accumulator, output, kernel.parameters[:2], shapes)
+    owners = _owners(parts, names[2])
+    empty = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
+    start = Stage("start", shared=empty, totals=np.full(len(lanes), np.nan))
+    followed, accumulator = min(owners, default=None), _accumulator(kernel, names[2], run)
+    way = Walk(run, names, [start], owners, followed, accumulator, lanes)
     for number, part in enumerate(parts):
         after = parts[number + 1].statement.variables if number + 1 < len(parts) else run.final
-        filming.add(part, after)
-    return Walk(filming.stages, owners, followed, accumulator, lanes)
+        way.add(part, after)
+    return way
 
 
 def _owners(parts: Sequence[Chunk], output: str) -> dict[int, Cell]:
@@ -206,79 +247,3 @@ def _is_element_of(target: ast.expr, array: str) -> bool:
         and isinstance(target.value, ast.Name)
         and target.value.id == array
     )
-
-
-class _Filming:
-    """Adds statement after statement to the stage that it belongs to."""
-
-    def __init__(
-        self,
-        run: Film,
-        lanes: np.ndarray,
-        followed: int | None,
-        accumulator: str,
-        output: str,
-        inputs: Sequence[str],
-        shapes: dict[str, Cell],
-    ) -> None:
-        self.run, self.lanes, self.followed = run, lanes, followed
-        self.accumulator, self.output, self.inputs = accumulator, output, inputs
-        empty = {name: np.full(shape, np.nan) for name, shape in shapes.items()}
-        self.stages = [Stage("start", shared=empty, totals=np.full(len(lanes), np.nan))]
-        self._lines_of_turn: set[int] = set()
-
-    def add(self, part: Chunk, after: Mapping[str, Any]) -> None:
-        kind = part.kind(self.output)
-        if kind is None:
-            self._take_totals(after)
-            return
-        stage = self.stages[-1]
-        again = kind == "multiply" and part.line in self._lines_of_turn
-        if kind != stage.kind or kind == "barrier" or again:
-            stage = self._next(kind)
-        self._lines_of_turn.add(part.line)
-        stage.lines.add(part.line)
-        stage.flops += int(part.flops)
-        for touch in part.touches:
-            self._take(stage, touch)
-        self._take_totals(after)
-
-    def _next(self, kind: Kind) -> Stage:
-        last = self.stages[-1]
-        self._lines_of_turn = set()
-        turn = last.turn + 1 if last.kind == "multiply" and kind == "multiply" else 0
-        stage = Stage(
-            kind,
-            last.step + (kind == "load"),
-            turn,
-            shared={name: held.copy() for name, held in last.shared.items()},
-            totals=last.totals.copy(),
-            stored=dict(last.stored),
-            loaded=last.loaded,
-            reads=last.reads,
-            flops=last.flops,
-        )
-        self.stages.append(stage)
-        return stage
-
-    def _take(self, stage: Stage, touch: MemoryOperation) -> None:
-        cells = [tuple(int(i) for i in index) for index in touch.indices]
-        if touch.space == "global" and touch.kind == "load" and touch.array in self.inputs:
-            stage.fetched.setdefault(touch.array, set()).update(cells)
-            stage.loaded += len(cells)
-        elif touch.array == self.output and touch.kind == "store":
-            stage.stored.update(zip(cells, touch.values.tolist(), strict=True))
-        elif touch.space == "shared" and touch.kind == "load":
-            stage.used.setdefault(touch.array, set()).update(cells)
-            stage.reads += len(cells)
-            mine = touch.lanes == self.followed
-            stage.products += touch.values[mine].tolist()
-        elif touch.space == "shared" and touch.kind == "store":
-            stage.filled.setdefault(touch.array, set()).update(cells)
-            for cell, value in zip(cells, touch.values, strict=True):
-                stage.shared[touch.array][cell] = value
-
-    def _take_totals(self, variables: Mapping[str, Any]) -> None:
-        value = self.run.value(variables, self.accumulator)
-        if value is not None:
-            self.stages[-1].totals = value[self.lanes].astype(float)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from course_lib.diagnosis.points import lost_properties
+from course_lib.diagnosis.report import lost_properties
 from course_lib.grading.gradebook.class_list import Graded, called
 from course_lib.grading.gradebook.tables import one_line, shortened
 from course_lib.grading.graded import GRADED
@@ -85,7 +85,7 @@ def _with(row: GradebookRow, given: SetForStudent | None) -> GradebookRow:
 
 # --- Turns what was found about an answer into a row of the gradebook: points, verdict, reason ----
 # Which properties an answer has shown is decided in one place for students and graders alike,
-# diagnosis/points.py. Here a course's own weights are put on them, and a verdict is drawn:
+# diagnosis/report.py. Here a course's own weights are put on them, and a verdict is drawn:
 #
 #     passed         every property that has points was shown
 #     partly         some were

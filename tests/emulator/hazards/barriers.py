@@ -214,15 +214,15 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g] = s[63 - i]                   #! RAW
     """),
-    Hazard("both write the same value", SHARED + """
-    s[i // 2] = float32(1)               #! WAW #-
+    Hazard("two threads write one cell", SHARED + """
+    s[i // 2] = float32(i)               #! WAW #-
     #+ if i % 2 == 0:
-    #+     s[i // 2] = float32(1)
+    #+     s[i // 2] = float32(i)
     cuda.syncthreads()
     out[g] = s[i // 2]
     """),
-    Hazard("all threads zero one cell", SHARED + """
-    s[0] = float32(0)                    #! WAW #-
+    Hazard("all threads set one cell", SHARED + """
+    s[0] = float32(i)                    #! WAW #-
     #+ if i == 0:
     #+     s[0] = float32(0)
     cuda.syncthreads()

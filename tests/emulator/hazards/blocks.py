@@ -40,8 +40,8 @@ HAZARDS = (
     out[i] = x[g]                        #! WAW #-
     #+ out[g] = x[g]
     """),
-    Hazard("all blocks write the same value", START + """
-    out[0] = 1                           #! WAW #-
+    Hazard("all blocks write one element", START + """
+    out[0] = g                           #! WAW #-
     #+ if g == 0:
     #+     out[0] = 1
     """, grid=3),

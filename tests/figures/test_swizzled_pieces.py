@@ -1,41 +1,13 @@
-"""A ring of stages and the pieces of eight rows: what the pictures say holds."""
+"""The pieces of eight rows, and fragments: what the pictures say holds."""
 
 from __future__ import annotations
-
-from itertools import pairwise
 
 import pytest
 
 from course_lib import figures
 from course_lib.checking import examine_source
-from course_lib.figures.banks import places_of
-from course_lib.figures.explore.ring import _PLANS, _STAGES, sentence, stage_at, turns_of
+from course_lib.figures.accesses import places_of
 from course_lib.shown_answers import ours
-
-
-@pytest.mark.parametrize("stages", _STAGES)
-def test_a_stage_holds_one_tile_at_a_time_and_products_run_one_after_the_other(stages):
-    turns = turns_of(stages)
-    assert all(turn.asked < turn.full <= turn.begins < turn.ends for turn in turns)
-    assert all(first.ends <= second.begins for first, second in pairwise(turns))
-    for stage in range(stages):
-        mine = [turn for turn in turns if turn.stage == stage]
-        assert all(first.ends <= second.asked for first, second in pairwise(mine))
-
-
-def test_more_stages_end_earlier():
-    # By hand: 8 * (6 + 2); 6 + 4 * 2 + 3 * 6 + 2; …; 6 + 8 * 2.
-    assert [plan[-1].ends for plan in _PLANS] == [64, 34, 26, 22]
-
-
-def test_the_sentence_says_who_waits_for_what():
-    assert "wait until stage 0 is full; the producer waits until stage 0 is empty" in sentence(2, 5)
-    assert "the consumers multiply tile 1; the producer waits until stage 1" in sentence(2, 8)
-    assert "all is done" in sentence(4, 22)
-    assert [stage_at(1, 1, tick) for tick in (0, 7, 8, 40)] == [
-        "filling", "full", "in use", "empty"
-    ]  # fmt: skip
-    assert "34 ticks" in figures.explore_ring().still.alt
 
 
 def test_pieces_lie_where_the_function_says():

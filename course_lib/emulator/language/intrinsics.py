@@ -1,8 +1,8 @@
 """What a function that a kernel may call is made of: its types, and what it does on lanes.
 
 Each entry of `INTRINSICS` gives the typing rule (argument types to result type, as Numba has it)
-and the action, which receives the machine, the call and its evaluated arguments. The modules beside
-this one fill the tables.
+and the action, which receives the machine, the call and its evaluated arguments. The modules in
+`functions` fill the tables. The machine reads them, and so its type has no name here.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.runner import Runner
 from course_lib.emulator.language import types as T
-from course_lib.emulator.state.lanes import Value
 from course_lib.wording.sentences import say
 
 
@@ -56,7 +54,7 @@ class Intrinsic:
     """
 
     typing: Callable[[Arguments, Keywords], Typed]
-    run: Callable[[Runner, ast.Call, list[Any]], Any]
+    run: Callable[[Any, ast.Call, list[Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Barrier(Intrinsic):
             `run` is given what that returned, as the only argument.
     """
 
-    arrive: Callable[[Runner, ast.Call, list[Any]], Any]
+    arrive: Callable[[Any, ast.Call, list[Any]], Any]
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Attribute:
     """A special register such as `cuda.threadIdx.x`."""
 
     type: T.Type
-    read: Callable[[Runner], Value]
+    read: Callable[[Any], Any]
 
 
 INTRINSICS: dict[str, Intrinsic] = {}
@@ -133,45 +131,13 @@ def scalars(
     return [argument.type for argument in arguments]  # type: ignore[misc]
 
 
-def elementwise(
-    function: Callable[..., Any],
-    result: Callable[[list[np.dtype]], np.dtype],
-    operands: Callable[[list[np.dtype]], np.dtype] | None = None,
-    low: int = 1,
-    high: int | None = None,
-    flops: int = 0,
-    chooses: bool = False,
-    complex_too: bool = False,
-) -> Intrinsic:
-    """A function of numbers: operands are converted to one type, then NumPy computes.
-
-    `chooses`: the result is one of them, so that each may be a limit for the others.
-    """
+def giving(
+    result: T.Type, low: int, high: int | None = None
+) -> Callable[[Arguments, Keywords], Typed]:
+    """The type of a function that takes `low` to `high` numbers, whichever they are."""
 
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        need(not keywords, "takes no keyword arguments")
-        return Typed(result(scalars(arguments, low, high, complex_too)))
+        scalars(arguments, low, high)
+        return Typed(result)
 
-    def run(machine: Runner, node: ast.Call, values: list[Any]) -> Value:
-        kinds = [value.dtype for value in values]
-        common = (operands or result)(kinds)
-        machine.count_flops(node, common, flops)
-        if chooses:
-            nodes = list(node.args)
-            if len(nodes) < len(values):  # the items of a tuple
-                nodes = getattr(nodes[0], "elts", nodes * len(values))
-            for argument, value in zip(nodes[1:], values[1:], strict=True):
-                machine.meet_limit("choice", argument, values[0], value)
-        computed = function(*(machine.convert(value, common) for value in values))
-        given: Value = machine.convert(computed, machine.typing.types[node])
-        return given
-
-    return Intrinsic(typing, run)
-
-
-def unified(kinds: list[np.dtype]) -> np.dtype:
-    """The type in which Numba computes with numbers of these types together."""
-    result: T.Type = kinds[0]
-    for kind in kinds[1:]:
-        result = T.unify(result, kind)
-    return result  # type: ignore[return-value]
+    return typing

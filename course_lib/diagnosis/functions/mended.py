@@ -1,0 +1,158 @@
+"""Looks for the one small change with which a plain function is right in every call."""
+
+from __future__ import annotations
+
+import ast
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+from course_lib.diagnosis.functions.function_calls import Call, call
+from course_lib.diagnosis.repair.edit import Edit
+from course_lib.diagnosis.repair.edits import edits_of
+from course_lib.diagnosis.source.tree import Node, Path, names_bound, names_read, node_at
+from course_lib.emulator import Kernel, KernelRejected, Record
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
+
+STEPS_OF_ALL_CHANGES = 400_000
+STEPS_OF_A_CALL = 20_000
+USUAL_NUMBERS = (4, 8, 32)  # bytes, bits, threads
+
+
+def edit_that_repairs(function: Kernel, calls: Sequence[Call]) -> Edit | None:
+    """The first small change with which every call is right."""
+    own = _own_functions(function)
+    function = replace(function, namespace=ChainMap(own, function.namespace))  # type: ignore[arg-type]
+    # What went wrong comes first: one such call rules most changes out.
+    telling = sorted(calls, key=lambda each: each.right)
+    left = STEPS_OF_ALL_CHANGES
+    for edit in sorted(_edits(function, own, telling[0]), key=lambda edit: edit.cost):
+        changed = _changed(function, edit)
+        for each in telling:
+            steps = max(1, min(left, STEPS_OF_A_CALL))
+            made = call(each.table, changed, each.arguments, steps)
+            left -= made.steps
+            if not made.right:
+                break
+        else:
+            return edit
+        if left <= 0:
+            break
+    return None
+
+
+def _own_functions(function: Kernel) -> dict[str, Any]:
+    """Those that it calls by name and that stand beside it, read once."""
+    found = {}
+    for node in ast.walk(function.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            with suppress(KernelRejected):
+                called = function.namespace.get(node.func.id)
+                if isinstance(called, Kernel) and _stands_beside(called, function):
+                    found[node.func.id] = called
+    return found
+
+
+def _stands_beside(one: Kernel, other: Kernel) -> bool:
+    """Do they stand in the same file, cell or text, so that their lines are counted alike?"""
+    return one.file == other.file and bool(one.file or one.source == other.source)
+
+
+def _edits(function: Kernel, own: Mapping[str, Kernel], call: Call) -> Iterator[Edit]:
+    """The changes of a function, and of those that it calls."""
+    given = zip(function.parameters, call.arguments, strict=True)
+    records = {name: each for name, each in given if isinstance(each, Record)}
+    fields = [
+        f"{name}.{field}"
+        for name, record in records.items()
+        for field, value in record.values.items()
+        if isinstance(value, int)
+    ]
+    numbers = call.table.numbers or USUAL_NUMBERS
+    for kernel in (function, *own.values()):
+        if isinstance(kernel.tree, ast.FunctionDef):
+            its_fields = fields if kernel is function else ()
+            yield from edits_of(_as_typed(kernel, records), (), (), numbers, its_fields)
+
+
+def _changed(function: Kernel, edit: Edit) -> Kernel:
+    """The function with the change made; what the change leaves as it is belongs to both."""
+    if edit.tree is not function.tree or edit.statements or edit.more:
+        return edit.applied(function)
+    tree = edit.tree
+    for path, value in edit.values.items():
+        placed = ast.copy_location(copy(value), node_at(tree, path))
+        tree = _with(tree, path, ast.fix_missing_locations(placed))
+    return replace(function, tree=tree)
+
+
+def _with(node: Node, path: Path, value: ast.expr) -> Node:
+    """A node with another expression at the end of a path."""
+    (name, number), rest, new = path[0], path[1:], copy(node)
+    old = getattr(node, name)
+    if number is None:
+        setattr(new, name, _with(old, rest, value) if rest else value)
+    else:
+        placed = _with(old[number], rest, value) if rest else value
+        setattr(new, name, [*old[:number], placed, *old[number + 1 :]])
+    return new
+
+
+def _as_typed(function: Kernel, records: Mapping[str, Record]) -> Typing:
+    """A plain function's values are numbers: whole ones, as far as changes go."""
+    called = {node.func for node in ast.walk(function.tree) if isinstance(node, ast.Call)}
+    parts = (
+        node
+        for node in ast.walk(function.tree)
+        if isinstance(node, ast.expr)
+        and node not in called
+        and not (isinstance(node, ast.Name) and node.id in records)
+    )
+    return Typing(function, dict.fromkeys(parts, T.INT64))
+
+
+def line_of(place: Sequence[str], function: Kernel) -> int:
+    """The first line that names the first of these that is named: the last return's if none is.
+
+    A name is that of a variable, of a record's field, or "/"; a number stands for itself. Tests and
+    comparisons are left aside, and variables that nothing reads.
+    """
+    aside = {part for node in ast.walk(function.tree) for part in _aside(node, function)}
+    lines: dict[str, int] = {}
+    for node in ast.walk(function.tree):
+        if isinstance(node, ast.expr) and node not in aside:
+            name = _name(node)
+            lines[name] = min(node.lineno, lines.get(name, node.lineno))
+    found = [lines[name] for name in place if name in lines]
+    return found[0] if found else last_return(function)
+
+
+def _aside(node: ast.AST, function: Kernel) -> Iterator[ast.AST]:
+    match node:
+        case ast.Compare():
+            return ast.walk(node)
+        case ast.If(test=test) | ast.IfExp(test=test):
+            return ast.walk(test)
+        case ast.Assign() if not names_bound(node) & names_read(function.tree):
+            return ast.walk(node)
+    return iter(())
+
+
+def _name(node: ast.expr) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Constant(value=value):
+            return repr(value)
+        case ast.BinOp(op=ast.Div()):
+            return "/"
+    return ""
+
+
+def last_return(function: Kernel) -> int:
+    returns = [each.lineno for each in ast.walk(function.tree) if isinstance(each, ast.Return)]
+    return max(returns, default=function.tree.lineno)

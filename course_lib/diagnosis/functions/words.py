@@ -1,0 +1,168 @@
+"""What is said of a plain function, and how its calls are written."""
+
+from __future__ import annotations
+
+from course_lib.devices.number_formats import in_hexadecimal, is_bit_pattern
+from course_lib.diagnosis.functions.function_calls import Call
+from course_lib.diagnosis.told import Wording, Words
+from course_lib.emulator import Record
+from course_lib.emulator.plain.values import kind_of
+from course_lib.wording.sentences import Sentence, say
+from course_lib.wording.words import shortened
+
+LONGEST = 40  # characters of a number
+MOST_BY_PLACE = 3  # arguments of a call that need no names
+INTEGER = "What does // do, and / not?"
+PENCIL = "Work out this one call with a pencil."
+BITS = "Each digit after 0x is four bits. Which bits are not yet right?"
+# Of a call that was drawn for grading, which is nobody's to know.
+NO_RESULT = "For a call that was drawn for grading, it comes to no result."
+WRONG_RESULT = "A call that was drawn for grading gives a wrong result"
+# Of the least of several limits; where it was drawn, without the arithmetic.
+BINDING, TOO_LOW = "{arithmetic}.", "No limit is so low: {limits}."
+BINDS, NONE_FITS = "The limit that binds there: {limiters}.", "Not one block fits there."
+tell = Words(
+    {
+        # Before it is called.
+        "parameters": Wording(
+            "missing-answer",
+            "It takes ({own_parameters}); {what} asks for {signature}.",
+            "Compare the parameters.",
+        ),
+        "empty": Wording(
+            "missing-answer",
+            "The function is still empty: it returns nothing.",
+            "What should it return for the smallest case that you can think of?",
+        ),
+        # What comes out of it.
+        "printed": Wording(
+            "missing-answer",
+            "The number is printed, and nothing is returned.",
+            "What can a caller do with a number that is only printed?",
+        ),
+        "nothing returned": Wording(
+            "missing-answer",
+            "It works something out, and returns nothing.",
+            "What does the last line say?",
+        ),
+        "no return": Wording("wrong-formula", "{compared}.", "Does every way end in a return?"),
+        "no number": Wording("wrong-formula", "{compared}.", "What kind of value is asked for?"),
+        "no int": Wording("wrong-formula", "{compared}, an int.{worked}", INTEGER),
+        "unexplained": Wording("wrong-result", "{compared}.{worked}", PENCIL),
+        "unexplained bits": Wording("wrong-result", "{compared}.", BITS),
+        "no hint": Wording("", "", "What does each part of this line come to in this call?"),
+        "refused": Wording(
+            "invalid-launch",
+            "{compared}: a GPU refuses this launch.{worked}",
+            "Which calls must give 0, whatever would fit?",
+        ),
+        # What it means, put into one of the two at the end.
+        "wrong idea": Wording("wrong-formula", "{says}", "{hint}"),
+        "edit": Wording("wrong-formula", "{says}", "{hint}"),
+        "one number": Wording(
+            "hardcoded-answer",
+            "the same number comes out of every call",
+            "How does it depend on {parameters}?",
+        ),
+        "two equal": Wording(
+            "wrong-formula",
+            "it is right only where {a} and {b} are equal",
+            "Where do {a} and {b} come in?",
+        ),
+        "one value": Wording(
+            "wrong-formula",
+            "it is right only where {name} is {value}",
+            "Where does {name} come in?",
+        ),
+        "one record": Wording(
+            "hardcoded-answer",
+            "it is right only where {name} is {value}",
+            "What differs from one to the next stands in {name}.",
+        ),
+        "one unused": Wording(
+            "wrong-formula", "it makes no use of {names}", "Where does {names} come in?"
+        ),
+        "unused": Wording(
+            "wrong-formula", "it makes no use of {names}", "Where do {names} come in?"
+        ),
+        "off": Wording(
+            "wrong-formula",
+            "every result is off by the same number",
+            "Does the count begin with 0 or with 1?",
+        ),
+        "too large": Wording(
+            "wrong-formula",
+            "every result is {factor} times too large",
+            "Where does the factor {factor} come from?",
+        ),
+        "too small": Wording(
+            "wrong-formula",
+            "every result is {factor} times too small",
+            "Where does the factor {factor} come from?",
+        ),
+        "fraction": Wording(
+            "wrong-formula", "a whole number is asked for, and this is a fraction", INTEGER
+        ),
+        "explained": Wording("", "{compared}: {seen}.{worked}"),
+        "mended": Wording(
+            "", "{compared}. With one change here it would be right: {seen}.{worked}"
+        ),
+    }
+)
+
+
+def stopped(shown: Call) -> Sentence:
+    """Where Python stops, and in which call; of a drawn one, nobody reads either.
+
+    What it stops with may carry the numbers out. What the checker cannot run becomes a reason in
+    the gradebook, so there not even the teacher reads them.
+    """
+    assert shown.stopped is not None
+    if shown.drawn and shown.stopped.code == "unsupported":
+        return say("The checker cannot run this line for one of the calls that were drawn.")
+    return say(
+        "{seen} Seen on {call}.",
+        graded=NO_RESULT if shown.drawn else "",
+        seen=shown.stopped.message,
+        call=written(shown),
+    )
+
+
+def compared(shown: Call) -> Sentence:
+    """What came out of a call beside what is right; of a drawn one, only that it is wrong."""
+    return say(
+        "{call} returns {value}, and right is {wanted}",
+        graded=WRONG_RESULT if shown.drawn else "",
+        call=written(shown),
+        value=_number(shown.value, shown.wanted),
+        wanted=_number(shown.wanted),
+    )
+
+
+def worked(shown: Call) -> str:
+    """How the right number comes about, as further sentences."""
+    said = shown.refused[1] if shown.refused else shown.table.worked(shown.arguments, shown.number)
+    return say(" {worked}", worked=said) if said else ""
+
+
+def written(shown: Call) -> str:
+    """The call as it stands in a program: "sectors(2, 0)"; many arguments have their names."""
+    entry, arguments = shown.table.entry, [in_a_call(each) for each in shown.arguments]
+    if len(arguments) > MOST_BY_PLACE:
+        named = zip(entry.parameters, arguments, strict=True)
+        arguments = [f"{name}={argument}" for name, argument in named]
+    return f"{entry.id}({', '.join(arguments)})"
+
+
+def in_a_call(argument: object) -> str:
+    """An argument; a record by the name that it has."""
+    return argument.values["name"] if isinstance(argument, Record) else repr(argument)
+
+
+def _number(value: object, beside: object = None) -> str:
+    if value is None:
+        return "nothing"
+    if type(value) is int and (is_bit_pattern(value) or is_bit_pattern(beside)):
+        return in_hexadecimal(value)
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return shortened(repr(value), LONGEST) if is_number else kind_of(value)

@@ -1,0 +1,141 @@
+"""What type inference finds out about one function, for the machine to read."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.budget import PARTS_PER_STEP
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import Barrier, Cast, Intrinsic
+from course_lib.emulator.language.kernel import Kernel
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Where the value of a parameter comes from.
+
+    Attributes:
+        argument: the number of the argument that is given, those by name counted last; None if it
+            is the `default`.
+        item: the item of that argument, if that is a tuple behind a `*`.
+        default: the value that the function has for a parameter that is not given.
+    """
+
+    argument: int | None = None
+    item: int | None = None
+    default: np.generic | None = None
+
+
+Slots = tuple[Slot | tuple[Slot, ...], ...]
+
+
+@dataclass(eq=False)
+class Typing:
+    """The types of one function for one set of argument types.
+
+    Attributes:
+        kernel: the function.
+        types: the type of every expression.
+        operands: for an operator, the type to which its operands are converted first.
+        constants: the value of every expression that is known when the kernel is compiled.
+        calls: what each call calls.
+        slots: where the parameters of a called function come from, unless simply by place.
+        rewritten: calls that stand for another expression, such as `operator.add(a, b)`.
+        methods: the calls of methods, and what they are given: first what stands before the dot.
+        fields: the attributes and subscripts that name a field of records, and which.
+        layouts: the shape of every shared or local array.
+        own: the names that the function gives values to, itself.
+        uncertain: names that some path reaches without a value.
+        special: subscripts with indices that are negative on purpose, and on which axes; None for
+            a subscript of `.flat`.
+        parts: subscripts that are parts of arrays to be written.
+        shapes: the operands of comparisons of tuples that are the shape of an array.
+        pure: conditional operands that touch no memory, which may be computed for all lanes.
+        return_type: what the function returns; Static(None) for nothing.
+        levels: how many levels deeper each call of a function by itself lies; 0 if it has none.
+        weights: what statements cost, as far as that was asked.
+        prepared: the functions that evaluate expressions, as far as they have been made, and
+            `places` those that find the elements of subscripts; see machine/expressions.py.
+    """
+
+    kernel: Kernel
+    types: dict[ast.AST, T.Type] = field(default_factory=dict)
+    operands: dict[ast.AST, np.dtype] = field(default_factory=dict)
+    constants: dict[ast.AST, Any] = field(default_factory=dict)
+    calls: dict[ast.Call, Intrinsic | Cast | Typing] = field(default_factory=dict)
+    slots: dict[ast.AST, Slots] = field(default_factory=dict)
+    rewritten: dict[ast.AST, ast.expr] = field(default_factory=dict)
+    methods: dict[ast.AST, list[ast.expr]] = field(default_factory=dict)
+    fields: dict[ast.AST, str] = field(default_factory=dict)
+    layouts: dict[ast.Call, tuple[int, ...]] = field(default_factory=dict)
+    own: frozenset[str] = frozenset()
+    uncertain: set[ast.AST] = field(default_factory=set)
+    special: dict[ast.AST, tuple[int, ...] | None] = field(default_factory=dict)
+    parts: set[ast.AST] = field(default_factory=set)
+    shapes: set[ast.AST] = field(default_factory=set)
+    pure: set[ast.AST] = field(default_factory=set)
+    return_type: T.Type = field(default_factory=lambda: T.Static(None))
+    levels: int = 0
+    weights: dict[ast.stmt, int] = field(default_factory=dict)
+    prepared: dict[ast.AST, Any] = field(default_factory=dict)
+    places: dict[ast.AST, Any] = field(default_factory=dict)
+
+    def arguments_of(self, node: ast.Call) -> list[ast.expr]:
+        """What a call is given, by place; a method's owner is its first argument."""
+        return self.methods.get(node, node.args)
+
+    def weight(self, statement: ast.stmt) -> int:
+        """How many steps a statement costs, the statements within it not counted."""
+        weight = self.weights.get(statement)
+        if weight is None:
+            weight = self.weights[statement] = 1 + _parts(statement) // PARTS_PER_STEP
+        return weight
+
+    @cached_property
+    def waiting(self) -> frozenset[ast.AST]:
+        """The nodes with a barrier in them, or a call of a function that has one."""
+        found: set[ast.AST] = set()
+
+        def waits(node: ast.AST) -> bool:
+            within = [waits(child) for child in ast.iter_child_nodes(node)]
+            if any(within) or _waits(self.calls.get(node), set()):  # type: ignore[call-overload]
+                found.add(node)
+            return node in found
+
+        waits(self.kernel.tree)
+        return frozenset(found)
+
+    @cached_property
+    def taken_apart(self) -> frozenset[ast.AST]:
+        """The expressions that may be worked out before their statement runs: see `settle`."""
+        found: set[ast.AST] = set()
+        for statement in ast.walk(self.kernel.tree) if self.waiting else ():
+            parts = [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
+            if isinstance(statement, ast.stmt) and self.waiting.intersection(parts):
+                found.update(part for each in parts for part in ast.walk(each))
+        return frozenset(found)
+
+
+def _waits(target: Intrinsic | Cast | Typing | None, seen: set[int]) -> bool:
+    """Does whoever calls this have to wait for others? `seen`: functions that were looked at."""
+    if not isinstance(target, Typing):
+        return isinstance(target, Barrier)
+    if id(target) in seen:
+        return False
+    seen.add(id(target))
+    return any(_waits(each, seen) for each in target.calls.values())
+
+
+def _parts(statement: ast.stmt) -> int:
+    """How many expressions there are in a statement, but not in the statements within it."""
+    waiting = [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
+    count = 0
+    for node in waiting:
+        count += 1
+        waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
+    return count

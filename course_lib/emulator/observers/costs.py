@@ -1,0 +1,243 @@
+"""What the accesses of a launch cost beyond their need: scattered, in conflict, made again.
+
+A right kernel has no fault to find, and may still be slow. Whatever is told here was counted, and
+stands beside the best count possible for the same accesses. Where only the data decide (a gather, a
+histogram's bin) no better order is known, and nothing is said.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.emulator.language.typings import Typing
+from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.observers.data_flow import decided_by_data, is_by_data
+from course_lib.emulator.observers.meter import Meter, Place, Site, over_same_blocks
+from course_lib.emulator.options import LaunchShape
+from course_lib.emulator.profile.counters import SECTOR_BYTES
+from course_lib.emulator.state.lanes import LaneSpace
+from course_lib.emulator.state.memory import Access, Memory
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import say
+
+SCATTERED = 1.5  # times the sectors that would do, beside one for a row that starts in mid-sector
+REPEATED = 8.0  # times that a block fetches a sector: what neighbouring lines share is far below
+SHARE = 0.1  # of all sectors, wavefronts or lanes of the launch, from which a line is worth a word
+FEW = 64  # sectors, wavefronts or updates: below, a launch is too small to say anything
+SMALL_ARRAY = 1024  # bytes that stay in any cache, however often they are read
+NEAR = 3  # lines between accesses that may use each other's sectors
+WORD = 4  # bytes of a record, such as a pixel's channels, that a thread may visit one by one
+FILLED = 0.75  # of the bytes of the sectors that a launch touches
+RANDOM = 6.0  # wavefronts that 32 lanes may take where nobody chose their banks (3.5 on average)
+
+
+@dataclass
+class Fetched:
+    """What the first block loads of one array.
+
+    Attributes:
+        by: the thread that loads each element first, or -1.
+        by_others: loads of an element by a thread that is not the one in `by`.
+    """
+
+    by: np.ndarray
+    by_others: int = 0
+
+
+class CostNotes(Observer):
+    """Notes what the counters leave out: what one block fetches, and how its lanes lie."""
+
+    def __init__(self) -> None:
+        self.fetched: dict[str, Fetched] = {}
+        self.strides: dict[tuple[int, str, str], int] = {}
+        self._has_first_block = True
+
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        self._has_first_block = not any(space.first_block)
+
+    def access(self, access: Access) -> None:
+        if access.mask.empty or access.allocation.space == "local" or access.kind == "atomic":
+            return
+        site = (access.line, access.kind, access.array)
+        if site not in self.strides:
+            self.strides[site] = _stride(*_of_first_block(access))
+        if self._has_first_block and access.kind == "load" and access.allocation.space == "global":
+            self._fetch(access)
+
+    def _fetch(self, access: Access) -> None:
+        cells, active = _of_first_block(access)
+        fetched = self.fetched.get(access.array)
+        if fetched is None:
+            size = access.allocation.storage.size
+            fetched = self.fetched[access.array] = Fetched(np.full(size, -1, np.int32))
+        threads = np.flatnonzero(active)
+        for element in range(access.elements):
+            chosen = cells.reshape(-1)[threads] + element
+            fetched.by[chosen] = np.where(fetched.by[chosen] < 0, threads, fetched.by[chosen])
+            fetched.by_others += int(np.count_nonzero(fetched.by[chosen] != threads))
+
+
+def _of_first_block(access: Access) -> tuple[np.ndarray, np.ndarray]:
+    """The cell of each lane of the first block, and whether it takes part; shape (warps, 32)."""
+    space = access.mask.space
+    cells, active = over_same_blocks(access.cell, access.mask)
+    return space.warps_of(cells)[0], space.warps_of(active, False)[0]
+
+
+def _stride(cells: np.ndarray, active: np.ndarray) -> int:
+    """How many elements most lanes lie behind the lane before them; 0 if there is no rule."""
+    steps = np.diff(cells, axis=1)[active[:, 1:] & active[:, :-1]]
+    if not len(steps):
+        return 0
+    usual = int(np.median(steps))
+    return usual if (steps == usual).mean() > 0.5 else 0
+
+
+# --- findings -------------------------------------------------------------------------------------
+
+
+class LaunchCosts:
+    """What one launch cost beyond its need, line by line.
+
+    Args:
+        typings: of the kernel and the device functions that it calls.
+        shape: of the launch.
+    """
+
+    def __init__(
+        self, meter: Meter, notes: CostNotes, typings: Sequence[Typing], shape: LaunchShape
+    ) -> None:
+        self.meter, self.notes, self.blocks = meter, notes, math.prod(shape.grid)
+        self.flows = [(typing.kernel.tree, decided_by_data(typing)) for typing in typings]
+
+    def findings(self) -> Iterator[Finding]:
+        """All that is worth a word, as warnings."""
+        yield from self._scattered()
+        yield from self._conflicts()
+        yield from self._fetched_again()
+
+    def _scattered(self) -> Iterator[Finding]:
+        """Loads and stores whose lanes touch more sectors than would hold what they ask for."""
+        sites = [(at, site) for at, site in self.meter.sites.items() if at.space == "global"]
+        total = sum(site.sectors for _, site in sites)
+        for at, site in sites:
+            # Accesses that use each other's sectors, as the fields of a pixel, count as one.
+            beside = [
+                other.least
+                for place, other in sites
+                if (place.array, place.kind) == (at.array, at.kind)
+                and other.requests == site.requests
+                and abs(place.line - at.line) <= NEAR
+            ]
+            excess = site.sectors - site.least
+            if (
+                site.sectors > SCATTERED * sum(beside) + site.requests
+                and excess >= max(FEW, SHARE * total)
+                and not self._is_in_step(at)
+                and not self._by_data(at.line, at.array)
+            ):
+                yield self._scattered_finding(at, site)
+
+    def _is_in_step(self, at: Place) -> bool:
+        """Are neighbouring lanes side by side, or a record apart of which all fields are used?"""
+        stride = abs(self.notes.strides.get((at.line, at.kind, at.array), 0))
+        if stride == 1:
+            return True
+        touched = self.meter.touched[at.array]
+        elements = np.flatnonzero(touched.loaded if at.kind == "load" else touched.stored)
+        size = self.meter.arrays[at.array].dtype.itemsize
+        sectors = len(np.unique(elements * size // SECTOR_BYTES))
+        return (
+            1 < stride <= WORD // size and len(elements) * size >= FILLED * sectors * SECTOR_BYTES
+        )
+
+    def _scattered_finding(self, at: Place, site: Site) -> Finding:
+        stride = abs(self.notes.strides.get((at.line, at.kind, at.array), 0))
+        apart = say("neighbouring lanes are {stride} elements apart", stride=stride)
+        load = at.kind == "load"
+        return finding(
+            "uncoalesced-load" if load else "uncoalesced-store",
+            say(
+                "{verb} {array} take {sectors} sectors a request, where {least} would hold what "
+                "the lanes ask for: {why}.",
+                verb="Loads from" if load else "Stores to",
+                array=at.array,
+                sectors=f"{site.sectors / site.requests:.3g}",
+                least=f"{site.least / site.requests:.3g}",
+                why=apart if stride > 1 else "neighbouring lanes ask for elements far apart",
+            ),
+            at.line,
+            "Which index does threadIdx.x change, and is it the last one?",
+        )
+
+    def _conflicts(self) -> Iterator[Finding]:
+        """Accesses to shared memory that are served in more turns than their width needs."""
+        sites = [(at, site) for at, site in self.meter.sites.items() if at.space == "shared"]
+        total = sum(site.wavefronts for _, site in sites)
+        for at, site in sites:
+            if site.bank_conflicts < max(FEW, SHARE * total, site.requests / 2):
+                continue
+            if self._by_data(at.line, at.array) and site.wavefronts < RANDOM * site.requests:
+                continue
+            yield finding(
+                "bank-conflict",
+                say(
+                    "{verb} {array} take {wavefronts} wavefronts a request, where {least} would "
+                    "do: lanes ask one bank for different words.",
+                    array=at.array,
+                    verb="Reads of" if at.kind == "load" else "Writes to",
+                    wavefronts=f"{site.wavefronts / site.requests:.3g}",
+                    least=f"{(site.wavefronts - site.bank_conflicts) / site.requests:.3g}",
+                ),
+                at.line,
+                "How many words apart are neighbouring lanes, and what is that modulo 32?",
+            )
+
+    def _fetched_again(self) -> Iterator[Finding]:
+        """Arrays that every block loads many times over."""
+        total = sum(traffic.load_sectors for traffic in self.meter.arrays.values())
+        for array, traffic in self.meter.arrays.items():
+            fetched = self.notes.fetched.get(array)
+            if fetched is None or fetched.by.size * traffic.dtype.itemsize <= SMALL_ARRAY:
+                continue
+            elements = np.flatnonzero(fetched.by >= 0)
+            sectors = len(np.unique(elements * traffic.dtype.itemsize // SECTOR_BYTES))
+            needed, excess = sectors * self.blocks, traffic.load_sectors - sectors * self.blocks
+            again = fetched.by_others >= (REPEATED - 1) * len(elements)
+            if not again or excess < max(FEW, SHARE * total, (REPEATED - 1) * needed):
+                continue
+            line = max(traffic.loaded_at, key=lambda number: traffic.loaded_at[number])
+            if self._by_data(line, array):
+                continue
+            yield finding(
+                "excess-global-traffic",
+                say(
+                    "A block loads {sectors} sectors of {array}, of which {needed} are different: "
+                    "its threads fetch the same elements again and again.",
+                    array=array,
+                    sectors=traffic.load_sectors // self.blocks,
+                    needed=sectors,
+                ),
+                line,
+                "Which threads of a block read the same elements, and could shared memory hold "
+                "them meanwhile?",
+            )
+
+    def _by_data(self, line: int, array: str) -> bool:
+        """Does what was loaded decide which element of an array a line accesses?"""
+        for tree, names in self.flows:
+            if not tree.lineno <= line <= (tree.end_lineno or line):
+                continue
+            found = [
+                node
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Subscript) and node.lineno <= line <= (node.end_lineno or 0)
+            ]
+            named = [node for node in found if ast.unparse(node.value) == array]
+            return any(is_by_data(node.slice, names) for node in named or found)
+        return True

@@ -1,0 +1,117 @@
+"""What a launch leaves out: elements that no thread reaches, statements that change nothing."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from course_lib.emulator.language.typings import Typing
+from course_lib.emulator.observers.meter import Meter
+from course_lib.emulator.options import LaunchShape
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import say
+
+AXES = "xyz"
+Tree = ast.FunctionDef | ast.Lambda
+
+
+def left_out(meter: Meter, typings: Sequence[Typing], shape: LaunchShape) -> Iterator[Finding]:
+    """Outputs of which the launch is too small to write all, and statements without effect."""
+    trees = [typing.kernel.tree for typing in typings]
+    yield from _without_effect(trees)
+    threads = [grid * block for grid, block in zip(shape.grid, shape.block, strict=True)]
+    for array, traffic in meter.arrays.items():
+        stored = meter.touched[array].stored
+        if traffic.load_requests or not traffic.store_requests or array in meter.updated:
+            continue  # what a kernel reads, too, need not be its output
+        if stored.size != math.prod(traffic.shape) or stored.all():
+            continue
+        written = stored.reshape(traffic.shape)
+        line = next(iter(traffic.stored_at))
+        facts = {
+            "array": array,
+            "all": f"{stored.size:,}",
+            "missing": f"{stored.size - int(stored.sum()):,}",
+        }
+        asked = _axis_that_lacks(trees, threads)
+        if asked is not None and len(traffic.shape) > 1:
+            axis, line = asked
+            yield finding(
+                "incomplete-output",
+                say(
+                    "The kernel asks where a thread is along {axis}, and along {axis} this launch "
+                    "has a single thread: {missing} of the {all} elements of {array} were never "
+                    "written.",
+                    axis=axis,
+                    **facts,
+                ),
+                line,
+                "How many axes do the grid and the block have here?",
+                "warning",
+            )
+        elif _ends_with_the_threads(written, threads):
+            yield finding(
+                "incomplete-output",
+                say(
+                    "This launch has {threads} threads, and the last {missing} of the {all} "
+                    "elements of {array} were never written.",
+                    threads=" x ".join(f"{count:,}" for count in threads if count > 1) or "1",
+                    **facts,
+                ),
+                line,
+                "How many blocks does it take so that the last ones are covered, too?",
+                "warning",
+            )
+
+
+def _axis_that_lacks(trees: Sequence[Tree], threads: Sequence[int]) -> tuple[str, int] | None:
+    """An axis along which the kernel asks for places, and the launch has one; and the line."""
+    for tree in trees:
+        for node in ast.walk(tree):
+            for place, axis in enumerate(AXES[1:], 1):
+                if threads[place] == 1 and _asks_along(node, axis, place):
+                    return axis, node.lineno  # type: ignore[attr-defined]
+    return None
+
+
+def _asks_along(node: ast.AST, axis: str, place: int) -> bool:
+    """Is it `cuda.grid(2)`, or `cuda.threadIdx.y`?"""
+    if isinstance(node, ast.Attribute) and node.attr == axis:
+        return ast.unparse(node.value).endswith(("threadIdx", "blockIdx"))
+    if not isinstance(node, ast.Call) or not ast.unparse(node.func).endswith("cuda.grid"):
+        return False
+    counts = [given.value for given in node.args if isinstance(given, ast.Constant)]
+    return any(isinstance(count, int) and count > place for count in counts)
+
+
+def _ends_with_the_threads(written: np.ndarray, threads: Sequence[int]) -> bool:
+    """Is what was written a corner of the array, as long as there are threads?"""
+    places = np.argwhere(written)
+    ends = places.max(axis=0) + 1
+    if len(places) != math.prod(ends.tolist()):
+        return False  # with gaps, or not from the first element on
+    short = [end for end, size in zip(ends, written.shape, strict=True) if end < size]
+    return all(end in (*threads, math.prod(threads)) for end in short)
+
+
+def _without_effect(trees: Sequence[Tree]) -> Iterator[Finding]:
+    """Statements that are a value and nothing else, such as a function that is not called."""
+    for tree in trees:
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call | ast.Constant):
+                continue
+            value = ast.unparse(node.value)
+            barrier = value.endswith("syncthreads")
+            named = isinstance(node.value, ast.Attribute | ast.Name)
+            yield finding(
+                "no-effect",
+                say("{value} stands here alone, and nothing is done with it.", value=value),
+                node.lineno,
+                "What do the parentheses of a call do?"
+                if named
+                else "Should it be assigned to something?",
+                "error" if barrier else "warning",
+            )

@@ -1,0 +1,136 @@
+"""What a kernel's text says of where values come from: from loaded data, or from float64."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.typings import Typing
+
+SIZES = (".shape", ".strides")
+
+
+def decided_by_data(typing: Typing) -> set[str]:
+    """The variables of a function that follow from what was loaded from an array."""
+    names: set[str] = set()
+    while True:
+        found = {
+            target.id
+            for node in ast.walk(typing.kernel.tree)
+            for value, targets in assigned(node)
+            if is_by_data(value, names)
+            for target in targets
+            if isinstance(target, ast.Name)
+        }
+        if found <= names:
+            return names
+        names |= found
+
+
+def assigned(node: ast.AST) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
+    """The value and the targets of a statement that sets variables."""
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            yield node.value, list(target.elts) if isinstance(target, ast.Tuple) else [target]
+    elif isinstance(node, ast.AugAssign | ast.NamedExpr):
+        yield node.value, [node.target]
+    elif isinstance(node, ast.For):
+        yield node.iter, [node.target]
+
+
+def is_by_data(value: ast.expr, by_data: set[str]) -> bool:
+    """Does an expression follow from an element of an array?"""
+    for node in ast.walk(value):
+        if isinstance(node, ast.Name) and node.id in by_data:
+            return True
+        if isinstance(node, ast.Subscript) and not ast.unparse(node.value).endswith(SIZES):
+            return True
+        if isinstance(node, ast.Call) and ".atomic." in ast.unparse(node.func):
+            return True
+    return False
+
+
+def leaves_by_data(node: ast.If | ast.For | ast.While, typing: Typing, names: set[str]) -> bool:
+    """Do data decide which lanes go into a branch, or when one leaves a loop?
+
+    So does a comparison of fractions: they are worked out, and nobody knows them beforehand.
+    """
+    tests = [node.iter if isinstance(node, ast.For) else node.test]
+    if not isinstance(node, ast.If):
+        tests += [
+            branch.test
+            for branch in ast.walk(node)
+            if isinstance(branch, ast.If)
+            and any(isinstance(x, ast.Break | ast.Continue | ast.Return) for x in ast.walk(branch))
+        ]
+    return any(is_by_data(test, names) or _has_fraction(test, typing) for test in tests)
+
+
+def _has_fraction(test: ast.expr, typing: Typing) -> bool:
+    kinds = (typing.types.get(node) for node in ast.walk(test))
+    return any(isinstance(kind, np.dtype) and kind.kind == "f" for kind in kinds)
+
+
+def float64_sources(typings: Sequence[Typing], lines: set[int]) -> set[int]:
+    """Of the lines that compute in float64, those that would do so whatever the others did.
+
+    `x = 2.0 * a[i]` is one; `y = x + a[j]` is not: with a float32 x it computes in float32.
+    """
+    sources = set()
+    lines = lines | {line for typing in typings for line in _divided_for(typing, lines)}
+    for typing in typings:
+        inherited = _inherited(typing, lines)
+        for node in ast.walk(typing.kernel.tree):
+            if getattr(node, "lineno", 0) in lines and _makes_float64(node, typing, inherited):
+                sources.add(node.lineno)  # type: ignore[attr-defined]
+    return sources or lines
+
+
+def _divided_for(typing: Typing, lines: set[int]) -> Iterator[int]:
+    """Lines that divide integers for a variable with which one of these lines computes."""
+    used = {
+        node.id
+        for node in ast.walk(typing.kernel.tree)
+        if isinstance(node, ast.Name) and node.lineno in lines
+    }
+    for node in ast.walk(typing.kernel.tree):
+        for value, targets in assigned(node):
+            names = {target.id for target in targets if isinstance(target, ast.Name)}
+            if names & used and isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div):
+                yield value.lineno
+
+
+def _inherited(typing: Typing, lines: set[int]) -> set[str]:
+    """Variables that are float64 only because a line that computes in float64 sets them."""
+    by_line: defaultdict[str, set[int]] = defaultdict(set)
+    for node in ast.walk(typing.kernel.tree):
+        for _, targets in assigned(node):
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    by_line[target.id].add(target.lineno)
+    parameters = set(typing.kernel.parameters)
+    return {name for name, at in by_line.items() if at <= lines and name not in parameters}
+
+
+def _makes_float64(node: ast.AST, typing: Typing, inherited: set[str]) -> bool:
+    """Is this an operator or a call that gives float64, and not by such a variable?"""
+    if isinstance(node, ast.AugAssign):
+        parts: list[ast.expr] = [node.target, node.value]
+    elif isinstance(node, ast.BinOp):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.Call):
+        parts = node.args
+    else:
+        return False
+    if not isinstance(node, ast.AugAssign) and typing.types.get(node) != T.FLOAT64:
+        return False
+    double = [part for part in parts if typing.types.get(part) == T.FLOAT64]
+    named = [part for part in double if isinstance(part, ast.Name) and part.id in inherited]
+    computed = [part for part in double if isinstance(part, ast.BinOp | ast.Call)]
+    if isinstance(node, ast.AugAssign):
+        return len(double) > len(named) + len(computed)
+    return len(double) > len(named) + len(computed) or not double

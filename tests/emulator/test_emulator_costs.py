@@ -1,0 +1,116 @@
+"""What any kernel costs beyond its need is told at its line; a kernel that has no need is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulator_helpers import as_program, launch, line_of
+
+N = 4096
+ROWS = "i = cuda.grid(1)\nif i < x.shape[0]:\n    s = float32(0)\n"
+SUM = (
+    "s = cuda.shared.array(256, float32)\nt = cuda.threadIdx.x\n"
+    "s[t] = x[cuda.grid(1)]\ncuda.syncthreads()\n"
+)
+
+
+def told(body: str, grid: object, block: object, *shapes: tuple[int, ...], **kinds: object):
+    """The code and the text of the line, of each finding, of a launch on arrays x, y and z."""
+    names = "xyz"[: len(shapes)]
+    random = np.random.default_rng(0)
+    arrays = [
+        random.integers(0, 9, shape).astype(kinds.get(name, np.float32))
+        for name, shape in zip(names, shapes, strict=True)
+    ]
+    program = as_program(body, ", ".join(names))
+    profile = launch(program, grid, block, *arrays, costs=True)
+    assert not profile.errors, profile.errors
+    lines = program.splitlines()
+    assert all(finding.severity == "warning" for finding in profile.findings)
+    return [(finding.code, lines[finding.line - 1].strip()) for finding in profile.findings]
+
+
+@pytest.mark.parametrize(
+    ("body", "grid", "block", "shapes", "code", "line"),
+    [
+        (ROWS + "    for k in range(x.shape[1]):\n        s += x[i, k]\n    y[i] = s",
+         8, 64, ((512, 64), (512,)), "uncoalesced-load", "s += x[i, k]"),
+        ("i = cuda.grid(1)\ny[i] = x[2 * i]", 8, 256, ((N,), (N // 2,)),
+         "uncoalesced-load", "y[i] = x[2 * i]"),
+        ("i, j = cuda.grid(2)\ny[i, j] = 1", (4, 4), (16, 16), ((64, 64), (64, 64)),
+         "uncoalesced-store", "y[i, j] = 1"),
+        ("j, i = cuda.grid(2)\ny[j, i] = x[i, j]", (2, 8), (32, 8), ((64, 64), (64, 64)),
+         "uncoalesced-store", "y[j, i] = x[i, j]"),
+        ("s = cuda.shared.array((32, 32), float32)\nj, i = cuda.threadIdx.x, cuda.threadIdx.y\n"
+         "s[i, j] = x[i, j]\ncuda.syncthreads()\ny[i, j] = s[j, i]",
+         1, (32, 32), ((32, 32), (32, 32)), "bank-conflict", "y[i, j] = s[j, i]"),
+        ("j, i = cuda.grid(2)\ns = float32(0)\nfor k in range(64):\n    s += x[i, k] * y[k, j]\n"
+         "z[i, j] = s", (4, 4), (16, 16), ((64, 64),) * 3,
+         "excess-global-traffic", "s += x[i, k] * y[k, j]"),
+        (SUM + "if t == 0:\n    a = float32(0)\n    for k in range(256):\n"
+         "        a += s[k]\n    y[cuda.blockIdx.x] = a", 16, 256, ((N,), (16,)),
+         "serial-work", "if t == 0:"),
+        (SUM + "n = 1\nwhile n < 256:\n    if t % (2 * n) == 0:\n"
+         "        s[t] += s[t + n]\n    cuda.syncthreads()\n    n *= 2\nif t == 0:\n"
+         "    y[cuda.blockIdx.x] = s[0]", 16, 256, ((N,), (16,)),
+         "serial-work", "if t % (2 * n) == 0:"),
+        ("i = cuda.grid(1)\ncuda.atomic.add(y, 0, x[i])", 16, 256, ((N,), (1,)),
+         "serial-work", "cuda.atomic.add(y, 0, x[i])"),
+        ("i = cuda.grid(1)\nhalf = i / 2\ny[i] = x[i] * half", 16, 256, ((N,), (N,)),
+         "float64-arithmetic", "half = i / 2"),
+        ("i, j = cuda.grid(2)\nif i < y.shape[0] and j < y.shape[1]:\n    y[i, j] = 1",
+         2, 16, ((1,), (32, 32)), "incomplete-output", "i, j = cuda.grid(2)"),
+        ("i = cuda.grid(1)\nif i < y.shape[0]:\n    y[i] = x[i]", 3, 256, ((1000,), (1000,)),
+         "incomplete-output", "y[i] = x[i]"),
+        ("i = cuda.grid(1)\ny[i] = x[i]\ny[i] == x[i]", 16, 256, ((N,), (N,)),
+         "no-effect", "y[i] == x[i]"),
+    ],
+)  # fmt: skip
+def test_a_cost_is_told_at_its_line(body, grid, block, shapes, code, line) -> None:
+    assert (code, line) in told(body, grid, block, *shapes)
+
+
+@pytest.mark.parametrize(
+    ("body", "grid", "block", "shapes", "kinds"),
+    [
+        # odd sizes, with a guard
+        ("i = cuda.grid(1)\nif i < x.shape[0]:\n    y[i] = -x[i]", 16, 256, ((4001,),) * 2, {}),
+        # narrow blocks, rows that start in mid-sector
+        ("j, i = cuda.grid(2)\nif i < 61 and j < 61:\n    y[i, j] = x[i, j]",
+         (8, 8), (8, 8), ((61, 61),) * 2, {}),
+        # a padded tile
+        ("s = cuda.shared.array((32, 33), float32)\nj, i = cuda.threadIdx.x, cuda.threadIdx.y\n"
+         "s[i, j] = x[i, j]\ncuda.syncthreads()\ny[i, j] = s[j, i]",
+         1, (32, 32), ((32, 32), (32, 32)), {}),
+        # data decide what is read, and who works
+        ("i = cuda.grid(1)\nz[i] = y[x[i] * 400]", 16, 256, ((N,), (N,), (N,)), {"x": np.int32}),
+        ("i = cuda.grid(1)\nn = 0\nwhile x[i] > n * n:\n    n += 1\ny[i] = n",
+         16, 256, ((N,), (N,)), {"x": np.int32, "y": np.int32}),
+        # the channels of a pixel, side by side or one by one
+        ("i = cuda.grid(1)\nr = x[i, 0]\ng = x[i, 1]\nb = x[i, 2]\ny[i] = max(r, g, b)",
+         16, 256, ((N, 3), (N,)), {}),
+        ("i = cuda.grid(1)\nfor c in range(4):\n    y[i, c] = x[i, c]",
+         16, 256, ((N, 4), (N, 4)), {"x": np.uint8, "y": np.uint8}),
+        # a stencil leaves its border out
+        ("i = cuda.grid(1)\nif 0 < i < x.shape[0] - 1:\n    y[i] = x[i - 1] + x[i] + x[i + 1]",
+         16, 256, ((4001,), (4001,)), {}),
+        # one thread of each block adds the block's sum
+        (SUM + "n = 128\nwhile n > 0:\n    if t < n:\n        s[t] += s[t + n]\n"
+         "    cuda.syncthreads()\n    n //= 2\nif t == 0:\n    cuda.atomic.add(y, 0, s[0])",
+         16, 256, ((N,), (1,)), {}),
+    ],
+)  # fmt: skip
+def test_nothing_is_told_where_nothing_is_better(body, grid, block, shapes, kinds) -> None:
+    assert told(body, grid, block, *shapes, **kinds) == []
+
+
+def test_a_word_says_what_was_counted_and_what_would_do() -> None:
+    program = as_program("i = cuda.grid(1)\ny[i] = x[4 * i]", "x, y")
+    arrays = np.zeros(N, np.float32), np.zeros(N // 4, np.float32)
+    (found,) = launch(program, 4, 256, *arrays, costs=True).findings
+    assert found.line == line_of(program, "x[4 * i]")
+    assert str(found).endswith(
+        "Loads from x take 16 sectors a request, where 4 would hold what the lanes ask for: "
+        "neighbouring lanes are 4 elements apart."
+    )
+    assert launch(program, 4, 256, *arrays).findings == []
