@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import pytest
 
 
@@ -16,3 +19,22 @@ def marks(number: int, *, fast: int = 0, slow: int = 0) -> list[pytest.MarkDecor
     if fast and number % fast == 0:
         return []
     return [pytest.mark.slow if slow and number % slow == 0 else pytest.mark.long]
+
+
+def few(cases: Iterable[Any], fast: int = 1) -> list[Any]:
+    """Cases of one kind: the first are in the fast set, the others in that of `--all`.
+
+    Args:
+        cases: as `parametrize` takes them, a tuple where there are several names.
+        fast: how many are tried every time.
+    """
+    return [
+        case if number < fast else _slow(case if isinstance(case, tuple) else (case,))
+        for number, case in enumerate(cases)
+    ]
+
+
+def _slow(case: tuple[Any, ...]) -> Any:
+    if isinstance(case, type(pytest.param())):
+        return case._replace(marks=[*case.marks, pytest.mark.slow])
+    return pytest.param(*case, marks=pytest.mark.slow)

@@ -71,6 +71,7 @@ def test_the_students_own_function_is_called() -> None:
     assert str(Line.FIRST_AROUND) not in race.message
 
 
+@pytest.mark.slow
 def test_ours_stands_in_where_the_students_is_missing() -> None:
     assert examine_source("one_tile_product", HEAD + USES.answer, debug=True).passed
     own = "@cuda.jit(device=True)\ndef load_tile(tile, M, top, left):\n    tile[0, 0] = 1\n\n\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
+from sampling import few
 
 from course_lib import machine_code
 from course_lib.checking import examine_source
@@ -72,11 +73,14 @@ def test_without_a_compiler_it_is_skipped_by_name(monkeypatch, passed) -> None:
 
 @pytest.mark.parametrize(
     ("made", "words"),
-    [
-        (report_of(copy=False), "1.27 instructions for each multiply-add over a whole tile"),
-        (report_of(copy=True), "has another loop in the loop over tiles"),
-        (report_of(copy=False, spilled=8), "8 bytes of each thread spill"),
-    ],
+    few(
+        [
+            (report_of(copy=False), "1.27 instructions for each multiply-add over a whole tile"),
+            (report_of(copy=True), "has another loop in the loop over tiles"),
+            (report_of(copy=False, spilled=8), "8 bytes of each thread spill"),
+        ],
+        1,
+    ),
 )
 def test_what_is_not_lean_is_told_why(monkeypatch, passed, made, words) -> None:
     fake = SimpleNamespace(

@@ -8,6 +8,7 @@ from pathlib import Path
 import known_kernels
 import pytest
 from every_case import every_case
+from sampling import few
 from stored_answers import right_answers_to
 
 from course_lib.building.notebook import answer_cells, read, source
@@ -114,10 +115,13 @@ SLOWER = ("08", "11")
 
 @pytest.mark.parametrize(
     "path",
-    [
-        pytest.param(path, marks=pytest.mark.slow if path.stem.startswith(SLOWER) else ())
-        for path in sorted((ROOT / "solutions").glob("*.ipynb"))
-    ],
+    few(
+        [
+            pytest.param(path, marks=pytest.mark.slow if path.stem.startswith(SLOWER) else ())
+            for path in sorted((ROOT / "solutions").glob("*.ipynb"))
+        ],
+        2,
+    ),
     ids=lambda path: path.stem,
 )
 def test_each_solution_passes_with_its_own_notebook_around_it(path: Path) -> None:

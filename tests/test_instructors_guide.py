@@ -16,13 +16,11 @@ import pytest
 from stored_answers import right_answers_to, wrong_answers_to
 
 from course_lib.checking import examine_source
-from course_lib.cli import COMMANDS
 from course_lib.commands import build, grade
 from course_lib.grading.gradebook.tables import COLUMNS, MOODLE_COLUMNS
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/instructors.md"
-GUIDE = PAGE.read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs/instructors.md").read_text(encoding="utf-8")
 EXERCISE = "05_shared_memory_tiling.ipynb"
 TIDIED = re.compile(r"[ \t]*# <- .*$", re.MULTILINE)  # a mutant says what it has to be told
 
@@ -124,9 +122,7 @@ def hand_in(archive: Path) -> None:
 # --- what the guide says ----------------------------------------------------------------------
 
 
-def test_commands_and_options_exist() -> None:
-    named = re.findall(r"course\.py (\w+)", GUIDE)
-    assert {"release", "grade", "build", "lab"} <= set(named) <= set(COMMANDS)
+def test_options_exist() -> None:
     options = set(re.findall(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*", GUIDE))
     known = {
         option for parser in (grade, build) for option in parser._parser()._option_string_actions
@@ -134,19 +130,6 @@ def test_commands_and_options_exist() -> None:
     assert {"--seed", "--workers", "--dask", "--lessons"} <= options
     # The first two are those of `release`, run below; the third is nbval's own.
     assert options <= known | {"--lessons", "--zip", "--nbval-lax"}
-
-
-def test_links_lead_somewhere() -> None:
-    prose = re.sub(r"```.*?```", "", GUIDE, flags=re.DOTALL)
-    links = re.findall(r"\]\((?!https?:)([^)\s]+)\)", prose)
-    titles = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", each.lower()).replace(" ", "-") for each in titles}
-    for link in links:
-        file, _, anchor = link.partition("#")
-        assert not file or (PAGE.parent / file).exists(), link
-        assert not anchor or anchor in anchors, link
-    assert "images/class_report.png" in links
-    assert (PAGE.parent / "images/class_report.png").stat().st_size < 100_000
 
 
 def test_the_tables_name_what_the_code_names() -> None:

@@ -14,7 +14,7 @@ from every_case import every_case
 sys.path.insert(0, str(Path(__file__).parent / "grading"))
 
 from notebook_texts import code, handed_in, tasks
-from sampling import marks
+from sampling import few, marks
 from stored_answers import right_answers_to, wrong_answers_to
 
 from course_lib.checking import examine, examine_source
@@ -198,6 +198,7 @@ FORMS: dict[str, tuple[list[str], bool | None]] = {
 
 
 @every_case("form", FORMS)
+@pytest.mark.slow
 def test_one_verdict_for_every_form(form: str) -> None:
     cells, passes = FORMS[form]
     text = "\n".join(cells)
@@ -211,7 +212,7 @@ def test_one_verdict_for_every_form(form: str) -> None:
         assert seen == said
 
 
-@pytest.mark.parametrize("tile", ["8", "4 * 4"])
+@pytest.mark.parametrize("tile", few(["8", "4 * 4"], 1))
 def test_a_tile_that_a_factory_is_given(tile: str) -> None:
     text = f"{TILED}\nmatmul_tiled = make({tile})\n"
     said = as_text("matmul_tiled", text)

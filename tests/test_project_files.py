@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -278,41 +277,3 @@ def test_measurements_are_package_data() -> None:
     assert pattern == "measurements/*.json"
     for path in (REPOSITORY / "course_lib").glob(pattern):
         assert json.loads(path.read_text(encoding="utf-8"))
-
-
-# --- the README ------------------------------------------------------------------------------
-
-
-def test_the_readmes_example_prints_what_it_says(tmp_path: Path) -> None:
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    found = re.search(r"```python\n(.*?)```\n\nIt prints:\n\n```\n(.*?)```", readme, re.DOTALL)
-    code, printed = found.groups()
-    example = tmp_path / "example.py"
-    example.write_text(code, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
-    done = subprocess.run(
-        [sys.executable, example], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert done.stdout == printed, done.stderr
-
-
-def test_the_readmes_pictures_have_the_words_of_the_figures() -> None:
-    from course_lib.figures.stored import STORED, markdown
-
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8").splitlines()
-    assert set(map(markdown, STORED)) == {line for line in readme if line.startswith("![The ")}
-    assert all((REPOSITORY / path).stat().st_size > 10_000 for path in STORED)
-
-
-def test_the_readmes_links_lead_somewhere() -> None:
-    for page in (REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md"):
-        prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-        links = re.findall(r"\]\((?!https?:)([^)#]+)\)", prose)
-        assert [link for link in links if not (page.parent / link).exists()] == []
-
-
-def test_the_readmes_commands_exist() -> None:
-    from course_lib.cli import COMMANDS
-
-    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    assert {"lab", "test"} <= set(re.findall(r"course\.py ([a-z]+)", readme)) <= set(COMMANDS)

@@ -24,6 +24,7 @@ def thirty():
     return module_at(SCRIPT)
 
 
+@pytest.mark.slow
 def test_there_are_thirty_and_each_runs_without_an_error(thirty, monkeypatch) -> None:
     assert len(thirty.CASES) == 30
     monkeypatch.setattr(thirty, "REPEATS", 1)

@@ -80,6 +80,7 @@ def _numbers(shape: tuple[int, ...], dtype: np.dtype, seed: int) -> np.ndarray:
 
 
 @every_case("function", SIGNATURES)
+@pytest.mark.slow
 def test_vectorize_gives_what_numba_gives_on_the_processor(function) -> None:
     ours = vectorize(SIGNATURES[function], target="cuda")(function)
     theirs = vectorize(SIGNATURES[function])(function)
@@ -278,6 +279,7 @@ GENERAL = {
 
 
 @every_case("name", GENERAL)
+@pytest.mark.slow
 def test_guvectorize_gives_what_numba_gives_on_the_processor(name: str) -> None:
     function, types, layout, cases = GENERAL[name]
     ours = guvectorize(types, layout, target="cuda")(function)

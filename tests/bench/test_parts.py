@@ -62,6 +62,7 @@ def programs() -> Iterator[str]:
             yield path.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_command_writes_every_file_that_lessons_and_docs_quote() -> None:
     seen = set().union(*map(quoted, programs())) - {"files"}
     pages = [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md")]

@@ -183,6 +183,7 @@ NOTEBOOKS_ALONE = re.compile(
     sorted(each for name in ("notebooks", "exercises") for each in (ROOT / name).glob("*.ipynb")),
     str,
 )
+@pytest.mark.slow
 def test_no_page_tells_its_reader_what_only_a_notebook_can_do(path: Path) -> None:
     """Prose holds in both; a cell that is about the notebook's own keys is left out of the book."""
     for cell in site.page(read(path))["cells"]:

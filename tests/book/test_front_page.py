@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from lesson_rules.shown import ShownPiece, in_order
 from lesson_rules.spoilers import spoilt
 
@@ -44,6 +45,7 @@ def test_the_ladder_is_what_was_measured_last() -> None:
     assert "NVIDIA H200" in FRONT and newest.date[:10] in FRONT
 
 
+@pytest.mark.slow
 def test_it_gives_no_prediction_away() -> None:
     front = ShownPiece("", "the book's first page", FRONT)
     assert list(spoilt([front, *in_order(PROJECT.root)])) == []

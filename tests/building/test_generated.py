@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
 from lesson_rules.rules import SETUP_LINES
+from sampling import few
 
 from course_lib.building.generated import (
     addressed,
@@ -100,11 +101,14 @@ def test_a_lesson_says_which_one_begins(course, placed):
 
 @pytest.mark.parametrize(
     ("ref", "sentence"),
-    [
-        ("", "not found? Get the whole course, and run `python3 course.py lab` in its folder"),
-        ("main", "404? main of some-one/course is not pushed, or not public"),
-        ("v9.9.9", "404? v9.9.9 of some-one/course is not pushed, or not public"),
-    ],
+    few(
+        [
+            ("", "not found? Get the whole course, and run `python3 course.py lab` in its folder"),
+            ("main", "404? main of some-one/course is not pushed, or not public"),
+            ("v9.9.9", "404? v9.9.9 of some-one/course is not pushed, or not public"),
+        ],
+        1,
+    ),
 )
 def test_a_lesson_without_the_course_ends_in_a_sentence(course, placed, ref, sentence, tmp_path):
     """What a notebook shows of a failed cell: the line with its comment, and the error."""

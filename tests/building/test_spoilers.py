@@ -28,6 +28,7 @@ def aloud(pieces):
     return [read_aloud(each.text) for each in pieces]
 
 
+@pytest.mark.slow
 def test_nothing_shows_a_spoiler_before_its_prediction(pieces):
     assert list(spoilt(pieces)) == []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from every_case import every_case
+from stored_answers import wrong_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES
@@ -179,9 +180,16 @@ if left + ty < N and top + tx < M:
         assert part in first.message
 
 
+def test_what_follows_from_a_missed_barrier_is_not_told() -> None:
+    text = wrong_answers_to("block_scan")["barrier_inside_the_test"]
+    errors = course_lib.examine_source("block_scan", text, debug=True).errors
+    assert [each.code for each in errors] == ["barrier-divergence"]
+
+
 # --- arrays of the kernel's own -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_an_array_that_is_too_small_is_told_once_by_its_write() -> None:
     report = judged(
         "block_scan",
@@ -222,6 +230,7 @@ if row < C.shape[0] and col < C.shape[1]:
 # --- launches in which a loop makes no turn -----------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_loop_that_is_too_short_is_told_before_the_race_where_it_makes_no_turn() -> None:
     """No barrier is reached where K is smaller than a tile."""
     text = """sA = cuda.shared.array((16, 16), float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from every_case import every_case
+from sampling import few
 from stored_answers import right_answers_to
 
 from course_lib.checking import examine_source
@@ -82,7 +83,7 @@ def transpose_tiled(A, B):
 """
 
 
-@pytest.mark.parametrize("tile", [8, 16, pytest.param(32, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("tile", few([8, 16, pytest.param(32, marks=pytest.mark.slow)], 1))
 def test_tiles_on_even_sizes_alone_reuse_nothing(tile: int) -> None:
     text = STAGED.format(tile=tile, condition=f" if {EVEN} else 0")
     for seed in SEEDS:
@@ -140,6 +141,7 @@ def test_honest_kernels_touch_few_sectors_at_the_edges() -> None:
 @pytest.mark.parametrize(
     "exercise", ["mat_add", "matmul_coalesced", "matmul_column_major", "transpose_tiled"]
 )
+@pytest.mark.slow
 def test_right_answers_are_coalesced_on_every_draw(exercise: str) -> None:
     """Also with short rows, and where a warp covers few columns."""
     for text in list(right_answers_to(exercise).values())[:2]:

@@ -9,7 +9,7 @@ import re
 
 import pytest
 from far_answers import COSTLY_BEYOND_A_SIZE, HONEST, RIGHT_UP_TO_A_SIZE
-from sampling import marks
+from sampling import few, marks
 from stored_answers import right_answers_to, wrong_answers_to
 
 from course_lib.checking import examine_source
@@ -32,7 +32,7 @@ def test_what_is_lost_beyond_a_size_is_not_paid(name: str) -> None:
         assert report.earned[lost] == 0, (seed, str(report))
 
 
-@pytest.mark.parametrize("name", HONEST)
+@pytest.mark.parametrize("name", few(HONEST, 2))
 def test_an_honest_answer_that_looks_like_them_keeps_its_points(name: str) -> None:
     exercise, text = HONEST[name]
     for seed in SEEDS:
@@ -47,6 +47,7 @@ def test_an_honest_answer_that_looks_like_them_keeps_its_points(name: str) -> No
         *(pytest.param(name, marks=pytest.mark.slow) for name in ("matmul_tiled", "block_scan")),
     ],
 )
+@pytest.mark.slow
 def test_launches_are_as_many_from_try_to_try(exercise: str) -> None:
     right = next(iter(right_answers_to(exercise).values()))
     usual = len(examine_source(exercise, right).tried)

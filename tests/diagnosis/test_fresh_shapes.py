@@ -68,6 +68,7 @@ def test_the_exact_problem_changes_with_the_seed_and_stays_exact() -> None:
     assert drawn == {(48, 48, 48), (64, 64, 64), (80, 80, 80)}
 
 
+@pytest.mark.slow
 def test_an_answer_that_knows_the_usual_shapes_gains_nothing() -> None:
     """Its numbers are limits that no size comes to; and other seeds have other shapes."""
     known = {(48, 48, 48), *shapes(PRODUCT, 0)[:1], *shapes(PRODUCT, 0)[2:]}
@@ -82,6 +83,7 @@ def test_an_answer_that_knows_the_usual_shapes_gains_nothing() -> None:
         assert report.earned["right"] == 0
 
 
+@pytest.mark.slow
 def test_a_right_answer_passes_whatever_the_seed() -> None:
     text = HEAD + BODY.format(test="")
     for seed in (1, 2, 2026, 2**31, 2**40 + 1):

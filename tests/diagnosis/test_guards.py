@@ -5,6 +5,7 @@ A thread that has an element of the output passes rightly: then the index of the
 
 from __future__ import annotations
 
+import pytest
 from every_case import every_case
 
 from course_lib.checking import examine_source
@@ -58,6 +59,7 @@ RETURNS = {
 
 
 @every_case("name", RETURNS)
+@pytest.mark.slow
 def test_a_test_that_returns_is_told_where_it_does_not(name: str) -> None:
     test, clause = RETURNS[name]
     where = "bx, by = cuda.blockIdx.x * cuda.blockDim.x, cuda.blockIdx.y * cuda.blockDim.y\n"
@@ -89,6 +91,7 @@ INNOCENT = {
 
 
 @every_case("name", INNOCENT)
+@pytest.mark.slow
 def test_the_index_is_to_blame_in_a_thread_that_has_an_element(name: str) -> None:
     exercise, load, said = INNOCENT[name]
     guard = "if row < M and column < N:" if "back" in name else "if column < N and M > row:"

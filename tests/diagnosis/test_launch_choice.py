@@ -5,6 +5,7 @@ from __future__ import annotations
 import known_kernels
 import pytest
 from every_case import every_case
+from sampling import few
 from stored_answers import right_answers_to
 
 from course_lib.checking import examine_source
@@ -92,14 +93,14 @@ def transpose(constants: str, T: str = "TILE", rows: str = "cuda.blockDim.y") ->
 # --- right kernels, whatever their constants are called --------------------------------------
 
 
-@pytest.mark.parametrize("name", ["TPB", "BLOCK", "T", "N", "BLOCK_SIZE", "BM"])
+@pytest.mark.parametrize("name", few(["TPB", "BLOCK", "T", "N", "BLOCK_SIZE", "BM"], 2))
 def test_a_tile_under_any_name_passes(name: str) -> None:
     report = tiled(f"{name} = 16", name)
     assert report.passed and report.points == report.max_points, str(report)
     assert report.launched is None
 
 
-@pytest.mark.parametrize("name", ["TPB", "BLOCK"])
+@pytest.mark.parametrize("name", few(["TPB", "BLOCK"], 1))
 @pytest.mark.parametrize("size", [8, 32])
 def test_another_tile_under_any_name_passes_and_is_told(name: str, size: int) -> None:
     report = tiled(f"{name} = {size}\nPADDED = {name} + 1", name, "PADDED")
@@ -109,7 +110,8 @@ def test_another_tile_under_any_name_passes_and_is_told(name: str, size: int) ->
 
 
 @pytest.mark.parametrize(
-    "unused", ["TILE = 8", "TILE = 32", "BLOCK = 8", "BLOCK = (8, 8)", "BLOCK = [8, 8]", "BK = 3"]
+    "unused",
+    few(["TILE = 8", "TILE = 32", "BLOCK = 8", "BLOCK = (8, 8)", "BLOCK = [8, 8]", "BK = 3"], 2),
 )
 def test_what_the_kernel_does_not_use_changes_nothing(unused: str) -> None:
     report = tiled(f"BLOCKS = 16\n{unused}", "BLOCKS")
@@ -167,6 +169,7 @@ def test_a_tile_of_a_transpose_under_a_name_of_its_own() -> None:
     assert transpose("T = 16\nBLOCK = (16, 4)", "T").numbers_right
 
 
+@pytest.mark.slow
 def test_a_block_is_told_when_the_answer_fails_too() -> None:
     report = transpose("TILE = 32\nBLOCK = (32, 8)", rows="16")
     assert not report.passed
@@ -267,6 +270,7 @@ def mat_add(A, B, C):
     assert len([block for block, _ in launches if block]) > len(guessed)
 
 
+@pytest.mark.slow
 def test_wrong_numbers_are_told_early_when_no_way_is_left() -> None:
     """The first of two ways to launch this answer gives wrong numbers, and says nothing of it."""
     right = right_answers_to("matmul_1d")["four_scalars"]

@@ -7,6 +7,7 @@ from textwrap import indent
 
 import numpy as np
 import pytest
+from sampling import few
 from stored_answers import right_answers_to
 
 import course_lib
@@ -172,7 +173,7 @@ LIMITED = {
 
 
 # The least is beyond every ordinary launch but the long ones, the other one beyond these as well.
-@pytest.mark.parametrize("name", LIMITED)
+@pytest.mark.parametrize("name", few(LIMITED, 5))
 @pytest.mark.parametrize("limit", [pytest.param(100, marks=pytest.mark.slow), 400])
 def test_a_limit_is_named(name: str, limit: int) -> None:
     limited = LIMITED[name]
@@ -197,6 +198,7 @@ LONGEST = [case.shape[case.along] for case in long_cases(problem_of(EXERCISES["m
     "name",
     [each if each == "ternary" else pytest.param(each, marks=pytest.mark.long) for each in LIMITED],
 )
+@pytest.mark.slow
 def test_a_limit_that_the_longest_launch_just_reaches_is_seen(name: str) -> None:
     """Neither a limit at the last size that is tried, nor one beside it."""
     for limit in {length + more for length in LONGEST for more in (-1, 0, 1)}:
@@ -243,6 +245,7 @@ def matmul_tiled(A, B, C):
 @pytest.mark.parametrize(
     "tiles", [4, 18, *(pytest.param(tiles, marks=pytest.mark.slow) for tiles in (2, 3, 8, 17))]
 )
+@pytest.mark.slow
 def test_a_fixed_number_of_tiles_is_named_whatever_launch_it_met(tiles: int) -> None:
     report = course_lib.examine_source("matmul_tiled", TILED.format(tiles=tiles))
     first = report.errors[0]
@@ -250,6 +253,7 @@ def test_a_fixed_number_of_tiles_is_named_whatever_launch_it_met(tiles: int) -> 
 
 
 @pytest.mark.parametrize("limit", [7000, pytest.param(12_000, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_one_product_of_thousands_counts(limit: int) -> None:
     """However long a sum is, its rounding does not hide that its last product is missing."""
     text = LIMITED["min in the range"].text.replace("{limit}", str(limit))

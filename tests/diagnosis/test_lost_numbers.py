@@ -5,6 +5,7 @@ One that the thread does not need any more may be overwritten.
 
 from __future__ import annotations
 
+import pytest
 from every_case import every_case
 
 from course_lib.checking import examine_source
@@ -36,6 +37,7 @@ LOOPS = {
 
 
 @every_case("name", LOOPS)
+@pytest.mark.slow
 def test_a_loop_that_counts_with_a_threads_number(name: str) -> None:
     report, lines = judged("matmul_naive", LOOPS[name])
     first = report.errors[0]
@@ -68,6 +70,7 @@ CASTS = {
 
 
 @every_case("name", CASTS)
+@pytest.mark.slow
 def test_a_type_that_does_not_hold_the_numbers_of_all_threads(name: str) -> None:
     index, kind = CASTS[name]
     body = f"{index}\nif 0 <= row < C.shape[0] and 0 <= col < C.shape[1]:\n    acc = float32(0)\n"
@@ -81,6 +84,7 @@ def test_a_type_that_does_not_hold_the_numbers_of_all_threads(name: str) -> None
     assert f"{kind}(" in lines[(first.line or 0) - 1]
 
 
+@pytest.mark.slow
 def test_it_comes_before_the_races_that_follow_from_it() -> None:
     body = """\
 sA = cuda.shared.array((64, 8), float32)

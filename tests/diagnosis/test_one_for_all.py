@@ -5,6 +5,7 @@ Where all threads use one index, an access names one cell and not one for each l
 
 from __future__ import annotations
 
+import pytest
 from every_case import every_case
 
 from course_lib.checking import examine_source
@@ -29,6 +30,7 @@ WORK = {
 
 
 @every_case(("threads", "exercise"), [(t, e) for t in ONE_FOR_ALL for e in WORK])
+@pytest.mark.slow
 def test_the_checker_never_fails_on_an_index_that_is_the_same_for_all(
     threads: str, exercise: str
 ) -> None:

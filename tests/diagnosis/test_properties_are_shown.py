@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sampling import few
 from stored_answers import wrong_answers_to
 
 from course_lib.checking import examine_source
@@ -58,6 +59,7 @@ def test_a_line_of_outputs_is_no_square(sizes: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("sizes", ["2, 2", "16, 2"])
+@pytest.mark.slow
 def test_the_smallest_square_and_a_rectangle_are_enough(sizes: str) -> None:
     text = _answer("matmul_2d", "outputs_in_a_line").replace("TM, TN = 16, 1", f"TM, TN = {sizes}")
     rows, columns = map(int, sizes.split(", "))
@@ -66,7 +68,7 @@ def test_the_smallest_square_and_a_rectangle_are_enough(sizes: str) -> None:
     assert report.passed, str(report)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", few(SEEDS, 1))
 @pytest.mark.parametrize("tile", [1, 8, 16])
 def test_one_shared_number_stages_no_tile(tile: int, seed: int) -> None:
     text = _answer("matmul_tiled", "shared_memory_for_show")

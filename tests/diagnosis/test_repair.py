@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from sampling import few
 from stored_answers import wrong_answers_to
 
 from course_lib import task_context as callers
@@ -108,7 +109,7 @@ def launched(exercise: str, text: str) -> tuple[Launcher, list[Trial]]:
     return launcher, [launcher.run(case) for case in launcher.cases() if case.is_counted]
 
 
-@pytest.mark.parametrize("name", SLIPS)
+@pytest.mark.parametrize("name", few(SLIPS, 2))
 def test_one_change_is_found_at_its_line(name: str) -> None:
     exercise, text, right, wrong, kind = SLIPS[name]
     assert text.count(right) >= 1
@@ -122,6 +123,7 @@ def test_one_change_is_found_at_its_line(name: str) -> None:
         assert edit.kind == kind
 
 
+@pytest.mark.slow
 def test_where_the_numbers_point_is_tried_first() -> None:
     exercise, text, right, wrong, _ = SLIPS["tile offset"]
     launcher, trials = launched(exercise, text.replace(right, wrong, 1))
@@ -149,7 +151,7 @@ def _alone(launcher: Launcher, trial: Trial, edit: Edit) -> np.ndarray | None:
 
 @pytest.mark.parametrize(
     ("exercise", "text"),
-    [("matmul_naive", NAIVE), ("matmul_naive", HELPED), ("matmul_tiled", TILED)],
+    few([("matmul_naive", NAIVE), ("matmul_naive", HELPED), ("matmul_tiled", TILED)], 1),
 )
 def test_changes_tried_together_do_what_each_does_alone(exercise: str, text: str) -> None:
     """The emulator, running one changed kernel by itself, is the peer."""
@@ -169,6 +171,7 @@ def test_changes_tried_together_do_what_each_does_alone(exercise: str, text: str
     assert compared > 20
 
 
+@pytest.mark.slow
 def test_a_verdict_names_the_line_of_the_change_and_keeps_what_was_seen() -> None:
     text = TILED.replace("        sB[ty, tx] = 0\n", "")
     report = examine_source("matmul_tiled", text)
@@ -177,7 +180,10 @@ def test_a_verdict_names_the_line_of_the_change_and_keeps_what_was_seen() -> Non
     assert "no thread has written" in str(error.message)
 
 
-@pytest.mark.parametrize("index", [":, j", "i, :", "1:, j", "..., j", "*(i, j),", "i:i+1, j:j+1"])
+@pytest.mark.parametrize(
+    "index",
+    few([":, j", "i, :", "1:, j", "..., j", "*(i, j),", "i:i+1, j:j+1"], 1),
+)
 def test_parts_of_arrays_are_no_hindrance(index: str) -> None:
     text = HEAD + (
         "@cuda.jit\ndef mat_add(A, B, C):\n    j, i = cuda.grid(2)\n"
@@ -188,6 +194,7 @@ def test_parts_of_arrays_are_no_hindrance(index: str) -> None:
     assert not report.passed
 
 
+@pytest.mark.slow
 def test_the_search_ends_and_is_the_same_each_time() -> None:
     text = next(iter(wrong_answers_to("matmul_2d").values()))
     launcher, trials = launched("matmul_2d", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sampling import few
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
@@ -38,6 +39,7 @@ def test_a_narrow_access_is_told_by_its_bytes():
         ("lane_place(t % 32)[0], t % 32 // 8", ""),  # meets in C: wrong before it is slow
     ],
 )
+@pytest.mark.slow
 def test_passes_are_told_for_each_multiply_add(place, each):
     found = first_error("warp_piece", ("lane_place(t % 32)", place))
     if each:
@@ -46,6 +48,7 @@ def test_passes_are_told_for_each_multiply_add(place, each):
         assert found.code != "bank-conflict"
 
 
+@pytest.mark.slow
 def test_a_tile_that_is_waited_for_at_once_is_told_both_lines():
     early = (
         "            a, b = load4(A, 32 * start + 4 * t), load4(B, 32 * start + 4 * t)\n",
@@ -76,11 +79,14 @@ def test_a_barrier_is_no_cure_for_the_wrong_buffer():
 
 @pytest.mark.parametrize(
     ("old", "new", "taken"),
-    [
-        ("load4(sA, 132", "load4(sA, 128", (128, "sA", 132)),
-        ("(8, 132)", "(8, 128)", (132, "sA", 128)),
-        ("store4(T, 128", "store4(T, 132", (132, "T", 128)),
-    ],
+    few(
+        [
+            ("load4(sA, 132", "load4(sA, 128", (128, "sA", 132)),
+            ("(8, 132)", "(8, 128)", (132, "sA", 128)),
+            ("store4(T, 128", "store4(T, 132", (132, "T", 128)),
+        ],
+        1,
+    ),
 )
 def test_a_row_that_is_longer_than_the_index_takes_it_for(old, new, taken):
     facts = facts_of(first_error("stage_a", (old, new)).message)

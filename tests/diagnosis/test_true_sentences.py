@@ -43,6 +43,7 @@ def judged(exercise: str, text: str, seed: int = 0) -> Report:
 
 @pytest.mark.parametrize("seed", [0, 4])
 @pytest.mark.parametrize("guard", ["row < M and col < N", "col < N", "row < C.shape[0]"])
+@pytest.mark.slow
 def test_a_tile_that_is_right_where_it_is_full_has_rows_of_the_right_length(
     guard: str, seed: int
 ) -> None:
@@ -54,6 +55,7 @@ def test_a_tile_that_is_right_where_it_is_full_has_rows_of_the_right_length(
 @every_case(
     "test", ["0 < i < n - 1", "i >= 1 and i < n", "i > 0 and i + 1 < n", "i != 0 and i < n"]
 )
+@pytest.mark.slow
 def test_an_element_that_a_test_leaves_out_is_no_wrong_offset(test: str) -> None:
     right = (
         "x[i + 1]"
@@ -125,6 +127,7 @@ def test_shuffles_are_no_operands_from_global_memory() -> None:
     assert first.code == "not-used" and "operands" not in first.message
 
 
+@pytest.mark.slow
 def test_a_swizzle_that_both_reads_pass_by_is_told() -> None:
     task = TASKS["warp_product"]
     text = re.sub(r"piece_at\(([^,]+), ([^)]+)\)", r"(\1) * 64 + (\2) * 8", task.answer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -117,6 +117,21 @@ def answer(
             (own / file.replace("_", ".")).write_text(content, encoding="utf-8")
 
     return Attack(family, name, place, exercise, earns, pretends, says, heavy=heavy)
+
+
+def answers(
+    family: str,
+    texts: Mapping[str, str],
+    earns: Earns = "nothing",
+    says: str = "",
+    exercise: str = "mat_add",
+    pretends: str = "right",
+) -> tuple[Attack, ...]:
+    """Attacks of one kind by name and text; what all of them earn is said once."""
+    return tuple(
+        answer(family, name, text, earns, says, exercise, pretends=pretends)
+        for name, text in texts.items()
+    )
 
 
 def kernel(body: str, before: str = "") -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
-import socket
 import struct
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from attack import (
@@ -33,15 +32,20 @@ MARKED_EMPTY = f"# EXERCISE mat_add\n{EMPTY}"
 PASSED = "mat_add: 10 of 10 points\nPASSED"
 
 
-def attack(
+def attacks(
     family: str,
-    name: str,
-    place: Place,
+    places: Mapping[str, Place | tuple[Place, str]],
     earns: Earns = "nothing",
-    says: str = "",
     heavy: bool = False,
-) -> Attack:
-    return Attack(family, name, place, earns=earns, says=says, heavy=heavy)
+) -> tuple[Attack, ...]:
+    """Attacks by name and place, or place and what must be said; what they earn is said once."""
+    told = {
+        name: place if isinstance(place, tuple) else (place, "") for name, place in places.items()
+    }
+    return tuple(
+        Attack(family, name, place, earns=earns, says=says, heavy=heavy)
+        for name, (place, says) in told.items()
+    )
 
 
 # --- Notebooks --------------------------------------------------------------------------------
@@ -57,289 +61,141 @@ def _with(text: str, old: str, new: str) -> bytes:
 
 
 NOTEBOOKS = (
-    attack(
+    *attacks(
         "notebooks",
-        "forged-output",
-        cells_of(code(MARKED_EMPTY), code(CHECK, outputs=OUTPUT, execution_count=7)),
-    ),
-    attack(
-        "notebooks",
-        "forged-check-cell",
-        cells_of(
-            code(MARKED_EMPTY),
-            code(f"print({PASSED!r})", metadata={"tags": ["check"]}, id="mat-add-check"),
-        ),
-    ),
-    attack(
-        "notebooks",
-        "forged-grade-metadata",
-        cells_of(
-            code(
-                MARKED_EMPTY,
+        {
+            "forged-output": cells_of(
+                code(MARKED_EMPTY), code(CHECK, outputs=OUTPUT, execution_count=7)
+            ),
+            "forged-check-cell": cells_of(
+                code(MARKED_EMPTY),
+                code(f"print({PASSED!r})", metadata={"tags": ["check"]}, id="mat-add-check"),
+            ),
+            "forged-grade-metadata": cells_of(
+                code(
+                    MARKED_EMPTY,
+                    metadata={
+                        "nbgrader": {"grade": True, "points": 10, "score": 10, "locked": True},
+                        "tags": ["nbval-skip"],
+                    },
+                ),
+                metadata={"celltoolbar": "Create Assignment", "points": 10},
+            ),
+            "widget-state": cells_of(
+                code(MARKED_EMPTY),
                 metadata={
-                    "nbgrader": {"grade": True, "points": 10, "score": 10, "locked": True},
-                    "tags": ["nbval-skip"],
+                    "widgets": {
+                        "application/vnd.jupyter.widget-state+json": {
+                            "state": {"x": {"model_module": "http://localhost/x.js"}}
+                        }
+                    }
                 },
             ),
-            metadata={"celltoolbar": "Create Assignment", "points": 10},
-        ),
+            "attachments": cells_of(
+                {
+                    **markdown("![x](attachment:x.svg)"),
+                    "attachments": {"x.svg": {"image/svg+xml": "<svg onload=alert(1)>"}},
+                },
+                code(MARKED_EMPTY),
+            ),
+            "answer-in-an-output": cells_of(
+                code(
+                    MARKED_EMPTY,
+                    outputs=[{"output_type": "stream", "name": "stdout", "text": MARKED_RIGHT}],
+                )
+            ),
+            "answer-in-the-metadata": cells_of(
+                code("", metadata={"source": MARKED_RIGHT}),
+                metadata={"cells": [code(MARKED_RIGHT)]},
+            ),
+            "marker-without-answer": cells_of(
+                code("# EXERCISE mat_add\n"),
+                code("# EXERCISE matmul_naive\n" + RIGHT.replace("mat_add", "other")),
+            ),
+            "marker-with-a-path": cells_of(code("# EXERCISE ../../mat_add\n" + EMPTY)),
+            "answer-of-another-exercise": cells_of(
+                code("# EXERCISE mat_add\n" + RIGHT.replace("mat_add", "matmul_naive"))
+            ),
+            "cells-of-strange-kinds": cells_of(
+                *(
+                    {"cell_type": kind, "source": source}
+                    for kind in ("code", None, 7, "\u202e")
+                    for source in (None, 7, [[["x"]]], {"a": 1}, [None, 5])
+                ),
+                code(MARKED_EMPTY),
+            ),
+            "zeros-between": raw_file(lambda: _with(ANSWERED, "col, row", "co\\u0000l, row")),
+        },
     ),
-    attack(
+    *attacks(
         "notebooks",
-        "kernel-of-its-own",
-        cells_of(
-            code(MARKED_RIGHT),
-            metadata={
-                "kernelspec": {
-                    "name": "../../../evil",
-                    "argv": ["sh", "-c", f"touch {MARK}"],
-                    "language": "bash",
-                    "display_name": "<script>",
-                }
-            },
-        ),
-        earns="all",
-    ),
-    attack(
-        "notebooks",
-        "kernel-of-another-language",
-        cells_of(
-            code(MARKED_RIGHT),
-            metadata={
-                "kernelspec": {"name": "ir", "display_name": "R"},
-                "language_info": {"name": "R", "file_extension": "/../../x"},
-            },
-        ),
-        earns="all",
-    ),
-    attack(
-        "notebooks",
-        "widget-state",
-        cells_of(
-            code(MARKED_EMPTY),
-            metadata={
-                "widgets": {
-                    "application/vnd.jupyter.widget-state+json": {
-                        "state": {"x": {"model_module": "http://localhost/x.js"}}
+        {
+            "kernel-of-its-own": cells_of(
+                code(MARKED_RIGHT),
+                metadata={
+                    "kernelspec": {
+                        "name": "../../../evil",
+                        "argv": ["sh", "-c", f"touch {MARK}"],
+                        "language": "bash",
+                        "display_name": "<script>",
                     }
-                }
-            },
-        ),
+                },
+            ),
+            "kernel-of-another-language": cells_of(
+                code(MARKED_RIGHT),
+                metadata={
+                    "kernelspec": {"name": "ir", "display_name": "R"},
+                    "language_info": {"name": "R", "file_extension": "/../../x"},
+                },
+            ),
+            "answer-as-markdown": cells_of(markdown(MARKED_RIGHT)),
+            "same-id-everywhere": cells_of(
+                *(code(text, id="mat-add-answer") for text in (MARKED_RIGHT, MARKED_EMPTY))
+            ),
+            "imports-in-another-cell": cells_of(
+                code("import os, sys, subprocess\nos.system('true')"), code(MARKED_RIGHT)
+            ),
+            "two-lists-of-cells": raw_file(lambda: b'{"cells": [], ' + ANSWERED.encode()[1:]),
+            "numbers-without-end": raw_file(
+                lambda: _with(ANSWERED, '"nbformat": 4', '"nbformat": ' + "9" * 500_000)
+            ),
+            "format-of-the-future": raw_file(
+                lambda: _with(ANSWERED, '"nbformat": 4', '"nbformat": 99')
+            ),
+            "hundred-definitions": cells_of(
+                *(code(MARKED_EMPTY) for _ in range(300)), code(MARKED_RIGHT)
+            ),
+        },
+        earns="all",
     ),
-    attack(
+    *attacks(
         "notebooks",
-        "attachments",
-        cells_of(
-            {
-                **markdown("![x](attachment:x.svg)"),
-                "attachments": {"x.svg": {"image/svg+xml": "<svg onload=alert(1)>"}},
-            },
-            code(MARKED_EMPTY),
-        ),
-    ),
-    attack("notebooks", "answer-as-markdown", cells_of(markdown(MARKED_RIGHT)), earns="all"),
-    attack(
-        "notebooks",
-        "answer-in-an-output",
-        cells_of(
-            code(
-                MARKED_EMPTY,
-                outputs=[{"output_type": "stream", "name": "stdout", "text": MARKED_RIGHT}],
-            )
-        ),
-    ),
-    attack(
-        "notebooks",
-        "answer-in-the-metadata",
-        cells_of(
-            code("", metadata={"source": MARKED_RIGHT}), metadata={"cells": [code(MARKED_RIGHT)]}
-        ),
-    ),
-    attack(
-        "notebooks",
-        "right-then-wrong",
-        cells_of(code(MARKED_RIGHT), code(MARKED_RIGHT.replace("+ B", "- B"))),
+        {
+            "right-then-wrong": cells_of(
+                code(MARKED_RIGHT), code(MARKED_RIGHT.replace("+ B", "- B"))
+            ),
+        },
         earns="part",
     ),
-    attack(
+    *attacks(
         "notebooks",
-        "marker-without-answer",
-        cells_of(
-            code("# EXERCISE mat_add\n"),
-            code("# EXERCISE matmul_naive\n" + RIGHT.replace("mat_add", "other")),
-        ),
-    ),
-    attack("notebooks", "marker-with-a-path", cells_of(code("# EXERCISE ../../mat_add\n" + EMPTY))),
-    attack(
-        "notebooks",
-        "answer-of-another-exercise",
-        cells_of(code("# EXERCISE mat_add\n" + RIGHT.replace("mat_add", "matmul_naive"))),
-    ),
-    attack(
-        "notebooks",
-        "same-id-everywhere",
-        cells_of(*(code(text, id="mat-add-answer") for text in (MARKED_RIGHT, MARKED_EMPTY))),
-        earns="all",
-    ),
-    attack(
-        "notebooks",
-        "imports-in-another-cell",
-        cells_of(code("import os, sys, subprocess\nos.system('true')"), code(MARKED_RIGHT)),
-        earns="all",
-    ),
-    attack(
-        "notebooks",
-        "not-json",
-        raw_file(lambda: b"\x00\x01\xff not a notebook"),
-        says="notebook",
-        earns="review",
-    ),
-    attack("notebooks", "empty-file", raw_file(lambda: b""), says="empty", earns="review"),
-    attack(
-        "notebooks",
-        "cut-off",
-        raw_file(lambda: ANSWERED[:-40].encode()),
-        says="end",
-        earns="review",
-    ),
-    attack(
-        "notebooks",
-        "pickle",
-        raw_file(lambda: b"cos\nsystem\n(S'touch " + MARK.encode() + b"'\ntR."),
-        says="notebook",
-        earns="review",
-    ),
-    attack(
-        "notebooks",
-        "deep-nesting",
-        raw_file(lambda: b'{"cells": ' + b"[" * 200_000),
-        says="nested|notebook",
-        earns="review",
-    ),
-    attack(
-        "notebooks",
-        "deep-metadata",
-        raw_file(
-            lambda: _with(
-                ANSWERED, '"metadata": {}', '"metadata": ' + '{"a": ' * 50_000 + "1" + "}" * 50_000
-            )
-        ),
-        says="nested|notebook",
-        earns="review",
-    ),
-    attack(
-        "notebooks",
-        "cells-that-are-no-list",
-        raw_file(lambda: b'{"cells": {"0": {"cell_type": "code", "source": "x"}}, "nbformat": 4}'),
-        says="cells",
-        earns="review",
-    ),
-    attack(
-        "notebooks",
-        "cells-of-strange-kinds",
-        cells_of(
-            *(
-                {"cell_type": kind, "source": source}
-                for kind in ("code", None, 7, "\u202e")
-                for source in (None, 7, [[["x"]]], {"a": 1}, [None, 5])
+        {
+            "pickle": (
+                raw_file(lambda: b"cos\nsystem\n(S'touch " + MARK.encode() + b"'\ntR."),
+                "notebook",
             ),
-            code(MARKED_EMPTY),
-        ),
-    ),
-    attack(
-        "notebooks",
-        "two-lists-of-cells",
-        raw_file(lambda: b'{"cells": [], ' + ANSWERED.encode()[1:]),
-        earns="all",
-    ),
-    attack(
-        "notebooks",
-        "numbers-without-end",
-        raw_file(lambda: _with(ANSWERED, '"nbformat": 4', '"nbformat": ' + "9" * 500_000)),
-        earns="all",
-    ),
-    attack(
-        "notebooks",
-        "not-a-number",
-        raw_file(lambda: _with(ANSWERED, '"nbformat": 4', '"nbformat": NaN, "x": -Infinity')),
-        earns="all",
-    ),
-    attack(
-        "notebooks",
-        "format-of-the-future",
-        raw_file(lambda: _with(ANSWERED, '"nbformat": 4', '"nbformat": 99')),
-        earns="all",
-    ),
-    attack(
-        "notebooks", "another-encoding", raw_file(lambda: ANSWERED.encode("utf-16")), earns="all"
-    ),
-    attack(
-        "notebooks",
-        "zeros-between",
-        raw_file(lambda: _with(ANSWERED, "col, row", "co\\u0000l, row")),
-    ),
-    attack(
-        "notebooks",
-        "thirty-thousand-cells",
-        raw_file(lambda: json.dumps(notebook([code("x")] * 30_000)).encode()),
-        says="cells",
+            "deep-nesting": (raw_file(lambda: b'{"cells": ' + b"[" * 200_000), "nested|notebook"),
+        },
         earns="review",
     ),
-    attack(
+    *attacks(
         "notebooks",
-        "gigantic-output",
-        raw_file(
-            lambda: json.dumps(
-                notebook(
-                    [
-                        code(
-                            MARKED_RIGHT,
-                            outputs=[
-                                {
-                                    "output_type": "stream",
-                                    "name": "stdout",
-                                    "text": "x" * 21_000_000,
-                                }
-                            ],
-                        )
-                    ]
-                )
-            ).encode()
-        ),
-        says="bytes",
+        {
+            "cells-that-are-slow-to-parse": cells_of(
+                *(code(f"x = f'{'{1}' * 19_000}'") for _ in range(4)), code(MARKED_EMPTY)
+            ),
+        },
         heavy=True,
-        earns="review",
-    ),
-    attack(
-        "notebooks",
-        "million-values",
-        raw_file(
-            lambda: json.dumps(
-                notebook([code(MARKED_RIGHT, metadata={"x": [1] * 1_100_000})])
-            ).encode()
-        ),
-        says="values",
-        heavy=True,
-        earns="review",
-    ),
-    attack(
-        "notebooks",
-        "megabyte-of-code",
-        cells_of(code("x = 1\n" * 200_000), code(MARKED_RIGHT)),
-        says="characters",
-        earns="review",
-    ),
-    attack(
-        "notebooks",
-        "cells-that-are-slow-to-parse",
-        cells_of(*(code(f"x = f'{'{1}' * 19_000}'") for _ in range(4)), code(MARKED_EMPTY)),
-        heavy=True,
-    ),
-    attack(
-        "notebooks",
-        "hundred-definitions",
-        cells_of(*(code(MARKED_EMPTY) for _ in range(300)), code(MARKED_RIGHT)),
-        earns="all",
     ),
 )
 
@@ -358,16 +214,6 @@ def _pipe(submissions: Path, folder: str | bytes) -> None:
     os.mkfifo(below(submissions, folder) / "answer.ipynb")
 
 
-def _socket(submissions: Path, folder: str | bytes) -> None:
-    own, here = below(submissions, folder), os.getcwd()
-    os.chdir(own)  # the name of a socket may only be short
-    try:
-        with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind("answer.ipynb")
-    finally:
-        os.chdir(here)
-
-
 def _unreadable(submissions: Path, folder: str | bytes) -> None:
     write_notebook(below(submissions, folder) / "answer.ipynb", [code(MARKED_RIGHT)])
     (below(submissions, folder) / "answer.ipynb").chmod(0)
@@ -377,22 +223,10 @@ def _folder_as_notebook(submissions: Path, folder: str | bytes) -> None:
     (below(submissions, folder) / "answer.ipynb").mkdir()
 
 
-def _holes(submissions: Path, folder: str | bytes) -> None:
-    with open(below(submissions, folder) / "answer.ipynb", "wb") as file:
-        file.truncate(1 << 40)  # a terabyte that takes no room
-
-
 def _loop(submissions: Path, folder: str | bytes) -> None:
     own = below(submissions, folder)
     (own / "again").symlink_to(own)
     write_notebook(own / "answer.ipynb", [code(MARKED_EMPTY)])
-
-
-def _deep(submissions: Path, folder: str | bytes) -> None:
-    own = below(submissions, folder)
-    deep = own / "/".join(["d"] * 60)
-    deep.mkdir(parents=True)
-    write_notebook(deep / "answer.ipynb", [code(MARKED_RIGHT)])
 
 
 def _journal(submissions: Path, folder: str | bytes) -> None:
@@ -410,41 +244,31 @@ def _solution_beside(submissions: Path, folder: str | bytes) -> None:
     write_notebook(own / "answer.ipynb", [code(MARKED_EMPTY)])
 
 
-def _many_files(submissions: Path, folder: str | bytes) -> None:
-    own = below(submissions, folder)
-    for number in range(70):
-        write_notebook(own / f"{number}.ipynb", [code(MARKED_EMPTY)])
-
-
 FILES = (
-    attack(
+    *attacks(
         "files",
-        "link-to-the-solution",
-        _link_to("../../course/solutions/00_start_here.ipynb"),
-        says="link",
+        {
+            "link-to-the-solution": (
+                _link_to("../../course/solutions/00_start_here.ipynb"),
+                "link",
+            ),
+            "link-to-a-neighbour": (_link_to("../neighbour-right/answer.ipynb"), "link"),
+            "link-to-the-password-file": (_link_to("/etc/passwd"), "link"),
+            "link-to-endless-zeros": (_link_to("/dev/zero"), "link"),
+            "pipe": (_pipe, "pipe"),
+            "folder-that-holds-itself": _loop,
+        },
         earns="review",
     ),
-    attack(
+    *attacks(
         "files",
-        "link-to-a-neighbour",
-        _link_to("../neighbour-right/answer.ipynb"),
-        says="link",
-        earns="review",
+        {
+            "folder-called-a-notebook": _folder_as_notebook,
+            "journal-of-its-own": _journal,
+            "solution-of-its-own": _solution_beside,
+        },
     ),
-    attack(
-        "files", "link-to-the-password-file", _link_to("/etc/passwd"), says="link", earns="review"
-    ),
-    attack("files", "link-to-endless-zeros", _link_to("/dev/zero"), says="link", earns="review"),
-    attack("files", "pipe", _pipe, says="pipe", earns="review"),
-    attack("files", "socket", _socket, says="pipe|socket", earns="review"),
-    attack("files", "folder-called-a-notebook", _folder_as_notebook),
-    attack("files", "terabyte-of-holes", _holes, says="bytes", earns="review"),
-    attack("files", "folder-that-holds-itself", _loop, earns="review"),
-    attack("files", "sixty-folders-deep", _deep, says="deep", earns="review"),
-    attack("files", "journal-of-its-own", _journal),
-    attack("files", "solution-of-its-own", _solution_beside),
-    attack("files", "seventy-notebooks", _many_files, earns="review"),
-    *([] if os.geteuid() == 0 else [attack("files", "unreadable", _unreadable, says="opened")]),
+    *attacks("files", {} if os.geteuid() == 0 else {"unreadable": (_unreadable, "opened")}),
 )
 
 
@@ -512,14 +336,6 @@ def _entry(name: str, mode: int) -> zipfile.ZipInfo:
     return info
 
 
-def _lying(size: int) -> bytes:
-    """An archive whose only entry says that it has another size than it has."""
-    data = bytearray(archive(("answer.ipynb", ANSWERED.encode())))
-    for signature, offset in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
-        struct.pack_into("<I", data, data.index(signature) + offset, size)
-    return bytes(data)
-
-
 def _overlapping(count: int) -> bytes:
     """A list of entries that all point at the same bytes: small on the disk, huge when unpacked."""
     data = archive(("a.ipynb", b" " * 10_000_000))
@@ -531,117 +347,60 @@ def _overlapping(count: int) -> bytes:
     return data[:directory] + listed + bytes(tail)
 
 
-def _encrypted() -> bytes:
-    data = bytearray(archive(("answer.ipynb", ANSWERED.encode())))
-    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        data[data.index(signature) + offset] |= 1
-    return bytes(data)
-
-
-def zipped(
-    name: str,
-    content: Callable[[], bytes],
-    earns: Earns = "nothing",
-    says: str = "",
-    heavy: bool = False,
-) -> Attack:
-    return Attack(
-        "archives", name, raw_file(content, "work.zip"), earns=earns, says=says, heavy=heavy
-    )
+def zipped(content: Callable[[], bytes]) -> Place:
+    return raw_file(content, "work.zip")
 
 
 RIGHT_FILE = ANSWERED.encode()
 ARCHIVES = (
-    zipped(
-        "up-and-out",
-        lambda: archive((f"../../{MARK}.ipynb", RIGHT_FILE), (f"../{MARK}", b"x")),
-        says=r"leads out|\.\.",
+    *attacks(
+        "archives",
+        {
+            "up-and-out": (
+                zipped(lambda: archive((f"../../{MARK}.ipynb", RIGHT_FILE), (f"../{MARK}", b"x"))),
+                r"leads out|\.\.",
+            ),
+            "device-entry": (
+                zipped(lambda: archive((_entry("answer.ipynb", 0o020666), RIGHT_FILE))),
+                "device",
+            ),
+            "small-bomb": (zipped(lambda: archive(("answer.ipynb", b" " * 25_000_000))), "bytes"),
+            "quine-like": zipped(
+                lambda: archive(
+                    ("work.zip", _overlapping(3)),
+                    ("answer.ipynb", json.dumps(notebook([code(MARKED_EMPTY)])).encode()),
+                )
+            ),
+        },
         earns="review",
     ),
-    zipped(
-        "absolute",
-        lambda: archive((f"/tmp/{MARK}.ipynb", RIGHT_FILE)),
-        says="absolute",
+    *attacks(
+        "archives",
+        {
+            "bomb": (zipped(lambda: archive(("answer.ipynb", b" " * 200_000_000))), "bytes"),
+        },
         earns="review",
-    ),
-    zipped(
-        "drive-letter",
-        lambda: archive((f"C:\\{MARK}.ipynb", RIGHT_FILE)),
-        says="absolute",
-        earns="review",
-    ),
-    zipped(
-        "link-entry",
-        lambda: archive((_entry("answer.ipynb", 0o120777), b"/etc/passwd")),
-        says="link",
-        earns="review",
-    ),
-    zipped(
-        "device-entry",
-        lambda: archive((_entry("answer.ipynb", 0o020666), RIGHT_FILE)),
-        says="device",
-        earns="review",
-    ),
-    zipped(
-        "bomb",
-        lambda: archive(("answer.ipynb", b" " * 200_000_000)),
-        says="bytes",
         heavy=True,
-        earns="review",
     ),
-    zipped(
-        "small-bomb",
-        lambda: archive(("answer.ipynb", b" " * 25_000_000)),
-        says="bytes",
-        earns="review",
-    ),
-    zipped("overlapping-bomb", lambda: _overlapping(400), says="shares its bytes", earns="review"),
-    zipped("says-that-it-is-small", lambda: _lying(10), says="damaged|cut off", earns="review"),
-    zipped(
-        "says-that-it-is-huge", lambda: _lying(0xFFFFFFF0), says="bytes|damaged", earns="review"
-    ),
-    zipped("encrypted", lambda: _encrypted(), says="encrypted|password", earns="review"),
-    zipped("no-archive", lambda: b"PK\x03\x04 but nothing more", says="damaged", earns="review"),
-    zipped(
-        "archives-in-archives",
-        lambda: archive(("a.zip", archive(("b.zip", archive(("answer.ipynb", RIGHT_FILE)))))),
-        says="within another",
-        earns="review",
-    ),
-    zipped(
-        "same-name-twice",
-        lambda: archive(
-            ("answer.ipynb", RIGHT_FILE),
-            ("answer.ipynb", json.dumps(notebook([code(MARKED_EMPTY)])).encode()),
-        ),
+    *attacks(
+        "archives",
+        {
+            "names-of-control-characters": zipped(
+                lambda: archive(("\x1b[2J\n=1+1\u202e.ipynb", RIGHT_FILE))
+            ),
+        },
         earns="all",
     ),
-    zipped(
-        "hundred-thousand-entries",
-        lambda: archive(*((f"{i}", b"") for i in range(100_000)), method=zipfile.ZIP_STORED),
-        says="more than",
-        heavy=True,
-        earns="review",
-    ),
-    zipped(
-        "names-of-control-characters",
-        lambda: archive(("\x1b[2J\n=1+1\u202e.ipynb", RIGHT_FILE)),
-        earns="all",
-    ),
-    zipped(
-        "start-up-files",
-        lambda: archive(
-            ("conftest.py", b"open('" + MARK.encode() + b"', 'w')"),
-            ("answer.ipynb", json.dumps(notebook([code(MARKED_EMPTY)])).encode()),
-        ),
-    ),
-    zipped(
-        "quine-like",
-        lambda: archive(
-            ("work.zip", _overlapping(3)),
-            ("answer.ipynb", json.dumps(notebook([code(MARKED_EMPTY)])).encode()),
-        ),
-        earns="review",
+    *attacks(
+        "archives",
+        {
+            "start-up-files": zipped(
+                lambda: archive(
+                    ("conftest.py", b"open('" + MARK.encode() + b"', 'w')"),
+                    ("answer.ipynb", json.dumps(notebook([code(MARKED_EMPTY)])).encode()),
+                )
+            ),
+        },
     ),
 )
 

@@ -5,7 +5,7 @@ The check that a student can run tries seed 0; so everything that can be known o
 
 from __future__ import annotations
 
-from attack import RIGHT, Attack, answer, function, kernel
+from attack import RIGHT, Attack, answer, answers, function, kernel
 
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.functions.resident_launches import launch_of, launches
@@ -53,63 +53,42 @@ def _known_launches(seed: int) -> str:
 
 
 DETECTING = (
-    answer("detecting", "the-known-shapes", _only_if(_known_shapes()), earns="part"),
-    answer("detecting", "squares", _only_if("C.shape[0] == C.shape[1]"), earns="part"),
-    answer(
+    *answers(
         "detecting",
-        "whole-blocks",
-        _only_if("C.shape[0] % 16 == 0 and C.shape[1] % 16 == 0"),
+        {
+            "the-known-shapes": _only_if(_known_shapes()),
+            "squares": _only_if("C.shape[0] == C.shape[1]"),
+            "whole-blocks": _only_if("C.shape[0] % 16 == 0 and C.shape[1] % 16 == 0"),
+            "many-blocks": _only_if("cuda.gridDim.x * cuda.gridDim.y > 2"),
+            "the-odd-number-in-the-output": _only_if("C[row, col] == -7251.625"),
+            "not-a-number-in-the-output": _only_if("C[row, col] != C[row, col]"),
+            "untouched-zeros": _only_if("C[row, col] != 0"),
+            "the-first-element-of-the-seed": _only_if("A[0, 0] > 0"),
+            "the-emulator-by-its-grid": _only_if("cuda.laneid == cuda.threadIdx.x"),
+            "the-last-launch": kernel(
+                f"{INSIDE}    {ADD}\n    B[row, col] = 0\n    A[row, col] = 0"
+            ),
+        },
         earns="part",
     ),
-    answer(
-        "detecting", "many-blocks", _only_if("cuda.gridDim.x * cuda.gridDim.y > 2"), earns="part"
-    ),
-    answer(
+    *answers(
         "detecting",
-        "the-odd-number-in-the-output",
-        _only_if("C[row, col] == -7251.625"),
-        earns="part",
-    ),
-    answer(
-        "detecting",
-        "not-a-number-in-the-output",
-        _only_if("C[row, col] != C[row, col]"),
-        earns="part",
-    ),
-    answer("detecting", "untouched-zeros", _only_if("C[row, col] != 0"), earns="part"),
-    answer("detecting", "the-first-element-of-the-seed", _only_if("A[0, 0] > 0"), earns="part"),
-    answer("detecting", "equal-arrays", _only_if("A is not B")),
-    answer(
-        "detecting",
-        "the-emulator-by-its-grid",
-        _only_if("cuda.laneid == cuda.threadIdx.x"),
-        earns="part",
-    ),
-    answer(
-        "detecting",
-        "the-last-launch",
-        kernel(f"{INSIDE}    {ADD}\n    B[row, col] = 0\n    A[row, col] = 0"),
-        earns="part",
-    ),
-    answer("detecting", "not-a-number-as-result", kernel(f"{INSIDE}    C[row, col] = np.nan")),
-    answer("detecting", "infinity-as-result", kernel(f"{INSIDE}    C[row, col] = np.inf")),
-    answer(
-        "detecting",
-        "inputs-made-zero",
-        kernel(f"{INSIDE}    A[row, col] = 0\n    B[row, col] = 0\n    C[row, col] = 0"),
-    ),
-    answer(
-        "detecting",
-        "results-beyond-the-arrays",
-        kernel(f"{INSIDE}    C[row, col] = A[row + 1000000, col] + B[-row - 1000000, col]"),
-    ),
-    answer(
-        "detecting",
-        "results-in-used-memory",
-        kernel(
-            f"s = cuda.shared.array((16, 16), np.float32)\n{INSIDE}"
-            "    C[row, col] = s[cuda.threadIdx.y, cuda.threadIdx.x]"
-        ),
+        {
+            "equal-arrays": _only_if("A is not B"),
+            "not-a-number-as-result": kernel(f"{INSIDE}    C[row, col] = np.nan"),
+            "infinity-as-result": kernel(f"{INSIDE}    C[row, col] = np.inf"),
+            "inputs-made-zero": kernel(
+                f"{INSIDE}    A[row, col] = 0\n    B[row, col] = 0\n    C[row, col] = 0"
+            ),
+            "results-beyond-the-arrays": kernel(
+                f"{INSIDE}    C[row, col] = A[row + 1000000, col] + B[-row - 1000000, col]"
+            ),
+            "results-in-used-memory": kernel(
+                f"s = cuda.shared.array((16, 16), np.float32)\n{INSIDE}"
+                "    C[row, col] = s[cuda.threadIdx.y, cuda.threadIdx.x]"
+            ),
+            "block-that-is-not-a-number": "BLOCK = (float('nan'), 1)\n" + RIGHT,
+        },
     ),
     answer(
         "detecting",
@@ -117,47 +96,42 @@ DETECTING = (
         "TILE = 1\n" + RIGHT.replace("mat_add", "matmul_tiled"),
         exercise="matmul_tiled",
     ),
-    answer("detecting", "no-threads", "BLOCK = (0, 0)\n" + RIGHT, says="invalid-launch"),
-    answer("detecting", "block-of-a-text", "BLOCK = ('TILE', 1)\n" + RIGHT, says="invalid-launch"),
-    answer("detecting", "block-that-is-not-a-number", "BLOCK = (float('nan'), 1)\n" + RIGHT),
-    answer(
+    *answers(
         "detecting",
-        "constants-that-are-none",
-        "BM = BN = BK = TM = TN = float('inf')\n",
-        exercise="pick_a_tile",
+        {
+            "no-threads": "BLOCK = (0, 0)\n" + RIGHT,
+            "block-of-a-text": "BLOCK = ('TILE', 1)\n" + RIGHT,
+        },
+        says="invalid-launch",
     ),
-    answer(
+    *answers(
         "detecting",
-        "constants-below-zero",
-        "BM, BN, BK, TM, TN = -128, -128, -8, -8, -8\n",
-        exercise="pick_a_tile",
-    ),
-    answer(
-        "detecting",
-        "constants-like-truth",
-        "BM = BN = BK = TM = TN = True\n",
+        {
+            "constants-that-are-none": "BM = BN = BK = TM = TN = float('inf')\n",
+            "constants-below-zero": "BM, BN, BK, TM, TN = -128, -128, -8, -8, -8\n",
+            "constants-like-truth": "BM = BN = BK = TM = TN = True\n",
+        },
         exercise="pick_a_tile",
     ),
 )
 
 HARD_CODED = (
-    answer("hard-coded", "constant", kernel(f"{INSIDE}    C[row, col] = 0.5")),
-    answer(
+    *answers(
         "hard-coded",
-        "table-of-the-known-seed",
-        kernel(f"{INSIDE}    C[row, col] = TABLE[(row * 16 + col) % 128]", before=_table(0)),
+        {
+            "constant": kernel(f"{INSIDE}    C[row, col] = 0.5"),
+            "table-of-the-known-seed": kernel(
+                f"{INSIDE}    C[row, col] = TABLE[(row * 16 + col) % 128]", before=_table(0)
+            ),
+        },
     ),
-    answer(
+    *answers(
         "hard-coded",
-        "launches-of-the-known-seed",
-        _known_launches(0),
-        exercise="blocks_per_sm",
-    ),
-    answer("hard-coded", "answers-one", function("return 1"), exercise="blocks_per_sm"),
-    answer(
-        "hard-coded",
-        "answer-equal-to-everything",
-        function("return not None"),
+        {
+            "launches-of-the-known-seed": _known_launches(0),
+            "answers-one": function("return 1"),
+            "answer-equal-to-everything": function("return not None"),
+        },
         exercise="blocks_per_sm",
     ),
 )

@@ -99,6 +99,10 @@ _BY_COST = (
 ).split()
 
 
+# Whose answers are judged in well under a second.
+CHEAP = frozenset(_BY_COST[:6])
+
+
 def one_of_each(mutants: list[Mutant]) -> set[str]:
     """Exercise and name of a few mutants that between them are of all exercises and all codes."""
     chosen, seen = set(), set()

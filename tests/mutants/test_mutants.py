@@ -6,25 +6,25 @@ from collections import Counter
 
 import pytest
 from every_case import every_case
-from expectations import Mutant, all_mutants, one_of_each, told_otherwise
+from expectations import CHEAP, Mutant, all_mutants, one_of_each, told_otherwise
 from sampling import marks
 
 import course_lib
 
 MUTANTS = all_mutants()
 OTHERWISE = told_otherwise()
-# Of a thousand: how many may be told otherwise than they are marked.
+# How many may be told otherwise than they are marked.
 MOST_OTHERWISE = 78
-# Every so many wrong answers are in the fast set; in that of `--all` more are, and some of every
-# exercise and every code; `--long` tries all.
-FAST_ONE_IN = 120
+# Every so many of the wrong answers that cost little are in the fast set; in that of `--all` more
+# are, and some of every exercise and every code; `--long` tries all.
+FAST_ONE_IN = 40
 SLOW_ONE_IN = 60
 FEW = one_of_each(MUTANTS)
 AT_LEAST = {
     "mat_add": 10,
     "matmul_naive": 10,
     "matmul_coalesced": 10,
-    "matmul_column_major": 25,
+    "matmul_column_major": 12,
     "matmul_tiled": 26,
     "blocks_per_sm": 40,
     "pick_a_tile": 15,
@@ -41,15 +41,17 @@ def _cases(is_warning: bool) -> list[object]:
         pytest.param(
             mutant,
             id=f"{mutant.exercise}-{mutant.name}",
-            marks=_marks(number, f"{mutant.exercise}-{mutant.name}"),
+            marks=_marks(number, mutant),
         )
         for number, mutant in enumerate(MUTANTS)
         if mutant.is_warning is is_warning
     ]
 
 
-def _marks(number: int, name: str) -> list[pytest.MarkDecorator]:
-    return marks(number, fast=FAST_ONE_IN, slow=1 if name in FEW else SLOW_ONE_IN)
+def _marks(number: int, mutant: Mutant) -> list[pytest.MarkDecorator]:
+    is_one_of_few = f"{mutant.exercise}-{mutant.name}" in FEW
+    fast = FAST_ONE_IN if mutant.exercise in CHEAP else 0
+    return marks(number, fast=fast, slow=1 if is_one_of_few else SLOW_ONE_IN)
 
 
 @pytest.mark.parametrize("mutant", _cases(is_warning=False))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from known_kernels import TILED
+from sampling import few
 
 from course_lib.curriculum import TASKS
 from course_lib.figures.interactive import MAX_BYTES
@@ -28,26 +29,33 @@ def offered(name: str, text: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("name", "text", "figures"),
-    [
-        ("matmul_tiled", NAMED, ["sectors", "banks", "owners", "step", "race"]),
-        ("matmul_tiled", WITHOUT_A_BARRIER, ["sectors", "banks", "owners", "step", "race"]),
-        ("matmul_tiled", OUT_OF_STEP, ["sectors", "banks", "owners", "step"]),
-        ("matmul_tiled", WRITTEN_OUT, ["sectors", "banks", "owners"]),
-        ("matmul_tiled", TILED.replace("(A, B, C)", "(A, B"), []),
-        ("place_the_barriers", TASKS["place_the_barriers"].answer, ["sectors", "banks", "race"]),
-        ("sums_of_four", TASKS["sums_of_four"].answer, ["sectors", "banks"]),
-        ("load_tile", TASKS["load_tile"].answer, ["sectors", "banks"]),
-        ("naive_by_rows", TASKS["naive_by_rows"].answer, ["sectors", "owners"]),
-        ("add_ten", TASKS["add_ten"].answer, ["sectors"]),
-        ("add_ten", TASKS["add_ten"].given, []),
-        ("bank_of", TASKS["bank_of"].answer, []),
-    ],
+    few(
+        [
+            ("matmul_tiled", NAMED, ["sectors", "banks", "owners", "step", "race"]),
+            ("matmul_tiled", WITHOUT_A_BARRIER, ["sectors", "banks", "owners", "step", "race"]),
+            ("matmul_tiled", OUT_OF_STEP, ["sectors", "banks", "owners", "step"]),
+            ("matmul_tiled", WRITTEN_OUT, ["sectors", "banks", "owners"]),
+            ("matmul_tiled", TILED.replace("(A, B, C)", "(A, B"), []),
+            (
+                "place_the_barriers",
+                TASKS["place_the_barriers"].answer,
+                ["sectors", "banks", "race"],
+            ),
+            ("sums_of_four", TASKS["sums_of_four"].answer, ["sectors", "banks"]),
+            ("load_tile", TASKS["load_tile"].answer, ["sectors", "banks"]),
+            ("naive_by_rows", TASKS["naive_by_rows"].answer, ["sectors", "owners"]),
+            ("add_ten", TASKS["add_ten"].answer, ["sectors"]),
+            ("add_ten", TASKS["add_ten"].given, []),
+            ("bank_of", TASKS["bank_of"].answer, []),
+        ],
+        2,
+    ),
 )
 def test_what_fits_is_offered(name: str, text: str, figures: list[str]) -> None:
     assert offered(name, text) == figures
 
 
-@pytest.mark.parametrize("figure", ["sectors", "banks", "owners", "step", "race"])
+@pytest.mark.parametrize("figure", few(["sectors", "banks", "owners", "step", "race"], 1))
 def test_each_is_drawn_of_the_answers_own_run(figure: str) -> None:
     drawn = ask("figure", "matmul_tiled", WITHOUT_A_BARRIER, figure=figure)
     assert drawn["ok"], drawn

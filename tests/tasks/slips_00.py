@@ -6,7 +6,6 @@ TABLE_GUARD = "y < out.shape[0] and x < out.shape[1]"
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "put_seven": [
         ("out[2] = 7", "out[1] = 7", "wrong-index", "out[1] = 7"),
-        ("out[2] = 7", "out[3] = 7", "wrong-index", "out[3] = 7"),
         ("out[2] = 7", "out[2] = 8", "wrong-formula", "out[2] = 8"),
         ("out[2] = 7", "out[4] = 7", "wrong-index", "out[4] = 7"),
         ("out[2] = 7", "out[:] = 7", "wrong-index", "out[:] = 7"),
@@ -15,7 +14,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("out[2] = 7", "out = 7", "missing-answer", "out = 7"),
         ("out[2] = 7", "return 7", "missing-answer", "return 7"),
         ("out[2] = 7", "out(2) == 7", "missing-answer", "out(2) == 7"),
-        ("out[2] = 7", "out[2] == 7", "missing-answer", "out[2] == 7"),
         ("@cuda.jit\n", "", "invalid-launch", "def put_seven"),
     ],
     "add_ten": [
@@ -25,7 +23,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("i = cuda.threadIdx.x", "i = threadIdx.x", "compile-error", "i = threadIdx.x"),
         ("i = cuda.threadIdx.x\n", "i = cuda.threadIdx.x + 1\n", "wrong-index", "i = cuda.thr"),
         ("out[i] = a[i] + 10", "out[i] = i + 10", "hardcoded-answer", "out[i] = i"),
-        ("out[i] = a[i] + 10", "out[i] += 10", "hardcoded-answer", "out[i] += 10"),
         ("out[i] = a[i] + 10", "out = a + 10", "missing-answer", "out = a + 10"),
         ("out[i] = a[i] + 10", "return a[i] + 10", "missing-answer", "return a[i]"),
         ("    i = cuda.threadIdx.x\n    out[i]", "    for i in range(4):\n        out[i]",
@@ -50,7 +47,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (INDEX, "cuda.threadIdx.x", "wrong-index", "i = cuda"),
         (INDEX, "cuda.blockIdx.x", "wrong-index", "i = cuda"),
         (INDEX, "cuda.blockIdx.x + cuda.threadIdx.x", "wrong-index", "i = cuda"),
-        (INDEX, "cuda.blockIdx.x * cuda.threadIdx.x", "wrong-index", "i = cuda"),
         (INDEX, "cuda.blockIdx.x * cuda.gridDim.x + cuda.threadIdx.x", "wrong-index",
          "i = cuda"),
         (INDEX, "cuda.threadIdx.x * cuda.blockDim.x + cuda.blockIdx.x", "wrong-index", "i = cuda"),

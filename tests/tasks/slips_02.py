@@ -17,7 +17,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k in"),
         ("A.shape[1]", "A.shape[1] - 1", "wrong-loop-bound", "for k in"),
         ("A.shape[1]", "A.shape[1] + 1", "wrong-loop-bound", "for k in"),
-        ("A.shape[1]", "1, A.shape[1]", "wrong-loop-bound", "for k in"),
         ("total += ", "total = ", "accumulator-error", "total = A"),
         ("A[0, k] * B", "A[0, k] + B", "wrong-formula", "total +="),
         ("float32(0)", "0.0", "float64-arithmetic", "total = 0.0"),

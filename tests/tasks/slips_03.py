@@ -36,8 +36,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("// 8", "/ 8", "wrong-formula", "touched.add"),
         ("// 8", "% 8", "wrong-formula", "touched.add"),
         ("range(32)", "range(31)", "wrong-formula", "for lane"),
-        ("range(32)", "range(1, 32)", "wrong-formula", "for lane"),
-        ("range(32)", "range(8)", "wrong-formula", "for lane"),
         ("return len(touched)", "return 4", "hardcoded-answer", "return"),
         ("return len(touched)", "return len(touched) - 1", "wrong-formula", "return"),
         ("return len(touched)", "return float(len(touched))", "wrong-formula", "return"),
@@ -54,7 +52,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (BOTH, "    row = cuda.blockIdx.x * 16 + cuda.threadIdx.y\n"
          "    column = cuda.blockIdx.y * 16 + cuda.threadIdx.x", "wrong-index", "row = cuda"),
         ("= A[row, column]", "= A[column, row]", "wrong-index", "B[row, column] ="),
-        ("B[row, column]", "B[column, row]", "wrong-index", "B[column, row] ="),
         (" and column < A.shape[1]", "", "wrong-bounds-check", "if row"),
         ("row < A.shape[0] and column < A.shape[1]", "row < A.shape[1] and column < A.shape[0]",
          "wrong-bounds-check", "if row"),

@@ -81,8 +81,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "race-write-after-read", "buffer[i] ="),
         (BARRIER + "        total", BARRIER + "    for t in range(4):\n        total",
          "wrong-formula", "total +="),
-        ("        cuda.syncthreads()\n        total", "        cuda.syncwarp()\n        total",
-         "race-read-after-write", "total +="),
     ],
     "load_tile": [
         (GUARD, "    if True:\n", "out-of-bounds-read", "tile[ty, tx] = M"),
@@ -111,7 +109,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("0, column - tx", "column - tx, 0", "wrong-formula", "load_tile(sB"),
         ("row - ty", "cuda.blockIdx.y", "wrong-index", "load_tile(sA"),
         ("sB[k, tx]", "sB[tx, k]", "wrong-index", "total +="),
-        ("sA[ty, k]", "sA[k, ty]", "wrong-index", "total +="),
         (LOADS, "    load_tile(sA, A, row, 0)\n    load_tile(sB, B, 0, column)\n",
          "wrong-formula", "load_tile(sA"),
         ("sA[ty, k] * sB[k, tx]", "sA[tx, k] * sB[k, ty]", "wrong-index", "total +="),

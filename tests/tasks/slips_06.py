@@ -29,7 +29,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (STAGED, "4 * (BM * BK + BK * BN + BM * BN)", "wrong-formula", "return"),
         (STAGED, "2 * BM * BN * 4", "wrong-formula", "return"),
         (STAGED, "4 * (BM * BK + BM * BN)", "wrong-formula", "return"),
-        (STAGED, "BM * BK + BK * BN * 4", "wrong-formula", "return"),
         (STAGED, "(BM * BK) * (BK * BN) * 4", "wrong-formula", "return"),
         (STAGED, "(BM + BK + BK + BN) * 4", "wrong-formula", "return"),
     ],
@@ -53,7 +52,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (INTENSITY, "2 * BM * BN / (4 * (BM * BK + BK * BN))", "wrong-formula", "return"),
         (INTENSITY, "4 * (BM * BK + BK * BN) / (2 * BM * BN * BK)", "wrong-formula", "return"),
         (INTENSITY, "BM / 4", "wrong-formula", "return"),
-        (INTENSITY, "2 * BM * BN * BK / (BM * BK + BK * BN) * 4", "wrong-formula", "return"),
         (INTENSITY, "2 * BM * BN * BK / (4 * (BM * BK + BK * BN + BM * BN))", "wrong-formula",
          "return"),
     ],
@@ -66,6 +64,5 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (WARPS, "4 * latency * independent", "wrong-formula", "return"),
         (WARPS, "4 * round(latency / independent)", "wrong-formula", "return"),
         (WARPS, "4 * latency", "wrong-formula", "return"),
-        (WARPS, "4 * (latency / independent)", "wrong-formula", "return"),
     ],
 }  # fmt: skip

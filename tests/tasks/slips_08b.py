@@ -6,8 +6,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "turn_directly": [
         ("B[column, row] = A[row, column]", "B[row, column] = A[row, column]", "wrong-index",
          "B[row, column] ="),
-        ("B[column, row] = A[row, column]", "B[column, row] = A[column, row]", "wrong-index",
-         "B[column, row] ="),
         ("if row < A.shape[0] and column < A.shape[1]", "if row < A.shape[0]",
          "wrong-bounds-check", "if row <"),
         ("if row < A.shape[0] and column < A.shape[1]", "if True", "out-of-bounds-read",
@@ -24,7 +22,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (RATE, "100 * (asked - passed_on) / asked", "wrong-formula", "return"),
         (RATE, "asked - passed_on / asked", "wrong-formula", "return"),
         (RATE, "asked / passed_on", "wrong-formula", "return"),
-        (RATE, "asked / (asked - passed_on)", "wrong-formula", "return"),
         (RATE, "(passed_on - asked) / asked", "wrong-formula", "return"),
         (RATE, "0.75", "hardcoded-answer", "return"),
     ],

@@ -76,12 +76,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ),
         (
             "store4(target, i, load4(source, i))",
-            "for m in range(4):\n        target[i + m] = source[i + m]",
-            "not-used",
-            "target[i + m] = so",
-        ),
-        (
-            "store4(target, i, load4(source, i))",
             "store4(target, i, source[i])",
             "compile-error",
             "store4(target, i, ",

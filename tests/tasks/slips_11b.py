@@ -35,7 +35,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "barrier-divergence", "if query >="),
         ("range(0, query + 1, 32)", "range(0, query, 32)", "wrong-loop-bound", "for first"),
         ("range(0, query + 1, 32)", "range(0, keys, 32)", "wrong-loop-bound", "for first"),
-        ("range(0, query + 1, 32)", "range(0, query + 32, 32)", "wrong-loop-bound", "for first"),
     ],
     "merge_parts": [
         ("float32(-math.inf), float32(0), float32(0)", "-math.inf, float32(0), float32(0)",
@@ -46,8 +45,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("share = math.exp(L[i] - new)", "share = math.exp(new - L[i])", "wrong-formula",
          "share ="),
         (SHRINK, "total += share", "wrong-formula", "mixed = mixe"),  # shows
-        ("mixed * math.exp(top - new) + share", "mixed + share", "wrong-formula",
-         "mixed + share"),
         ("share * O[i, x]", "share * O[i, x] / L[i]", "accumulator-error",
          "share * O[i, x] / L[i]"),
         ("mixed / total", "mixed / total / L[i]", "wrong-formula", "out[x] ="),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sampling import few
 
 import course_lib
 from course_lib.checking import examine, examine_source
@@ -43,9 +44,9 @@ def judged(task: Task, text: str, seed: int = 0) -> Report:
 def slips_of_each_task() -> Iterator[object]:
     """A task with some of its slips, for one test.
 
-    In the fast set stand the first slip of each task and the first of each code; in that of `--all`
-    the first of each code in every other task. The others have a cause that is told in their task
-    already, or in others, found in the same way: they are under `long`, and among the golden
+    In the fast set stands the first slip of each code; in that of `--all` the first of each task,
+    and the first of each code in every other task. The others have a cause that is told in their
+    task already, or in others, found in the same way: they are under `long`, and among the golden
     reports.
     """
     known: set[str] = set()
@@ -55,7 +56,8 @@ def slips_of_each_task() -> Iterator[object]:
         told: set[str] = set()
         for slip in slips:
             code = slip[2]
-            speed = "long" if code in told else usual if told and code in known else "fast"
+            speed = "slow" if not told else "long" if code in told else usual
+            speed = speed if code in known else "fast"
             parts[speed].append(slip)
             told.add(code)
             known.add(code)
@@ -143,7 +145,7 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
 
 @pytest.mark.parametrize(
     ("task", "old", "new", "hint"),
-    [
+    few([
         ("one_mma", "A[g, 2 * t + 8], A[g, 2 * t + 9]", "A[g, 2 * t + 16], A[g, 2 * t + 17]",
          "2 * t + 16 is 16 in this thread."),
         ("two_stages", "A, B, start + 64)", "A, B, start + 128)",
@@ -153,7 +155,7 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
         ("banded", "which * band + inside", "which + inside", "rows lie above the second band?"),
         ("banded", "number // (band * columns)", "number // columns", "banded(12, 8, 6, 4) "
          "returns this index."),
-    ],
+    ], 0),
 )  # fmt: skip
 def test_the_first_message_names_what_is_wrong_and_no_more(
     task: str, old: str, new: str, hint: str
@@ -164,7 +166,7 @@ def test_the_first_message_names_what_is_wrong_and_no_more(
 
 @pytest.mark.parametrize(
     ("task", "old", "new", "says"),
-    [
+    few([
         ("one_mma", "pair(B[2 * t, g], B[2 * t + 1, g])", "pair(B[g, 2 * t], B[g, 2 * t + 1])",
          "word 0 of B is transposed"),
         ("one_mma", "pair(A[g, 2 * t + 8], A[g, 2 * t + 9])",
@@ -176,7 +178,7 @@ def test_the_first_message_names_what_is_wrong_and_no_more(
         ("descriptor", "<< 32", "<< 30", "in place of `30`"),
         ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
          "columns", "this goes along the rows, one after the other"),
-    ],
+    ], 0),
 )  # fmt: skip
 def test_the_first_message_says_what_is_in_the_result(
     task: str, old: str, new: str, says: str
