@@ -178,8 +178,11 @@ def test_the_page_of_findings_is_what_would_be_made() -> None:
 GOLDEN = findings_page.stored_examples(LIBRARY.parent)
 
 
+OF_OWN_KERNELS = {"no-effect"}  # an exercise's judge has other words: what follows from it
+
+
 def test_every_code_has_an_example() -> None:
-    assert CODES.keys() == GOLDEN.keys()
+    assert CODES.keys() - OF_OWN_KERNELS == GOLDEN.keys()
     for code, example in GOLDEN.items():
         assert findings_page.from_text(findings_page.as_text(example)) == example, code
 

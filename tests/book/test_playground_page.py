@@ -14,6 +14,7 @@ from course_lib.tab.requests import answer
 
 MARKED = {  # the lines at which the judge has something to say, by the kernel's name
     "smooth": {"near[t] = x[i]", "y[i] = (near[left] + near[t] + near[right]) / float32(3)"},
+    "transpose": {"B[left + ty, top + tx] = tile[tx, ty]"},
     "histogram": {"counts[x[i]] += 1"},
 }
 

@@ -17,7 +17,7 @@ import numpy as np
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.data_flow import decided_by_data, is_by_data
-from course_lib.emulator.observers.meter import Meter, Place, Site, over_same_blocks
+from course_lib.emulator.observers.meter import AccessCounts, AccessPlace, Meter, over_same_blocks
 from course_lib.emulator.options import LaunchShape
 from course_lib.emulator.profile.counters import SECTOR_BYTES
 from course_lib.emulator.state.lanes import LaneSpace
@@ -143,7 +143,7 @@ class LaunchCosts:
             ):
                 yield self._scattered_finding(at, site)
 
-    def _is_in_step(self, at: Place) -> bool:
+    def _is_in_step(self, at: AccessPlace) -> bool:
         """Are neighbouring lanes side by side, or a record apart of which all fields are used?"""
         stride = abs(self.notes.strides.get((at.line, at.kind, at.array), 0))
         if stride == 1:
@@ -156,7 +156,7 @@ class LaunchCosts:
             1 < stride <= WORD // size and len(elements) * size >= FILLED * sectors * SECTOR_BYTES
         )
 
-    def _scattered_finding(self, at: Place, site: Site) -> Finding:
+    def _scattered_finding(self, at: AccessPlace, site: AccessCounts) -> Finding:
         stride = abs(self.notes.strides.get((at.line, at.kind, at.array), 0))
         apart = say("neighbouring lanes are {stride} elements apart", stride=stride)
         load = at.kind == "load"

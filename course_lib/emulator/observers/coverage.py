@@ -12,7 +12,7 @@ from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.meter import Meter
 from course_lib.emulator.options import LaunchShape
-from course_lib.emulator.state.lanes import Mask, Value
+from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value
 from course_lib.emulator.state.memory import ArrayView
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import say
@@ -105,7 +105,7 @@ def left_out(meter: Meter, typings: Sequence[Typing], shape: LaunchShape) -> Ite
                 "How many axes do the grid and the block have here?",
                 "warning",
             )
-        elif _ends_with_the_threads(written, threads):
+        elif _ends_with_the_threads(written, threads, shape.block):
             yield finding(
                 "incomplete-output",
                 say(
@@ -140,14 +140,22 @@ def _asks_along(node: ast.AST, axis: str, place: int) -> bool:
     return any(isinstance(count, int) and count > place for count in counts)
 
 
-def _ends_with_the_threads(written: np.ndarray, threads: Sequence[int]) -> bool:
-    """Is what was written a corner of the array, as long as there are threads?"""
+def _ends_with_the_threads(
+    written: np.ndarray, threads: Sequence[int], block: Sequence[int]
+) -> bool:
+    """Is what was written a corner of the array that one more block would have made whole?
+
+    So it is where a number of blocks was rounded down. An array that is larger by far is a buffer.
+    """
     places = np.argwhere(written)
     ends = places.max(axis=0) + 1
     if len(places) != math.prod(ends.tolist()):
         return False  # with gaps, or not from the first element on
-    short = [end for end, size in zip(ends, written.shape, strict=True) if end < size]
-    return all(end in (*threads, math.prod(threads)) for end in short)
+    of_axes = dict(zip((*threads, math.prod(threads)), (*block, math.prod(block)), strict=True))
+    sides = zip(ends.tolist(), written.shape, strict=True)
+    return math.prod(threads) >= WARP_SIZE and all(
+        end in of_axes and size < end + of_axes[end] for end, size in sides if end < size
+    )
 
 
 def _without_effect(trees: Sequence[Tree]) -> Iterator[Finding]:

@@ -254,14 +254,14 @@ MIN_PATTERN_LANES = 8 * WARP_SIZE
 
 
 @dataclass
-class Touched:
+class TouchedElements:
     """Which elements of an array were loaded and stored at least once."""
 
     loaded: np.ndarray
     stored: np.ndarray
 
 
-class Place(NamedTuple):
+class AccessPlace(NamedTuple):
     """Where accesses of one kind are: "load", "store" or "copy"; "global" or "shared"."""
 
     line: int
@@ -271,7 +271,7 @@ class Place(NamedTuple):
 
 
 @dataclass(eq=False, slots=True)
-class Site:
+class AccessCounts:
     """What the accesses of one line to one array came to: its loads, or its stores."""
 
     elements: int = 0
@@ -300,16 +300,16 @@ class Meter(Observer):
         self.lines: dict[int, LineCounters] = {}
         self.float64_lines: set[int] = set()
         self.arrays: dict[str, ArrayTraffic] = {}
-        self.touched: dict[str, Touched] = {}
+        self.touched: dict[str, TouchedElements] = {}
         self.updated: set[str] = set()  # arrays that atomic operations reach
-        self.sites: dict[Place, Site] = {}
+        self.sites: dict[AccessPlace, AccessCounts] = {}
         self._costs = CostQueue()
 
     def register(self, name: str, allocation: Allocation, shape: tuple[int, ...]) -> None:
         """Keep the traffic of an array that was passed in under `name`."""
         self.arrays[name] = ArrayTraffic(shape, allocation.dtype)
         size = allocation.storage.size
-        self.touched[name] = Touched(np.zeros(size, bool), np.zeros(size, bool))
+        self.touched[name] = TouchedElements(np.zeros(size, bool), np.zeros(size, bool))
 
     def line(self, number: int) -> LineCounters:
         """The counters of a line."""
@@ -367,10 +367,10 @@ class Meter(Observer):
 
     def _count(self, access: Access) -> None:
         """Count an access that is no atomic operation."""
-        place = Place(access.line, access.kind, access.allocation.space, access.array)
+        place = AccessPlace(access.line, access.kind, access.allocation.space, access.array)
         site = self.sites.get(place)
         if site is None:
-            site = self.sites[place] = Site()
+            site = self.sites[place] = AccessCounts()
         site.elements += access.mask.lanes * access.elements
         site.bytes += access.mask.lanes * access.width
         self._costs.add(_pattern(access), access, site.add)
@@ -434,7 +434,7 @@ def _short(text: bytes) -> bytes:
     return text if len(text) <= 256 else hashlib.blake2b(text, digest_size=16).digest()
 
 
-def _increase(target: object, start: str, site: Site, *names: str) -> None:
+def _increase(target: object, start: str, site: AccessCounts, *names: str) -> None:
     for name in names:
         setattr(target, start + name, getattr(target, start + name) + getattr(site, name))
 
