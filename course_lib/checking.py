@@ -246,9 +246,9 @@ def _refuse_given(exercise: Exercise, function: Kernel) -> None:
     if not isinstance(exercise, Task) or not isinstance(function.tree, ast.FunctionDef):
         return
     given = next(
-        each
-        for each in ast.parse(exercise.given).body
-        if isinstance(each, ast.FunctionDef) and each.name == exercise.id
+        statement
+        for statement in ast.parse(exercise.given).body
+        if isinstance(statement, ast.FunctionDef) and statement.name == exercise.id
     )
     if list(map(ast.dump, given.body)) == list(map(ast.dump, function.tree.body)):
         said = say(
@@ -265,11 +265,11 @@ def _refuse_unknown_form(name: str, program: Program) -> None:
             with `missing-answer` if what it gives is none.
     """
     statements = list(_statements(ast.parse(program.source)))
-    bindings = [each for each in statements if name in _names_bound(each)]
+    bindings = [statement for statement in statements if name in _names_bound(statement)]
     if not bindings:
         return
     last = bindings[-1]
-    is_defined = any(isinstance(each, ast.FunctionDef) for each in bindings)
+    is_defined = any(isinstance(statement, ast.FunctionDef) for statement in bindings)
     code = "unsupported"
     hint = say(
         "Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`.",
@@ -312,7 +312,7 @@ def _names_bound(statement: ast.stmt) -> set[str]:
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return {statement.name}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {each.asname or each.name.split(".")[0] for each in statement.names}
+        return {name.asname or name.name.split(".")[0] for name in statement.names}
     if isinstance(statement, ast.AnnAssign) and statement.value is None:
         return set()
     if isinstance(statement, (ast.If, ast.Try, ast.With)):
@@ -326,7 +326,7 @@ def _calls_a_function(statement: ast.stmt, statements: Sequence[ast.stmt]) -> bo
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
         return False
     functions = {each.name for each in statements if isinstance(each, ast.FunctionDef)}
-    used = {each.id for each in ast.walk(statement.value) if isinstance(each, ast.Name)}
+    used = {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)}
     return bool(used & functions)
 
 

@@ -91,7 +91,7 @@ class OwnRung:
 
 def own_ladder(now: str = "") -> Sequence[OwnRung]:
     """The rungs that the student has passed, from the bottom up; `now` is the newest."""
-    return tuple(each for each in whole_ladder(now) if each.passed)
+    return tuple(rung for rung in whole_ladder(now) if rung.passed)
 
 
 def whole_ladder(now: str = "") -> Sequence[OwnRung]:

@@ -83,7 +83,7 @@ class Reveal:
         return {"text/markdown": "\n\n".join(self.paragraphs), "text/plain": repr(self)}
 
     def __repr__(self) -> str:
-        return "\n\n".join(fill(each, _WIDTH) for each in self.paragraphs)
+        return "\n\n".join(fill(paragraph, _WIDTH) for paragraph in self.paragraphs)
 
 
 def predict(name: str, guess: object = ...) -> None:

@@ -70,7 +70,7 @@ def ours(task_id: str) -> Any:
     # Without a time, Python's cache of sources keeps a text that stands in no file.
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     names: dict[str, Any] = {"__name__": "answer", "np": np, "math": math}
-    names |= {"cuda": cuda, "float32": float32} | {each: ours(each) for each in task.uses}
+    names |= {"cuda": cuda, "float32": float32} | {use: ours(use) for use in task.uses}
     exec(compile(text, filename, "exec"), names)
     if task.kind.is_function:
         return names[task_id]

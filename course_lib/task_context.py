@@ -27,12 +27,12 @@ def called_with_numbers(task: Task, block: Place, thread: Place) -> str:
     """
     tree = ast.parse(task.caller)
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    ours = [each for each in calls if isinstance(each.func, ast.Name) and each.func.id == task.id]
+    ours = [node for node in calls if isinstance(node.func, ast.Name) and node.func.id == task.id]
     if len(ours) != 1:
         return ""
     numbers = _Numbers(task, tree, {"blockIdx": block, "threadIdx": thread})
-    arguments = [numbers.visit(copy.deepcopy(each)) for each in ours[0].args]
-    if not all(isinstance(each, ast.Constant) for each in arguments):
+    arguments = [numbers.visit(copy.deepcopy(argument)) for argument in ours[0].args]
+    if not all(isinstance(argument, ast.Constant) for argument in arguments):
         return ""
     return f"{task.id}({', '.join(map(ast.unparse, arguments))})"
 
@@ -44,9 +44,9 @@ class _Numbers(ast.NodeTransformer):
         self.sizes = dict(zip(task.parameters, task.shapes, strict=True))
         self.indices = indices
         sets = [
-            (ast.unparse(each.targets[0]), each.value)
-            for each in ast.walk(caller)
-            if isinstance(each, ast.Assign)
+            (ast.unparse(node.targets[0]), node.value)
+            for node in ast.walk(caller)
+            if isinstance(node, ast.Assign)
         ]
         times = Counter(name for name, _ in sets)
         self.set_once = {name: value for name, value in sets if times[name] == 1}
@@ -233,8 +233,8 @@ def _is_used(task: Task) -> bool:
     """Whether the task's caller does something with what the function returns."""
     nodes = list(ast.walk(ast.parse(task.caller)))
     dropped = [node.value for node in nodes if isinstance(node, ast.Expr)]
-    calls = [each for each in nodes if isinstance(each, ast.Call) and each not in dropped]
-    return any(getattr(each.func, "id", "") == task.id for each in calls)
+    calls = [node for node in nodes if isinstance(node, ast.Call) and node not in dropped]
+    return any(getattr(node.func, "id", "") == task.id for node in calls)
 
 
 def _unchanged(task: Task, answer: Kernel) -> list[str]:
@@ -285,7 +285,7 @@ def _same_place(task: Task, found: Finding) -> str:
     """What to ask where two threads store at the place that a function returned to both."""
     blocks = found.blocks or [_block(found)] * len(found.threads)
     places = zip(blocks, found.threads, strict=True)
-    calls = [call for each in places if (call := called_with_numbers(task, *each))]
+    calls = [call for place in places if (call := called_with_numbers(task, *place))]
     if len(calls) == 2:
         one, other = calls
         return say(
@@ -315,13 +315,13 @@ def _block(found: Finding) -> tuple[int, ...]:
 def _filled_for_the_caller(function: ast.FunctionDef | ast.Lambda) -> list[int]:
     """Where a function stores in an array that it was given; else where it hands one on to a
     function that may, and returns nothing."""
-    given = {each.arg for each in function.args.args}
+    given = {argument.arg for argument in function.args.args}
     stores, handed_on = [], []
     for node in ast.walk(function):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
             stores += [node.lineno] * (ast.unparse(node.value) in given)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            names = {each.id for each in node.value.args if isinstance(each, ast.Name)}
+            names = {argument.id for argument in node.value.args if isinstance(argument, ast.Name)}
             handed_on += [node.lineno] * bool(names & given)
     return stores or handed_on
 

@@ -175,7 +175,7 @@ def _plain(text: str) -> str:
     """Text in which no character means anything to markdown, but those between backticks."""
     pieces = text.split("`")
     return "`".join(
-        re.sub(r"([*_<>\\|])", r"\\\1", piece) if number % 2 == 0 else piece
+        re.sub(r"([*_<>\\|\[\]])", r"\\\1", piece) if number % 2 == 0 else piece
         for number, piece in enumerate(pieces)
     )
 

@@ -142,31 +142,35 @@ class Contest:
         """Every contestant with its cells."""
         return tuple(
             Entry(
-                name=each.name,
-                kind=each.kind,
-                precision=each.precision,
-                tile=each.tile,
-                source=each.source,
-                result=each.result,
-                cells=tuple(run.cell() for run in self._runs if run.contestant is each),
+                name=contestant.name,
+                kind=contestant.kind,
+                precision=contestant.precision,
+                tile=contestant.tile,
+                source=contestant.source,
+                result=contestant.result,
+                cells=tuple(run.cell() for run in self._runs if run.contestant is contestant),
             )
-            for each in self.contestants
+            for contestant in self.contestants
         )
 
     # --- right or wrong -----------------------------------------------------------------------
 
     def _check_odd_shapes(self) -> None:
         """Who is wrong on a small odd shape takes no part. cuBLAS is judged at the sizes alone."""
-        ours = [each for each in self.contestants if each.kind != "cuBLAS"]
-        for number, each in enumerate(ours, 1):
-            self._say(f"Checking {each.name} ({each.kind}), {number} of {len(ours)}", None)
+        ours = [contestant for contestant in self.contestants if contestant.kind != "cuBLAS"]
+        for number, contestant in enumerate(ours, 1):
+            self._say(
+                f"Checking {contestant.name} ({contestant.kind}), {number} of {len(ours)}", None
+            )
             for shape in ODD_SHAPES:
-                with_shape = each.shape_like(shape)
-                run = _Run(each, 0)
+                with_shape = contestant.shape_like(shape)
+                run = _Run(contestant, 0)
                 self._try(run, self._problem_of(with_shape))
                 if run.problem:
                     M, N, K = with_shape
-                    self._barred[each.name, each.kind] = f"{run.problem} (M, N, K = {M}, {N}, {K})"
+                    self._barred[contestant.name, contestant.kind] = (
+                        f"{run.problem} (M, N, K = {M}, {N}, {K})"
+                    )
                     break
 
     def _try(self, run: _Run, problem: MatmulProblem) -> None:
@@ -193,11 +197,13 @@ class Contest:
     def _measure(self, size: int, later: Sequence[int]) -> None:
         problem = self._problem_of((size, size, size))
         runs = []
-        for each in self.contestants:
-            self._say(f"{size}: checking {each.name}", None)
-            run = _Run(each, size)
+        for contestant in self.contestants:
+            self._say(f"{size}: checking {contestant.name}", None)
+            run = _Run(contestant, size)
             self._runs.append(run)
-            run.problem = self._barred.get((each.name, each.kind), "") or self._too_slow(each, size)
+            run.problem = self._barred.get(
+                (contestant.name, contestant.kind), ""
+            ) or self._too_slow(contestant, size)
             if not run.problem:
                 self._try(run, problem)
             if not run.problem:

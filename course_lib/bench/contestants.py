@@ -258,7 +258,7 @@ def _contestant(rung: Any, kernel: Any, text: str) -> Contestant:
         A, B, C = operands = problem.operands(precision)
         rung.check_inputs(A, B, C)
         grid, block = rung.grid_and_block(*problem.shape)
-        arrays = tuple(cupy.asarray(each) for each in operands)
+        arrays = tuple(cupy.asarray(operand) for operand in operands)
         arguments = (*arrays, *(np.int32(side) for side in problem.shape))
         return lambda: kernel(grid, block, arguments, shared_mem=rung.dynamic_shared)
 

@@ -72,7 +72,7 @@ def _emulate(rung: Any, shape: tuple[int, int, int]) -> tuple[Any, float]:
     c = rounded(np.full(shape[:2], np.nan, np.float32), result)
     rung.check_inputs(a, b, c)
     profile = rung.emulate(a, b, c)
-    errors = [each for each in profile.findings if each.severity == "error"]
+    errors = [finding for finding in profile.findings if finding.severity == "error"]
     if errors:
         raise PlainError(str(errors[0]))
     product = as_float64(a, stored) @ as_float64(b, stored)

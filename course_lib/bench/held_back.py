@@ -41,30 +41,32 @@ def look(
     entries = {(each.name, each.kind): each for each in measured.entries}
     if seconds and size:
         problem = problem_of((size, size, size))
-        for each in contestants:
-            entry = entries[each.name, each.kind]
+        for contestant in contestants:
+            entry = entries[contestant.name, contestant.kind]
             cell = entry.cell(size)
-            if each.kind == "twin" or cell is None or cell.median_ms > MOST_MS:
+            if contestant.kind == "twin" or cell is None or cell.median_ms > MOST_MS:
                 continue
-            say(f"{size}: {each.name} alone for {seconds:g} s", None)
+            say(f"{size}: {contestant.name} alone for {seconds:g} s", None)
             try:
-                found = clock.sustain(each.prepare(problem), cell.median_ms, seconds)
+                found = clock.sustain(contestant.prepare(problem), cell.median_ms, seconds)
             except Exception as failure:
-                notes.append(f"{each.name} could not be kept running: {failure}")
+                notes.append(f"{contestant.name} could not be kept running: {failure}")
                 break
-            entries[each.name, each.kind] = replace(entry, sustained={"size": size, **found})
+            entries[contestant.name, contestant.kind] = replace(
+                entry, sustained={"size": size, **found}
+            )
     return replace(measured, entries=tuple(entries.values())), notes
 
 
 def table(measured: Measurements) -> Iterator[str]:
     """One line for each contestant that ran alone."""
-    seen = [each for each in measured.entries if each.sustained]
+    seen = [entry for entry in measured.entries if entry.sustained]
     if not seen:
         return
-    width = max(len(each.name) for each in seen)
+    width = max(len(entry.name) for entry in seen)
     yield "\nUnder load:"
-    for each in seen:
-        yield f"  {each.name:{width}}  {_power(each)}"
+    for entry in seen:
+        yield f"  {entry.name:{width}}  {_power(entry)}"
 
 
 def _power(entry: Entry) -> str:

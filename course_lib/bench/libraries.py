@@ -114,7 +114,7 @@ class ThroughCupy:
         compute = self._COMPUTE_TF32 if precision == "tf32" else self._COMPUTE_FLOAT32
 
         def prepare(problem: MatmulProblem) -> Launch:
-            a, b, c = (self._cupy.asarray(each) for each in problem.operands(precision))
+            a, b, c = (self._cupy.asarray(operand) for operand in problem.operands(precision))
             M, N, K = problem.shape
             handle = self._cupy.cuda.device.get_cublas_handle()
             in_type, out_type = self._DATA[stored], self._DATA[result]
@@ -181,7 +181,7 @@ class ThroughTorch:
 
         def prepare(problem: MatmulProblem) -> Launch:
             on_gpu = problem.operands(precision)
-            a, b = (self._view(each, stored) for each in on_gpu[:2])
+            a, b = (self._view(operand, stored) for operand in on_gpu[:2])
             c = self._result(on_gpu[2], stored)
 
             def launch() -> None:

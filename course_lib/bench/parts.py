@@ -25,10 +25,10 @@ COUNTERS, COMPILED = "what_binds", "machine_code"
 def scripts() -> dict[str, tuple[str, ...]]:
     """The scripts of each part, by the part's name."""
     found = {}
-    for each in pkgutil.iter_modules(measurements.__path__):
-        if each.ispkg and each.name != TUNING:
-            package = importlib.import_module(f"{measurements.__name__}.{each.name}")
-            found[each.name] = package.WRITTEN_BY
+    for module in pkgutil.iter_modules(measurements.__path__):
+        if module.ispkg and module.name != TUNING:
+            package = importlib.import_module(f"{measurements.__name__}.{module.name}")
+            found[module.name] = package.WRITTEN_BY
     return found
 
 

@@ -97,7 +97,7 @@ def measure(
     )
     keep(measured)
     ceilings, ceiling_notes = _ceilings(chosen, name, options, say)
-    entries = tuple(_with_ceiling(each, ceilings) for each in measured.entries)
+    entries = tuple(_with_ceiling(entry, ceilings) for entry in measured.entries)
     return replace(measured, entries=entries), [
         *notes, *roofs_note, *contest.notes, *seen_notes, *ceiling_notes
     ]  # fmt: skip

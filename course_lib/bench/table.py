@@ -154,18 +154,18 @@ def _name(entry: Entry) -> str:
 
 def counted(rows: Sequence[Counts], problems: Sequence[str]) -> str:
     """What the rungs ask for, from the emulator. Counts only: nothing here is a time."""
-    width = max((len(each.rung) for each in rows), default=4)
+    width = max((len(counts.rung) for counts in rows), default=4)
     lines = [
         f"  {'':{width}}  {'size':>5}  {'MB requested':>12}  {'FLOP per byte':>13}  "
         f"{'sectors loaded':>14}  {'shared wavefronts':>17}  {'FLOP':>13}  {'error':>7}"
     ]
-    for each in rows:
+    for counts in rows:
         lines.append(
-            f"  {each.rung:{width}}  {each.size:5}  {each.requested_bytes / 1e6:12,.1f}  "
-            f"{each.flops / each.requested_bytes:13.2f}  {each.sectors:14,}  "
-            f"{each.wavefronts:17,}  {each.flops:13,}  {each.error:7.1e}"
+            f"  {counts.rung:{width}}  {counts.size:5}  {counts.requested_bytes / 1e6:12,.1f}  "
+            f"{counts.flops / counts.requested_bytes:13.2f}  {counts.sectors:14,}  "
+            f"{counts.wavefronts:17,}  {counts.flops:13,}  {counts.error:7.1e}"
         )
-    return "\n".join([*lines, *(f"  {each}" for each in problems)])
+    return "\n".join([*lines, *(f"  {problem}" for problem in problems)])
 
 
 def ceilings(found: Mapping[str, Ceiling]) -> Iterator[str]:
@@ -179,13 +179,16 @@ def ceilings(found: Mapping[str, Ceiling]) -> Iterator[str]:
 def stored(results: Measurements, names: Iterable[str], size: int) -> Iterator[str]:
     """What rungs reached on a GPU that was measured earlier, and what they could reach at most."""
     entries = [each for each in map(results.entry, names) if each and each.cell(size)]
-    width = max((len(each.name) for each in entries), default=4)
-    for each in entries:
-        cell = each.cell(size)
+    width = max((len(entry.name) for entry in entries), default=4)
+    for entry in entries:
+        cell = entry.cell(size)
         speed = f"{cell.gflops:9,.0f} GFLOP/s" if cell else ""
         # What can be reached at most stands beside the share of the same peak, not that of cuBLAS.
-        of_peak, of_cublas = results.share_of_peak(each, size), results.share_of_cublas(each, size)
-        at_most = f" (at most {each.ceiling:.1%}: {each.binds})" if each.ceiling else ""
-        reached = f", {of_peak:6.1%} of the {each.precision} peak{at_most}" if of_peak else ""
+        of_peak, of_cublas = (
+            results.share_of_peak(entry, size),
+            results.share_of_cublas(entry, size),
+        )
+        at_most = f" (at most {entry.ceiling:.1%}: {entry.binds})" if entry.ceiling else ""
+        reached = f", {of_peak:6.1%} of the {entry.precision} peak{at_most}" if of_peak else ""
         beside = f"; {of_cublas:.1%} of the speed of cuBLAS" if of_cublas else ""
-        yield f"{each.name:{width}}  {speed}{reached}{beside}"
+        yield f"{entry.name:{width}}  {speed}{reached}{beside}"

@@ -116,7 +116,7 @@ def tune(
 ) -> tuple[Tuning, list[str]]:
     """Time them all; the tuning, and sentences about who was wrong or failed."""
     precisions = {each.contestant.precision for _, each in taking_part}
-    opponents = [each for each in cublas if each.precision in precisions]
+    opponents = [contestant for contestant in cublas if contestant.precision in precisions]
     contest = Contest(
         [*(each.contestant for _, each in taking_part), *opponents],
         problem_of,
@@ -126,7 +126,7 @@ def tune(
         say=say,
     )
     contest.run(sorted(sizes))
-    entries = {each.name: each for each in contest.entries()}
+    entries = {entry.name: entry for entry in contest.entries()}
     tried: dict[str, tuple[TileTiming, ...]] = {}
     for name, each in taking_part:
         tried[name] = (*tried.get(name, ()), *_tried(each, entries[each.contestant.name]))
@@ -138,7 +138,7 @@ def tune(
             name: _fastest(entries, each.contestant.precision, sizes) for name, each in taking_part
         },
     )
-    problems = {cell.problem: each for each in entries.values() for cell in each.cells}
+    problems = {cell.problem: entry for entry in entries.values() for cell in entry.cells}
     said = [f"{each.name}: {problem}" for problem, each in problems.items() if problem]
     return found, [*contest.notes, *said]
 
@@ -163,7 +163,7 @@ def _fastest(
     theirs = [e for e in entries.values() if e.kind == "cuBLAS" and e.precision == precision]
     found = {}
     for size in sizes:
-        cells = [cell for each in theirs if (cell := each.cell(size))]
+        cells = [cell for e in theirs if (cell := e.cell(size))]
         if cells:
             found[str(size)] = min(cell.median_ms for cell in cells)
     return found

@@ -25,7 +25,7 @@ def front_page(project: Project) -> str:
         race=holder([SMOOTH], small=True, report=report_on(SMOOTH)),
         rungs=list(_rungs(speeds, project.lessons)),
         measured_on=speeds.label,
-        lessons=[(each, *_asked(project, each)) for each in project.lessons],
+        lessons=[(lesson, *_asked(project, lesson)) for lesson in project.lessons],
     )
 
 
@@ -43,7 +43,7 @@ def _speeds() -> Speeds:
 
 def _rungs(speeds: Speeds, lessons: Sequence[Lesson]) -> Iterator[tuple[str, float, str]]:
     """The rungs from the top down, each with its share of cuBLAS and its lesson's page."""
-    pages = {each.number: f"notebooks/{each.stem}.html" for each in lessons}
+    pages = {lesson.number: f"notebooks/{lesson.stem}.html" for lesson in lessons}
     lesson_of = {rung.name: pages[rung.lesson] for rung in RUNGS if rung.lesson in pages}
     for name, share in reversed([*speeds.of_cublas.items()]):
         # The kernels with a `while` loop are lesson 05b's story, and no rungs of their own.

@@ -174,7 +174,7 @@ def holder(examples: Sequence[Example], report: str = "", small: bool = False) -
     """
     return filled(
         "holder.md",
-        data=json_for_html([each.as_data() for each in examples]),
+        data=json_for_html([example.as_data() for example in examples]),
         given=examples[0].as_data()["text"],
         report=report,
         small=small,

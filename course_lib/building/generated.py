@@ -89,7 +89,7 @@ def launch_cell(project: Project, lesson: Lesson, folder: str, placed: Sequence[
 def opening(lesson: Lesson, placed: Sequence[Task]) -> str:
     """The one line that a lesson opens with whose student types."""
     many = _NUMBERS[len(placed)] if len(placed) < len(_NUMBERS) else f"{len(placed)}"
-    what = "kernel" if all(each.kind.is_launched for each in placed) else "task"
+    what = "kernel" if all(task.kind.is_launched for task in placed) else "task"
     what, them = plural(what, len(placed)), "it" if len(placed) == 1 else "them all"
     return f"{many} small {what}, about {lesson.minutes} minutes. You type {them}."
 
@@ -153,15 +153,15 @@ def readme_table(project: Project, existing: set[str]) -> str:
         existing: the paths of the notebooks that there are.
     """
     rows = [["lesson", "minutes", "exercise", "launch"], ["---"] * 4]
-    for each in project.lessons:
-        path, exercise = f"notebooks/{each.stem}.ipynb", f"exercises/{each.stem}.ipynb"
+    for lesson in project.lessons:
+        path, exercise = f"notebooks/{lesson.stem}.ipynb", f"exercises/{lesson.stem}.ipynb"
         if path in existing:
-            names = ", ".join(f"`{name}`" for name in each.exercises)
+            names = ", ".join(f"`{name}`" for name in lesson.exercises)
             task = f"[{names}]({exercise})" if names else ""
             if names and project.has_address:
                 task += f" {badge(project, exercise)}"
-            title = f"[{each.number} · {each.title}]({path})"
-            rows.append([title, f"{each.minutes}", task, badge(project, path)])
+            title = f"[{lesson.number} · {lesson.title}]({path})"
+            rows.append([title, f"{lesson.minutes}", task, badge(project, path)])
     columns = 4 if project.has_address else 3
     table = "\n".join(f"| {' | '.join(row[:columns])} |" for row in rows)
     if not project.has_address:

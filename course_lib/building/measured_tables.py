@@ -42,11 +42,11 @@ def tensor_cores() -> str:
     """What the products on tensor cores keep busy, and what becomes of them under load."""
     bench = load(DEVICE)
     shown = [
-        each
-        for each in bench.entries
-        if each.kind in ("rung", "cuBLAS") and each.precision != "float32"
+        entry
+        for entry in bench.entries
+        if entry.kind in ("rung", "cuBLAS") and entry.precision != "float32"
     ]
-    profiled = [what_binds.seen(each.name, DEVICE) for each in shown]
+    profiled = [what_binds.seen(entry.name, DEVICE) for entry in shown]
     parts = (TENSOR_CORES, SHARED, SLOTS, L2, DRAM)
     busy = _table(
         ("", "ms", "SM clock, MHz", *parts, "GB through L2"),
@@ -59,10 +59,10 @@ def tensor_cores() -> str:
     loaded = _table(
         ("", "in samples of 10 ms", "after seconds of load", "W", "SM clock, MHz"),
         (
-            (f"`{each.name}`", _tflops(each), _number(each.sustained_tflops, ".0f"),
-             *(_number(each.sustained.get(name), ".0f") for name in ("watts", "sm_clock_mhz")))
-            for each in shown
-            if each.sustained
+            (f"`{entry.name}`", _tflops(entry), _number(entry.sustained_tflops, ".0f"),
+             *(_number(entry.sustained.get(name), ".0f") for name in ("watts", "sm_clock_mhz")))
+            for entry in shown
+            if entry.sustained
         ),
     )  # fmt: skip
     return (

@@ -182,32 +182,32 @@ def _with_ours(kept: Sequence[Cell], gone: Sequence[Cell], left_out: Sequence[st
 def _line_that_gives(name: str, gone: Sequence[Cell]) -> str:
     """The one assignment to a name; "" where there are several, or it is given otherwise."""
     lines = [
-        ast.get_source_segment(source(cell), each) or ""
+        ast.get_source_segment(source(cell), statement) or ""
         for cell in gone
         if name in _defined(cell)
-        for each in ast.parse(source(cell)).body
-        if name in _stored(each)
+        for statement in ast.parse(source(cell)).body
+        if name in _stored(statement)
     ]
     return lines[0] if len(lines) == 1 and lines[0].startswith(f"{name} = ") else ""
 
 
 def _stored(statement: ast.stmt) -> set[str]:
     """The names that a statement gives a value."""
-    names = [each for each in ast.walk(statement) if isinstance(each, ast.Name)]
-    return {each.id for each in names if isinstance(each.ctx, ast.Store)}
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    return {node.id for node in names if isinstance(node.ctx, ast.Store)}
 
 
 def _defined(cell: Cell) -> set[str]:
     """The names that a cell leaves behind for those below it."""
-    outermost = [each for scope in _scopes(cell)[:1] for each in scope.get_symbols()]
+    outermost = [symbol for scope in _scopes(cell)[:1] for symbol in scope.get_symbols()]
     return {each.get_name() for each in outermost if each.is_assigned() or each.is_imported()}
 
 
 def _used(cell: Cell) -> set[str]:
     """The names that a cell takes from those above it, or from itself; no function's own."""
     outermost, inner = _scopes(cell)[:1], _scopes(cell)[1:]
-    found = [each for scope in outermost for each in scope.get_symbols()]
-    found += [each for scope in inner for each in scope.get_symbols() if each.is_global()]
+    found = [symbol for scope in outermost for symbol in scope.get_symbols()]
+    found += [symbol for scope in inner for symbol in scope.get_symbols() if symbol.is_global()]
     return {each.get_name() for each in found if each.is_referenced()}
 
 

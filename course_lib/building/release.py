@@ -161,7 +161,9 @@ def make_release(project: Project) -> Release:
     """
     root, lessons = project.root, project.lessons
     notebooks = root / "notebooks"
-    runs = tuple(each for each in lessons if _runs_the_ladder(notebooks / f"{each.stem}.ipynb"))
+    runs = tuple(
+        lesson for lesson in lessons if _runs_the_ladder(notebooks / f"{lesson.stem}.ipynb")
+    )
     left_out = LEFT_OUT if runs else (*LEFT_OUT, *LADDER)
     commands = (*STUDENTS_COMMANDS, "bench") if runs else STUDENTS_COMMANDS
     files = {name: _content(root, name) for name in FILES} | _notebooks(project)
@@ -236,12 +238,12 @@ def _notebooks(project: Project) -> dict[str, bytes]:
     root = project.root
     beside = [f"{folder}/{PATHFINDER}" for folder in ("notebooks", "exercises")]
     found = {name: _content(root, name) for name in beside}
-    for each in project.lessons:
-        for folder in ("notebooks", "exercises") if each.exercises else ("notebooks",):
-            name = f"{folder}/{each.stem}.ipynb"
+    for lesson in project.lessons:
+        for folder in ("notebooks", "exercises") if lesson.exercises else ("notebooks",):
+            name = f"{folder}/{lesson.stem}.ipynb"
             if folder == "exercises":
-                _refuse_answers(root / name, root / f"solutions/{each.stem}.ipynb")
-            found[name] = _own(project, each, folder) if project.is_own else _content(root, name)
+                _refuse_answers(root / name, root / f"solutions/{lesson.stem}.ipynb")
+            found[name] = _own(project, lesson, folder) if project.is_own else _content(root, name)
     return found
 
 
@@ -303,7 +305,7 @@ def _with_commands(content: bytes, kept: Sequence[str]) -> bytes:
 
 
 def _readme(project: Project, commands: Sequence[str]) -> str:
-    rows = "\n".join(_row(project, each) for each in project.lessons)
+    rows = "\n".join(_row(project, lesson) for lesson in project.lessons)
     bench = "| `python3 course.py bench` | times every rung on your GPU |\n"
     template = Path(__file__).with_name("students_readme.md").read_text(encoding="utf-8")
     return template.format(

@@ -202,7 +202,7 @@ def _labels(text: str) -> set[str]:
 
 def _run_anew(labels: set[str], notebooks: Path = NOTEBOOKS) -> str:
     """Which lessons still show what was measured before, and the command that runs them."""
-    shown = re.compile("|".join(f"{re.escape(each)}(?![-0-9])" for each in sorted(labels)))
+    shown = re.compile("|".join(f"{re.escape(label)}(?![-0-9])" for label in sorted(labels)))
     behind = [
         path for path in sorted(notebooks.glob("*.ipynb")) if shown.search(path.read_text("utf-8"))
     ]
@@ -218,9 +218,9 @@ def _run_anew(labels: set[str], notebooks: Path = NOTEBOOKS) -> str:
 def _cells(measured: Measurements) -> set[tuple[str, str, int]]:
     """Who was measured, and at which sizes."""
     return {
-        (each.name, each.kind, cell.size)
-        for each in measured.entries
-        for cell in each.cells
+        (entry.name, entry.kind, cell.size)
+        for entry in measured.entries
+        for cell in entry.cells
         if cell.samples_ms
     }
 

@@ -82,11 +82,11 @@ def expected_files(project: Project, *, carry: bool = True) -> Expectation:
     `carry` keeps the outputs that a run has left in an exercise; the course stores none there.
     """
     expected = Expectation()
-    for each in project.lessons:
-        _expect(expected, project, each, "notebooks")
-        if each.exercises:
-            _expect(expected, project, each, "solutions")
-            _expect_exercise(expected, project, each, carry)
+    for lesson in project.lessons:
+        _expect(expected, project, lesson, "notebooks")
+        if lesson.exercises:
+            _expect(expected, project, lesson, "solutions")
+            _expect_exercise(expected, project, lesson, carry)
     _find_strangers(expected, project)
     _expect_pathfinders(expected, project.root)
     for path in sorted(project.root.glob("docs/*.md")):
@@ -183,8 +183,8 @@ def _expect_pathfinders(expected: Expectation, root: Path) -> None:
 
 def _find_strangers(expected: Expectation, project: Project) -> None:
     """Notebooks that belong to no lesson: generated ones can go, an author's cannot."""
-    known = {f"notebooks/{each.stem}.ipynb" for each in project.lessons}
-    known |= {f"solutions/{each.stem}.ipynb" for each in project.lessons if each.exercises}
+    known = {f"notebooks/{lesson.stem}.ipynb" for lesson in project.lessons}
+    known |= {f"solutions/{lesson.stem}.ipynb" for lesson in project.lessons if lesson.exercises}
     for folder in ("notebooks", "solutions"):
         for path in sorted((project.root / folder).glob("*.ipynb")):
             if f"{folder}/{path.name}" not in known:

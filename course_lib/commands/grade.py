@@ -175,7 +175,7 @@ def _explain(options: argparse.Namespace) -> int:
                 f"There is no submission of {student!r}; the names are in the first column of "
                 f"{options.out / 'grades.csv'}."
             )
-        asked = {each.exercise for _, answers in meant for each in answers}
+        asked = {answer.exercise for _, answers in meant for answer in answers}
         known = (
             *(folder.exercises() or sorted(asked - {*settings.questions})),
             *settings.questions,

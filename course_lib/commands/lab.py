@@ -122,7 +122,7 @@ def _fingerprint(text: bytes) -> str:
     """What an author changes in a notebook: its cells, and not what they have printed."""
     with contextlib.suppress(ValueError, TypeError, KeyError):
         cells = json.loads(text)["cells"]
-        authored = [(each["cell_type"], "".join(each["source"])) for each in cells]
+        authored = [(cell["cell_type"], "".join(cell["source"])) for cell in cells]
         text = json.dumps(authored).encode()
     return hashlib.sha256(text).hexdigest()[:16]
 

@@ -18,12 +18,12 @@ def with_settings(project: Project, path: Path) -> Project:
     settings = load_settings(path)
     graded = settings.exercises
     lessons = tuple(
-        each
+        lesson
         if graded is None
-        else replace(each, exercises=tuple(name for name in graded if name in each.exercises))
-        for each in settings.lessons or project.lessons
+        else replace(lesson, exercises=tuple(name for name in graded if name in lesson.exercises))
+        for lesson in settings.lessons or project.lessons
     )
-    named = [name for each in lessons for name in each.exercises]
+    named = [name for lesson in lessons for name in lesson.exercises]
     return replace(
         project,
         title=settings.title,

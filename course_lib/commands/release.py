@@ -73,7 +73,7 @@ def main(arguments: list[str]) -> int:
 
 def _say(release: Release, out: Path, archive: Path | None) -> None:
     size = sum(map(len, release.files.values()))
-    exercises = sum(len(each.exercises) for each in release.lessons)
+    exercises = sum(len(lesson.exercises) for lesson in release.lessons)
     print(
         f"{counted(len(release.lessons), 'lesson')} ({_numbers(release.lessons)}), "
         f"{counted(exercises, 'exercise')}, {counted(len(release.files), 'file')}, "
@@ -94,7 +94,7 @@ def _say(release: Release, out: Path, archive: Path | None) -> None:
 
 def _numbers(lessons: Sequence[Lesson]) -> str:
     """Which lessons these are: "00 to 05", or "00, 04" where some between are left out."""
-    numbers = [each.number for each in lessons]
+    numbers = [lesson.number for lesson in lessons]
     places = [*map(_place, lessons)]
     if len(places) > 1 and places == [*range(places[0], places[-1] + 1)]:
         return f"{numbers[0]} to {numbers[-1]}"

@@ -321,7 +321,7 @@ def begin_environments() -> None:
     """
     groups = ["book", "browser"] + ([] if sys.platform == "darwin" else ["compiler"])
     pool = ThreadPoolExecutor(max_workers=1)
-    _BEGUN[:] = [*(pool.submit(_environment, each) for each in groups), pool.submit(_colab)]
+    _BEGUN[:] = [*(pool.submit(_environment, group) for group in groups), pool.submit(_colab)]
     pool.shutdown(wait=False)
 
 

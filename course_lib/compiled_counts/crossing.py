@@ -64,7 +64,7 @@ def vote(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None
 
 def to_uniform(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """R2UR: the first active lane's register for the whole warp."""
-    operands = [each for each in given if not isinstance(each, Predicate)]
+    operands = [operand for operand in given if not isinstance(operand, Predicate)]
     value = np.broadcast_to(lanes.integer(operands[1]), (lanes.count,)).reshape(-1, WARP)
     first = lanes.active.reshape(-1, WARP).argmax(axis=1)
     chosen = value[np.arange(len(value)), first]
@@ -86,7 +86,7 @@ def reduce(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> No
 
 def match(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """MATCH.ANY: a mask of the lanes that hold the same value."""
-    operands = [each for each in given if not isinstance(each, Predicate)]
+    operands = [operand for operand in given if not isinstance(operand, Predicate)]
     if "ANY" not in how or "U64" in how:
         raise NotFollowed(f"MATCH.{'.'.join(sorted(how))}")
     value = np.broadcast_to(lanes.integer(operands[1]), (lanes.count,)).reshape(-1, WARP)
@@ -98,7 +98,9 @@ def match(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> Non
 
 def elect(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """ELECT: one lane of the warp, the first active one."""
-    out = next(each for each in given if isinstance(each, Predicate) and each.number != ALWAYS)
+    out = next(
+        operand for operand in given if isinstance(operand, Predicate) and operand.number != ALWAYS
+    )
     first = lanes.active.reshape(-1, WARP).argmax(axis=1)
     lanes.set_predicate(out, lane_numbers(lanes) == np.repeat(first, WARP))
 

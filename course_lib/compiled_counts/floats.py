@@ -34,7 +34,7 @@ _FUNCTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def fused(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """FFMA, FMUL, FADD in one: a product of two exact in float64, a sum, one rounding."""
-    result, a, b, *c = [each for each in given if not isinstance(each, Predicate)]
+    result, a, b, *c = [operand for operand in given if not isinstance(operand, Predicate)]
     total = lanes.float32(a).astype(np.float64) * lanes.float32(b)
     if c:
         total = total + lanes.float32(c[0])
@@ -248,7 +248,7 @@ def halves(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> No
         return
     words = []
     for side in (0, 1):
-        values = [each[side].astype(np.float64) for each in pairs]
+        values = [pair[side].astype(np.float64) for pair in pairs]
         if "product" in how:
             total = values[0] * values[1] + (values[2] if len(values) > 2 else 0.0)
         else:

@@ -119,8 +119,8 @@ def lay_out(
 def _flat(arguments: Sequence[Any]) -> list[Any]:
     """Tuples taken apart, as Numba passes them."""
     found: list[Any] = []
-    for each in arguments:
-        found += _flat(each) if isinstance(each, tuple) else [each]
+    for argument in arguments:
+        found += _flat(argument) if isinstance(argument, tuple) else [argument]
     return found
 
 
@@ -172,8 +172,8 @@ def _registers(code: Disassembly) -> int:
 
     numbers = [
         int(number)
-        for each in code.instructions
-        for number in re.findall(r"\bR(\d+)", each.operands)
+        for instruction in code.instructions
+        for number in re.findall(r"\bR(\d+)", instruction.operands)
     ]
     return max(numbers, default=0) + 5
 
@@ -290,8 +290,8 @@ def _follow(
     shared = needs["static_shared_bytes"] + kept.dynamic_shared_bytes
     tally = walk(code, laid_out, kept.grid, kept.block, shared, needs["stack_bytes"])
     found = AsCompiled(lines=dict(sorted(tally.lines.items())))
-    for each in tally.lines.values():
-        found.add(each)
+    for line in tally.lines.values():
+        found.add(line)
     return found, {position: laid_out.array(position) for position in laid_out.arrays}
 
 
@@ -323,6 +323,6 @@ def _alike(found: np.ndarray, expected: np.ndarray) -> bool:
 
 def _flattened(arguments: Sequence[Any]) -> list[Any]:
     found: list[Any] = []
-    for each in arguments:
-        found += _flattened(each) if isinstance(each, tuple) else [each]
+    for argument in arguments:
+        found += _flattened(argument) if isinstance(argument, tuple) else [argument]
     return found

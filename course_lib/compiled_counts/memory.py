@@ -87,7 +87,7 @@ class Memories:
     """The three kinds of memory, and the count of what is done to them."""
 
     def __init__(self, storages: Sequence[Storage], tally: Tally) -> None:
-        self._storages = {each.name: each for each in storages}
+        self._storages = {storage.name: storage for storage in storages}
         self._tally = tally
         self.does: dict[
             str, Callable[[LaneRegisters, str, Modifiers, Sequence[Operand], int], None]
@@ -120,7 +120,9 @@ class Memories:
         self, lanes: LaneRegisters, name: str, how: Modifiers, given: Sequence[Operand], line: int
     ) -> None:
         """LDG, LDS, LDL of 1 to 16 bytes a lane."""
-        result, where = [each for each in given if isinstance(each, Register | Address)][:2]
+        result, where = [operand for operand in given if isinstance(operand, Register | Address)][
+            :2
+        ]
         width = width_of(how)
         storage, addresses = self._find(lanes, name, how, where, width)
         places = storage.places(addresses, lanes.active, width)
@@ -183,11 +185,11 @@ class Memories:
 
         Lanes for which a last predicate does not hold ask for nothing and write zeros.
         """
-        to, source = [each for each in given if isinstance(each, Address)]
+        to, source = [operand for operand in given if isinstance(operand, Address)]
         asks = lanes.active
-        for each in given:
-            if isinstance(each, Predicate):
-                asks = asks & lanes.predicate(each)
+        for operand in given:
+            if isinstance(operand, Predicate):
+                asks = asks & lanes.predicate(operand)
         width = width_of(how)
         active = lanes.active
         shared, near = self._find(lanes, "STS", how - {"E"}, to, width)
@@ -205,8 +207,8 @@ class Memories:
         self, lanes: LaneRegisters, name: str, how: Modifiers, given: Sequence[Operand], line: int
     ) -> None:
         """ATOMS, ATOMG, RED: one lane after the other."""
-        at = next(place for place, each in enumerate(given) if isinstance(each, Address))
-        result = next((each for each in given[:at] if isinstance(each, Register)), None)
+        at = next(place for place, operand in enumerate(given) if isinstance(operand, Address))
+        result = next((operand for operand in given[:at] if isinstance(operand, Register)), None)
         wide = bool(how & {"64", "F64"})
         storage, addresses = self._find(lanes, name, how - {"64"}, given[at], 8 if wide else 4)
         active = lanes.active
@@ -214,9 +216,9 @@ class Memories:
         self._tally.count("atomic", storage.name, addresses, active, 8 if wide else 4, line)
         kind = _kind(how, wide)
         operands = [
-            np.broadcast_to(_value(lanes, each, wide), (lanes.count,)).view(kind)[active]
-            for each in given[at + 1 :]
-            if isinstance(each, Register)
+            np.broadcast_to(_value(lanes, operand, wide), (lanes.count,)).view(kind)[active]
+            for operand in given[at + 1 :]
+            if isinstance(operand, Register)
         ]
         cells = storage.content.view(kind)
         targets = places[active] // kind.itemsize
@@ -272,7 +274,7 @@ def _update(
     old = np.empty(len(targets), cells.dtype)
     for lane, target in enumerate(targets):
         old[lane] = found = cells[target]
-        cells[target] = _after(name, how, found, [each[lane] for each in operands])
+        cells[target] = _after(name, how, found, [operand[lane] for operand in operands])
     return old
 
 

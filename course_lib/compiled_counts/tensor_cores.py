@@ -24,7 +24,7 @@ _STEPS = {"16816": 16, "1688": 8, "1684": 4}
 
 def multiply(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:
     """D = A B + C for 16 x 8 results in float32, of float16, bfloat16 or TF32."""
-    result, a, b, c = [each for each in given if not isinstance(each, Predicate)][:4]
+    result, a, b, c = [operand for operand in given if not isinstance(operand, Predicate)][:4]
     steps = next((_STEPS[each] for each in how if each in _STEPS), 0)
     if not steps or "F32" not in how or not isinstance(a, Register) or not isinstance(b, Register):
         raise NotFollowed(f"HMMA.{'.'.join(sorted(how))}")
@@ -58,10 +58,10 @@ def _reader(
             return ((word & np.uint32(0xFFFFE000)).view(np.float32).reshape(-1, WARP),)
         halves = (word & np.uint32(0xFFFF), word >> np.uint32(16))
         if "BF16" in how:
-            bits = ((each << np.uint32(16)).view(np.float32) for each in halves)
+            bits = ((half << np.uint32(16)).view(np.float32) for half in halves)
         else:
-            bits = (each.astype(np.uint16).view(np.float16).astype(np.float32) for each in halves)
-        return tuple(each.reshape(-1, WARP) for each in bits)
+            bits = (half.astype(np.uint16).view(np.float16).astype(np.float32) for half in halves)
+        return tuple(bit.reshape(-1, WARP) for bit in bits)
 
     return read
 

@@ -62,7 +62,7 @@ def prepare(instruction: Instruction) -> Prepared:
     if name not in OPERATIONS and name.startswith("U") and name[1:] in OPERATIONS:
         name = name[1:]
     if name == "F2F" and len(modifiers) >= 2:
-        types = [each for each in modifiers if each in ("F64", "F32", "F16")]
+        types = [modifier for modifier in modifiers if modifier in ("F64", "F32", "F16")]
         modifiers.append(f"to{types[0][1:]}" if types else "")
     guard = None
     if instruction.guard:
@@ -118,7 +118,7 @@ class CodeWalker:
         self.place, self.memories, self.tally = place, memories, tally
         self.walked = 0
         self.alive = place.exists.copy()
-        self._at = {each.address: at for at, each in enumerate(code.instructions)}
+        self._at = {instruction.address: at for at, instruction in enumerate(code.instructions)}
         self._standing: dict[int, np.ndarray] = {0: self.alive.copy()}
         # Of each barrier register: where its lanes meet, 0 for a lane that takes no part.
         self._meeting: dict[str, np.ndarray] = {}
@@ -201,7 +201,7 @@ class CodeWalker:
     # -- branches -----------------------------------------------------------------------------
 
     def _goal(self, prepared: Prepared) -> int:
-        label = next((each for each in prepared.operands if isinstance(each, Label)), None)
+        label = next((operand for operand in prepared.operands if isinstance(operand, Label)), None)
         if label is None or label.name not in self.code.labels:
             raise NotFollowed("a jump to where nobody can say")
         return self.code.labels[label.name]
@@ -210,9 +210,9 @@ class CodeWalker:
         taken = acting
         if "DIV" in prepared.how:
             return  # taken where lanes of a warp are elsewhere; the way on does the same
-        for each in prepared.operands:
-            if isinstance(each, Predicate):
-                taken = taken & self.lanes.predicate(each)
+        for operand in prepared.operands:
+            if isinstance(operand, Predicate):
+                taken = taken & self.lanes.predicate(operand)
         if taken.any():
             self._stand(self._goal(prepared), taken)
             self._left = self._left & ~taken
@@ -227,9 +227,9 @@ class CodeWalker:
         self._left = self._left & ~acting
 
     def _exit(self, prepared: Prepared, at: int, acting: np.ndarray) -> None:
-        for each in prepared.operands:
-            if isinstance(each, Predicate):
-                acting = acting & self.lanes.predicate(each)
+        for operand in prepared.operands:
+            if isinstance(operand, Predicate):
+                acting = acting & self.lanes.predicate(operand)
         self.alive &= ~acting
         self._left = self._left & ~acting
 
@@ -266,10 +266,10 @@ class CodeWalker:
 
     def _leave(self, prepared: Prepared, at: int, acting: np.ndarray) -> None:
         """BREAK: these lanes will not come to the meeting."""
-        name = next(_name(each) for each in prepared.operands if isinstance(each, Special))
-        for each in prepared.operands:
-            if isinstance(each, Predicate):
-                acting = acting & self.lanes.predicate(each)
+        name = next(_name(operand) for operand in prepared.operands if isinstance(operand, Special))
+        for operand in prepared.operands:
+            if isinstance(operand, Predicate):
+                acting = acting & self.lanes.predicate(operand)
         if name in self._meeting:
             self._meeting[name][acting] = 0
 
@@ -356,9 +356,9 @@ def prepare_all(code: Disassembly) -> list[Prepared | None]:
     """Every instruction read once; None for one that cannot be, which matters if it is reached."""
     known = set(OPERATIONS) | _HANDLED
     found: list[Prepared | None] = []
-    for each in code.instructions:
+    for instruction in code.instructions:
         try:
-            prepared = prepare(each)
+            prepared = prepare(instruction)
         except NotFollowed:
             prepared = None
         found.append(prepared if prepared and prepared.name in known else None)

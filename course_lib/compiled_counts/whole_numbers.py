@@ -56,8 +56,8 @@ def results_first(operands: Sequence[Operand]) -> tuple[list[Operand], list[Oper
 def _carries(lanes: LaneRegisters, operands: Sequence[Operand]) -> np.ndarray:
     """How many of the predicates hold: what is carried in."""
     total = np.zeros(1, np.int64)
-    for each in operands:
-        total = total + lanes.predicate(each).astype(np.int64)
+    for operand in operands:
+        total = total + lanes.predicate(operand).astype(np.int64)
     return total
 
 
@@ -101,8 +101,8 @@ def pairs_compared(
     lanes: LaneRegisters, how: Modifiers, operands: Sequence[Operand]
 ) -> list[np.ndarray]:
     """Pairs as signed or, with U64, unsigned integers of 64 bits."""
-    words = [pair(lanes, each) for each in operands]
-    return words if "U64" in how else [each.view(np.int64) for each in words]
+    words = [pair(lanes, operand) for operand in operands]
+    return words if "U64" in how else [word.view(np.int64) for word in words]
 
 
 def multiply_add(lanes: LaneRegisters, how: Modifiers, given: Sequence[Operand]) -> None:

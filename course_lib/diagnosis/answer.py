@@ -142,13 +142,13 @@ def told_of_barriers(findings: list[Finding], source: Source) -> list[Finding]:
     if not lines:
         return findings
     name = ast.unparse(source.at_line(lines[0]) or source.kernel)
-    races = [each for each in findings if each.code.startswith("race-")]
+    races = [finding for finding in findings if finding.code.startswith("race-")]
     if not races:
         return [*findings, tell("needless barrier not called", lines[0], name=name)]
     seen = replace(races[0], other_line=None)
     message = Capital(seen.message)
     cause = tell.again("barrier not called", seen, lines[0], name=name, seen=message)
-    return [cause, *(each for each in findings if each not in races)]
+    return [cause, *(finding for finding in findings if finding not in races)]
 
 
 # --- An answer as it is examined: its kernel, and whether there is one yet ------------------------

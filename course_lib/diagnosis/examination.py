@@ -84,9 +84,9 @@ def limit_of(launcher: Launcher, trials: list[Trial]) -> tuple[Finding | None, l
     if site is None or wrong[0].right:
         return None, warnings
     beyond = [
-        each
-        for each in faults_of(launcher, wrong[0])
-        if each.code in OUTSIDE and each.line == site.line
+        finding
+        for finding in faults_of(launcher, wrong[0])
+        if finding.code in OUTSIDE and finding.line == site.line
     ]
     if site.kind == "axis" and beyond:
         return room_finding(site, launcher.source, beyond[0]), warnings
@@ -98,7 +98,7 @@ def _far_away(
     launcher: Launcher, trials: list[Trial], is_right: Callable[[Case], bool]
 ) -> Site | None:
     """The limit that explains a launch far beyond the usual sizes, if one goes wrong."""
-    long = [(each.case, each.profile.steps) for each in trials if each.case.along is not None]
+    long = [(trial.case, trial.profile.steps) for trial in trials if trial.case.along is not None]
     for case in far_cases(launcher.problem, long, launcher.source, launcher.seed):
         if not is_right(case):
             return launcher.limits.met_first_in(case)
@@ -134,9 +134,12 @@ def size_written_out(launcher: Launcher, trials: list[Trial]) -> Finding | None:
 def _fault_of(launcher: Launcher, trial: Trial) -> Finding | None:
     """What threads do wrong in a launch whose numbers are right: where the sizes leave some of them
     without work, they may still leave an array, or a barrier to the others."""
-    for each in faults_of(launcher, trial):
-        if each.severity == "error" and each.code not in ("uninitialised-read", *traced.SYMPTOMS):
-            return each
+    for finding in faults_of(launcher, trial):
+        if finding.severity == "error" and finding.code not in (
+            "uninitialised-read",
+            *traced.SYMPTOMS,
+        ):
+            return finding
     return None
 
 
@@ -288,7 +291,7 @@ class Examination:
 
     def seen_so_far(self, found: Sequence[Finding], trials: Sequence[Trial]) -> Report:
         """The first error as it shows; its cause is still to be found, and with it the points."""
-        errors = [each for each in by_importance(found) if each.severity == "error"]
+        errors = [finding for finding in by_importance(found) if finding.severity == "error"]
         report = replace(make_report(self.exercise, errors[:1]), max_points=0)
         return self.with_launches(report, trials)
 
@@ -325,7 +328,7 @@ class Examination:
         faults = self.faults(trials)
         overwritten = written_inputs(launcher, trials)
         if overwritten:
-            faults = [each for each in faults if not traced.follows_overwriting(each, names)]
+            faults = [fault for fault in faults if not traced.follows_overwriting(fault, names)]
         orderly = traced.is_orderly(exact_of(trials), names[-1])
         shared = source.shared_names()
         faults = traced.without_strays(faults, shared)
@@ -350,25 +353,27 @@ class Examination:
         first = faults_of(self.launcher, trials[0])
         # What is seen where the numbers are wrong makes the better example.
         telling = sorted(trials[1:], key=lambda trial: trial.right)
-        later = [each for trial in telling for each in faults_of(self.launcher, trial)]
+        later = [finding for trial in telling for finding in faults_of(self.launcher, trial)]
         # The smallest launch shows best which barrier is missed first; of other faults, the
         # larger ones make better examples.
-        apart = [each for each in first if each.code == APART]
+        apart = [finding for finding in first if finding.code == APART]
         own = self.source.own_arrays()
         return outside.one_for_each_array([*apart, *later, *first], own)
 
     def costs(self, exact: Trial, trials: Sequence[Trial]) -> list[Finding]:
         """What an answer with right numbers lacks of what its exercise asks for beside them."""
         costs = requirements.judge(self.exercise, self.launcher.measured(exact))
-        costs = [self.launcher.seen_in(exact, each, is_told=False) for each in costs]
+        costs = [self.launcher.seen_in(exact, cost, is_told=False) for cost in costs]
         if not _has_errors(costs):  # then where tiles are partial
             for trial in trials:
                 if trial.case.counted and trial.right and not _has_errors(costs):
                     found = requirements.judge_uneven(self.exercise, self.launcher.measured(trial))
                     far = trial.case.allowed > 0
-                    costs += [self.launcher.seen_in(trial, each, is_told=far) for each in found]
+                    costs += [
+                        self.launcher.seen_in(trial, finding, is_told=far) for finding in found
+                    ]
         # In a task, what is not asked for is not yet anybody's worry.
-        return [each for each in costs if each.severity == "error" or self.exercise.is_graded]
+        return [cost for cost in costs if cost.severity == "error" or self.exercise.is_graded]
 
     def tried(self, trial: Trial) -> Tried:
         """A launch as it is told to the student."""
@@ -398,7 +403,7 @@ def _works(exact: Trial) -> bool:
 
 
 def _has_errors(found: Sequence[Finding]) -> bool:
-    return any(each.severity == "error" for each in found)
+    return any(finding.severity == "error" for finding in found)
 
 
 def examine_kernel(
@@ -430,7 +435,7 @@ def examine_kernel(
             continue
         if examination.verdict.passed:
             return examination.verdict
-        if {each.code for each in examination.verdict.errors} & FINAL:
+        if {error.code for error in examination.verdict.errors} & FINAL:
             break
     assert first is not None
     first.early = early

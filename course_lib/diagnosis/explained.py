@@ -132,7 +132,7 @@ class CauseSearch:
         Raises:
             BudgetExceeded, KernelRejected: if it ends otherwise with other numbers.
         """
-        ending = [each for each in self.trials if each.case.is_counted and not runs_out(each)]
+        ending = [trial for trial in self.trials if trial.case.is_counted and not runs_out(trial)]
         return experiment(self.launcher, ending)
 
     @cached_property

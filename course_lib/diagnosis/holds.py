@@ -48,23 +48,23 @@ def what_holds(
         right_where_even: they are right where the blocks divide all sizes, equal or not.
         usual: how many launches every answer has; further ones are not counted.
     """
-    errors = {each.code for each in found if each.severity == "error"}
-    faults = [each for launch in launches for each in launch.profile.findings]
-    seen = errors | {each.code for each in faults}
+    errors = {finding.code for finding in found if finding.severity == "error"}
+    faults = [finding for launch in launches for finding in launch.profile.findings]
+    seen = errors | {fault.code for fault in faults}
     # An index that is negative on purpose leaves no array, and is warned of.
-    seen_errors = errors | {each.code for each in faults if each.severity == "error"}
+    seen_errors = errors | {fault.code for fault in faults if fault.severity == "error"}
     if "timeout" in seen:
         return []
     held = _right_where(launches, problem, numbers_right, right_where_even, usual)
     if not seen_errors & {*OUTSIDE, "wrong-bounds-check", "wrong-index"}:
         held.append("no thread leaves an array")
-    several = any(prod((*each.profile.grid, *each.profile.block)) > 1 for each in launches)
+    several = any(prod((*trial.profile.grid, *trial.profile.block)) > 1 for trial in launches)
     if several and not any(
         code.startswith("race") or code == "barrier-divergence" for code in seen
     ):
         held.append("no races")
     for tool, (codes, praise) in TOOLS.items() if numbers_right else ():
-        if tool in exercise.points and not any(each.startswith(codes) for each in errors):
+        if tool in exercise.points and not any(error.startswith(codes) for error in errors):
             held.append(praise)
     if "float64-arithmetic" not in {*seen, *exercise.forgiven}:
         held.append("float32 throughout")

@@ -324,7 +324,7 @@ class Launcher:
     def threads_of(self, trial: Trial) -> Threads:
         """The launch of a trial, for whoever asks what an expression is in one of its threads."""
         arrays = (*trial.outcome.inputs, trial.outcome.got)
-        shapes = {name: np.shape(each) for name, each in zip(self.names, arrays, strict=True)}
+        shapes = {name: np.shape(array) for name, array in zip(self.names, arrays, strict=True)}
         return Threads((), (), trial.profile.block, trial.profile.grid, shapes)
 
     def seen_in(self, trial: Trial, each: Finding, is_told: bool) -> Finding:
@@ -342,7 +342,7 @@ class Launcher:
         shapes = self.exercise.shapes
         if len(shapes) != len(self.names):
             return {}
-        return {name: axes(each) for name, each in zip(self.names, shapes, strict=True)}
+        return {name: axes(shape) for name, shape in zip(self.names, shapes, strict=True)}
 
     def reach(self, number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
         """A shape rounded up to whole tiles: how far threads and tiles reach."""

@@ -125,14 +125,14 @@ def equal_in_both(first: Outcome, second: Outcome) -> bool:
 
 def ended(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
     """The finding for threads that an exception has ended, of which nobody hears on a GPU."""
-    raising = [each for each in launcher.source.walk() if isinstance(each, ast.Raise | ast.Assert)]
+    raising = [node for node in launcher.source.walk() if isinstance(node, ast.Raise | ast.Assert)]
     silent = [trial for trial in wrong if trial.outcome.untouched.any()]
     if not raising or not silent:
         return None
     debugging = launcher.with_kernel(replace(launcher.answer.kernel, is_debugged=True))
     found = debugging.run(silent[0].case).profile.findings
     seen = [each for each in found if each.code == "raised-exception"]
-    lines = {each.lineno for each in raising}
+    lines = {node.lineno for node in raising}
     return next((each for each in seen if each.line in lines), None)
 
 
@@ -269,7 +269,7 @@ def _of_the_numbers(launcher: Launcher, exact: Trial, wrong: Sequence[Trial]) ->
 
 def _has_gaps(trial: Trial) -> bool:
     """Are numbers missing because an access left an array? What explains them explains that."""
-    outside = any(each.code in OUTSIDE for each in trial.errors)
+    outside = any(error.code in OUTSIDE for error in trial.errors)
     return outside and bool(np.isnan(trial.outcome.got[~trial.outcome.untouched]).any())
 
 

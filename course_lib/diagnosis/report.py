@@ -101,27 +101,27 @@ def lost_properties(
         also: further properties that a course gives points to; a warning costs these.
     """
     judged = (*exercise.points, *also)
-    errors = [each for each in findings if each.severity == "error"]
+    errors = [finding for finding in findings if finding.severity == "error"]
     edges = {"uninitialised-read"} if right_where_even else set()  # only where tiles are partial
-    fatal = (each for each in errors if costs_everything(exercise, each.code))
+    fatal = (finding for finding in errors if costs_everything(exercise, finding.code))
     stopped = next((each for each in fatal if each.code not in edges), None)
     if stopped:
         return dict.fromkeys(judged, f"nothing to judge before this is mended: {_named(stopped)}")
     if not (numbers_right or right_where_even):
         return dict.fromkeys(judged, _NOWHERE[exercise.kind])
     lost: dict[str, str] = {}
-    for each in errors:
-        lost.setdefault(property_of(exercise, each.code), _named(each))
-        if PROPERTY_OF.get(each.code) == "race-free" or each.code in edges:
-            lost.setdefault("right", _named(each))
+    for finding in errors:
+        lost.setdefault(property_of(exercise, finding.code), _named(finding))
+        if PROPERTY_OF.get(finding.code) == "race-free" or finding.code in edges:
+            lost.setdefault("right", _named(finding))
     if not numbers_right:
         lost.setdefault("right", _SOME)
         lost.setdefault("bounds", _SOME)
     if not exercise.kind.is_launched and "right" in lost:
         return dict.fromkeys(judged, f"nothing is earned by a wrong result: {lost['right']}")
-    for each in findings:
-        if PROPERTY_OF.get(each.code) in also:
-            lost.setdefault(PROPERTY_OF[each.code], _named(each))
+    for finding in findings:
+        if PROPERTY_OF.get(finding.code) in also:
+            lost.setdefault(PROPERTY_OF[finding.code], _named(finding))
     if "coalesced" in lost:
         lost.setdefault("conflict-free", "a conflict to avoid comes with the detour through a tile")
     if "shared-memory" in lost or (not shares and lost.keys() & COME_OF_SHARING):
@@ -224,11 +224,11 @@ class Report:
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        return tuple(each for each in self.findings if each.severity == "error")
+        return tuple(finding for finding in self.findings if finding.severity == "error")
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        return tuple(each for each in self.findings if each.severity == "warning")
+        return tuple(finding for finding in self.findings if finding.severity == "warning")
 
     @property
     def passed(self) -> bool:
@@ -324,7 +324,7 @@ def make_report(
         points=sum(earned.values()),
         max_points=exercise.max_points,
         earned=earned,
-        needs_review=any(each.code == "unsupported" for each in found),
+        needs_review=any(finding.code == "unsupported" for finding in found),
         numbers_right=numbers_right,
         right_where_even=numbers_right or right_where_even,
         shares=shares,

@@ -40,22 +40,22 @@ class Trial:
 
     @property
     def errors(self) -> list[Finding]:
-        return [each for each in self.profile.findings if each.severity == "error"]
+        return [finding for finding in self.profile.findings if finding.severity == "error"]
 
 
 def are_empty_cells(trials: Sequence[Trial]) -> bool:
     """Is all disorder that a long launch reads cells that stayed empty, as beyond a limit?"""
     return all(
-        each.code == "uninitialised-read" and trial.case.along is not None
+        error.code == "uninitialised-read" and trial.case.along is not None
         for trial in trials
-        for each in trial.errors
-        if each.code in DISORDER
+        for error in trial.errors
+        if error.code in DISORDER
     )
 
 
 def right_but_for_races(trial: Trial) -> bool:
     """Right, or wrong in a launch whose order of warps shows what a reported race does."""
-    races = any(each.code.startswith(RACES) for each in trial.errors)
+    races = any(error.code.startswith(RACES) for error in trial.errors)
     return trial.right or (races and trial.case.schedule != "lockstep")
 
 
@@ -77,12 +77,12 @@ def is_hopeless(trial: Trial) -> bool:
 
 def runs_out(trial: Trial) -> bool:
     """Did the launch need more steps than it had?"""
-    return any(each.code == "timeout" for each in trial.errors)
+    return any(error.code == "timeout" for error in trial.errors)
 
 
 def all_meet(trial: Trial) -> bool:
     """Do all threads write the one element that there is?"""
-    codes = {each.code for each in trial.errors}
+    codes = {error.code for error in trial.errors}
     return _alone(trial) and "race-write-after-write" in codes and trial.outcome.got.size == 1
 
 
@@ -92,13 +92,13 @@ def _alone(trial: Trial) -> bool:
 
 
 def leaves_arrays(trial: Trial) -> bool:
-    return any(each.code in OUTSIDE for each in trial.errors)
+    return any(error.code in OUTSIDE for error in trial.errors)
 
 
 def _leaves_tiles(trial: Trial) -> bool:
     """Does a thread leave an array that the kernel itself has made?"""
     made = {array.name for array in trial.profile.shared_arrays}
-    return any(each.code in OUTSIDE and array_of(each.cell) in made for each in trial.errors)
+    return any(error.code in OUTSIDE and array_of(error.cell) in made for error in trial.errors)
 
 
 def exact_of(trials: Sequence[Trial]) -> Trial | None:
@@ -118,4 +118,4 @@ def all_have_work(trial: Trial) -> bool:
     """Are there several threads, and no more than elements in the output and in each input?"""
     threads = math.prod((*trial.profile.grid, *trial.profile.block))
     arrays = (trial.outcome.got, *filter(np.ndim, trial.outcome.inputs))
-    return threads > 1 and all(threads <= np.size(each) for each in arrays)
+    return threads > 1 and all(threads <= np.size(array) for array in arrays)

@@ -172,7 +172,9 @@ def as_declared(kernel: Kernel, arguments: Sequence[Any]) -> Sequence[Any]:
     except KernelRejected as refused:
         declared = next(iter(getattr(kernel.tree, "decorator_list", ())), kernel.jit_call)
         line = getattr(declared, "lineno", kernel.tree.lineno)
-        raise KernelRejected([replace(each, line=line) for each in refused.findings]) from None
+        raise KernelRejected(
+            [replace(finding, line=line) for finding in refused.findings]
+        ) from None
 
 
 def _of_several(

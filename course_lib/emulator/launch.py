@@ -146,7 +146,7 @@ def result_type(kernel: Kernel, elements: Sequence[np.dtype]) -> np.dtype:
     """
     arrays = [T.ArrayType(each, 1) for each in (*elements, np.dtype(complex))]
     typing = Emulation(kernel, EmulationOptions()).typing_for(arrays)
-    (result,) = (each.return_type for each in typing.calls.values() if isinstance(each, Typing))
+    (result,) = (call.return_type for call in typing.calls.values() if isinstance(call, Typing))
     assert isinstance(result, np.dtype)
     return result
 

@@ -56,8 +56,8 @@ def weigh(run: Repeatable, before: Memories) -> None:
         run: a launch that has ended.
         before: its memory before it began.
     """
-    suspects = {key: each for key, each in run.findings.items() if _is_suspect(run, each)}
-    places = {_place(each) for each in suspects.values()}
+    suspects = {key: finding for key, finding in run.findings.items() if _is_suspect(run, finding)}
+    places = {_place(suspect) for suspect in suspects.values()}
     if not places:
         return
     after = memories(run)
@@ -65,16 +65,18 @@ def weigh(run: Repeatable, before: Memories) -> None:
         harmless = _harmless(run, places, before, after)
     finally:
         _restore(run, after)
-    for key, each in suspects.items():
-        if _place(each) in harmless:
-            message = say("{seen} No result depends on that value.", seen=each.message)
-            run.findings[key] = replace(each, severity="warning", message=message)
+    for key, suspect in suspects.items():
+        if _place(suspect) in harmless:
+            message = say("{seen} No result depends on that value.", seen=suspect.message)
+            run.findings[key] = replace(suspect, severity="warning", message=message)
 
 
 def _is_suspect(run: Repeatable, found: Finding) -> bool:
     """Whether it is a read of shared or local memory, or of a variable, that nothing explains."""
     name = found.cell.split("[")[0]
-    raced = {each.cell.split("[")[0] for each in run.findings.values() if "race-" in each.code}
+    raced = {
+        finding.cell.split("[")[0] for finding in run.findings.values() if "race-" in finding.code
+    }
     return found.code == "uninitialised-read" and name not in {*raced, *run.memory.arguments}
 
 
@@ -93,7 +95,7 @@ def _harmless(run: Repeatable, places: set[Cell], before: Memories, after: Memor
     except (BudgetExceeded, KernelRejected):
         return set()
     cleared = memories(run)
-    return {each for each in places if not _reaches(run, {each}, before, cleared, places - {each})}
+    return {cell for cell in places if not _reaches(run, {cell}, before, cleared, places - {cell})}
 
 
 def _reaches(
@@ -120,15 +122,15 @@ def _reaches(
 def _faults(run: Repeatable) -> set[tuple[str, int | None]]:
     """What went wrong, but for races and for unwritten values."""
     return {
-        (each.code, each.line)
-        for each in run.findings.values()
-        if each.code != "uninitialised-read" and "race-" not in each.code
+        (finding.code, finding.line)
+        for finding in run.findings.values()
+        if finding.code != "uninitialised-read" and "race-" not in finding.code
     }
 
 
 def _written(run: Repeatable) -> list[Any]:
-    allocations = {id(each): each for each in run.memory.arguments.values()}
-    return [each for key, each in allocations.items() if key in run.may_be_written]
+    allocations = {id(argument): argument for argument in run.memory.arguments.values()}
+    return [allocation for key, allocation in allocations.items() if key in run.may_be_written]
 
 
 def _restore(run: Repeatable, saved: Memories) -> None:
@@ -143,6 +145,6 @@ def _restore(run: Repeatable, saved: Memories) -> None:
 def _same(allocations: Sequence[Any], saved: Memories) -> bool:
     """Whether memory holds the same bytes, so that one NaN is like another."""
     return all(
-        np.array_equal(each.storage.view(np.uint8), storage.view(np.uint8))
-        for each, (storage, _) in zip(allocations, saved, strict=True)
+        np.array_equal(allocation.storage.view(np.uint8), storage.view(np.uint8))
+        for allocation, (storage, _) in zip(allocations, saved, strict=True)
     )

@@ -349,7 +349,7 @@ class Run:
                 lines = float64_sources(typings, lines)
             findings += float64_findings(lines, made, self.array_types)
         return Profile(
-            **{each.name: getattr(totals, each.name) for each in fields(Counters)},
+            **{field.name: getattr(totals, field.name) for field in fields(Counters)},
             kernel_name=self.kernel.name,
             source=self.kernel.source,
             first_line=self.kernel.first_line,

@@ -78,7 +78,7 @@ def tiles_in_time(
     if not 1 <= len(profiles) <= _MOST:
         raise ValueError(f"One to {_MOST} kernels fit a picture, not {len(profiles)}.")
     axes_of_k = along or {"A": 1, "B": 0}
-    stories = [story_of(name, each, steps, axes_of_k) for name, each in profiles.items()]
+    stories = [story_of(name, profile, steps, axes_of_k) for name, profile in profiles.items()]
     heights = [_TITLE + _ROW * each.rows + _BELOW for each in stories]
     pen = Pen.card(
         _TOP + sum(heights) + 0.32,

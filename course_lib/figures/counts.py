@@ -69,7 +69,7 @@ def line_counters(
         pen.write(0.48, y, str(number), ha="right", colour=style.GREY, mono=True)
         pen.write(0.58, y, shortened(text, room), mono=True)
     for place, name in enumerate(counters):
-        alike = [values[each] for each in counters if _unit(each) == _unit(name)]
+        alike = [values[counter] for counter in counters if _unit(counter) == _unit(name)]
         most = max([1, *(value for each in alike for value in each.values())])
         x, colour = first + place * column, _COLUMN_COLOURS[place]
         _draw_column(pen, x, column, name, values[name], source, colour, most)

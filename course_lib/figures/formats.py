@@ -105,7 +105,7 @@ def _apart(axes: Axes, heights: Sequence[float]) -> list[float]:
     """How far above its dot each label stands, in points, so that none covers another."""
     figure = axes.get_figure()
     assert figure is not None
-    own = [axes.transData.transform((1, each))[1] * 72 / figure.dpi for each in heights]
+    own = [axes.transData.transform((1, height))[1] * 72 / figure.dpi for height in heights]
     from_top = sorted(range(len(own)), key=lambda place: -own[place])
     found = dict.fromkeys(from_top, 0.0)
     for above, below in pairwise(from_top):

@@ -96,7 +96,9 @@ def memory_places(gpu: str | Device = "T4") -> Picture:
 
 
 def _has_star(stations: Sequence[_Station]) -> bool:
-    return any(line.endswith("*") for each in stations for line in each.amount + each.speed)
+    return any(
+        line.endswith("*") for station in stations for line in station.amount + station.speed
+    )
 
 
 def _draw_station(pen: Pen, x: float, y: float, height: float, station: _Station) -> None:
@@ -144,9 +146,9 @@ def _draw_brackets(pen: Pen, y: float) -> None:
 
 def _words(gpu: Device, stations: Sequence[_Station], ratio: float) -> str:
     told = "; ".join(
-        f"{each.name} ({each.hardware.replace(chr(10), ' ')}): "
-        + ", ".join(each.amount + each.speed).replace(", (", " (")
-        for each in stations
+        f"{station.name} ({station.hardware.replace(chr(10), ' ')}): "
+        + ", ".join(station.amount + station.speed).replace(", (", " (")
+        for station in stations
     )
     return (
         f"Where numbers live on the {gpu.product}. {told}. The whole GPU shares DRAM and L2, the "

@@ -105,7 +105,7 @@ def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "")
         top += height
     pen.footnote("Drawn from a run: what warp 0 of block (0, 0) stores.")
     told = "; ".join(
-        f"{each.name}: {', '.join(each.told)}, {_first_lanes(each)}" for each in pieces
+        f"{piece.name}: {', '.join(piece.told)}, {_first_lanes(piece)}" for piece in pieces
     )
     return pen.picture(f"The piece of {output} that one warp owns. {told}.")
 
@@ -131,16 +131,16 @@ def piece_of(name: str, profile: Any, output: str) -> Piece:
 def _rows_of(pieces: Sequence[Piece]) -> tuple[float, list[list[Piece]]]:
     """The maps in rows that fit the card, and the side of a cell in inches."""
     room = style.WIDTH - 2 * _LEFT_OF_PIECES
-    widest = max(each.map.shape[1] for each in pieces)
+    widest = max(piece.map.shape[1] for piece in pieces)
     cell = min(_LARGEST_CELL, room / widest)
     rows: list[list[Piece]] = [[]]
     left = 0.0
-    for each in pieces:
-        width = max(each.map.shape[1] * cell, _least_width(each))
+    for piece in pieces:
+        width = max(piece.map.shape[1] * cell, _least_width(piece))
         if rows[-1] and left + width > room:
             rows.append([])
             left = 0.0
-        rows[-1].append(each)
+        rows[-1].append(piece)
         left += width + _GAP
     return cell, rows
 

@@ -163,8 +163,8 @@ def drawn_calls(task: Task) -> Picture:
     """Some calls of a plain function, and what they should return."""
     answer = load_program(task.answer).kernel(task.id)
     calls = [
-        (f"{task.id}({', '.join(map(repr, each))})", _short(call_plain(answer, each)))
-        for each in task.shown_arguments
+        (f"{task.id}({', '.join(map(repr, argument))})", _short(call_plain(answer, argument)))
+        for argument in task.shown_arguments
     ]
     longest = max(len(call) for call, _ in calls)
     title = f"Wanted: {task.signature}"

@@ -48,7 +48,7 @@ def log_scales(
     axes.set_ylim(*heights)
     first, last = math.ceil(math.log10(heights[0])), math.floor(math.log10(heights[1]))
     decades = [10.0**power for power in range(first, last + 1)]
-    axes.set_yticks(decades, [f"{each / unit:,.10g}" for each in decades])
+    axes.set_yticks(decades, [f"{decade / unit:,.10g}" for decade in decades])
     rule(axes)
 
 
@@ -80,7 +80,7 @@ def threads_in_flight(measured: InFlight) -> Picture:
         measured: what was seen on one GPU, with its label.
     """
     threads = sorted(measured.gb_per_s)
-    speeds = [measured.gb_per_s[each] for each in threads]
+    speeds = [measured.gb_per_s[thread] for thread in threads]
     figure = style.card(
         4.1,
         "The same kernel with more and more threads",

@@ -171,7 +171,7 @@ def traced(profile: Any) -> Sequence[Any]:
 def touches_memory(profile: Any) -> bool:
     kinds = ("global_load", "global_store", "shared_load", "shared_store")
     counters = ("atomics", *(f"{kind}_requests" for kind in kinds))
-    return any(getattr(profile, each, 1) for each in counters)
+    return any(getattr(profile, counter, 1) for counter in counters)
 
 
 def source_line(profile: Any, line: int) -> str:
@@ -220,13 +220,13 @@ class Phase:
     @property
     def passes(self) -> int:
         """Wavefronts: the most different words that any bank is asked for."""
-        return 1 + max(each.turn for each in self.served)
+        return 1 + max(served.turn for served in self.served)
 
     def words(self) -> dict[int, list[int]]:
         """By bank the different words that it is asked for."""
         found: dict[int, list[int]] = {}
-        for each in self.served:
-            for word in range(each.word, each.word + each.banks):
+        for served in self.served:
+            for word in range(served.word, served.word + served.banks):
                 found.setdefault(word % SHARED_MEMORY_BANKS, []).append(word)
         return found
 

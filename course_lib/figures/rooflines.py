@@ -86,7 +86,7 @@ def _name_dram_roof(
     ridge, bandwidth = roofs.ridge, roofs.dram_gb_per_s
     to_pixels = axes.transData.transform
     start, end = to_pixels([(low, low * bandwidth), (ridge, ridge * bandwidth)])
-    dots = [to_pixels((each.intensity, _height(each, roofs))) for each in points]
+    dots = [to_pixels((point.intensity, _height(point, roofs))) for point in points]
 
     def room(share: float) -> float:
         here = start + share * (end - start)
@@ -160,7 +160,7 @@ class _Labels:
         self._axes, self._to_pixels, self._window = axes, axes.transData, axes.bbox
         along = np.geomspace(*axes.get_xlim(), 120)
         line = [(x, roof(x, roofs)) for x in along]
-        dots = [_dot(each, roofs) for each in points]
+        dots = [_dot(point, roofs) for point in points]
         between = [
             (x, each.gflops)
             for alike in _same_kernels(points)
@@ -302,9 +302,9 @@ def measured_roofline(
     Raises:
         ValueError: if nothing was measured at this size.
     """
-    shown = [each for each in _entries(measured, size) if rungs is None or each.name in rungs]
+    shown = [entry for entry in _entries(measured, size) if rungs is None or entry.name in rungs]
     # The fastest first: where dots are close, the first finds room for its label on the right.
-    shown.sort(key=lambda each: -_gflops(each, size))
+    shown.sort(key=lambda entry: -_gflops(entry, size))
     if not shown:
         raise ValueError(f"No float32 rung was measured at {size} on {measured.label}.")
     points = [
@@ -322,17 +322,17 @@ def measured_roofline(
 
 def _entries(measured: Measurements, size: int) -> list[Entry]:
     return [
-        each
-        for each in measured.entries
-        if each.kind == "rung" and each.precision == "float32" and each.tile and each.cell(size)
+        entry
+        for entry in measured.entries
+        if entry.kind == "rung" and entry.precision == "float32" and entry.tile and entry.cell(size)
     ]
 
 
 def _typical(entries: Sequence[Entry]) -> list[Entry]:
     """Of entries, the fastest first: the fastest of each shared tile, the slowest that has none."""
-    fastest = {_shared_tile(each): each for each in reversed(entries)}
-    alone = [each for each in entries if _shared_tile(each) == (1, 1)]
-    return [each for each in entries if each in alone[-1:] or each in fastest.values()]
+    fastest = {_shared_tile(entry): entry for entry in reversed(entries)}
+    alone = [entry for entry in entries if _shared_tile(entry) == (1, 1)]
+    return [entry for entry in entries if entry in alone[-1:] or entry in fastest.values()]
 
 
 def _shared_tile(entry: Entry) -> tuple[int, int]:

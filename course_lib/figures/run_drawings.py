@@ -362,14 +362,14 @@ class Rows:
         filled: dict[tuple[int, int], None] = {}
         taken: dict[tuple[int, int], None] = {}
         holds: dict[Thread, set[int]] = {}
-        for each in self.run.touches:
-            if each.array == name and each.space == "shared" and each.is_load:
-                holds.setdefault(each.thread, set()).add(each.index[0])
-            elif each.array == name and each.space == "shared":
-                filled[self.place_of[each.thread], each.index[0]] = None
-            elif each.array == self.run.output and not each.is_load:
-                for cell in sorted(holds.pop(each.thread, ())):
-                    taken[cell, each.index[0]] = None
+        for operation in self.run.touches:
+            if operation.array == name and operation.space == "shared" and operation.is_load:
+                holds.setdefault(operation.thread, set()).add(operation.index[0])
+            elif operation.array == name and operation.space == "shared":
+                filled[self.place_of[operation.thread], operation.index[0]] = None
+            elif operation.array == self.run.output and not operation.is_load:
+                for cell in sorted(holds.pop(operation.thread, ())):
+                    taken[cell, operation.index[0]] = None
         return list(filled), list(taken)
 
     def _draw_barrier(self, pen: Pen, y: float) -> None:

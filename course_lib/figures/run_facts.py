@@ -28,20 +28,24 @@ class OwnRun:
     def writers(self) -> dict[Index, Thread]:
         """The thread that wrote each element last."""
         return {
-            each.index: each.thread
-            for each in self.touches
-            if each.array == self.output and not each.is_load
+            operation.index: operation.thread
+            for operation in self.touches
+            if operation.array == self.output and not operation.is_load
         }
 
     @cached_property
     def busy(self) -> set[Thread]:
         """The threads that put something into an array in global memory."""
-        return {each.thread for each in self.touches if not each.is_load and each.space != "shared"}
+        return {
+            operation.thread
+            for operation in self.touches
+            if not operation.is_load and operation.space != "shared"
+        }
 
     @cached_property
     def helpers(self) -> set[Thread]:
         """The threads that put something into shared memory, for others, and nowhere else."""
-        return {each.thread for each in self.touches if not each.is_load} - self.busy
+        return {operation.thread for operation in self.touches if not operation.is_load} - self.busy
 
     @property
     def axes_of_output(self) -> int:
@@ -109,7 +113,7 @@ class OwnRun:
         )
         told.append(self._moved("stored", stored, profile.global_store_sectors))
         blocks = int(np.prod(self.grid))
-        cells = sum(int(np.prod(each.shape)) for each in profile.shared_arrays)
+        cells = sum(int(np.prod(use.shape)) for use in profile.shared_arrays)
         told.append(
             f"{counted(cells, 'shared cell')}{' per block' * (blocks > 1)}" if cells else ""
         )
@@ -143,9 +147,9 @@ class OwnRun:
         if self.picked is None or self.profile.shared_arrays or self.axes_of_output != 2:
             return {}
         readers: dict[tuple[str, Index], set[Thread]] = {}
-        for each in self.touches:
-            if each.is_load and each.space == "global":
-                readers.setdefault((each.array, each.index), set()).add(each.thread)
+        for operation in self.touches:
+            if operation.is_load and operation.space == "global":
+                readers.setdefault((operation.array, operation.index), set()).add(operation.thread)
         writer = self.writers[self.picked]
         mine = {loaded: threads for loaded, threads in readers.items() if writer in threads}
         are_few = len(mine) <= 2 and min(map(len, mine.values()), default=0) > 1
@@ -166,9 +170,9 @@ class OwnRun:
             return ""
         (load,) = taken
         fillers = {
-            each.thread
-            for each in self.touches
-            if (each.array, each.index, each.thread[:3], each.is_load)
+            operation.thread
+            for operation in self.touches
+            if (operation.array, operation.index, operation.thread[:3], operation.is_load)
             == (load.array, load.index, writer[:3], False)
         }
         if len(fillers) != 1:

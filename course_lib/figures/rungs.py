@@ -111,7 +111,7 @@ def _draw_rung(pen: Pen, y: float, step: _Step, steps_from_here: int) -> None:
 def _words(
     steps: Sequence[_Step], current: str | None, where: str, origin: str, opponent: str
 ) -> str:
-    told = ", ".join(f"{each.name} {style.whole(each.gflops)} ({each.share:.1%})" for each in steps)
+    told = ", ".join(f"{step.name} {style.whole(step.gflops)} ({step.share:.1%})" for step in steps)
     against = opponent.removeprefix("cuBLAS").strip()
     cublas = f"cuBLAS ({against})" if against else "cuBLAS"
     here = f" You are on the rung {current}." if current else ""
@@ -217,10 +217,10 @@ def lines_of(rung: ShownRung) -> list[str]:
     kernel = functions[rung.kernel.py_func.__name__]
     called = {node.id for node in ast.walk(kernel) if isinstance(node, ast.Name)}
     shown = ["", *(lines[node.lineno - 1] for node in body if _is_constant(node))]
-    for each in functions.values():
-        if each is kernel or each.name in called:
-            first = min([each.lineno, *(mark.lineno for mark in each.decorator_list)])
-            shown += ["", *lines[first - 1 : each.end_lineno]]
+    for function in functions.values():
+        if function is kernel or function.name in called:
+            first = min([function.lineno, *(mark.lineno for mark in function.decorator_list)])
+            shown += ["", *lines[first - 1 : function.end_lineno]]
     return shown[1:]
 
 

@@ -54,7 +54,7 @@ class SmallLaunch:
 
     @property
     def inputs(self) -> dict[str, np.ndarray]:
-        return {name: each for name, each in self.arrays.items() if name != self.task.output}
+        return {name: array for name, array in self.arrays.items() if name != self.task.output}
 
     @property
     def output(self) -> np.ndarray:
@@ -103,7 +103,7 @@ def launch_small(
     # The family of transposes covers what it reads; all others what they write.
     covered = task.parameters[0] if task.family == "transpose" else task.output
     launch = task.launch(shapes[covered])
-    arguments = [_as_held(task, name, each) for name, each in arrays.items()]
+    arguments = [_as_held(task, name, array) for name, array in arrays.items()]
     trace = changed is None  # of a probe, only the numbers are looked at
     profile = emulate(kernel, trace=trace)[launch.grid, launch.block](*arguments)
     names = dict(zip(kernel.parameters, task.parameters, strict=False))
@@ -256,7 +256,7 @@ def touches_of(ran: SmallLaunch) -> list[Touch]:
 
 def _touches(ran: SmallLaunch) -> Iterator[Touch]:
     shapes = {name: array.shape for name, array in ran.arrays.items()}
-    shapes |= {each.name: each.shape for each in ran.profile.shared_arrays}
+    shapes |= {use.name: use.shape for use in ran.profile.shared_arrays}
     for name, access in ran.accesses():
         indices, threads = access.all_indices(shapes.get(name, (1,)))
         for index, thread in zip(indices.tolist(), threads.tolist(), strict=True):
@@ -268,7 +268,7 @@ def _touches(ran: SmallLaunch) -> Iterator[Touch]:
 
 def written_elements(touches: list[Touch], output: str) -> list[Index]:
     """The elements of the output that were written, each once, in the order of their indices."""
-    return sorted({each.index for each in touches if each.array == output and not each.is_load})
+    return sorted({touch.index for touch in touches if touch.array == output and not touch.is_load})
 
 
 def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
@@ -285,14 +285,14 @@ def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
     seen: set[tuple[int, Thread]] = set()
     by_thread: dict[Thread, list[Touch]] = defaultdict(list)
     stores_at: dict[Cell, list[Touch]] = defaultdict(list)
-    for each in touches:
-        by_thread[each.thread].append(each)
-        if not each.is_load:
-            stores_at[each.cell].append(each)
+    for touch in touches:
+        by_thread[touch.thread].append(touch)
+        if not touch.is_load:
+            stores_at[touch.cell].append(touch)
     stores = [t for t in touches if (t.array, t.index) == (output, element) and not t.is_load]
     # Every atomic adds to the element; a store replaces what was there.
-    added = [each for each in stores if each.kind == "atomic"]
-    waiting = [(each, True) for each in added or stores[-1:]]
+    added = [t for t in stores if t.kind == "atomic"]
+    waiting = [(t, True) for t in added or stores[-1:]]
     while waiting:
         store, is_final = waiting.pop()
         if (store.step, store.thread) in seen:
@@ -303,11 +303,11 @@ def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
         loads = just_read
         if is_final:
             loads = _loads_before(by_thread[store.thread], store, output)
-        from_global = [each for each in just_read if each.space == "global"]
-        found |= {(each.array, each.index) for each in from_global if each.array != output}
+        from_global = [touch for touch in just_read if touch.space == "global"]
+        found |= {(touch.array, touch.index) for touch in from_global if touch.array != output}
         if is_final or not from_global:
-            shared = [each for each in loads if each.space == "shared"]
-            stored = [_last_before(stores_at[each.cell], each) for each in shared]
+            shared = [touch for touch in loads if touch.space == "shared"]
+            stored = [_last_before(stores_at[touch.cell], touch) for touch in shared]
             waiting += [(each, False) for each in stored if each is not None]
     return found
 
@@ -315,23 +315,25 @@ def origins(touches: list[Touch], output: str, element: Index) -> set[Element]:
 def _loads_before(of_thread: list[Touch], store: Touch, output: str = "") -> list[Touch]:
     """What the storing thread has loaded since its last store: into this array, if one is named."""
     loads: list[Touch] = []
-    for each in of_thread:
-        if each.step >= store.step:
+    for touch in of_thread:
+        if touch.step >= store.step:
             break
-        if each.is_load:
-            loads.append(each)
-        elif output in ("", each.array):
+        if touch.is_load:
+            loads.append(touch)
+        elif output in ("", touch.array):
             loads = []
     return loads
 
 
 def _wide_loads_before(of_thread: list[Touch], store: Touch) -> list[Touch]:
     """The last elements that the storing thread has loaded at once, if it has loaded any so."""
-    wide = [each for each in of_thread if each.is_load and each.is_wide and each.step < store.step]
-    return [each for each in wide if each.step == wide[-1].step]
+    wide = [
+        touch for touch in of_thread if touch.is_load and touch.is_wide and touch.step < store.step
+    ]
+    return [touch for touch in wide if touch.step == wide[-1].step]
 
 
 def _last_before(stores: list[Touch], load: Touch) -> Touch | None:
     """Of the stores into a cell, the one whose value a load takes from there."""
-    before = bisect_left(stores, load.step, key=lambda each: each.step)
+    before = bisect_left(stores, load.step, key=lambda touch: touch.step)
     return stores[before - 1] if before else None

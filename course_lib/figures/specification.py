@@ -112,14 +112,16 @@ def _rule(ran: SmallLaunch) -> _Rule:
         found = _by_the_reference(ran, element)
     else:
         found = origins(touches, ran.task.output, element)
-        if any(each.is_wide for each in touches):
+        if any(touch.is_wide for touch in touches):
             found = {each for each in found if _depends(ran, element, each)}
         found |= _kept(ran, touches, element, found)
     sources = {
         name: sorted(index for array, index in found if array == name) for name in ran.inputs
     }
     value = float(ran.output[element])
-    return _Rule(element, value, {name: each for name, each in sources.items() if each}, written)
+    return _Rule(
+        element, value, {name: source for name, source in sources.items() if source}, written
+    )
 
 
 def _by_the_reference(ran: SmallLaunch, element: Index) -> set[Element]:
@@ -144,9 +146,9 @@ def _kept(
     does: if it is changed, so is this element."""
     store = next(t for t in reversed(touches) if t.index == element and t.array == ran.task.output)
     earlier = {
-        (each.array, each.index)
-        for each in touches
-        if each.is_load and each.thread == store.thread and each.array in ran.inputs
+        (touch.array, touch.index)
+        for touch in touches
+        if touch.is_load and touch.thread == store.thread and touch.array in ran.inputs
     }
     return {each for each in earlier - found if _depends(ran, element, each)}
 
@@ -164,7 +166,8 @@ class _Plan:
         self.ran, self.rule, self.output = ran, rule, ran.task.output
         output = ran.letters[ran.task.output]
         self.is_column = len(output) == 1 and any(
-            len(each) == 2 and each[0] == output[0] != each[1] for each in ran.letters.values()
+            len(letter) == 2 and letter[0] == output[0] != letter[1]
+            for letter in ran.letters.values()
         )
         self.left: list[str] = []
         self.above: list[str] = []
@@ -177,8 +180,8 @@ class _Plan:
         # Does the output's row of indices stand below it, since something stands above?
         self._is_numbered_below = bool(self.above) and len(output) == 1
         room = _name_width(self.output) - 0.2 if self.left else 0.0
-        right = max(each.corner[0] + each.width for each in self.sheets.values())
-        low = max(each.corner[1] + each.height for each in self.sheets.values())
+        right = max(sheet.corner[0] + sheet.width for sheet in self.sheets.values())
+        low = max(sheet.corner[1] + sheet.height for sheet in self.sheets.values())
         self.width = right + room - _MARGIN
         self.height = low + (0.16 if self._is_numbered_below else 0.0) - _TOP
 
@@ -441,7 +444,7 @@ def _told(array: np.ndarray, name: str, indices: list[Index]) -> str:
             return f"{name} = {float(array):g}"
         return f"{element(name, only)} = {float(array[only]):g}"
     if array.ndim == 2:
-        rows, columns = ({each[axis] for each in indices} for axis in (0, 1))
+        rows, columns = ({index[axis] for index in indices} for axis in (0, 1))
         if len(rows) == 1 and len(columns) == array.shape[1]:
             return f"row {rows.pop()} of {name}"
         if len(columns) == 1 and len(rows) == array.shape[0]:
@@ -449,7 +452,7 @@ def _told(array: np.ndarray, name: str, indices: list[Index]) -> str:
     if len(indices) == array.size:
         return f"all of {name}"
     if len(indices) <= 4:
-        return ", ".join(element(name, each) for each in indices)
+        return ", ".join(element(name, index) for index in indices)
     if array.ndim == 1 and indices[-1][0] - indices[0][0] == len(indices) - 1:
         return f"{element(name, indices[0])} to {element(name, indices[-1])}"
     return f"{len(indices)} elements of {name}, {element(name, indices[0])} the first"

@@ -186,11 +186,11 @@ def _sum_text(moment: _Moment, mark: tuple[int, int], separator: str = "\n") -> 
 
 def _words(moments: Sequence[_Moment], mark: tuple[int, int], depth: int) -> str:
     told = " ".join(
-        f"Step {each.step}: load columns {each.first} to {each.last} of A and the same rows of B"
-        f"{' over the old tiles' if each.step else ''}."
-        if each.loads
-        else f"Compute, {_sum_text(each, mark, ' ')}."
-        for each in moments
+        f"Step {moment.step}: load columns {moment.first} to {moment.last} of A and the same rows "
+        f"of B{' over the old tiles' if moment.step else ''}."
+        if moment.loads
+        else f"Compute, {_sum_text(moment, mark, ' ')}."
+        for moment in moments
     )
     return (
         f"A product worked in steps of {depth} along k. {told} The tiles change, the totals stay."

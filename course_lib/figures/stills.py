@@ -49,11 +49,11 @@ def _draw_board(pen: Pen, corner: tuple[float, float], name: str, words: Sequenc
     pen.write(left, top + 0.2, count, colour=ink, bold=True, size=style.NORMAL)
     pen.rectangle(left, top + 0.34, 2.3, 1.12, edge=style.FAINT, line=0.8)
     board = pen.at(left, top + 0.34, 2.3 / SHARED_MEMORY_BANKS, 1.12 / WARP_SIZE)
-    for each in phase.served:
-        face = style.VERMILION if each.turn else style.tint(style.BLUE, 0.55)
-        high, hatch = (1, None) if phase.passes > 4 else (2.4, "////" if each.turn else None)
+    for served in phase.served:
+        face = style.VERMILION if served.turn else style.tint(style.BLUE, 0.55)
+        high, hatch = (1, None) if phase.passes > 4 else (2.4, "////" if served.turn else None)
         looks: Looks = {"face": face, "hatch": hatch, "edge": style.PAPER, "line": 0.3}
-        board.rectangle(each.bank, each.turn, 1, high, **looks)
+        board.rectangle(served.bank, served.turn, 1, high, **looks)
     return f"{name}: {count}"
 
 

@@ -112,14 +112,14 @@ def draw_map(ran: SmallLaunch, title: str) -> Picture:
 
 def _banks(ran: SmallLaunch) -> Picture:
     """How the banks serve warp 0 where it first stores to shared memory."""
-    tile = next((each.name for each in ran.profile.shared_arrays), "")
+    tile = next((use.name for use in ran.profile.shared_arrays), "")
     title = f"your first store to {tile}"
     return lane_to_bank(request_of(ran.profile, tile, kind="store", title=title))
 
 
 def _own_name(ran: SmallLaunch, parameter: str) -> str:
     """What the kernel itself calls a parameter of the task."""
-    own = (each for each in ran.profile.arrays if ran.name_of(each) == parameter)
+    own = (array for array in ran.profile.arrays if ran.name_of(array) == parameter)
     return next(own, parameter)
 
 

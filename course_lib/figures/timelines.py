@@ -131,7 +131,7 @@ def _limits(finding: Finding, profile: Any) -> tuple[str, str]:
         return "launch", "end"
     if profile is None or finding.line is None or finding.other_line is None:
         return "", ""
-    barriers = sorted(number for number, each in profile.lines.items() if each.barriers)
+    barriers = sorted(number for number, line in profile.lines.items() if line.barriers)
     lines = sorted((finding.line, finding.other_line))
     if _in_loop(profile, lines):
         # Which barrier came last depends on the round, unless there is only one.

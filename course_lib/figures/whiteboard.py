@@ -60,9 +60,9 @@ def steps(measured: Measurements, size: int = SIZE) -> tuple[Step, ...]:
     found = []
     for name, (why, binds) in words.items():
         entries = [measured.entry(name + way) for way in ("", "_while", "_bf16")]
-        timed = [each for each in entries if each and each.cell(size)]
+        timed = [entry for entry in entries if entry and entry.cell(size)]
         if timed:
-            best = max(timed, key=lambda each: _gflops(each, size))
+            best = max(timed, key=lambda entry: _gflops(entry, size))
             share = measured.share_of_cublas(best, size) or 0.0
             tflops = _gflops(best, size) / 1000
             found.append(Step(name, tflops, share, best.precision, why, binds))

@@ -134,13 +134,13 @@ class Grader:
         """The submissions with their answers, and without the rest of what was handed in."""
         self._check_tasks(exercise_ids or ())
         questions = read_questions(self.settings.notebooks, self.settings.questions)
-        return [self._found(each, exercise_ids, questions) for each in submissions]
+        return [self._found(submission, exercise_ids, questions) for submission in submissions]
 
     def rows(self, found: Sequence[Graded]) -> list[GradebookRow]:
         """The rows of these answers, judged where they are not known yet."""
         answers = [answer for _, theirs in found for answer in theirs]
-        asked = dict.fromkeys(each.exercise for each in answers if each.exercise)
-        self._check_tasks([each for each in asked if each not in self.settings.questions])
+        asked = dict.fromkeys(answer.exercise for answer in answers if answer.exercise)
+        self._check_tasks([fromkey for fromkey in asked if fromkey not in self.settings.questions])
         self._queue(found)
         self._judge()
         return [
@@ -180,7 +180,7 @@ class Grader:
         answers: tuple[FoundAnswer, ...] = (_no_answer(submission),)
         if expected:
             answers = find_answers(submission, expected, self.tasks)
-        in_words = [text_answer(submission, each) for each in asked_of(questions, expected)]
+        in_words = [text_answer(submission, question) for question in asked_of(questions, expected)]
         return class_list.without_cells(submission), (*answers, *in_words)
 
     # --- judging ------------------------------------------------------------------------------
@@ -225,7 +225,7 @@ class Grader:
             exercise = given[0].answer.exercise
             judged = {given[0].key: Judgement(exercise, needs_review=True, outcome="died")}
         else:  # find out at whose answer
-            self._again.extend([each] for each in given)
+            self._again.extend([waiting] for waiting in given)
             return
         self.journal.add(judged)
         self._progress.done += len(judged)
@@ -233,7 +233,7 @@ class Grader:
     def _judged(self, given: Sequence[_Waiting], text: str) -> dict[str, Judgement]:
         result = read_result(text, _items(given))
         self._progress.notes += result.notes
-        judged = {given[number].key: each for number, each in result.judgements.items()}
+        judged = {given[number].key: judgement for number, judgement in result.judgements.items()}
         if result.problem is None and len(judged) == len(given):
             return judged
         self.journal.add(judged)  # of use to the next run
@@ -247,7 +247,7 @@ class Grader:
         batch = self._next_batch()
         if not batch:
             return None
-        names = {each.answer.exercise for each in batch}
+        names = {waiting.answer.exercise for waiting in batch}
         tasks = {name: task for name, task in self.tasks.items() if name in names}
         if self.keep:
             _keep_copy(self.keep, tasks, _items(batch), self.seed)
@@ -312,6 +312,6 @@ class _Waiting:
 
 def _items(batch: Sequence[_Waiting]) -> tuple[Item, ...]:
     return tuple(
-        Item(number, each.name, each.answer.exercise, each.answer.text)
-        for number, each in enumerate(batch)
+        Item(number, waiting.name, waiting.answer.exercise, waiting.answer.text)
+        for number, waiting in enumerate(batch)
     )

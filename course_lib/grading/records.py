@@ -122,8 +122,14 @@ class Judgement:
     def to_json(self) -> str:
         """One line of JSON with its keys in order, so that equal judgements are equal bytes."""
         findings = [
-            [each.code, each.severity, _wordings(each.message), each.line, _wordings(each.hint)]
-            for each in self.findings
+            [
+                finding.code,
+                finding.severity,
+                _wordings(finding.message),
+                finding.line,
+                _wordings(finding.hint),
+            ]
+            for finding in self.findings
         ]
         return json.dumps({**vars(self), "findings": findings}, sort_keys=True)
 

@@ -421,7 +421,7 @@ def _check_place(out: Path, submissions: Path) -> None:
 def _check_files_of_others(out: Path) -> None:
     """A first run must not replace or remove what somebody else has put there."""
     pages = (path.relative_to(out) for path in sorted((out / "feedback").glob("*.html")))
-    there = [name for name in FILES if os.path.lexists(out / name)] + [str(each) for each in pages]
+    there = [name for name in FILES if os.path.lexists(out / name)] + [str(page) for page in pages]
     if len(there) > 1:
         raise CannotGrade(
             f"{out} holds grades ({some(there)}), but {out / WORK}, which holds seed, appeals and "

@@ -297,7 +297,7 @@ class _Reader(TomlFile):
     def names(self, value: object, key: str, what: str) -> list[str]:
         """A list of names; only that of tasks may be empty."""
         names: list[Any] = value if isinstance(value, list) else [None]
-        if not all(isinstance(each, str) for each in names) or not (names or key == "tasks"):
+        if not all(isinstance(name, str) for name in names) or not (names or key == "tasks"):
             raise self.fail(f"`{key}` is {short(value)}; write a list of {what}.")
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
@@ -319,7 +319,7 @@ class _Reader(TomlFile):
     def exercises(self, value: object, lessons: Sequence[Lesson] | None) -> tuple[str, ...] | None:
         """The exercises in their order; those of the lessons where the file names none."""
         if value is None:
-            theirs = [name for each in lessons or () for name in each.exercises]
+            theirs = [name for lesson in lessons or () for name in lesson.exercises]
             return None if lessons is None else tuple(theirs)
         what = 'exercises or lessons, such as ["matmul_tiled", "07"]'
         names = self.names(value, "exercises", what)
@@ -340,7 +340,7 @@ class _Reader(TomlFile):
 
     def tasks(self, value: object, lessons: Sequence[Lesson] | None) -> tuple[str, ...]:
         """The tasks that stay."""
-        there = {each.number for each in lessons or LESSONS}
+        there = {lesson.number for lesson in lessons or LESSONS}
         found: list[str] = []
         for name in self.names(value, "tasks", 'tasks or lessons, such as ["00-05", "convolve"]'):
             if name in TASKS:
@@ -349,7 +349,7 @@ class _Reader(TomlFile):
             elif name in GRADED:
                 raise self.fail(f"`tasks` has {name}, which is graded; write it into `exercises`.")
             elif name[:2].isdecimal():
-                numbers = {each.number for each in self.lessons_meant([name], "tasks")}
+                numbers = {lesson.number for lesson in self.lessons_meant([name], "tasks")}
                 found += [each.id for each in TASKS.values() if each.lesson in numbers & there]
             else:
                 raise self.fail(f"`tasks`: there is no task {name!r}; {meant(name, TASKS)}")
@@ -418,7 +418,9 @@ class _Reader(TomlFile):
             for name, each in given.items()
         }
         weights = {name: named.get(name, Decimal(exercise.points.get(name, 0))) for name in known}
-        kept = {name: each for name, each in weights.items() if each or name in exercise.points}
+        kept = {
+            name: weight for name, weight in weights.items() if weight or name in exercise.points
+        }
         if not total(kept.values()):
             raise self.fail(
                 f"all points of {exercise.id} are 0; give some to at least one property, or leave "
@@ -474,7 +476,7 @@ def _of_lesson(name: str) -> list[str]:
             f"{meant(name, GRADED)} Lessons with exercises are "
             f"{', '.join(with_exercises)}."
         ) from None
-    theirs = [exercise for each in found for exercise in each.exercises]
+    theirs = [exercise for lesson in found for exercise in lesson.exercises]
     if not theirs:
         raise CannotGrade(f"lesson {found[0].number} has no exercise; leave {name!r} out.")
     return theirs

@@ -55,9 +55,9 @@ def install(cuda: ModuleType, launch: Launch) -> Callable[[], None]:
 def make(table: list[Replacement]) -> Callable[[], None]:
     """Make these replacements. Returns the undo, which leaves everything as it was."""
     undone: list[Callable[[], None]] = []
-    for each in table:
-        if hasattr(each.owner, each.name):  # versions differ in what they have
-            undone.append(_replace(each))
+    for replacement in table:
+        if hasattr(replacement.owner, replacement.name):  # versions differ in what they have
+            undone.append(_replace(replacement))
 
     def undo() -> None:
         while undone:

@@ -269,7 +269,7 @@ def _kept(kernel: Any, launch: ConfiguredKernel, values: Sequence[Any]) -> KeptL
     """The launch with copies of its arrays, if they are not too large."""
     from course_lib.emulator import KeptLaunch, copies_of
 
-    size = sum(each.nbytes for each in values if isinstance(each, np.ndarray))
+    size = sum(value.nbytes for value in values if isinstance(value, np.ndarray))
     arguments = copies_of(values) if size <= KEPT_BYTES else None
     shared = launch.dynamic_shared_bytes
     return KeptLaunch(kernel, launch.grid, launch.block, shared, arguments, size)

@@ -85,7 +85,7 @@ class Version:
         if result is not None:
             return dtype_of(result)
         try:
-            return result_type(self.kernel, [dtype_of(each) for each in arguments])
+            return result_type(self.kernel, [dtype_of(argument) for argument in arguments])
         except KernelRejected as refused:
             raise LaunchRefused(self.name, refused.findings) from None
 
@@ -187,7 +187,7 @@ class EmulatedUfunc:
             warnings.warn(f"unrecognized keywords: {', '.join(unknown)}", stacklevel=2)
         types = self._types(args)
         version = self._versions[types]
-        arrays = [_as_array(each, kind) for each, kind in zip(args, types, strict=True)]
+        arrays = [_as_array(argument, kind) for argument, kind in zip(args, types, strict=True)]
         shape = self._shape(arrays)
         flat = [np.broadcast_to(array, shape).reshape(-1) for array in arrays]
         result = undefined(shape, version.result)
@@ -213,8 +213,11 @@ class EmulatedUfunc:
 
     def _types(self, args: Sequence[Any]) -> Types:
         """The signature for these arguments: arrays have its types, scalars are converted."""
-        given = [np.asarray(each).dtype if _is_scalar(each) else _dtype(each) for each in args]
-        of_arrays = [None if _is_scalar(each) else _dtype(each) for each in args]
+        given = [
+            np.asarray(argument).dtype if _is_scalar(argument) else _dtype(argument)
+            for argument in args
+        ]
+        of_arrays = [None if _is_scalar(argument) else _dtype(argument) for argument in args]
         for wanted in (given, of_arrays):
             matching = [
                 types
@@ -288,4 +291,4 @@ def _as_array(value: Any, kind: np.dtype) -> np.ndarray:
 
 
 def any_on_device(values: Sequence[Any]) -> bool:
-    return any(isinstance(each, EmulatedDeviceArray) for each in values)
+    return any(isinstance(value, EmulatedDeviceArray) for value in values)

@@ -79,7 +79,7 @@ def need_array(name: str, array: Any, bits: tuple[int, ...]) -> None:
     if not isinstance(array, types.Array) or array.layout != "C":
         raise Refused(f"{name} needs a C-contiguous array, not {array}")
     if getattr(array.dtype, "bitwidth", None) not in bits:
-        allowed = " or ".join(str(each) for each in bits)
+        allowed = " or ".join(str(bit) for bit in bits)
         raise Refused(f"{name} needs elements of {allowed} bits, not {array.dtype}")
 
 
@@ -144,7 +144,9 @@ def instruction(text: str, letters: str, given: tuple[Any, ...], result: str = "
         value = ptx(builder, returns, text, constraints, list(arguments))
         return value if result else context.get_dummy_value()
 
-    return (kinds[result] if result else types.void)(*[kinds[each] for each in letters]), generate
+    return (kinds[result] if result else types.void)(
+        *[kinds[letter] for letter in letters]
+    ), generate
 
 
 def ptx(builder: Any, returns: Any, text: str, constraints: str, arguments: list[Any]) -> Any:
@@ -153,7 +155,7 @@ def ptx(builder: Any, returns: Any, text: str, constraints: str, arguments: list
     They are kept where they stand: the compiler may neither drop nor repeat them, and moves no
     access to memory across them.
     """
-    kinds = [each.type for each in arguments]
+    kinds = [argument.type for argument in arguments]
     code = ir.InlineAsm(
         ir.FunctionType(returns, kinds),
         text,

@@ -138,7 +138,7 @@ def _mma(name: str, shape: str, kind: str, operands: Any, a_words: int, b_words:
     constraints = ",".join(["=f"] * 4 + ["r"] * (a_words + b_words) + ["f"] * 4)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        sums, left, right = (_parts(builder, each) for each in arguments)
+        sums, left, right = (_parts(builder, argument) for argument in arguments)
         code = ir.FunctionType(
             _several(ir.FloatType(), 4), [each.type for each in (*left, *right, *sums)]
         )

@@ -142,7 +142,7 @@ def _compiled(definition: ast.FunctionDef, function: FunctionType) -> FunctionTy
 
 
 def _codes_in(code: CodeType) -> list[CodeType]:
-    return [each for each in code.co_consts if isinstance(each, CodeType)]
+    return [const for const in code.co_consts if isinstance(const, CodeType)]
 
 
 unroll.__module__ = unrolled.__module__ = HOME  # as the emulator knows them

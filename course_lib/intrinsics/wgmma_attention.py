@@ -111,7 +111,7 @@ def attention_products(head: int, keys: int) -> AttentionProducts:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             places = _places(context, builder, signature.args[0], arguments[0], outputs)
             weights = _places(context, builder, signature.args[1], arguments[1], words)
-            operands = [arguments[2], *[builder.load(each) for each in weights]]
+            operands = [arguments[2], *[builder.load(place) for place in weights]]
             _replace(builder, places, _output_text(head, keys), operands)
             return context.get_dummy_value()
 

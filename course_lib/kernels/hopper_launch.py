@@ -45,7 +45,7 @@ def _tensor_map(address: int, dtype: str, shape: tuple[int, ...], box: tuple[int
     strides = [kind.itemsize * int(np.prod(shape[axis:])) for axis in range(1, len(shape))]
     # How much L2 fetches at a time. Where rows begin within a line of 128 bytes, an H200 multiplies
     # faster if it is not more than that line.
-    promotion = "L2_128B" if any(each % 128 for each in strides) else "L2_256B"
+    promotion = "L2_128B" if any(stride % 128 for stride in strides) else "L2_256B"
     error, made = driver.cuTensorMapEncodeTiled(
         getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{_HOLDS[dtype]}"),
         len(shape),
@@ -89,7 +89,7 @@ def prepare(kernel: Any, arguments: tuple[Any, ...], shared_bytes: int, cluster:
             error = large_shared.set_attribute(kernel, arguments, name, size)
             if error:
                 raise RuntimeError(f"No clusters of {cluster} blocks here: {error}.")
-    _compiled[key] = kernel.compile(tuple(kernel.typeof_pyval(each) for each in arguments))
+    _compiled[key] = kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
     return _compiled[key]
 
 

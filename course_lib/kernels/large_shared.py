@@ -34,7 +34,7 @@ def set_attribute(kernel: Any, arguments: tuple[Any, ...], name: str, value: int
     """
     from cuda.bindings import driver
 
-    compiled = kernel.compile(tuple(kernel.typeof_pyval(each) for each in arguments))
+    compiled = kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))
     function = compiled._codelibrary.get_cufunc()
     attribute = getattr(driver.CUfunction_attribute, f"CU_FUNC_ATTRIBUTE_{name}")
     handle = int(getattr(function.handle, "value", function.handle))

@@ -188,7 +188,7 @@ class RungKernel:
         )
 
     def _raise_errors(self, findings: Iterable[Finding]) -> None:
-        errors = [each for each in by_importance(findings) if each.severity == "error"]
+        errors = [finding for finding in by_importance(findings) if finding.severity == "error"]
         if errors:
             more = f" Errors in all: {len(errors)}; see course_lib.last_profile().findings."
             reason = f"{errors[0]} {errors[0].hint}".rstrip()

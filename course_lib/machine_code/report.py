@@ -148,15 +148,15 @@ def mix_of(instructions: tuple[Instruction, ...]) -> InstructionMix:
     """Count instructions by kind, width and opcode."""
     kinds = Counter(map(kind_of, instructions))
     widths: dict[str, Counter[int]] = {}
-    for each in instructions:
-        kind = kind_of(each)
+    for instruction in instructions:
+        kind = kind_of(instruction)
         if kind.split()[0] in ("shared", "global", "local") or kind == "LDGSTS":
-            widths.setdefault(kind, Counter())[width_of(each)] += 1
+            widths.setdefault(kind, Counter())[width_of(instruction)] += 1
     return InstructionMix(
         len(instructions),
         _frozen(kinds),
         _frozen({kind: _frozen(counts) for kind, counts in widths.items()}),
-        _frozen(Counter(each.opcode for each in instructions)),
+        _frozen(Counter(instruction.opcode for instruction in instructions)),
     )
 
 

@@ -138,7 +138,7 @@ def hot_loop(code: Disassembly) -> tuple[Instruction, ...]:
 
     def weight(loop: NaturalLoop) -> tuple[int, int]:
         own = _instructions(code, loop.own)
-        return sum(each.multiply_adds for each in own), len(own)
+        return sum(instruction.multiply_adds for instruction in own), len(own)
 
     everything = loops(code)
     found = max(everything, key=weight, default=None)
@@ -159,15 +159,15 @@ def around_hot_loop(code: Disassembly) -> tuple[tuple[Instruction, ...], int]:
     """
     everything = loops(code)
     hot = hot_loop(code)
-    inner = next((each for each in everything if _instructions(code, each.own) == hot), None)
+    inner = next((loop for loop in everything if _instructions(code, loop.own) == hot), None)
     if inner is None:
         return (), 0
     outer = min(
-        (each for each in everything if each.members > inner.members),
-        key=lambda each: len(each.members),
+        (loop for loop in everything if loop.members > inner.members),
+        key=lambda loop: len(loop.members),
         default=inner,
     )
-    beside = [each for each in everything if each.members < outer.members and each is not inner]
+    beside = [loop for loop in everything if loop.members < outer.members and loop is not inner]
     own = _instructions(code, outer.own) if outer is not inner else ()
     return own, len(beside)
 
@@ -263,9 +263,10 @@ class _Blocks:
         barrier = self.code.instructions[position].operands.split(",")[0].strip()
         goals = [
             self.code.labels.get(target[1], position + 1)
-            for each in self.code.instructions[:position]
-            if each.operation == "BSSY" and each.operands.split(",")[0].strip() == barrier
-            if (target := _TARGET.search(each.operands))
+            for instruction in self.code.instructions[:position]
+            if instruction.operation == "BSSY"
+            and instruction.operands.split(",")[0].strip() == barrier
+            if (target := _TARGET.search(instruction.operands))
         ]
         return goals[-1] if goals and position + 1 not in goals else position + 1
 

@@ -120,7 +120,7 @@ class Entry:
 
     def cell(self, size: int) -> Cell | None:
         """What was measured at a size; None if nothing was."""
-        found = [each for each in self.cells if each.size == size and each.samples_ms]
+        found = [cell for cell in self.cells if cell.size == size and cell.samples_ms]
         return found[0] if found else None
 
 
@@ -166,7 +166,7 @@ class Measurements:
 
     def entry(self, name: str, kind: Kind = "rung") -> Entry | None:
         """The contestant of a name; None if it did not take part."""
-        found = [each for each in self.entries if (each.name, each.kind) == (name, kind)]
+        found = [entry for entry in self.entries if (entry.name, entry.kind) == (name, kind)]
         return found[0] if found else None
 
     def cublas(self, precision: str, size: int, result: str | None = None) -> Cell | None:
@@ -217,10 +217,10 @@ class Measurements:
     def _cells(
         self, kind: Kind, size: int, precision: str, result: str | None = None
     ) -> Iterator[Cell]:
-        for each in self.entries:
-            cell = each.cell(size)
-            if (each.kind, each.precision) == (kind, precision) and cell:
-                if result in (None, each.result):
+        for entry in self.entries:
+            cell = entry.cell(size)
+            if (entry.kind, entry.precision) == (kind, precision) and cell:
+                if result in (None, entry.result):
                     yield cell
 
     def as_json(self) -> str:

@@ -45,7 +45,7 @@ def launch_from(folder: Path) -> None:
         kernel = cuda.jit(kernel)
     with np.load(folder / "arguments.npz") as stored:
         arguments = [stored[f"arr_{place}"] for place in range(len(stored.files))]
-    given = [cuda.to_device(each) if each.ndim else each[()] for each in arguments]
+    given = [cuda.to_device(argument) if argument.ndim else argument[()] for argument in arguments]
     launch = (tuple(size) if isinstance(size, list) else size for size in told["launch"])
     kernel[tuple(launch)](*given)
     cuda.synchronize()

@@ -143,7 +143,7 @@ class _Profiled:
 
     def __getitem__(self, launch: Any) -> Callable[..., NcuReport]:
         def profile(*arguments: Any) -> NcuReport:
-            before = [np.copy(each) for each in HostArguments(arguments).values]
+            before = [np.copy(value) for value in HostArguments(arguments).values]
             emulated = profiles.emulate(self.kernel)[launch](*arguments)
             try:
                 find_ncu()

@@ -122,7 +122,7 @@ class Number(Question):
     def rows(self) -> list[Row]:
         value = self.value()
         right = (_around(value, self.within), True, self.why.replace("{answer}", shown(value)))
-        return [right, *(_row_of_slip(each) for each in self.slips)]
+        return [right, *(_row_of_slip(trap) for trap in self.slips)]
 
     def otherwise(self) -> str:
         return self.other
@@ -147,7 +147,10 @@ class FillIn(Question):
 
     def rows(self) -> list[Row]:
         right: Row = (_plain_all(self.accepts), True, self.why)
-        return [right, *((_plain_all(each.spellings), False, each.why) for each in self.misread)]
+        return [
+            right,
+            *((_plain_all(misread.spellings), False, misread.why) for misread in self.misread),
+        ]
 
     def otherwise(self) -> str:
         return self.other
@@ -192,7 +195,7 @@ class WhichLine(Question):
         return found[0]
 
     def rows(self) -> list[Row]:
-        special = {self.number_of(each.part): each.why for each in self.suspects}
+        special = {self.number_of(suspect.part): suspect.why for suspect in self.suspects}
         right = self.number_of(self.line)
         rows: list[Row] = [(right, True, self.why)]
         for number in self.lines():
@@ -224,7 +227,7 @@ def _row_of_slip(slip: Trap) -> Row:
 
 
 def _plain_all(spellings: tuple[str, ...]) -> list[str]:
-    return [plain(each) for each in spellings]
+    return [plain(spelling) for spelling in spellings]
 
 
 def _around(value: float, within: float) -> list[float]:

@@ -88,7 +88,7 @@ def threads_that_load(row: int, column: int) -> int:
     """How many threads of one block of `matmul_coalesced` load this element of A."""
     profile = run(COALESCED, 1, (16, 16), *(ones(16, 16) for _ in range(3)), trace=True)
     loads = [each for each in profile.trace if each.array == "A"]
-    return sum(int((each.indices == (row, column)).all(axis=1).sum()) for each in loads)
+    return sum(int((load.indices == (row, column)).all(axis=1).sum()) for load in loads)
 
 
 def loaded(text: str) -> int:

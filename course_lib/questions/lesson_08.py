@@ -50,7 +50,7 @@ def speed_facts() -> dict[str, object]:
 def instruction_facts() -> dict[str, object]:
     names = {"plain": " plain", "unsigned": " unsigned", "unrolled": ""}
     facts = {key: counted(f"eight_by_eight{name}").instructions for key, name in names.items()}
-    return {key: f"{each:.2f}" for key, each in facts.items()}
+    return {key: f"{fact:.2f}" for key, fact in facts.items()}
 
 
 def spill_facts() -> dict[str, object]:

@@ -50,8 +50,8 @@ def passes_of_b(text: str) -> float:
     uses = TASKS["lane_place"].answer
     profile = run(f"{uses}\n{text}", 1, 128, *arrays)
     there = max(
-        (each for each in profile.lines.values() if each.shared_load_requests),
-        key=lambda each: each.shared_load_wavefronts,
+        (line for line in profile.lines.values() if line.shared_load_requests),
+        key=lambda line: line.shared_load_wavefronts,
     )
     return there.shared_load_wavefronts / there.shared_load_requests
 

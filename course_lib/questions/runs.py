@@ -31,7 +31,11 @@ def run(
 
 def line_of(profile: Profile, code: str) -> int:
     """The line of the listing that the first finding with this code names."""
-    found = (each.line for each in profile.findings if each.code == code and each.line is not None)
+    found = (
+        finding.line
+        for finding in profile.findings
+        if finding.code == code and finding.line is not None
+    )
     return next(found) - 1
 
 

@@ -127,7 +127,12 @@ def _faults_of_task(task: Any, known: Sequence[str]) -> Iterator[Fault]:
 def _names_defined(tree: ast.Module) -> set[str]:
     """The functions and variables that a cell defines."""
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    nodes = (node for each in tree.body if isinstance(each, ast.Assign) for node in ast.walk(each))
+    nodes = (
+        node
+        for statement in tree.body
+        if isinstance(statement, ast.Assign)
+        for node in ast.walk(statement)
+    )
     return functions | {
         node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
@@ -194,7 +199,7 @@ def _faults_of_shapes(exercise: Any) -> Iterator[Fault]:
     if exercise.output != exercise.parameters[-1]:
         yield "output", "the last parameter has to be the output"
     output = axes(exercise.shapes[-1])
-    letters = {letter for each in exercise.shapes for letter in axes(each) if is_free(letter)}
+    letters = {letter for shape in exercise.shapes for letter in axes(shape) if is_free(letter)}
     if not 1 <= len(output) <= 2 or len(letters) > MOST_LETTERS:
         yield "shapes", "an output has one or two axes, and all arrays three letters together"
     if len(set(output)) < len(output) and is_free(output[0]):
@@ -203,7 +208,7 @@ def _faults_of_shapes(exercise: Any) -> Iterator[Fault]:
 
 def axes(letters: str) -> tuple[str, ...]:
     """The letters of "M,N"; none for a number."""
-    return tuple(each.strip() for each in letters.split(",") if each.strip())
+    return tuple(array.strip() for array in letters.split(",") if array.strip())
 
 
 def is_free(axis: str) -> bool:

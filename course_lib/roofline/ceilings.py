@@ -257,7 +257,7 @@ def wgmma_ceiling(
         bounds.append(_issue_bound(report.mix, unit))
     else:
         left_out.append("Issue slots: a wgmma takes one, and multiplies for many clocks.")
-    bounds.sort(key=lambda each: each.share)
+    bounds.sort(key=lambda bound: bound.share)
     return Ceiling(kernel, row.product, gflops, tuple(bounds), tuple(left_out), "FP16")
 
 

@@ -91,7 +91,7 @@ def matmul_levels(profile: Profile, shape: tuple[int, int, int], gpu: str | Devi
 def _sizes_for(profile: Profile, gpu: str | Device) -> CacheSizes:
     """The caches of a GPU for the blocks of a launch."""
     threads = profile.block[0] * profile.block[1] * profile.block[2]
-    return cache_sizes(gpu, threads, sum(each.bytes for each in profile.shared_arrays))
+    return cache_sizes(gpu, threads, sum(use.bytes for use in profile.shared_arrays))
 
 
 def _shape_of(profile: Profile) -> tuple[int, int, int]:

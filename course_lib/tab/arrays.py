@@ -77,7 +77,7 @@ class _Line:
             case ast.Name(id=name) if name in TYPES:
                 return TYPES[name]
             case ast.Tuple(elts=items) | ast.List(elts=items):
-                return tuple(self.value(each) for each in items)
+                return tuple(self.value(item) for item in items)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return operator.neg(self._number_or_array(operand))
             case ast.BinOp(left=left, op=sign, right=right) if isinstance(sign, _OPERATIONS):
@@ -87,8 +87,8 @@ class _Line:
             case ast.Attribute(attr=name) if _path(node) in (f"np.{name}", f"numpy.{name}"):
                 return self._of_numpy(name, node)
             case ast.Call(func=called, args=arguments, keywords=options):
-                given = [self.value(each) for each in arguments]
-                named = {each.arg: self.value(each.value) for each in options if each.arg}
+                given = [self.value(argument) for argument in arguments]
+                named = {option.arg: self.value(option.value) for option in options if option.arg}
                 if len(named) == len(options):
                     return self._called(called, given, named)
         raise self._unknown(node)
@@ -182,10 +182,10 @@ def _check_size(shape: Any) -> Any:
 
 def _numbers(*values: Any) -> None:
     """Refuse arrays where each of them would multiply the size of what is made."""
-    for each in values:
-        if isinstance(each, tuple):
-            _numbers(*each)
-        elif np.ndim(each):
+    for value in values:
+        if isinstance(value, tuple):
+            _numbers(*value)
+        elif np.ndim(value):
             raise Refused("Here stands an array where a number is wanted.")
 
 

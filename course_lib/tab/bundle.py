@@ -82,7 +82,7 @@ def _path(module: str) -> Path | None:
         return None
     place = LIBRARY.joinpath(*rest)
     candidates = (place / "__init__.py", place.with_suffix(".py"))
-    return next((each for each in candidates if each.is_file()), None)
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 def _imported(path: Path) -> Iterator[str]:

@@ -125,14 +125,14 @@ class Own:
     @property
     def sizes(self) -> tuple[str, ...]:
         """Letters and numbers: the axes of all arrays, as far as the exercise describes them."""
-        return tuple(size for each in self.exercise.shapes for size in entries.axes(each))
+        return tuple(size for shape in self.exercise.shapes for size in entries.axes(shape))
 
     @property
     def fixed_sizes(self) -> tuple[tuple[int, ...], ...]:
         """The sizes of all arrays where the exercise has fixed all of them; otherwise ()."""
         if any(map(entries.is_free, self.sizes)):
             return ()
-        return tuple(tuple(map(int, entries.axes(each))) for each in self.exercise.shapes)
+        return tuple(tuple(map(int, entries.axes(shape))) for shape in self.exercise.shapes)
 
 
 @dataclass(frozen=True)
@@ -146,9 +146,9 @@ class Offer:
 
 def offered(own: Own, report: Report) -> Iterator[Offer]:
     """The figures to offer beside a verdict."""
-    if not own.exercise.kind.is_launched or any(each.code in NO_RUN for each in report.errors):
+    if not own.exercise.kind.is_launched or any(error.code in NO_RUN for error in report.errors):
         return
-    in_step = all(each.code.startswith(("race-", "barrier-")) for each in report.errors)
+    in_step = all(error.code.startswith(("race-", "barrier-")) for error in report.errors)
     for each in OFFERS:
         # A race is watched where everything else is right: it tells which of two values came.
         if each.fits(own) and (in_step or each.id != "race"):
@@ -236,7 +236,7 @@ def check(fields: Fields, tell: Tell) -> dict[str, Any]:
         "waits": verdict.waits,
         "html": page.html_of(verdict),
         "text": words.text_of(verdict),
-        "marks": [] if verdict.waits else [asdict(each) for each in marks(report.shown, typed)],
+        "marks": [] if verdict.waits else [asdict(mark) for mark in marks(report.shown, typed)],
         "figures": [{"id": each.id, "title": each.title} for each in figures],
         "offers_answer": verdict.offers_answer,
         "counts": dict(report.counts),

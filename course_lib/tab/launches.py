@@ -60,8 +60,8 @@ class Wanted:
     def run(self, schedule: str, seed: int, budget: Budget, trace: bool = False) -> Ran:
         """One launch, with arrays of its own."""
         copies = {
-            name: each.copy(order="K") if isinstance(each, np.ndarray) else each
-            for name, each in self.arguments.items()
+            name: argument.copy(order="K") if isinstance(argument, np.ndarray) else argument
+            for name, argument in self.arguments.items()
         }
         launch = emulate(
             self.kernel, schedule=schedule, seed=seed, budget=budget, trace=trace,
@@ -100,9 +100,9 @@ class Played:
         """What was found in any of the runs, each once."""
         found: dict[Any, Finding] = {}
         for run in self.runs:
-            for each in run.profile.findings:
-                key = (each.code, each.line, each.other_line, each.cell.split("[")[0])
-                found.setdefault(key, each)
+            for finding in run.profile.findings:
+                key = (finding.code, finding.line, finding.other_line, finding.cell.split("[")[0])
+                found.setdefault(key, finding)
         return by_importance(found.values())
 
     def differing(self) -> list[str]:
@@ -149,8 +149,8 @@ def wanted_launch(fields: Fields) -> Wanted:
 
 
 def _kernel_in(program: Program, name: str) -> Kernel:
-    kernels = [each for each in program.functions.values() if not each.is_device]
-    decorated = [each for each in kernels if each.is_decorated] or kernels
+    kernels = [function for function in program.functions.values() if not function.is_device]
+    decorated = [function for function in kernels if function.is_decorated] or kernels
     chosen = [each for each in decorated if not name or each.name == name]
     if not chosen:
         named = f" called {name}" if name else ""
@@ -168,16 +168,18 @@ def _sizes(given: Any) -> Any:
 def _arguments(kernel: Kernel, given: Any, constants: Mapping[str, Any]) -> Arguments:
     """The arguments, in the order of the kernel's parameters."""
     lines = given if isinstance(given, list) else []
-    if not all(isinstance(each, dict) for each in lines) or len(lines) > MOST_ARRAYS:
+    if not all(isinstance(line, dict) for line in lines) or len(lines) > MOST_ARRAYS:
         raise Refused(f"arrays is a list of at most {MOST_ARRAYS} names with a line of NumPy each.")
-    by_name = {text(each, "name"): text(each, "made") for each in lines}
+    by_name = {text(line, "name"): text(line, "made") for line in lines}
     missing = [name for name in kernel.parameters if name not in by_name]
     if missing:
         raise Refused(f"{kernel.name} takes {joined(missing)}: say what that is.")
     surplus = [name for name in by_name if name not in kernel.parameters]
     if surplus:
         raise Refused(f"{kernel.name} has no parameter called {' or '.join(surplus)}.")
-    numbers = {name: each for name, each in constants.items() if isinstance(each, (int, float))}
+    numbers = {
+        name: constant for name, constant in constants.items() if isinstance(constant, (int, float))
+    }
     return {name: _made(name, by_name[name], numbers) for name in kernel.parameters}
 
 

@@ -34,7 +34,7 @@ def of(played: Played, is_brief: bool = False) -> str:
     A brief one has the findings alone.
     """
     found = played.findings
-    errors = sum(each.severity == "error" for each in found)
+    errors = sum(finding.severity == "error" for finding in found)
     name = played.wanted.kernel.name
     several = len(played.runs) > 1
     orders = f"{len(played.runs)} orders of its warps" if several else "the one run that was made"
@@ -53,15 +53,15 @@ def of_findings(said: str, findings: Sequence[Finding]) -> str:
 
 
 def _of_findings(said: str, findings: Sequence[Finding]) -> Iterator[str]:
-    wrong = any(each.severity == "error" for each in findings)
+    wrong = any(finding.severity == "error" for finding in findings)
     sign, kind = ("✗", "wrong") if wrong else ("✓", "right")
     yield (
         f'<p class="ml-title" data-said="{kind}"><span class="sign" aria-hidden="true">{sign}'
         f"</span> {escape(said)}</p>"
     )
-    for each in findings:
-        where = "" if each.line is None else f"Line {each.line}: "
-        yield f'<div class="note" data-is="{each.severity}">{page.note_of(each, where)}</div>'
+    for finding in findings:
+        where = "" if finding.line is None else f"Line {finding.line}: "
+        yield f'<div class="note" data-is="{finding.severity}">{page.note_of(finding, where)}</div>'
 
 
 def _parts(played: Played) -> Iterator[str]:
@@ -99,7 +99,7 @@ def answer_play(fields: Fields) -> dict[str, Any]:
     profile = played.first.profile
     return {
         "html": of(played, is_brief=fields.get("brief") is True),
-        "marks": [asdict(each) for each in marks(played.findings, wanted.text)],
+        "marks": [asdict(mark) for mark in marks(played.findings, wanted.text)],
         "lines": [
             {"line": line, "counters": _counted(each)}
             for line, each in sorted(profile.lines.items())
@@ -117,7 +117,7 @@ def _refused(findings: Sequence[Finding], typed: str) -> dict[str, Any]:
     """The answer where nothing could be launched."""
     return {
         "html": of_findings("It cannot be launched", findings),
-        "marks": [asdict(each) for each in marks(findings, typed)],
+        "marks": [asdict(mark) for mark in marks(findings, typed)],
         "lines": [],
         "figures": [],
         "outputs": [],
@@ -175,10 +175,10 @@ def _figures(wanted: Wanted, ran: Ran) -> Iterator[str]:
 def _is_product(wanted: Wanted, ran: Ran) -> bool:
     """Has the run left the product of its first two arguments in its third and last?"""
     arrays = list(wanted.arguments.values())
-    if len(arrays) != 3 or not all(isinstance(each, np.ndarray) for each in arrays):
+    if len(arrays) != 3 or not all(isinstance(argument, np.ndarray) for argument in arrays):
         return False
     a, b, c = arrays
-    if any(each.ndim != 2 for each in arrays) or a.shape[1] != b.shape[0]:
+    if any(argument.ndim != 2 for argument in arrays) or a.shape[1] != b.shape[0]:
         return False
     if c.shape != (a.shape[0], b.shape[1]) or np.array_equal(c, list(ran.arguments.values())[2]):
         return False
@@ -199,7 +199,7 @@ def _tiles_are_named(wanted: Wanted) -> bool:
 
 
 def _names_of(wanted: Wanted) -> set[str]:
-    return {each.id for each in ast.walk(wanted.kernel.tree) if isinstance(each, ast.Name)}
+    return {node.id for node in ast.walk(wanted.kernel.tree) if isinstance(node, ast.Name)}
 
 
 def _drawn(wanted: Wanted, figure: str) -> Interactive:

@@ -41,9 +41,15 @@ def marks(findings: Sequence[Finding], text: str) -> list[Mark]:
 
 
 def _own(findings: Sequence[Finding], whole: FunctionListing) -> Iterator[Mark]:
-    for each in findings:
-        if each.line is not None and whole.has(each.line):
-            yield Mark(each.line, each.severity, CODES[each.code].title, _said(each), each.hint)
+    for finding in findings:
+        if finding.line is not None and whole.has(finding.line):
+            yield Mark(
+                finding.line,
+                finding.severity,
+                CODES[finding.code].title,
+                _said(finding),
+                finding.hint,
+            )
 
 
 def _others(findings: Sequence[Finding], whole: FunctionListing) -> Iterator[Mark]:
@@ -51,7 +57,7 @@ def _others(findings: Sequence[Finding], whole: FunctionListing) -> Iterator[Mar
     for number in marked[0].others if marked else ():
         if number in marked[0].said:
             continue
-        each = next(each for each in findings if each.other_line == number)
+        each = next(finding for finding in findings if finding.other_line == number)
         yield Mark(number, OTHER, f"see line {each.line}", _said(each))
 
 

@@ -39,17 +39,21 @@ def placed(
     Numbers of lines are those of a cell. Where a kernel and the function that it calls stand in
     two cells, and both have a line of that number, nobody can say which is meant.
     """
-    marked = [Marked(each) for each in listings]
+    marked = [Marked(listing) for listing in listings]
     elsewhere = []
-    for each in findings:
-        home = _only(marked, each.line)
-        if home is None or each.line is None:
-            elsewhere.append(each)
+    for finding in findings:
+        home = _only(marked, finding.line)
+        if home is None or finding.line is None:
+            elsewhere.append(finding)
             continue
-        home.said.setdefault(each.line, []).append(each)
-        other = _only(marked, each.other_line)
-        if other is not None and each.other_line is not None and each.other_line != each.line:
-            other.others.add(each.other_line)
+        home.said.setdefault(finding.line, []).append(finding)
+        other = _only(marked, finding.other_line)
+        if (
+            other is not None
+            and finding.other_line is not None
+            and finding.other_line != finding.line
+        ):
+            other.others.add(finding.other_line)
     return [each for each in marked if each.said], elsewhere
 
 
@@ -215,7 +219,7 @@ def _of_passing(verdict: Verdict) -> Iterator[str]:
 def _ladder(rungs: Sequence[OwnRung]) -> str:
     """The student's rungs beside the reference's, the newest one on top."""
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in COLUMNS)
-    rows = "".join(_rung(each) for each in reversed(rungs))
+    rows = "".join(_rung(rung) for rung in reversed(rungs))
     return (
         f'<table class="ladder"><caption>Your ladder, for a product of {SIZE} × {SIZE} matrices; '
         f"in grey, ours</caption><thead><tr><th></th>{heads}</tr></thead>"

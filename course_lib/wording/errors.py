@@ -109,6 +109,6 @@ class LaunchRefused(PlainError):
 
     def __init__(self, kernel_name: str, findings: Iterable[Finding]) -> None:
         self.findings = by_importance(findings)
-        reasons = [f"{each} {each.hint}".strip() for each in self.findings]
+        reasons = [f"{finding} {finding.hint}".strip() for finding in self.findings]
         sentences = [reason[:1].upper() + reason[1:] for reason in reasons]
         super().__init__(" ".join([f"{kernel_name} did not run.", *sentences]))

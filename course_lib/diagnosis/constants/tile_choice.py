@@ -45,7 +45,7 @@ class Numbers:
 
     def line(self, *names: str) -> int | None:
         """The last line that sets one of these."""
-        return max((self.lines[each] for each in names if each in self.lines), default=None)
+        return max((self.lines[name] for name in names if name in self.lines), default=None)
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def _reuses(tile: TileConfiguration, numbers: Numbers) -> Iterator[Finding]:
 
 def _holds(tile: TileConfiguration, launch: Occupancy, found: list[Finding]) -> list[str]:
     """What can be said for the tile."""
-    wrong = {each.code for each in found}
+    wrong = {finding.code for finding in found}
     held = []
     if not wrong & {"invalid-launch", "wrong-loop-bound"}:
         held.append(f"{tile.threads} threads, each with {tile.TM} × {tile.TN} outputs")
@@ -240,7 +240,9 @@ def examine_asked(task: Task, numbers: Numbers) -> Report:
     """The verdict on the constants; the reference returns the right ones by name."""
     assert task.reference is not None
     wanted = task.reference()
-    found = [each for name in task.parameters for each in _of_one(name, wanted[name], numbers)]
+    found = [
+        finding for name in task.parameters for finding in _of_one(name, wanted[name], numbers)
+    ]
     return make_report(task, found, numbers_right=not found)
 
 

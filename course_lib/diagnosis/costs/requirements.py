@@ -51,7 +51,7 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     found += _elements_of_a_thread(exercise, measured)
     found += _atomics(measured)
     found += _kept_in_the_output(exercise, measured)
-    if not any(each.severity == "error" for each in found):  # these name what comes of it
+    if not any(finding.severity == "error" for finding in found):  # these name what comes of it
         found += _keeps_to_itself(exercise, measured)
     return found
 
@@ -127,7 +127,7 @@ def _not_from_shared_memory(measured: Measured) -> Finding | None:
 def _each_is_fetched_once(measured: Measured) -> bool:
     """Does no element of the inputs go to a second thread?"""
     arrays = [measured.profile.arrays.get(name) for name in measured.names[:-1]]
-    return all(each is None or each.loaded_elements <= math.prod(each.shape) for each in arrays)
+    return all(array is None or array.loaded_elements <= math.prod(array.shape) for array in arrays)
 
 
 def _line_of_operands(measured: Measured) -> int | None:

@@ -323,6 +323,6 @@ def _sums_in_global_memory(measured: Measured) -> Iterator[Finding]:
     if times <= ROOM_OF_REGISTERS:
         return
     stores = measured.source.accesses(name, store=True)
-    line = max(stores, key=lambda each: len(measured.source.loops_around(each)), default=None)
+    line = max(stores, key=lambda access: len(measured.source.loops_around(access)), default=None)
     at = line.lineno if line else None
     yield tell("sums in global memory", at, name=name, times=f"{times:.4g}")

@@ -68,9 +68,9 @@ def _numbers(source: Source, clause: ast.expr, threads: Threads) -> str:
     if not isinstance(clause, ast.Compare):
         return ""
     values = [value_in(source, each, threads) for each in (clause.left, *clause.comparators)]
-    if any(isinstance(each, tuple) for each in values):
+    if any(isinstance(value, tuple) for value in values):
         return ""
-    left, *others = [cast(ast.expr, ast.Constant(each)) for each in values]
+    left, *others = [cast(ast.expr, ast.Constant(value)) for value in values]
     return f" ({ast.unparse(ast.Compare(left, clause.ops, others))})"
 
 
@@ -134,7 +134,7 @@ def _in_words(tests: Tests) -> set[tuple[str, bool]]:
 
 
 def _is_inside(source: Source, store: ast.Subscript, output: str, thread: Threads) -> bool:
-    indices = [value_in(source, each, thread) for each in indices_of(store)]
+    indices = [value_in(source, expression, thread) for expression in indices_of(store)]
     sizes = thread.shapes.get(output, ())
     return len(indices) == len(sizes) and all(
         isinstance(index, int) and 0 <= index < size
@@ -221,7 +221,7 @@ def _calls(source: Source, name: str) -> list[ast.stmt]:
         for node in source.walk()
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
     ]
-    return [each for each in calls if each is not None]
+    return [call for call in calls if call is not None]
 
 
 def _tests_on_the_way(source: Source, node: ast.AST) -> Iterator[tuple[ast.expr, int]]:

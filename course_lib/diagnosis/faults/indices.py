@@ -39,7 +39,7 @@ def narrow_index(source: Source, shortest: int) -> Finding | None:
     for node in source.walk():
         if isinstance(node, ast.Call) and names_in(node.func) & NARROW:
             kind = sorted(names_in(node.func) & NARROW)[0]
-            fixed = all(isinstance(each, ast.Constant) for each in node.args)  # k = int8(0)
+            fixed = all(isinstance(argument, ast.Constant) for argument in node.args)  # k = int8(0)
             if largest_of(kind) >= shortest or fixed:
                 continue
             return tell("narrow index", node.lineno, kind=kind)
@@ -71,10 +71,10 @@ def _origin(source: Source, names: set[str], statement: ast.stmt) -> int | None:
     while names - known:
         known |= names
         given = [
-            (each.lineno, part_of(each, name))
+            (assignment.lineno, part_of(assignment, name))
             for name in sorted(names)
-            for each in source.assignments(name)
-            if each is not statement
+            for assignment in source.assignments(name)
+            if assignment is not statement
         ]
         lines = [line for line, value in given if is_float64(value)]
         if lines:
@@ -123,13 +123,13 @@ def depends_on_rounding(
 
 def _lines_that_test_numbers(launcher: Launcher) -> set[int]:
     """The lines on which a number that is no integer decides what happens next."""
-    typings = [each for one in launcher.typings.values() for each in all_typings(one, set())]
+    typings = [typing for one in launcher.typings.values() for typing in all_typings(one, set())]
     return {
         node.lineno
         for typing in typings
         for node in ast.walk(typing.kernel.tree)
         if isinstance(node, ast.expr | ast.stmt)
-        if any(_is_float(typing, each) for each in _decides(typing, node))
+        if any(_is_float(typing, decide) for decide in _decides(typing, node))
     }
 
 
@@ -305,7 +305,7 @@ def _overwritten(source: Source, output: str) -> Finding | None:
     """A loop that counts with the name of a thread's number, which is needed behind its head."""
     for loop in source.loops():
         targets = flat(loop.target) if isinstance(loop, ast.For) else ()
-        for name in (each.id for each in targets if isinstance(each, ast.Name)):
+        for name in (target.id for target in targets if isinstance(target, ast.Name)):
             made = _own_number(source, name, loop)
             used = next(_still_used(source, name, loop, output), None) if made else None
             if made is None or used is None:
@@ -317,18 +317,22 @@ def _overwritten(source: Source, output: str) -> Finding | None:
 
 def _own_number(source: Source, name: str, loop: ast.stmt) -> int | None:
     """The line before a loop, in its function, that gives a name the number of a thread."""
-    for each in source.assignments(name):
-        value = part_of(each, name)
-        if each.lineno < loop.lineno and _function(source, each) is _function(source, loop):
+    for assignment in source.assignments(name):
+        value = part_of(assignment, name)
+        if assignment.lineno < loop.lineno and _function(source, assignment) is _function(
+            source, loop
+        ):
             if value is not None and source.everything_behind(value) & OWN:
-                return each.lineno
+                return assignment.lineno
     return None
 
 
 def _still_used(source: Source, name: str, loop: ast.stmt, output: str) -> Iterator[int]:
     """The lines that read a name after a loop has counted with it, or store there meanwhile."""
     end = loop.end_lineno or loop.lineno
-    again = [each.lineno for each in source.assignments(name) if each.lineno > end]
+    again = [
+        assignment.lineno for assignment in source.assignments(name) if assignment.lineno > end
+    ]
     for node in ast.walk(_function(source, loop)):
         if not isinstance(node, ast.Name) or node.id != name or node.lineno <= end:
             continue

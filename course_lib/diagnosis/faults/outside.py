@@ -152,18 +152,22 @@ def one_for_each_array(faults: Sequence[Finding], own: Collection[str]) -> list[
     Where an array is too small, or filled with the wrong index, all the others only follow.
     """
     outside = [
-        each for each in faults if each.cell in own and each.code in (*OUTSIDE, "wrong-loop-bound")
+        finding
+        for finding in faults
+        if finding.cell in own and finding.code in (*OUTSIDE, "wrong-loop-bound")
     ]
     first: dict[str, Finding] = {}
-    for each in sorted(outside, key=lambda each: each.code != "out-of-bounds-write"):
-        first.setdefault(each.cell, each)
-    return [each for each in faults if each not in outside or each is first[each.cell]]
+    for finding in sorted(outside, key=lambda each: each.code != "out-of-bounds-write"):
+        first.setdefault(finding.cell, finding)
+    return [
+        finding for finding in faults if finding not in outside or finding is first[finding.cell]
+    ]
 
 
 def without_wide_followers(faults: Sequence[Finding], source: Source) -> list[Finding]:
     """Without accesses of 16 bytes that end outside in a loop of which is known that it runs too
     far: the source tells nothing of a flat index, and they follow from that loop."""
-    too_long = {each.line for each in faults if each.code == "wrong-loop-bound"}
+    too_long = {finding.line for finding in faults if finding.code == "wrong-loop-bound"}
     lines = {
         line
         for loop in source.walk()
@@ -171,9 +175,9 @@ def without_wide_followers(faults: Sequence[Finding], source: Source) -> list[Fi
         for line in range(loop.lineno, (loop.end_lineno or loop.lineno) + 1)
     }
     return [
-        each
-        for each in faults
-        if each.code not in OUTSIDE or each.line not in lines or not _is_wide(each)
+        finding
+        for finding in faults
+        if finding.code not in OUTSIDE or finding.line not in lines or not _is_wide(finding)
     ]
 
 
@@ -235,9 +239,9 @@ def _starts_chunks(slot: ast.Name, loops: Sequence[ast.For | ast.While], array: 
 def _counted_to_the_end(slot: ast.BinOp, loop: ast.For | ast.While) -> str:
     """The variable of the innermost loop, if an index adds it, as it is, to where a tile begins."""
     parts = (slot.left, slot.right)
-    if not isinstance(slot.op, ast.Add) or any(isinstance(each, ast.Constant) for each in parts):
+    if not isinstance(slot.op, ast.Add) or any(isinstance(part, ast.Constant) for part in parts):
         return ""
-    counters = [each.id for each in parts if isinstance(each, ast.Name)]
+    counters = [part.id for part in parts if isinstance(part, ast.Name)]
     return next((name for name in counters if name in loop_names(loop)), "")
 
 

@@ -40,7 +40,7 @@ def is_orderly(exact: Any, output: str) -> bool:
     """Did the launch on the exact shape go wrong without any fault but the store of the output?"""
     if exact is None or exact.right:
         return False
-    return not any(each.code in DISORDER and not _on(each, output) for each in exact.errors)
+    return not any(error.code in DISORDER and not _on(error, output) for error in exact.errors)
 
 
 def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
@@ -57,15 +57,15 @@ def without_wraps(faults: Sequence[Finding]) -> list[Finding]:
     that another thread writes.
     """
     wraps = {
-        (array_of(each.cell), each.line)
-        for each in faults
-        if each.code == "wrong-index" and each.severity == "error"
+        (array_of(finding.cell), finding.line)
+        for finding in faults
+        if finding.code == "wrong-index" and finding.severity == "error"
     }
     return [
-        each
-        for each in faults
-        if each.code not in ("uninitialised-read", "race-write-after-write")
-        or (array_of(each.cell), each.line) not in wraps
+        finding
+        for finding in faults
+        if finding.code not in ("uninitialised-read", "race-write-after-write")
+        or (array_of(finding.cell), finding.line) not in wraps
     ]
 
 
@@ -75,18 +75,20 @@ def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
     What should have filled a cell has gone elsewhere, so the cell stays empty, or another store
     hits it, too. A store that meets itself is wrong also where it stays inside.
     """
-    left = {array_of(each.cell) for each in faults if each.code == "out-of-bounds-write"} & tiles
-    lines = {each.line for each in faults if each.code == "out-of-bounds-write"}
+    left = {
+        array_of(finding.cell) for finding in faults if finding.code == "out-of-bounds-write"
+    } & tiles
+    lines = {finding.line for finding in faults if finding.code == "out-of-bounds-write"}
     return [
-        each
-        for each in faults
-        if array_of(each.cell) not in left
+        finding
+        for finding in faults
+        if array_of(finding.cell) not in left
         or not (
-            each.code == "uninitialised-read"
+            finding.code == "uninitialised-read"
             or (
-                each.code == "race-write-after-write"
-                and each.line != each.other_line
-                and {each.line, each.other_line} & lines
+                finding.code == "race-write-after-write"
+                and finding.line != finding.other_line
+                and {finding.line, finding.other_line} & lines
             )
         )
     ]
@@ -98,7 +100,9 @@ def without_meetings(faults: Sequence[Finding], output: str) -> list[Finding]:
     Where a device function says which place, and its numbers are explained, nothing else is wrong.
     """
     return [
-        each for each in faults if each.code != "race-write-after-write" or not _on(each, output)
+        finding
+        for finding in faults
+        if finding.code != "race-write-after-write" or not _on(finding, output)
     ]
 
 
@@ -119,40 +123,46 @@ def keep_causes(
     follows = FOLLOWS.get(cause.code, ()) + SYMPTOMS
     if orderly:
         follows += ("uninitialised-read",)
-    kept = [each for each in faults if each.code not in follows]
+    kept = [finding for finding in faults if finding.code not in follows]
     # A test that lets threads out of an array is told by them, before what it keeps from writing.
     told = (cause.code, cause.line) if cause.code not in OUTSIDE else ()
-    let_out = [each for each in kept if (each.code, each.line) == told]
+    let_out = [finding for finding in kept if (finding.code, finding.line) == told]
     return by_importance(once([*let_out, cause, *kept]))
 
 
 def arrays_left(faults: Iterable[Finding], arrays: Collection[str]) -> set[str]:
     """Those of these arrays that an access leaves."""
-    return {array_of(each.cell) for each in faults if each.code in OUTSIDE} & set(arrays)
+    return {array_of(finding.cell) for finding in faults if finding.code in OUTSIDE} & set(arrays)
 
 
 def lines_beyond(faults: Iterable[Finding], arrays: Collection[str]) -> set[int | None]:
     """The lines of accesses that leave one of these arrays."""
-    return {each.line for each in faults if each.code in OUTSIDE and array_of(each.cell) in arrays}
+    return {
+        finding.line
+        for finding in faults
+        if finding.code in OUTSIDE and array_of(finding.cell) in arrays
+    }
 
 
 def in_disorder(faults: Iterable[Finding], output: str, orderly: bool) -> bool:
     """Is there a fault that makes every number doubtful?"""
     return any(
-        is_misaligned(each)
+        is_misaligned(finding)
         or (
-            each.severity == "error"
-            and each.code in DISORDER
-            and not _on(each, output)
-            and not (orderly and each.code == "uninitialised-read")
+            finding.severity == "error"
+            and finding.code in DISORDER
+            and not _on(finding, output)
+            and not (orderly and finding.code == "uninitialised-read")
         )
-        for each in faults
+        for finding in faults
     )
 
 
 def in_order(faults: Iterable[Finding]) -> list[Finding]:
     """Faults without those that make numbers doubtful."""
-    return [each for each in faults if each.severity != "error" or each.code not in DISORDER]
+    return [
+        finding for finding in faults if finding.severity != "error" or finding.code not in DISORDER
+    ]
 
 
 def _on(each: Finding, array: str) -> bool:
@@ -162,15 +172,15 @@ def _on(each: Finding, array: str) -> bool:
 
 def _without_symptoms(findings: Sequence[Finding]) -> list[Finding]:
     """Drop what only follows, unless there is nothing else."""
-    errors = [each for each in findings if each.severity == "error"]
+    errors = [finding for finding in findings if finding.severity == "error"]
     symptoms: tuple[str, ...] = SYMPTOMS
-    if any(each.code == "barrier-divergence" for each in errors):
+    if any(finding.code == "barrier-divergence" for finding in errors):
         symptoms = (*SYMPTOMS, *DISORDER[1:])  # without the barrier, everything may happen
-    causes = [each for each in errors if each.code not in symptoms]
+    causes = [finding for finding in errors if finding.code not in symptoms]
     if not causes:
-        lowest = min(errors, key=lambda each: SYMPTOMS.index(each.code), default=None)
-        return [each for each in findings if each.severity != "error" or each is lowest]
-    return [each for each in findings if each.severity != "error" or each in causes]
+        lowest = min(errors, key=lambda finding: SYMPTOMS.index(finding.code), default=None)
+        return [finding for finding in findings if finding.severity != "error" or finding is lowest]
+    return [finding for finding in findings if finding.severity != "error" or finding in causes]
 
 
 def once(findings: Iterable[Finding]) -> list[Finding]:
@@ -183,19 +193,19 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
     seen: dict[tuple[str, int | None], Finding] = {}
     races: set[object] = set()
     # What is harmless in one launch may be an error in another one.
-    for each in sorted(findings, key=lambda each: each.severity != "error"):
-        if each.code.startswith("race-"):
-            lines = frozenset((each.line, each.other_line))
-            race = (each.code, lines, each.cell, each.threads, each.blocks)
+    for finding in sorted(findings, key=lambda each: each.severity != "error"):
+        if finding.code.startswith("race-"):
+            lines = frozenset((finding.line, finding.other_line))
+            race = (finding.code, lines, finding.cell, finding.threads, finding.blocks)
             if race in races:
                 continue
             races.add(race)
-        line = each.line
-        if each.code == "barrier-divergence":
+        line = finding.line
+        if finding.code == "barrier-divergence":
             line = None
-        if each.code == "race-write-after-read":
-            line = each.other_line
-        seen.setdefault((each.code, line), each)
+        if finding.code == "race-write-after-read":
+            line = finding.other_line
+        seen.setdefault((finding.code, line), finding)
     return list(seen.values())
 
 
@@ -209,10 +219,10 @@ MOST_OF_A_CODE = 12  # findings of one launch that are looked at
 def _few_of_each_code(findings: Sequence[Finding]) -> Iterator[Finding]:
     """The first findings of each code: a text of thousands of lines can have thousands of them."""
     seen: Counter[str] = Counter()
-    for each in findings:
-        seen[each.code] += 1
-        if seen[each.code] <= MOST_OF_A_CODE:
-            yield each
+    for finding in findings:
+        seen[finding.code] += 1
+        if seen[finding.code] <= MOST_OF_A_CODE:
+            yield finding
 
 
 def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
@@ -223,29 +233,33 @@ def faults_of(launcher: Launcher, trial: Trial) -> list[Finding]:
         name: launcher.reach(number, shape) for number, (name, shape) in enumerate(shapes.items())
     }
     found = []
-    for each in _few_of_each_code(without_wraps(trial.profile.findings)):
-        if each.code in launcher.exercise.forgiven:
+    for finding in _few_of_each_code(without_wraps(trial.profile.findings)):
+        if finding.code in launcher.exercise.forgiven:
             continue
-        if each.code in OUTSIDE:
-            each = outside.explain_outside(each, reach, launcher.source, launcher.letters, launch)
-            each = _where_nobody_is_surplus(launcher, each, trial, shapes)
-        if each.code == "float64-arithmetic":
-            each = indices.explain_float64(each, launcher.source)
-        if each.code == "timeout":
-            each = guards.explain_timeout(each, trial.profile.stopped_in, launcher.budget_of(trial))
+        if finding.code in OUTSIDE:
+            finding = outside.explain_outside(
+                finding, reach, launcher.source, launcher.letters, launch
+            )
+            finding = _where_nobody_is_surplus(launcher, finding, trial, shapes)
+        if finding.code == "float64-arithmetic":
+            finding = indices.explain_float64(finding, launcher.source)
+        if finding.code == "timeout":
+            finding = guards.explain_timeout(
+                finding, trial.profile.stopped_in, launcher.budget_of(trial)
+            )
             if trial.case in launcher.trails:
                 count, most = launcher.trail(trial.case).most_elements, exercise.most_elements
-                each = guards.with_elements(each, count, most, exercise.output)
-        if each.code == APART:
-            each = guards.explain_divergence(each, launcher.source)
-        each = indices.explain_meeting(each, launcher.source, trial.profile.block)
-        each = about_buffers(launcher.exercise, each, bool(trial.profile.barriers))
+                finding = guards.with_elements(finding, count, most, exercise.output)
+        if finding.code == APART:
+            finding = guards.explain_divergence(finding, launcher.source)
+        finding = indices.explain_meeting(finding, launcher.source, trial.profile.block)
+        finding = about_buffers(launcher.exercise, finding, bool(trial.profile.barriers))
         own = {array.name: array.shape for array in trial.profile.shared_arrays}
-        each = indices.explain_row_length(each, launcher.source, {**shapes, **own})
-        each = indices.explain_given_line(each, launcher.exercise, launcher.source)
-        is_shown = each.code in SHOWN_WITH_SIZES and not trial.case.exact
-        tells_sizes = launcher.problem.sizes_vary and (each.code == APART or is_shown)
-        found.append(launcher.seen_in(trial, each, tells_sizes))
+        finding = indices.explain_row_length(finding, launcher.source, {**shapes, **own})
+        finding = indices.explain_given_line(finding, launcher.exercise, launcher.source)
+        is_shown = finding.code in SHOWN_WITH_SIZES and not trial.case.exact
+        tells_sizes = launcher.problem.sizes_vary and (finding.code == APART or is_shown)
+        found.append(launcher.seen_in(trial, finding, tells_sizes))
     return outside.without_wide_followers(found, launcher.source)
 
 

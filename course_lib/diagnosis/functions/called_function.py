@@ -38,19 +38,19 @@ def examine(table: CallTable, function: Kernel) -> Report:
     if missing:
         return make_report(table.entry, [missing])
     calls = list(all_calls(table, function))
-    possible = [each for each in calls if not each.refused]
-    wrong = [each for each in possible if not each.right]
+    possible = [call for call in calls if not call.refused]
+    wrong = [call for call in possible if not call.right]
     if ends_all(calls[-1]):
         found = [_stopped(calls[-1])]
     else:
         found = list(_why(possible, wrong, function)) if wrong else []
-    works = any(each.right and each.wanted for each in possible)
+    works = any(call.right and call.wanted for call in possible)
     if works and all(each.code == FORMULA for each in found):  # else it is too early
         found += _accepted(calls, function, {each.line for each in found})
-    right = sum(each.right for each in calls)
+    right = sum(call.right for call in calls)
     held = [f"right for {right} of {len(calls)} calls"] if right else []
     report = make_report(table.entry, found, held, numbers_right=not wrong)
-    tried = () if table.drawn else tuple(Tried(words.written(each), each.right) for each in calls)
+    tried = () if table.drawn else tuple(Tried(words.written(call), call.right) for call in calls)
     return replace(report, tried=tried)
 
 
@@ -68,20 +68,20 @@ def _missing(table: CallTable, function: Kernel) -> Finding | None:
 
 def _why(calls: Sequence[Call], wrong: Sequence[Call], function: Kernel) -> Iterator[Finding]:
     """The findings for wrong results."""
-    ended = [each for each in wrong if not each.stopped]
-    stop = next((each for each in wrong if each.stopped), None)
+    ended = [call for call in wrong if not call.stopped]
+    stop = next((call for call in wrong if call.stopped), None)
     # Where Python itself stops, that says more than a wrong number, if it is not of the arithmetic.
     if stop and stop.stopped and (not ended or stop.stopped.code != FORMULA):
         yield _stopped(stop)
         return
     shown, returned = ended[0], last_return(function)
-    nothing = next((each for each in ended if each.value is None), None)
+    nothing = next((call for call in ended if call.value is None), None)
     if nothing:
         yield _nothing(nothing, calls, function)
     elif shown.number is None:
         yield tell("no number", returned, compared=words.compared(shown))
     elif shown.table.whole and same_numbers(
-        [each.number for each in calls], [each.wanted for each in calls]
+        [call.number for call in calls], [call.wanted for call in calls]
     ):
         yield _in_a_call("no int", shown, returned)
     else:
@@ -123,7 +123,7 @@ def _stopped(shown: Call) -> Finding:
 
 
 def _nothing(shown: Call, calls: Sequence[Call], function: Kernel) -> Finding:
-    if any(each.value is not None for each in calls):
+    if any(call.value is not None for call in calls):
         return _in_a_call("no return", shown, _empty_return(function))
     printed = _print(function)
     if printed:
@@ -133,18 +133,18 @@ def _nothing(shown: Call, calls: Sequence[Call], function: Kernel) -> Finding:
 
 def _print(function: Kernel) -> int | None:
     """The line of a call of print."""
-    for each in ast.walk(function.tree):
-        if isinstance(each, ast.Call) and getattr(each.func, "id", "") == "print":
-            return each.lineno
+    for node in ast.walk(function.tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
+            return node.lineno
     return None
 
 
 def _empty_return(function: Kernel) -> int:
     """The line of a return without a number, or of the last one."""
-    for each in ast.walk(function.tree):
-        match each:
+    for node in ast.walk(function.tree):
+        match node:
             case ast.Return(value=None | ast.Constant(value=None)):
-                return each.lineno
+                return node.lineno
     return last_return(function)
 
 
@@ -155,12 +155,12 @@ def _accepted(
 
     That the function stops there too is nothing new where a line was told already.
     """
-    possible = [each for each in calls if not each.refused and each.right]
+    possible = [call for call in calls if not call.refused and call.right]
     by_rule = defaultdict[str, list[Call]](list)
-    for each in calls:
+    for call in calls:
         # 0.0 refuses it as well; that it should be an int is said of the other calls.
-        if each.refused and each.number != each.wanted:
-            by_rule[each.refused[0]].append(each)
+        if call.refused and call.number != call.wanted:
+            by_rule[call.refused[0]].append(call)
     for shown, *others in by_rule.values():
         if shown.stopped:
             if shown.stopped.line not in told:

@@ -85,7 +85,7 @@ def _rounded_down(calls: Sequence[Call]) -> Iterator[tuple[Explanation, ...]]:
     """Fractions where whole numbers are asked for, which the ideas explain when rounded down."""
     if calls[0].table.whole and any(isinstance(each.value, float) for each in calls):
         for ideas in _wrong_ideas([_floor(each) for each in calls]):
-            yield (FRACTION, *(each._replace(shows=None) for each in ideas))
+            yield (FRACTION, *(idea._replace(shows=None) for idea in ideas))
 
 
 def _floor(call: Call) -> Call:
@@ -134,9 +134,9 @@ def _together(table: CallTable) -> Iterator[tuple[Ideas, Callable[..., float]]]:
     for count in range(2, MOST_IDEAS + 1):
         for some in combinations(parts, count):
             ideas, changes = zip(*some, strict=True)
-            keywords = ChainMap(*(each.keywords for each in changes))
-            changed = sum(len(each.keywords) for each in changes)
-            if len(keywords) == changed and len({each.func for each in changes}) == 1:
+            keywords = ChainMap(*(change.keywords for change in changes))
+            changed = sum(len(change.keywords) for change in changes)
+            if len(keywords) == changed and len({change.func for change in changes}) == 1:
                 yield ideas, partial(changes[0].func, **keywords)
 
 
@@ -208,8 +208,8 @@ def _is_right_with(call: Call, place: int, value: object) -> bool:
 
 
 def _unused(calls: Sequence[Call], function: Kernel) -> Iterator[Explanation]:
-    read = {each.id for each in ast.walk(function.tree) if isinstance(each, ast.Name)}
-    unread = [f"`{each}`" for each in function.parameters if each not in read]
+    read = {node.id for node in ast.walk(function.tree) if isinstance(node, ast.Name)}
+    unread = [f"`{parameter}`" for parameter in function.parameters if parameter not in read]
     if unread:
         kind = "one unused" if len(unread) == 1 else "unused"
         yield Explanation(kind, {"names": joined(unread)})

@@ -154,5 +154,5 @@ def _name(node: ast.expr) -> str:
 
 
 def last_return(function: Kernel) -> int:
-    returns = [each.lineno for each in ast.walk(function.tree) if isinstance(each, ast.Return)]
+    returns = [node.lineno for node in ast.walk(function.tree) if isinstance(node, ast.Return)]
     return max(returns, default=function.tree.lineno)

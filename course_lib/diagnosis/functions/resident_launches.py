@@ -83,7 +83,7 @@ EXAMPLES: tuple[Launch, ...] = (
     *(call for gpu in sorted(DEVICES) for call in _most_of_each(gpu)),
 )
 # The numbers of a device that an answer may read.
-ATTRIBUTES = (*(each.name for each in dataclasses.fields(SmLimits)), "threads_per_sm")
+ATTRIBUTES = (*(field.name for field in dataclasses.fields(SmLimits)), "threads_per_sm")
 
 
 @cache

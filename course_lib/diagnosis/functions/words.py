@@ -147,7 +147,7 @@ def worked(shown: Call) -> str:
 
 def written(shown: Call) -> str:
     """The call as it stands in a program: "sectors(2, 0)"; many arguments have their names."""
-    entry, arguments = shown.table.entry, [in_a_call(each) for each in shown.arguments]
+    entry, arguments = shown.table.entry, [in_a_call(argument) for argument in shown.arguments]
     if len(arguments) > MOST_BY_PLACE:
         named = zip(entry.parameters, arguments, strict=True)
         arguments = [f"{name}={argument}" for name, argument in named]

@@ -27,7 +27,9 @@ from course_lib.diagnosis.source.tree import indices_of, names_in, outside, root
 def load_place(at: Evidence, details: list[str]) -> SlipLocation:
     """Where an operand is read, or where the index it is read with is worked out."""
     array = details[0] if details else at.names[0]
-    slots = [{"row": 0, "column": 1}[each] for each in details[1:] if each in ("row", "column")]
+    slots = [
+        {"row": 0, "column": 1}[detail] for detail in details[1:] if detail in ("row", "column")
+    ]
     accesses = at.source.accesses(array, store=False)
     for access in accesses[-1:] if "last" in details else accesses:
         if len(slots) == 1:
@@ -94,9 +96,9 @@ def call_place(at: Evidence, details: list[str]) -> SlipLocation:
     wanted = {*details[end + 1 :]}
     for name in details[:end]:
         calls = [
-            each
-            for each in at.source.calls_by_name(name)
-            if wanted <= {root_name(argument) for argument in each.args}
+            call
+            for call in at.source.calls_by_name(name)
+            if wanted <= {root_name(argument) for argument in call.args}
         ]
         if calls:
             return SlipLocation(calls[-1].lineno)
@@ -113,7 +115,9 @@ def sum_place(at: Evidence, details: list[str]) -> SlipLocation:
     additions = at.source.additions()
     if not additions:
         return SlipLocation(None)
-    if "nothing" in details and not any(each.lineno in at.trail.lines for each in additions):
+    if "nothing" in details and not any(
+        addition.lineno in at.trail.lines for addition in additions
+    ):
         return never_reached(at.source, additions[0], at.trail)
     for statement in additions:  # each product replaces the sum, or the sum is set anew before it
         if isinstance(statement, ast.AugAssign) and "replaced" in details:
@@ -143,7 +147,7 @@ def integer_place(at: Evidence, details: list[str]) -> SlipLocation:
         if isinstance(node, ast.Call):
             called = names_in(node.func) if not isinstance(node.func, ast.Call) else set()
             typed = {name for keyword in node.keywords for name in names_in(keyword.value)}
-            arguments = {name for each in node.args for name in names_in(each)}
+            arguments = {name for argument in node.args for name in names_in(argument)}
             arrays = bool(called & {"array"}) and bool((typed | arguments) & INTEGERS)
             if called & INTEGERS or arrays:
                 return SlipLocation(node.lineno)
@@ -196,11 +200,11 @@ def never_reached(source: Source, statement: ast.stmt, trail: Trail) -> SlipLoca
     """What kept every thread from a statement: the outermost loop or test that none went into."""
     within: ast.AST = statement
     blocks = []
-    for each in source.ancestors(statement):
-        if isinstance(each, (ast.For, ast.While, ast.If)) and within in (*each.body, *each.orelse):
-            body = each.body if within in each.body else each.orelse
-            blocks.append((each, body[0].lineno))
-        within = each
+    for node in source.ancestors(statement):
+        if isinstance(node, (ast.For, ast.While, ast.If)) and within in (*node.body, *node.orelse):
+            body = node.body if within in node.body else node.orelse
+            blocks.append((node, body[0].lineno))
+        within = node
     for block, first in reversed(blocks):
         if first in trail.lines:
             continue
@@ -253,4 +257,4 @@ def locate(
         return SlipLocation(None)
     translate = {"A": names[0], **dict(zip(letters, names, strict=False))}
     evidence = Evidence(source, trail, names)
-    return FINDERS[kind](evidence, [translate.get(each, each) for each in details])
+    return FINDERS[kind](evidence, [translate.get(detail, detail) for detail in details])

@@ -59,7 +59,9 @@ def start_of_place(at: Evidence, details: list[str]) -> SlipLocation:
     if not isinstance(grows, Statement):
         return growing
     name = root_name(target_of(grows)) or ""
-    starts = [each for each in at.source.starts(name) if at.source.loops_around(each)]
+    starts = [
+        statement for statement in at.source.starts(name) if at.source.loops_around(statement)
+    ]
     return _line(starts[:1]) if starts else growing
 
 
@@ -72,7 +74,7 @@ def exponential_place(at: Evidence, details: list[str]) -> SlipLocation:
     calls = exponentials_of(at.source)
     if details and details[0] in (*at.names, "other"):
         products = products_of(at.source, at.names[1])
-        made = {root_name(target_of(each)) for each in products}
+        made = {root_name(target_of(statement)) for statement in products}
         first = products[0].lineno if products else 0
         later = [call for call in calls if call.lineno > first]
         of_scores = [call for call in later if _takes(at.source, call, made)]
@@ -93,14 +95,14 @@ def largest_place(at: Evidence, details: list[str]) -> SlipLocation:
         for part in at.source.walk()
         if isinstance(part, ast.If) and _orders(part.test) and not at.source.tests_a_size(part.test)
     ]
-    compared = {name for part in calls for each in part.args if (name := root_name(each))}
+    compared = {name for part in calls for argument in part.args if (name := root_name(argument))}
     sides = [e for test in tests for part in _compares(test.test) for e in _sides(part)]
     compared |= {name for side in sides if (name := root_name(side))}
     kept = {
         name
-        for each in at.source.walk()
-        if isinstance(each, ast.Assign) and root_name(each.value) in compared
-        if (name := root_name(each.targets[0]))
+        for node in at.source.walk()
+        if isinstance(node, ast.Assign) and root_name(node.value) in compared
+        if (name := root_name(node.targets[0]))
     }
     if "first" in details:
         starts = [
@@ -111,7 +113,7 @@ def largest_place(at: Evidence, details: list[str]) -> SlipLocation:
             and not at.source.makes_array(statement)
             and any(_sets(target, compared | kept) for target in statement.targets)
         ]
-        outside_of_loops = [each for each in starts if not at.source.loops_around(each)]
+        outside_of_loops = [start for start in starts if not at.source.loops_around(start)]
         if starts:
             return _line((outside_of_loops or starts)[:1])
     return _line(calls[:1]) if calls else exponential_place(at, [at.names[1]])
@@ -156,10 +158,14 @@ def exchange_place(at: Evidence, details: list[str]) -> SlipLocation:
     thread has ("read", or the "last"), or that uses it ("how"); or the "test" around.
     """
     steps = exchanges_of(at.source)
-    larger = [each for each in steps if names_in(each) & MAXIMA]
-    chosen = larger if "largest" in details else [each for each in steps if each not in larger]
+    larger = [statement for statement in steps if names_in(statement) & MAXIMA]
+    chosen = (
+        larger
+        if "largest" in details
+        else [statement for statement in steps if statement not in larger]
+    )
     if "sum" in details:
-        totals = {name for each in _divisor_sums(at.source) for name in names_in(each)}
+        totals = {name for statement in _divisor_sums(at.source) for name in names_in(statement)}
         chosen.sort(key=lambda each: root_name(target_of(each)) not in totals)
     if not chosen and "largest" in details:
         return largest_place(at, [])
@@ -185,7 +191,7 @@ def _use_of(source: Source, read: Statement) -> ast.stmt:
     target = target_of(read)
     if not isinstance(target, ast.Name) or isinstance(read, ast.AugAssign):
         return read
-    later = (each for each in statements_of(source) if each.lineno > read.lineno)
+    later = (statement for statement in statements_of(source) if statement.lineno > read.lineno)
     return next((each for each in later if target.id in names_in(each.value)), read)
 
 
@@ -196,7 +202,9 @@ def exchanges_of(source: Source) -> list[Statement]:
         reads = any(name.startswith("shfl") for name in names_in(statement.value))
         for part in ast.walk(statement.value):
             if isinstance(part, ast.Subscript) and root_name(part) in source.shared_names():
-                reads = reads or any(_is_a_distance(source, each) for each in indices_of(part))
+                reads = reads or any(
+                    _is_a_distance(source, expression) for expression in indices_of(part)
+                )
         if reads:
             found.append(statement)
     found.sort(key=lambda node: (-len(source.loops_around(node)), node.lineno))
@@ -269,20 +277,20 @@ def _divisor_sums(source: Source) -> Sequence[ast.stmt]:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
             names = [e.id for e in outside(node.right) if isinstance(e, ast.Name)]
             for name in names:
-                stores = (source.statement(each) for each in source.accesses(name, store=True))
+                stores = (source.statement(access) for access in source.accesses(name, store=True))
                 names += [
-                    each.value.id
-                    for each in stores
-                    if isinstance(each, ast.Assign) and isinstance(each.value, ast.Name)
-                    if each.value.id not in names
+                    store.value.id
+                    for store in stores
+                    if isinstance(store, ast.Assign) and isinstance(store.value, ast.Name)
+                    if store.value.id not in names
                 ]
             grows = [
-                each
+                assignment
                 for name in names
-                for each in source.assignments(name)
-                if any(isinstance(part, ast.Add) for part in ast.walk(each))
+                for assignment in source.assignments(name)
+                if any(isinstance(part, ast.Add) for part in ast.walk(assignment))
             ]
-            in_loops = [each for each in grows if source.loops_around(each)]
+            in_loops = [grow for grow in grows if source.loops_around(grow)]
             if grows:
                 return in_loops or grows
     return []

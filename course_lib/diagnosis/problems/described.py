@@ -83,7 +83,7 @@ class DescribedProblem(Problem):
             "letters": exercise.parameters,
             "tiny": with_fixed(letters, (1,) * free),
             "short": with_fixed(letters, SHORT[free]),
-            "directions": tuple(n for n, each in enumerate(letters) if entries.is_free(each)),
+            "directions": tuple(n for n, letter in enumerate(letters) if entries.is_free(letter)),
             "gpu_shapes": tuple(with_fixed(letters, shape) for shape in ON_A_GPU[free]),
             "sizes_vary": bool(free),
         }
@@ -96,7 +96,7 @@ class DescribedProblem(Problem):
     def shape_of(self, letters: str, shape: Shape) -> Shape:
         """The shape of an array whose axes have these letters: "M,N"."""
         size_of = dict(zip(self.sizes, shape, strict=True))
-        return tuple(size_of[each] for each in _axes(letters))
+        return tuple(size_of[axis] for axis in _axes(letters))
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
         return tuple(self.shape_of(each, shape) for each in self.exercise.shapes[:-1])
@@ -165,8 +165,8 @@ class DescribedProblem(Problem):
     def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
         along = self._tile_along(tile)
         return tuple(
-            tuple(along.get(letter, step) for letter in _axes(each))
-            for each in self.exercise.shapes
+            tuple(along.get(letter, step) for letter in _axes(shape))
+            for shape in self.exercise.shapes
         )
 
     def _tile_along(self, tile: Sequence[int]) -> dict[str, int]:
@@ -207,8 +207,8 @@ class TaskProblem(DescribedProblem):
         before = self.exercise.before
         if self.sizes_vary:
             return [
-                replace(each, poison=before, shape=self._pinned(each.shape))
-                for each in super().cases(first, seed)
+                replace(case, poison=before, shape=self._pinned(case.shape))
+                for case in super().cases(first, seed)
             ]
         return [
             Case(first, schedule, before, draw, exact=True)
@@ -231,19 +231,19 @@ class TaskProblem(DescribedProblem):
         for changed in task.other_sizes:
             number, other = next(iter(changed.items()))
             name = next(each for each, axes in axes_of.items() if number in axes)
-            shape = tuple(changed.get(each, int(each)) for each in self.sizes)
+            shape = tuple(changed.get(siz, int(siz)) for siz in self.sizes)
             axis = f"{name}.shape[{axes_of[name].index(number)}]"
             case = Case(shape, poison=task.before, further=True)
             yield case, OtherSize(axis, int(number), other)
 
     def gpu_cases(self) -> list[Case]:
-        return [replace(each, poison=self.exercise.before) for each in super().gpu_cases()]
+        return [replace(case, poison=self.exercise.before) for case in super().gpu_cases()]
 
     def _pinned(self, shape: Shape) -> Shape:
         """A drawn shape, in which the axes whose size is a number have it again."""
         return tuple(
-            size if entries.is_free(each) else int(each)
-            for each, size in zip(self.sizes, shape, strict=True)
+            size if entries.is_free(siz) else int(siz)
+            for siz, size in zip(self.sizes, shape, strict=True)
         )
 
     def _orders(self) -> tuple[str, ...]:
@@ -262,4 +262,4 @@ def _letters(exercise: Exercise) -> tuple[str, ...]:
 def with_fixed(letters: Sequence[str], sizes: Sequence[int]) -> Shape:
     """Sizes for all letters: numbers stand for themselves, the others take what is given."""
     left = iter(sizes)
-    return tuple(next(left) if entries.is_free(each) else int(each) for each in letters)
+    return tuple(next(left) if entries.is_free(letter) else int(letter) for letter in letters)

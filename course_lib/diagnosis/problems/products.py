@@ -186,11 +186,11 @@ class NarrowProduct(Product):
 
     def cases(self, first: Shape, seed: int) -> list[Case]:
         cases = super().cases(first, seed)
-        return [replace(each, shape=self._narrowed(each.shape)) for each in cases]
+        return [replace(case, shape=self._narrowed(case.shape)) for case in cases]
 
     def gpu_cases(self) -> list[Case]:
         cases = super().gpu_cases()
-        return [replace(each, shape=self._narrowed(each.shape)) for each in cases]
+        return [replace(case, shape=self._narrowed(case.shape)) for case in cases]
 
     def _narrowed(self, shape: Shape) -> Shape:
         sizes = zip(self.always, shape, strict=True)

@@ -89,7 +89,11 @@ def problem_of(exercise: Exercise) -> Problem:
 
 def problems(exercises: Mapping[str, Exercise]) -> dict[str, Problem]:
     """What each of these exercises asks for whose kernel is launched."""
-    return {name: problem_of(each) for name, each in exercises.items() if each.kind.is_launched}
+    return {
+        name: problem_of(exercise)
+        for name, exercise in exercises.items()
+        if exercise.kind.is_launched
+    }
 
 
 def can_be_judged(exercise: Exercise) -> bool:

@@ -190,9 +190,9 @@ def facts_of(found: Experiment) -> list[Fact]:
             facts += _joined(_aliases(tables, of_arrays))
         else:  # behind a softmax, what has little weight looks like what takes no part
             facts += _joined([fact for fact in of_arrays if not fact.is_vague])
-    first = [each for each in facts if each.kind == MOVED and each.forms]
-    rest = [each for each in facts if each not in first]
-    return first + sorted(rest, key=lambda each: (-each.share, each.kind == WEIGHTED))
+    first = [fact for fact in facts if fact.kind == MOVED and fact.forms]
+    rest = [fact for fact in facts if fact not in first]
+    return first + sorted(rest, key=lambda fact: (-fact.share, fact.kind == WEIGHTED))
 
 
 def _element(found: Experiment, flat: int) -> Place:
@@ -449,13 +449,13 @@ def _aliases(tables: Sequence[DependenceTable], facts: Sequence[Fact]) -> list[F
     for table in tables:
         for other in tables:
             unused = [
-                each for each in left if each.kind == INDEPENDENT and each.arrays == (table.array,)
+                fact for fact in left if fact.kind == INDEPENDENT and fact.arrays == (table.array,)
             ]
             if table is other or not unused or not _stands_in(other, table):
                 continue
             alias = replace(unused[0], kind=ALIAS, arrays=(other.array, table.array))
             gone = {table.array, other.array}
-            left = [each for each in left if not gone & {*each.arrays}] + [alias]
+            left = [fact for fact in left if not gone & {*fact.arrays}] + [alias]
     return left
 
 

@@ -80,7 +80,7 @@ class Suspects:
                 yield from self._tests(stores)
                 yield from self._definitions(stores)
             case "not finite":
-                healing = [each.node for each in self.found.unfinished]
+                healing = [site.node for site in self.found.unfinished]
                 yield from self._helpful_tests()
                 yield from _lines(healing)
                 yield from self._loops(healing)
@@ -156,14 +156,16 @@ class Suspects:
 
     def _helpful_tests(self) -> list[int]:
         """Tests with which wrong elements are right, or written at all, if they are decided."""
-        helped = [(self.found.helped(each), each.line) for each in self._sites("test")]
+        helped = [(self.found.helped(site), site.line) for site in self._sites("test")]
         return [line for count, line in sorted(helped, key=lambda each: -each[0]) if count]
 
     @cached_property
     def _feeding(self) -> list[TextSite]:
         """The loads that feed wrong elements, those that feed no others first."""
-        shares = {each: self.found.feeds(each) for each in self._sites("load")}
-        return sorted((each for each in shares if shares[each]), key=lambda each: -shares[each])
+        shares = {site: self.found.feeds(site) for site in self._sites("load")}
+        return sorted(
+            (share for share in shares if shares[share]), key=lambda share: -shares[share]
+        )
 
     @cached_property
     def _share_at(self) -> dict[int, float]:
@@ -179,8 +181,8 @@ class Suspects:
         inputs = self.source.parameters[:-1]
         wanted = set(fact.arrays) if fact.kind != MOVED else self._told_apart_by(fact)
         staged = set().union(*(self.source.staged(each) for each in wanted))
-        loads = [each for each in self._feeding if each.array in wanted | staged] or self._feeding
-        at_inputs = [each.array in inputs for each in loads]
+        loads = [site for site in self._feeding if site.array in wanted | staged] or self._feeding
+        at_inputs = [load.array in inputs for load in loads]
         order = (
             np.argsort(at_inputs, kind="stable")
             if not self._is_by_tiles(fact)
@@ -208,7 +210,9 @@ class Suspects:
         behind = [self.source.everything_behind(index) for index in indices[:1]]
         if self._are_whole_tiles and behind and not behind[0] & BLOCK:
             used = variables_in(indices[0])
-            made = (each for name in sorted(used) for each in self.source.assignments(name))
+            made = (
+                assignment for name in sorted(used) for assignment in self.source.assignments(name)
+            )
             yield from _lines(each for each in made if each.value and is_constant(each.value))
             if self._leaves_a_block_out(stores):
                 yield from _lines(stores)
@@ -253,7 +257,11 @@ class Suspects:
         used = set().union(*map(variables_in, loads))
         for store in stores:
             alone = variables_in(store) - used - {*self.source.parameters}
-            made = [each.lineno for name in sorted(alone) for each in self.source.assignments(name)]
+            made = [
+                assignment.lineno
+                for name in sorted(alone)
+                for assignment in self.source.assignments(name)
+            ]
             indices = indices_of(store) if isinstance(store, ast.Subscript) else ()
             worked_out = any(not isinstance(index, ast.Name) for index in indices)
             yield from (store.lineno, *made) if worked_out else (*made, store.lineno)
@@ -304,8 +312,10 @@ class Suspects:
         source = self.source
         stores = [*source.accesses(source.parameters[-1], store=True)]
         if not stores:
-            stores = [each for name in source.parameters for each in source.accesses(name, True)]
-        return sorted(stores, key=lambda each: -self._share_at.get(each.lineno, 0.0))
+            stores = [
+                access for name in source.parameters for access in source.accesses(name, True)
+            ]
+        return sorted(stores, key=lambda access: -self._share_at.get(access.lineno, 0.0))
 
     @cached_property
     def _sums(self) -> list[ast.stmt]:
@@ -321,9 +331,9 @@ class Suspects:
                 found.append(statement)  # type: ignore[arg-type]
         return sorted(
             found,
-            key=lambda each: (
-                -len(self.source.loops_around(each)),
-                -self._share_at.get(each.lineno, 0.0),
+            key=lambda addition: (
+                -len(self.source.loops_around(addition)),
+                -self._share_at.get(addition.lineno, 0.0),
             ),
         )
 
@@ -340,9 +350,9 @@ class Suspects:
             within = set(map(id, ast.walk(loops[-1]))) if loops else set()
             loops = [loop for loop in loops if {*ast.walk(loop)} & {*self._sums}]
             after = any(
-                isinstance(each, ast.Name) and each.id in names and isinstance(each.ctx, ast.Load)
-                for each in self.source.walk()
-                if id(each) not in within
+                isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load)
+                for node in self.source.walk()
+                if id(node) not in within
             )
             if loops or not in_loops:
                 found.append((0 if loops and after else 2 if loops else 1, statement))
@@ -353,7 +363,9 @@ class Suspects:
         if names_in(statement.value) & (THREAD | BLOCK):
             return False
         names = _set_by(statement) - self.source.shared_names()
-        changed = {name for each in self.source.additions() for name in variables_in(_target(each))}
+        changed = {
+            name for addition in self.source.additions() for name in variables_in(_target(addition))
+        }
         kept = set(self.source.sums()) | changed
         for store in self._stores():
             whole = self.source.statement(store)
@@ -364,7 +376,9 @@ class Suspects:
 
     def _constants(self) -> list[ast.AST]:
         """Where a number, and no element of an array, is given to a sum or put into an array."""
-        found: list[ast.AST] = [each for each in self._resets() if not _subscripts(each)]
+        found: list[ast.AST] = [
+            statement for statement in self._resets() if not _subscripts(statement)
+        ]
         for node in self.source.walk():
             if isinstance(node, ast.IfExp) and any(map(is_constant, (node.body, node.orelse))):
                 found.append(node)
@@ -391,7 +405,7 @@ class Suspects:
                     continue
                 around = [loop for loop in self.source.loops_around(store) if self._sums_in(loop)]
                 steps = {name for loop in around for name in self._steps_of(loop)}
-                reads = [each for each in ast.walk(statement.value) if _reads(each, wanted)]
+                reads = [node for node in ast.walk(statement.value) if _reads(node, wanted)]
                 is_one = bool((self._moves_with([store]) | steps) - self._moves_with(reads))
                 if reads and (is_one or self._lacks_the_block(fact, reads)):
                     yield statement.lineno
@@ -425,7 +439,9 @@ class Suspects:
                     found.add(name)
                 case ast.Name(id=name) if name not in seen:
                     seen.add(name)
-                    waiting += [_given(each, name) for each in self.source.assignments(name)]
+                    waiting += [
+                        _given(assignment, name) for assignment in self.source.assignments(name)
+                    ]
         return found
 
     def _loops(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
@@ -441,9 +457,9 @@ class Suspects:
     def _loops_of_sums(self, fact: Fact) -> Iterator[int]:
         """Those along the sum first; where whole sums are missing, those along the elements."""
         some = fact.is_of_nothing and not self.found.wrong.all()
-        places = [indices_of(each) for each in self._stores() if isinstance(each, ast.Subscript)]
+        places = [indices_of(store) for store in self._stores() if isinstance(store, ast.Subscript)]
         counted = set().union(*(variables_in(index) for indices in places for index in indices))
-        elements = set().union(*(elements_of(self.source, each) for each in fact.arrays))
+        elements = set().union(*(elements_of(self.source, array) for array in fact.arrays))
         for statement in sorted(self._sums, key=lambda each: not names_in(each) & elements):
             target = _target(statement) if isinstance(statement, Statement) else statement
             own = counted | (
@@ -494,11 +510,11 @@ class Suspects:
         seen: set[str] = set()
         counted: list[int] = []
         loops = {
-            each.id: loop.lineno
+            node.id: loop.lineno
             for loop in self.source.loops()
             if isinstance(loop, ast.For)
-            for each in flat(loop.target)
-            if isinstance(each, ast.Name)
+            for node in flat(loop.target)
+            if isinstance(node, ast.Name)
         }
         for name in waiting:
             if name in seen:
@@ -539,14 +555,14 @@ def _given(statement: ast.stmt, name: str) -> ast.AST:
     match statement:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Call(func=function)):
             if "grid" in names_in(function):
-                axis = next(n for n, each in enumerate(targets) if name in variables_in(each))
+                axis = next(n for n, target in enumerate(targets) if name in variables_in(target))
                 return ast.parse(f"cuda.threadIdx.{'xyz'[axis]}")
     return part_of(statement, name) or statement
 
 
 def _set_by(statement: ast.Assign) -> set[str]:
     """The variables, and the arrays of which elements are set."""
-    roots = (root_name(each) for target in statement.targets for each in flat(target))
+    roots = (root_name(node) for target in statement.targets for node in flat(target))
     return {name for name in roots if name}
 
 

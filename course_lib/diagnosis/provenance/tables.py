@@ -154,7 +154,7 @@ class Experiment:
                 together, watched = more, watched + 1
             self.watched = self.watched[:watched]
             cells = [np.array(sorted(each), int) for each in together]
-        return [self._table(number, each) for number, each in enumerate(cells)]
+        return [self._table(number, cell) for number, cell in enumerate(cells)]
 
     @cached_property
     def sites(self) -> list[TextSite]:
@@ -166,9 +166,9 @@ class Experiment:
         """What is left in the output if a load or store is 0, or a test is decided."""
         found: dict[TextSite, Array] = {}
         for is_test in (False, True):  # a test may end a loop; then the others still count
-            some = [each for each in self.sites if (each.kind == "test") is is_test]
+            some = [site for site in self.sites if (site.kind == "test") is is_test]
             with suppress(BudgetExceeded):
-                found |= zip(some, self._left([[each] for each in some]), strict=True)
+                found |= zip(some, self._left([[site] for site in some]), strict=True)
         return found
 
     @cached_property
@@ -178,13 +178,13 @@ class Experiment:
         Without one that does it alone, elements are finite. Of several such on one way the first
         counts. Where none does it alone, all others of them are 0 while one is tried.
         """
-        loads = [each for each in self.sites if each.kind == "load"]
-        passed = [each for each in loads if self.helped(each, only_finite=True)]
-        rest = [each for each in loads if each not in passed]
+        loads = [site for site in self.sites if site.kind == "load"]
+        passed = [site for site in loads if self.helped(site, only_finite=True)]
+        rest = [site for site in loads if site not in passed]
         bad = ~np.isfinite(self.got) & ~self.unwritten
-        tried = [rest, *([other for other in rest if other is not each] for each in rest)]
+        tried = [rest, *([other for other in rest if other is not site] for site in rest)]
         still = (~np.isfinite(self._left(tried)) & bad).any(axis=1)
-        alone = [each for each, is_bad in zip(rest, still[1:], strict=True) if is_bad]
+        alone = [site for site, is_bad in zip(rest, still[1:], strict=True) if is_bad]
         return passed if still[0] else [*alone, *passed]
 
     def _left(self, sites: Sequence[Sequence[TextSite]]) -> Array:
@@ -310,8 +310,8 @@ class Experiment:
 
 def experiment(launcher: Launcher, trials: Sequence[Trial]) -> Experiment | None:
     """The smallest launch that goes wrong, with inputs that tell its cells apart."""
-    fewest = min((each.profile.steps for each in trials), default=1)
-    steps = {each.case.shape: each.profile.steps for each in trials}
+    fewest = min((trial.profile.steps for trial in trials), default=1)
+    steps = {trial.case.shape: trial.profile.steps for trial in trials}
     for case in _cases(launcher, trials):
         for draw in (DRAW, case.draw):
             try:
@@ -328,7 +328,9 @@ def _cases(launcher: Launcher, trials: Sequence[Trial]) -> Iterator[Case]:
     """The smallest with several blocks and steps first, and with an axis of length 1 last: there
     many slips look the same."""
     problem = launcher.problem
-    wrong = [each.case for each in trials if not each.right and problem.shows_all(each.case.shape)]
+    wrong = [
+        trial.case for trial in trials if not trial.right and problem.shows_all(trial.case.shape)
+    ]
     shapes = {each.shape: each for each in wrong}
     if problem.sizes_vary and wrong:
         shapes.setdefault(problem.short, replace(wrong[0], shape=problem.short, exact=False))

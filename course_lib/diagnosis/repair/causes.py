@@ -83,7 +83,7 @@ def _comparisons_changed(edit: Edit) -> Iterator[ast.Compare]:
         if innermost:
             yield from innermost
             continue
-        kept = {ast.dump(each) for each in ast.walk(edit.values.get(path, ast.Pass()))}
+        kept = {ast.dump(node) for node in ast.walk(edit.values.get(path, ast.Pass()))}
         whole = around[-1].test if isinstance(around[-1], ast.If) else around[-1]
         for part in ast.walk(whole):
             if isinstance(part, ast.Compare) and ast.dump(part) not in kept:

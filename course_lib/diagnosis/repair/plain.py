@@ -67,7 +67,7 @@ def _quotient(
 
 def _of_a_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit]:
     """One of its values alone, all but one, one more, or the other end of them."""
-    if len(node.args) < 2 or any(isinstance(each, ast.Starred) for each in node.args):
+    if len(node.args) < 2 or any(isinstance(argument, ast.Starred) for argument in node.args):
         return
     for value in node.args:
         yield function.value("surplus", 2, path, value)
@@ -78,7 +78,7 @@ def _of_a_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Ed
     for number in range(len(node.args)) if len(node.args) > 2 else ():
         rest = node.args[:number] + node.args[number + 1 :]
         yield function.value("surplus", 2, path, _call(name, rest))
-    own = {ast.unparse(each) for each in node.args}
+    own = {ast.unparse(argument) for argument in node.args}
     for other in sorted({*function.whole_at(path), *function.fields} - own):
         more = [*node.args, expression(other)]
         yield function.value("value missing", 2, path, _call(name, more))

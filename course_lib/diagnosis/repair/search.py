@@ -199,12 +199,12 @@ class Search:
     def refused_codes(self, launcher: Launcher, trial: Trial) -> set[str]:
         """What the exercise asks for beside a right result, and a launch lacks."""
         costs = requirements.judge(launcher.exercise, launcher.measured(trial))
-        return {each.code for each in costs if each.severity == "error"}
+        return {cost.code for cost in costs if cost.severity == "error"}
 
     def pairs(self, found: Sequence[Variant], trial: Trial) -> list[Edit]:
         """Two changes of one kind at once, as of both axes: of those that make more right."""
         before = trial.outcome.right & ~np.bool_(leaves_arrays(trial))
-        gains = [(int((each.right & ~before).sum()), each.edit) for each in found]
+        gains = [(int((variant.right & ~before).sum()), variant.edit) for variant in found]
         best: dict[tuple[object, ...], list[tuple[int, Edit]]] = {}
         for gain, edit in sorted(gains, key=lambda each: -each[0]):
             alike = best.setdefault((edit.kind, edit.tree, *edit.values, *edit.statements), [])
@@ -335,7 +335,7 @@ class Search:
         except KernelRejected:
             return False
         right = replace(trial.outcome, got=output).right.all()
-        return bool(right) and all(each.severity != "error" for each in profile.findings)
+        return bool(right) and all(finding.severity != "error" for finding in profile.findings)
 
     def watched(self, trial: Trial, kernel: Kernel) -> tuple[Profile, Array]:
         """A kernel in a launch, as the emulator sees it, and the output.

@@ -109,14 +109,14 @@ class Limits:
         tries: Counter[Site] = Counter()
         while len(tried) < MOST_LAUNCHES:
             waiting: list[tuple[int, Case, Suspicion]] = []
-            for each in self.suspicions():
-                size = each.first_size_beyond()
-                case = each.launch(size, problem, spent[each.long])
+            for suspicion in self.suspicions():
+                size = suspicion.first_size_beyond()
+                case = suspicion.launch(size, problem, spent[suspicion.long])
                 if case is None and size < FARTHEST:
-                    label = problem.label(each.long.shape)
-                    far[each.site] = not_tried(each.site, source, label)
-                elif case is not None and case not in tried and tries[each.site] < TRIES:
-                    waiting.append((size, case, each))
+                    label = problem.label(suspicion.long.shape)
+                    far[suspicion.site] = not_tried(suspicion.site, source, label)
+                elif case is not None and case not in tried and tries[suspicion.site] < TRIES:
+                    waiting.append((size, case, suspicion))
             if not waiting:
                 break
             size, case, nearest = min(waiting, key=lambda each: each[0])

@@ -31,13 +31,15 @@ class Variables(AnswerTree):
             return statement
         place = names.index(value.id)
         for call in self.calls_by_name(function.name):
-            given = [each.value for each in call.keywords if each.arg == value.id]
+            given = [keyword.value for keyword in call.keywords if keyword.arg == value.id]
             given += call.args[place : place + 1]
             for argument in given[:1]:
                 caller = self._function_of(call)
-                for each in self.assignments(getattr(argument, "id", "")):
-                    if self._function_of(each) is caller and isinstance(each, ast.Assign):
-                        return self.set_by_caller(each)
+                for assignment in self.assignments(getattr(argument, "id", "")):
+                    if self._function_of(assignment) is caller and isinstance(
+                        assignment, ast.Assign
+                    ):
+                        return self.set_by_caller(assignment)
                 return self.statement(call) or statement
         return statement
 
@@ -69,9 +71,9 @@ class Variables(AnswerTree):
     def last_assignment(self, name: ast.Name) -> ast.Assign | None:
         """The last statement before a variable's use that sets it."""
         before = [
-            each
-            for each in self.assignments(name.id)
-            if isinstance(each, ast.Assign) and each.lineno < name.lineno
+            assignment
+            for assignment in self.assignments(name.id)
+            if isinstance(assignment, ast.Assign) and assignment.lineno < name.lineno
         ]
         return before[-1] if before else None
 
@@ -93,7 +95,9 @@ class Variables(AnswerTree):
             new = names_in(node) - found
             found |= new
             for name in sorted(new):
-                waiting += [part_of(each, name) or each for each in self.assignments(name)]
+                waiting += [
+                    part_of(assignment, name) or assignment for assignment in self.assignments(name)
+                ]
                 waiting += [
                     loop.iter
                     for loop in self.loops()
@@ -212,8 +216,8 @@ class Bounds(Variables):
         Of indices of threads, `k0 + x` and `k0 + y`, the step that all threads share says nothing.
         """
         layers = [self._layers(each) for each in (one, other)]
-        if all(set().union(*each) - self._steps_of_all for each in layers):
-            layers = [[names - self._steps_of_all for names in each] for each in layers]
+        if all(set().union(*layer) - self._steps_of_all for layer in layers):
+            layers = [[names - self._steps_of_all for names in layer] for layer in layers]
         return min(
             (
                 steps + more
@@ -233,7 +237,7 @@ class Bounds(Variables):
         known: set[str] = set()
         waiting: list[ast.AST] = [expression]
         while waiting:
-            names = {name for each in waiting for name in _moving(each)} - known
+            names = {name for node in waiting for name in _moving(node)} - known
             names = {name for name in names if not self._is_a_size(name)}
             layers.append(names)
             known |= names
@@ -257,7 +261,7 @@ class Bounds(Variables):
     @cached_property
     def _passed_on(self) -> set[str]:
         """The parameters of the device functions."""
-        return {each.arg for function in self.functions[1:] for each in function.args.args}
+        return {argument.arg for function in self.functions[1:] for argument in function.args.args}
 
     @cached_property
     def _counters(self) -> set[str]:
@@ -333,7 +337,7 @@ class Bounds(Variables):
         parts = [p for test in tests for p in getattr(test, "values", [test])]  # joined by `and`
         if not all(map(self.tests_a_size, parts)):
             return False
-        return bool(own) and [self.letter_of(each, access, letters) for each in slots] == list(own)
+        return bool(own) and [self.letter_of(slot, access, letters) for slot in slots] == list(own)
 
     def tests_a_size(self, test: ast.expr) -> bool:
         """Does it compare something with the size of an array?"""

@@ -41,7 +41,7 @@ class Source(Bounds):
         arrays = self.shared_names() | set(self.parameters)
         names = {node.id for node in outside(statement.value) if isinstance(node, ast.Name)}
         values = (self.value_of(name) for name in names)
-        kept = (each.value for name in names for each in self.local_stores(name))
+        kept = (assign.value for name in names for assign in self.local_stores(name))
         copied = {
             part.id
             for value in (*values, *kept)
@@ -57,7 +57,7 @@ class Source(Bounds):
         if value is None or "local" not in names_in(value):
             return []
         statements = (self.statement(access) for access in self.accesses(name, store=True))
-        return [each for each in statements if isinstance(each, ast.Assign)]
+        return [statement for statement in statements if isinstance(statement, ast.Assign)]
 
     def sums(self) -> list[str]:
         """The variables (or arrays) that sums are collected in."""
@@ -181,13 +181,13 @@ class Threads:
     def number(self) -> tuple[Any, ...]:
         """What `cuda.grid` gives along each axis."""
         places = zip(self.block, (*self.block_size, 1, 1), self.thread, strict=False)
-        return tuple(_computed(lambda b, size, t: b * size + t, *each) for each in places)
+        return tuple(_computed(lambda b, size, t: b * size + t, *place) for place in places)
 
     @property
     def length(self) -> tuple[Any, ...]:
         """What `cuda.gridsize` gives along each axis."""
         sizes = zip((*self.grid, 1, 1), (*self.block_size, 1, 1), strict=False)
-        return tuple(_computed(operator.mul, *each) for each in sizes)[:3]
+        return tuple(_computed(operator.mul, *siz) for siz in sizes)[:3]
 
 
 def value_in(
@@ -225,7 +225,7 @@ def value_in(
             return _computed(np.logical_not if negates else UNARY[type(op)], value)
         case ast.BinOp(left, op, right) if type(op) in BINARY:
             return _computed(BINARY[type(op)], known(left), known(right))
-        case ast.Compare(left, signs, others) if all(type(each) in COMPARE for each in signs):
+        case ast.Compare(left, signs, others) if all(type(sign) in COMPARE for sign in signs):
             values = [known(each) for each in (left, *others)]
             pairs = zip(signs, values, values[1:], strict=False)
             holds = [_computed(COMPARE[type(sign)], one, other) for sign, one, other in pairs]
@@ -256,7 +256,7 @@ def _computed(function: Any, *values: Value | None) -> Value | None:
 
 def _called(name: str, given: list[ast.expr], threads: Threads, known: Any) -> Value | None:
     """What a call gives: of `cuda.grid`, of `len` or `min`, or of a conversion such as np.int8."""
-    arguments = [known(each) for each in given]
+    arguments = [known(expression) for expression in given]
     match name, arguments:
         case "grid" | "gridsize", [int(axes)] if 1 <= axes <= 3:
             along = threads.number if name == "grid" else threads.length
@@ -320,7 +320,7 @@ def _variable(source: Source, name: str, threads: Threads, depth: int) -> Value 
 
 def _counted_with(loop: ast.For | ast.While) -> set[str]:
     targets = flat(loop.target) if isinstance(loop, ast.For) else ()
-    return {each.id for each in targets if isinstance(each, ast.Name)}
+    return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def _place_of(name: str, target: ast.expr) -> tuple[int, ...]:

@@ -24,8 +24,8 @@ def part_of(statement: ast.stmt, name: str) -> ast.expr | None:
     value = getattr(statement, "value", None)
     for target in statement.targets if isinstance(statement, ast.Assign) else []:
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-            for each, part in zip(target.elts, value.elts, strict=False):
-                if isinstance(each, ast.Name) and each.id == name:
+            for element, part in zip(target.elts, value.elts, strict=False):
+                if isinstance(element, ast.Name) and element.id == name:
                     return part
     return value
 
@@ -73,8 +73,8 @@ def indices_of(access: ast.Subscript) -> Sequence[ast.expr]:
 
 def flat(target: ast.AST) -> Iterator[ast.AST]:
     if isinstance(target, (ast.Tuple, ast.List)):
-        for each in target.elts:
-            yield from flat(each)
+        for element in target.elts:
+            yield from flat(element)
     else:
         yield target
 
@@ -208,7 +208,10 @@ class AnswerTree:
                 if isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Name)
                 and node.func.id in functions
-                and any(isinstance(each, ast.Name) and each.id == array for each in node.args)
+                and any(
+                    isinstance(argument, ast.Name) and argument.id == array
+                    for argument in node.args
+                )
             ),
             key=lambda node: node.lineno,
         )

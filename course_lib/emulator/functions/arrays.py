@@ -118,8 +118,8 @@ def _target_name(statement: ast.stmt | None) -> str | None:
 
 def _alignment(machine: Machine, node: ast.Call) -> int:
     """The alignment that the call asks for, in bytes; 1 if it asks for none."""
-    by_name = [each.value for each in node.keywords if each.arg == "alignment"]
-    given = [machine.evaluate(each) for each in node.args[2:] or by_name]
+    by_name = [keyword.value for keyword in node.keywords if keyword.arg == "alignment"]
+    given = [machine.evaluate(argument) for argument in node.args[2:] or by_name]
     return 1 if not given or given[0] is None else int(given[0])
 
 
@@ -306,7 +306,7 @@ def _reshaped(
     shape = list(lengths[0]) if isinstance(lengths[0], tuple) else list(lengths)
     shape = [machine.convert(length, T.INT64) for length in shape]
     open_axes = [length < 0 for length in shape]
-    several = sum((each.astype(np.int64) for each in open_axes), np.int64(0)) > 1
+    several = sum((axis.astype(np.int64) for axis in open_axes), np.int64(0)) > 1
     given: Any = np.int64(1)
     for length, is_open in zip(shape, open_axes, strict=True):
         given = given * np.where(is_open, np.int64(1), length)

@@ -59,7 +59,7 @@ def item_type(kind: T.Type) -> T.Type:
 
 def _zip_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(not keywords, "takes no keyword arguments here")
-    kinds = tuple(each.type for each in arguments)
+    kinds = tuple(argument.type for argument in arguments)
     for kind in kinds:
         item_type(kind)
     return Typed(T.ZipType(kinds))
@@ -75,7 +75,7 @@ def _zip(machine: Machine, node: ast.Call, values: list[Any]) -> ItemsInTurn:
 
 def _together(parts: list[ItemsInTurn]) -> ItemsInTurn:
     count: Value = np.int64(0)
-    ends = [each.count for each in parts if each.count is not None]
+    ends = [turn.count for turn in parts if turn.count is not None]
     for number, end in enumerate(ends):
         count = np.minimum(count, end) if number else end
     return ItemsInTurn(

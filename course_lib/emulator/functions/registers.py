@@ -97,20 +97,25 @@ _IN_C = {
 def _constructor(kind: T.VectorType) -> Intrinsic:
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         numbers = 0
-        for each in arguments:
-            if isinstance(each.type, T.VectorType):
-                need(each.type.dtype == kind.dtype, say("takes no parts of {type}", type=each.type))
-                numbers += each.type.size
+        for argument in arguments:
+            if isinstance(argument.type, T.VectorType):
+                need(
+                    argument.type.dtype == kind.dtype,
+                    say("takes no parts of {type}", type=argument.type),
+                )
+                numbers += argument.type.size
             else:
-                real = T.is_scalar(each.type) and not T.is_complex(each.type)
-                need(real, say("needs numbers, not {type}", type=each.type))
+                real = T.is_scalar(argument.type) and not T.is_complex(argument.type)
+                need(real, say("needs numbers, not {type}", type=argument.type))
                 numbers += 1
         said = say("takes {size} numbers, not {given}", size=kind.size, given=numbers)
         need(numbers == kind.size and not keywords, said)
         return Typed(kind)
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[Value, ...]:
-        parts = [part for each in values for part in (each if isinstance(each, tuple) else [each])]
+        parts = [
+            part for value in values for part in (value if isinstance(value, tuple) else [value])
+        ]
         return tuple(machine.convert(part, kind.dtype) for part in parts)
 
     return Intrinsic(typing, run)

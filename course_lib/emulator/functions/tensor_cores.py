@@ -155,7 +155,7 @@ def _to_lanes(machine: Machine, rows: np.ndarray, whole: np.ndarray) -> tuple[Va
         everyone = np.full((len(rows), len(whole), WARP_SIZE), poison(rows.dtype), rows.dtype)
         everyone[:, whole] = rows
         rows = everyone
-    return tuple(machine.space.from_warps(each) for each in rows)
+    return tuple(machine.space.from_warps(row) for row in rows)
 
 
 # -- ldmatrix -------------------------------------------------------------------------------------
@@ -241,7 +241,7 @@ def _mma(k: int, numbers: FromWords, a_words: int, b_words: int) -> Intrinsic:
         whole = _whole_warps(machine, node)
         if not whole.any():
             return (poison(T.FLOAT32),) * 4
-        sums, a = (_of_warps(machine, each, whole) for each in values[:2])
+        sums, a = (_of_warps(machine, value, whole) for value in values[:2])
         b = _of_warps(machine, values[2] if b_words > 1 else values[2:], whole)
         machine.observers.multiplied(a, b)
         product = np.matmul(a_matrices(a, numbers), b_matrices(b, numbers))

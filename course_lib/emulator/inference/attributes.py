@@ -244,7 +244,7 @@ class MethodTyper(Typer):
 
     def method(self, node: ast.Call, env: Environment) -> Typed | None:
         """The type of a method's call; None if it is none that is known."""
-        if node.keywords or any(isinstance(each, ast.Starred) for each in node.args):
+        if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
             return None
         if not isinstance(node.func, ast.Attribute):
             return self.function_of_array(node, env)
@@ -295,13 +295,13 @@ class MethodTyper(Typer):
             self.loops_of_methods[node] = (loop, [items, given])
         kernel, arguments = self.loops_of_methods[node]
         self.typing.methods[node] = arguments
-        typed = [self.expression(each, env) for each in arguments]
+        typed = [self.expression(argument, env) for argument in arguments]
         return self.call_function(node, kernel, typed, {})
 
     def loop_kernel(
         self, name: str, tree: ast.FunctionDef, names_there: Mapping[str, object]
     ) -> Kernel:
-        names = tuple(each.arg for each in tree.args.args)
+        names = tuple(argument.arg for argument in tree.args.args)
         namespace = dict(names_there)
         return replace(self.kernel, name=name, parameters=names, tree=tree, namespace=namespace)
 
@@ -312,7 +312,7 @@ class MethodTyper(Typer):
         ufunc = UFUNCS.get(function.path)
         if ufunc is None or node.keywords or len(arguments) != ufunc.nin + 1:
             return None
-        *inputs, out = (each.type for each in arguments)
+        *inputs, out = (typed.type for typed in arguments)
         if not isinstance(out, T.ArrayType):
             return None
         check_arrays(ufunc, inputs, out)
@@ -341,7 +341,7 @@ class MethodTyper(Typer):
         self, node: ast.Call, owner: ast.expr, array: T.ArrayType, env: Environment
     ) -> Typed:
         """`.reshape(2, 3)`, of a shape or of lengths: the same elements, row after row."""
-        kinds = [self.expression(each, env).type for each in node.args]
+        kinds = [self.expression(argument, env).type for argument in node.args]
         if len(kinds) == 1 and isinstance(kinds[0], T.TupleType):
             kinds = list(kinds[0].items)
         whole = all(map(T.is_integer, kinds)) and bool(node.args)

@@ -153,14 +153,16 @@ class CallTyper(MethodTyper):
             message = say("A call has at most {most} arguments here.", most=MAX_ARGUMENTS)
             raise rejection("not-allowed", message, node)
         several = any(isinstance(each, ast.Starred) for each in node.args)
-        if any(each.arg is None for each in node.keywords) or (
+        if any(keyword.arg is None for keyword in node.keywords) or (
             several and not _takes_star(function)
         ):
             hint = "Write out the arguments one by one."
             raise rejection("unsupported", "The emulator knows plain arguments only.", node, hint)
         arguments = [self.expression(argument, env) for argument in node.args]
         keywords = {
-            each.arg: self.expression(each.value, env) for each in node.keywords if each.arg
+            keyword.arg: self.expression(keyword.value, env)
+            for keyword in node.keywords
+            if keyword.arg
         }
         match function:
             case Closure(kernel=kernel):
@@ -263,7 +265,7 @@ class CallTyper(MethodTyper):
     ) -> Typed:
         if kernel.tree is self.kernel.tree and len(self.callers) > 1:
             return self.call_itself(node, kernel, arguments)
-        if any(each.tree is kernel.tree for each in self.callers):
+        if any(caller.tree is kernel.tree for caller in self.callers):
             raise rejection(
                 "unsupported",
                 say("{kernel} calls itself, by way of another function.", kernel=kernel.name)
@@ -276,7 +278,7 @@ class CallTyper(MethodTyper):
             hint = "Which of these functions could be a loop?"
             message = "Functions call each other too deeply."
             raise rejection("unsupported", message, node, hint)
-        kinds, result = self.declared_types(node, kernel, [each.type for each in arguments])
+        kinds, result = self.declared_types(node, kernel, [typed.type for typed in arguments])
         # A closure sees the variables around it, so its types may differ from call to call.
         known = None if outer else self.common.typings_of(kernel)
         typing = known.get(kinds) if known is not None else None
@@ -284,7 +286,7 @@ class CallTyper(MethodTyper):
             self.common.enter(4, node)
             depth = self.common.depth
             try:
-                given = [Typed(each) for each in kinds]
+                given = [Typed(kind) for kind in kinds]
                 typing = self.function_typing(kernel, outer, given, result)
             except RefusedForNoLiteral as refused:
                 # Numba tries again, with the arguments that are literals. Others may differ.
@@ -292,10 +294,10 @@ class CallTyper(MethodTyper):
                     self.common.without_optional.add(kernel.tree)
                 self.common.depth, known = depth, None
                 literal = [
-                    each
-                    if isinstance(each.literal, int | tuple) and T.same(each.type, kind)
+                    typed
+                    if isinstance(typed.literal, int | tuple) and T.same(typed.type, kind)
                     else Typed(kind)
-                    for each, kind in zip(arguments, kinds, strict=True)
+                    for typed, kind in zip(arguments, kinds, strict=True)
                 ]
                 typing = self.function_typing(kernel, outer, literal, result)
             self.common.depth -= 4
@@ -320,13 +322,13 @@ class CallTyper(MethodTyper):
 
     def call_itself(self, node: ast.Call, kernel: Kernel, arguments: list[Typed]) -> Typed:
         """A call of a function by itself: with arguments of the same types, as Numba has it."""
-        kinds, _ = self.declared_types(node, kernel, [each.type for each in arguments])
+        kinds, _ = self.declared_types(node, kernel, [typed.type for typed in arguments])
         if self.outer:
             message = say("{kernel} stands in a function, and calls itself.", kernel=kernel.name)
             raise rejection("compile-error", message, node, "A device function may do so.")
         same = len(kinds) == len(self.arguments) and all(
-            T.same(kind, each.type) and each.literal is None
-            for kind, each in zip(kinds, self.arguments, strict=True)
+            T.same(kind, argument.type) and argument.literal is None
+            for kind, argument in zip(kinds, self.arguments, strict=True)
         )
         if not same:
             message = say("{kernel} calls itself with other types.", kernel=kernel.name)
@@ -395,9 +397,9 @@ class CallTyper(MethodTyper):
             return rejection(
                 "unsupported", say("{name} {said}.", name=name, said=error.said), node, error.hint
             )
-        kinds = [self.typing.types.get(each) for each in node.args]
+        kinds = [self.typing.types.get(argument) for argument in node.args]
         if function.path.startswith("course_lib."):  # these take arrays, and tuples
-            kinds = [each for each in kinds if not isinstance(each, T.ArrayType | T.TupleType)]
+            kinds = [kind for kind in kinds if not isinstance(kind, T.ArrayType | T.TupleType)]
         missing = (said for kind in kinds if kind if (said := lacking(kind)))
         hint = error.look_at or next(missing, "")
         refusal = rejection(

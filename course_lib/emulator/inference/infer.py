@@ -140,7 +140,7 @@ def _stores(typing: Typing, call: ast.Call) -> bool:
     """Whether a call changes the array that is its first argument."""
     function = typing.types.get(call.func)
     stores = (".atomic.", ".random.xoroshiro128p_", "intrinsics.store4", "intrinsics.cp_async16")
-    return isinstance(function, T.Static) and any(each in str(function.value) for each in stores)
+    return isinstance(function, T.Static) and any(store in str(function.value) for store in stores)
 
 
 # --- Gives every expression of a kernel its type before anything runs, as Numba's compiler does ---

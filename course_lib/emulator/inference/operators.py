@@ -112,7 +112,7 @@ class OperatorTyper(Typer):
 
     def compare(self, node: ast.Compare, env: Environment) -> Typed:
         sides = [node.left, *node.comparators]
-        operands = [self.expression(each, env) for each in sides]
+        operands = [self.expression(side, env) for side in sides]
         for pair in pairwise(sides):
             self.refuse_members_beside_floats(*pair)
         for op, (left, right) in zip(node.ops, pairwise(operands), strict=True):
@@ -121,8 +121,8 @@ class OperatorTyper(Typer):
                 self.compare_identity(node, op, left, right)
             else:
                 self.compare_types(node, op, left.type, right.type)
-        for each in node.comparators[1:]:
-            self.note_purity(each)
+        for comparator in node.comparators[1:]:
+            self.note_purity(comparator)
         return Typed(T.BOOL)
 
     def compare_identity(self, node: ast.Compare, op: ast.cmpop, left: Typed, right: Typed) -> None:

@@ -248,10 +248,10 @@ class Typer:
 
     def refuse_members_beside_floats(self, *operands: ast.expr) -> None:
         """Numba takes a member of an IntEnum for a whole number, and compiles none with a float."""
-        kinds = [self.typing.types[each] for each in operands]
+        kinds = [self.typing.types[expression] for expression in operands]
         if any(T.is_float(kind) or T.is_complex(kind) for kind in kinds):
-            for each in operands:
-                self.refuse_member(each)
+            for expression in operands:
+                self.refuse_member(expression)
 
     def member_of(self, node: ast.expr, members: enum.EnumMeta, name: str) -> Typed:
         """The member of an enumeration that has this name."""

@@ -24,7 +24,7 @@ def bound(
         KernelRejected: for names that are no parameters, and defaults that are not known now.
     """
     given = kernel.tree.args
-    starred = any(isinstance(each, ast.Starred) for each in node.args)
+    starred = any(isinstance(argument, ast.Starred) for argument in node.args)
     defaults = len(arguments) < len(kernel.parameters) and given.defaults
     if not (starred or keywords or given.vararg or defaults):
         return list(arguments), None

@@ -113,9 +113,9 @@ class ValueTyper(Typer):
     def names_known(self) -> list[str]:
         """The names that a name may have been meant for: of this function, around it, Python's."""
         stored = (
-            each.id
-            for each in ast.walk(self.kernel.tree)
-            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+            node.id
+            for node in ast.walk(self.kernel.tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
         )
         return [*self.kernel.parameters, *stored, *COMMON_BUILTINS, *self.kernel.namespace]
 
@@ -203,7 +203,7 @@ class ValueTyper(Typer):
             self.typing.constants[node.test] = np.bool_(decided)
             return self.expression(node.body if decided else node.orelse, env)
         sides = [self.if_known(each, env) for each in (node.body, node.orelse)]
-        known = [each for each in sides if each is not None]
+        known = [side for side in sides if side is not None]
         if len(known) < 2:  # one side is a call of this function by itself; the other one says more
             if not known:
                 raise NotKnownYet

@@ -108,7 +108,7 @@ def _bound(node: ast.AST, way: str) -> Iterator[Binding]:
 
 def _made_by_text(value: ast.expr) -> str:
     """The way of a value that is worked out from a text."""
-    called = [each.id for each in ast.walk(value) if isinstance(each, ast.Name)]
+    called = [node.id for node in ast.walk(value) if isinstance(node, ast.Name)]
     return next((f"by `{name}`" for name in called if name in ("eval", "__import__")), "")
 
 
@@ -144,7 +144,7 @@ def _named_here(node: ast.AST, way: str) -> Iterator[Binding]:
 
 
 def _defaults(arguments: ast.arguments) -> list[ast.expr]:
-    return [*arguments.defaults, *(each for each in arguments.kw_defaults if each)]
+    return [*arguments.defaults, *(default for default in arguments.kw_defaults if default)]
 
 
 def _declared_global(body: Collection[ast.stmt]) -> set[str]:
@@ -252,5 +252,5 @@ def _of_text(text: str, line: int, way: str) -> Iterator[Binding]:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return  # it raises, and binds nothing
     for statement in tree.body:
-        for each in [*bindings_of(statement), *bound_by_calls(statement)]:
-            yield replace(each, line=line, way=way)
+        for binding in [*bindings_of(statement), *bound_by_calls(statement)]:
+            yield replace(binding, line=line, way=way)

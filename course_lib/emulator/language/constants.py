@@ -180,14 +180,14 @@ def _dtype(
     arguments: list[ast.expr], keywords: list[ast.keyword], names: Mapping[str, Any]
 ) -> np.dtype:
     """`np.dtype([("x", np.float32), ("v", np.int32, (3,))], align=True)`, or of one type."""
-    by_name = {each.arg: evaluate_constant(each.value, names) for each in keywords}
+    by_name = {keyword.arg: evaluate_constant(keyword.value, names) for keyword in keywords}
     align = by_name.pop("align", False)
     if by_name or len(arguments) != 1:
         raise NotConstant("np.dtype takes a list of fields, and align=True")
     fields = arguments[0]
     if not isinstance(fields, ast.List):
         return _known_dtype(fields, names)
-    made = [_field(each, names) for each in fields.elts[: MAX_TUPLE_ITEMS + 1]]
+    made = [_field(element, names) for element in fields.elts[: MAX_TUPLE_ITEMS + 1]]
     if sum(numbers for _, numbers in made) > MAX_TUPLE_ITEMS:
         raise NotConstant("the records are too large")
     result: np.dtype = _apply(np.dtype, [each for each, _ in made], bool(align))
@@ -224,7 +224,7 @@ def _array(
     arguments: list[ast.expr], keywords: list[ast.keyword], names: Mapping[str, Any]
 ) -> np.ndarray:
     """`np.array([1, 2, 4], dtype=np.int32)`: numbers side by side, or rows of them."""
-    by_name = {each.arg: each.value for each in keywords}
+    by_name = {keyword.arg: keyword.value for keyword in keywords}
     kind = arguments[1] if len(arguments) == 2 else by_name.pop("dtype", None)
     if by_name or not 1 <= len(arguments) <= 2:
         raise NotConstant("np.array takes numbers and a dtype here")
@@ -243,8 +243,8 @@ def _array(
 def _rows(node: ast.expr, names: Mapping[str, Any]) -> Any:
     """A list of numbers, or of equally long lists of them."""
     if isinstance(node, ast.List | ast.Tuple) and len(node.elts) <= MAX_TUPLE_ITEMS:
-        rows = [_rows(each, names) for each in node.elts]
-        if sum(np.size(each) for each in rows) <= MAX_TUPLE_ITEMS:
+        rows = [_rows(element, names) for element in node.elts]
+        if sum(np.size(row) for row in rows) <= MAX_TUPLE_ITEMS:
             return rows
         raise NotConstant("the array is too large")
     value = evaluate_constant(node, names)

@@ -218,7 +218,7 @@ def is_inlined(definition: ast.FunctionDef) -> bool:
     """Whether a decorator says `inline=True` or `inline="always"`."""
     calls = (each for each in definition.decorator_list if isinstance(each, ast.Call))
     options = (keyword for call in calls for keyword in call.keywords if keyword.arg == "inline")
-    return any(ast.unparse(each.value) in ("True", "'always'") for each in options)
+    return any(ast.unparse(option.value) in ("True", "'always'") for option in options)
 
 
 def unknown_decorators(kernel: Kernel) -> list[tuple[ast.expr, str]]:
@@ -227,7 +227,7 @@ def unknown_decorators(kernel: Kernel) -> list[tuple[ast.expr, str]]:
     That is a dotted name, or "" for what is no module's.
     """
     decorators = getattr(kernel.tree, "decorator_list", ())
-    paths = [_path_of(each, kernel.namespace) or "" for each in decorators]
+    paths = [_path_of(decorator, kernel.namespace) or "" for decorator in decorators]
     pairs = zip(decorators, paths, strict=True)
     return [pair for pair in pairs if pair[1] not in (*_COMPILERS, _UNROLLED)]
 
@@ -366,10 +366,10 @@ def _arguments(
         name: (value, maker.namespace)
         for name, value in zip(names[len(names) - len(defaults) :], defaults, strict=True)
     }
-    if len(arguments) > len(names) or not {each.arg for each in options} <= set(names):
+    if len(arguments) > len(names) or not {keyword.arg for keyword in options} <= set(names):
         return None
     texts |= {n: (value, program.names) for n, value in zip(names, arguments, strict=False)}
-    texts |= {each.arg: (each.value, program.names) for each in options if each.arg}
+    texts |= {keyword.arg: (keyword.value, program.names) for keyword in options if keyword.arg}
     if texts.keys() != set(names):
         return None
     try:

@@ -282,9 +282,9 @@ def frozen(kernel: Kernel, known: dict[Kernel, Kernel] | None = None) -> Kernel:
 
 def _names_in(kernel: Kernel) -> Iterator[str]:
     """The names that the function, its decorators and its signatures take from outside."""
-    inside = {each.arg for each in ast.walk(kernel.tree) if isinstance(each, ast.arg)}
+    inside = {node.arg for node in ast.walk(kernel.tree) if isinstance(node, ast.arg)}
     trees = [kernel.tree, *([kernel.jit_call] if kernel.jit_call else [])]
-    found = [each for tree in trees for each in ast.walk(tree) if isinstance(each, ast.Name)]
+    found = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)]
     inside |= {each.id for each in found if not isinstance(each.ctx, ast.Load)}
     yield from (each.id for each in found if each.id not in inside)
 

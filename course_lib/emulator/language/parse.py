@@ -363,7 +363,7 @@ class _LiveNames(Mapping[str, Any]):
             return stranger(name)
         if isinstance(described, FunctionType):
             texts = {described.__code__.co_filename, self._file}
-            return plain_function(name, any(is_overloaded(name, each) for each in texts))
+            return plain_function(name, any(is_overloaded(name, text) for text in texts))
         if all(hasattr(value, each) for each in ("copy_to_host", "copy_to_device", "dtype")):
             return DeviceArray(value)
         plain = (int, float, complex, str, tuple)

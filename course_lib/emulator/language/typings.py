@@ -115,9 +115,11 @@ class Typing:
         """The expressions that may be worked out before their statement runs: see `settle`."""
         found: set[ast.AST] = set()
         for statement in ast.walk(self.kernel.tree) if self.waiting else ():
-            parts = [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
+            parts = [
+                child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.expr)
+            ]
             if isinstance(statement, ast.stmt) and self.waiting.intersection(parts):
-                found.update(part for each in parts for part in ast.walk(each))
+                found.update(part for child in parts for part in ast.walk(child))
         return frozenset(found)
 
 
@@ -128,14 +130,14 @@ def _waits(target: Intrinsic | Cast | Typing | None, seen: set[int]) -> bool:
     if id(target) in seen:
         return False
     seen.add(id(target))
-    return any(_waits(each, seen) for each in target.calls.values())
+    return any(_waits(call, seen) for call in target.calls.values())
 
 
 def _parts(statement: ast.stmt) -> int:
     """How many expressions there are in a statement, but not in the statements within it."""
-    waiting = [each for each in ast.iter_child_nodes(statement) if isinstance(each, ast.expr)]
+    waiting = [child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.expr)]
     count = 0
     for node in waiting:
         count += 1
-        waiting += [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr)]
+        waiting += [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
     return count

@@ -79,8 +79,8 @@ def bind(machine: Machine, target: ast.expr, value: Any) -> None:
         targets: list[ast.expr] = target.elts  # type: ignore[attr-defined]
         unpacks = isinstance(value, ArrayView)
         items = _unpacked(machine, value, len(targets)) if unpacks else value
-        for each, item in zip(targets, items, strict=True):
-            bind(machine, each, item)
+        for expression, item in zip(targets, items, strict=True):
+            bind(machine, expression, item)
 
 
 def _unpacked(machine: Machine, view: ArrayView, count: int) -> list[Any]:

@@ -45,7 +45,7 @@ class CellsUnderWay:
             for access, *facts in maker.under_way_to(self._allocation):
                 lanes = np.flatnonzero(access.mask.full_array)
                 of_lanes = [
-                    spread(each, self._memory.space.shape).reshape(-1)[lanes] for each in facts
+                    spread(fact, self._memory.space.shape).reshape(-1)[lanes] for fact in facts
                 ]
                 first = self._places(access)
                 for i in range(access.elements):
@@ -120,7 +120,7 @@ class AsyncCopies:
         read = active.where(valid)
         values: Sequence[Value] = list(self._unit.load_wide(*source, elements, read, line))
         if read is not active:
-            values = tuple(np.where(valid, each, each.dtype.type(0)) for each in values)
+            values = tuple(np.where(valid, value, value.dtype.type(0)) for value in values)
         cell, mask = self._unit.flat_cells(view, index, elements, active, line)
         if mask.empty:
             return

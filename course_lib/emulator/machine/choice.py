@@ -36,7 +36,7 @@ class Alternatives(Intrinsic):
 
 
 def _typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    kinds = [each.type for each in arguments]
+    kinds = [argument.type for argument in arguments]
     need(all(map(T.is_scalar, kinds)), "chooses between numbers")
     usual = kinds[0]
     if isinstance(usual, np.dtype) and usual.kind == "u":  # bits, which have to stay as many

@@ -220,15 +220,17 @@ class Observers(Observer):
 
     def __init__(self, observers: Iterable[Observer]) -> None:
         everyone = tuple(observers)
-        self.heard = {event for each in everyone for event in each.hears}
+        self.heard = {event for observer in everyone for event in observer.hears}
         for event in EVENTS:
-            hearing = [getattr(each, event) for each in everyone if event in each.hears]
+            hearing = [getattr(observer, event) for observer in everyone if event in observer.hears]
             # One listener is called directly: that is the usual case, and events are many.
             direct = [*hearing, _unheard][0] if len(hearing) < 2 else partial(_tell, hearing)
             setattr(self, event, direct)
         self.accesses = {
             space: tuple(
-                each.access for each in everyone if "access" in each.hears and space in each.spaces
+                observer.access
+                for observer in everyone
+                if "access" in observer.hears and space in observer.spaces
             )
             for space in SPACES
         }

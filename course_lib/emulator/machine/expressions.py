@@ -437,7 +437,7 @@ def arguments_of(typing: Typing, node: ast.Call) -> Callable[[Machine], list[Any
     if slots is None:
         arguments = [prepared(typing, argument) for argument in given]
         return lambda machine: [argument(machine) for argument in arguments]
-    by_name = (each.value for each in node.keywords)
+    by_name = (keyword.value for keyword in node.keywords)
     places = [prepared(typing, argument) for argument in (*given, *by_name)]
 
     def run(machine: Machine) -> list[Any]:

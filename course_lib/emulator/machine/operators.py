@@ -132,8 +132,8 @@ def _compare_numbers(op: type[ast.cmpop], left: Value, right: Value) -> Value:
 def _contains(wanted: bool, machine: Machine, item: Value, items: tuple[Value, ...]) -> Value:
     found: Value = np.False_
     machine.steps.spend(len(items) // 8, machine.line)
-    for each in items:
-        found = found | (item == each)
+    for value in items:
+        found = found | (item == value)
     return found if wanted else ~found
 
 

@@ -43,7 +43,7 @@ def settle(machine: Machine, node: ast.AST) -> Steps:
             machine.frame.settled[node] = machine.evaluate(other)
         case ast.Call():
             by_place = machine.typing.arguments_of(node)
-            by_name = [each.value for each in node.keywords if node in machine.typing.slots]
+            by_name = [keyword.value for keyword in node.keywords if node in machine.typing.slots]
             yield from _settle_parts(machine, [*by_place, *by_name])
             yield from _settle_call(machine, node)
         case ast.AugAssign(target=target) if target in machine.typing.fields:
@@ -79,13 +79,15 @@ def _parts(node: ast.AST) -> Iterator[ast.expr]:
         case ast.Assert():
             yield node.test
         case _:
-            yield from (each for each in ast.iter_child_nodes(node) if isinstance(each, ast.expr))
+            yield from (
+                child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)
+            )
 
 
 def _parts_of_target(target: ast.expr) -> Iterator[ast.expr]:
     if isinstance(target, ast.Tuple):
-        for each in target.elts:
-            yield from _parts_of_target(each)
+        for element in target.elts:
+            yield from _parts_of_target(element)
     elif isinstance(target, ast.Subscript):
         yield from _parts(target)
     elif isinstance(target, ast.Attribute):
@@ -95,8 +97,8 @@ def _parts_of_target(target: ast.expr) -> Iterator[ast.expr]:
 def _parts_of_index(index: ast.expr) -> Iterator[ast.expr]:
     """The numbers of an index."""
     if isinstance(index, ast.Tuple):
-        for each in index.elts:
-            yield from _parts_of_index(each)
+        for element in index.elts:
+            yield from _parts_of_index(element)
     elif isinstance(index, ast.Slice):
         yield from (bound for bound in (index.lower, index.upper, index.step) if bound)
     else:

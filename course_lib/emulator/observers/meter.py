@@ -123,7 +123,7 @@ def _rows_of_warps(accesses: Sequence[Access]) -> tuple[np.ndarray, np.ndarray, 
     """
     allocation, space, count = accesses[0].allocation, accesses[0].mask.space, len(accesses)
     cells, active = stacked(accesses)
-    starts = np.array([each.allocation.address for each in accesses]).reshape(-1, *(1,) * 6)
+    starts = np.array([access.allocation.address for access in accesses]).reshape(-1, *(1,) * 6)
     addresses = cells * allocation.spacing + starts
     blocks = tuple(map(max, addresses.shape[1:4], active.shape[1:4]))
 

@@ -181,8 +181,8 @@ def pattern_of(access: Access) -> tuple[Any, ...]:
 def fingerprint_of(group: list[CollectedAccess]) -> tuple[Any, ...]:
     """Equal for groups that touch the same cells in the same way."""
     return tuple(
-        (each.pattern, None if each.warp_syncs is None else each.warp_syncs.tobytes())
-        for each in group
+        (access.pattern, None if access.warp_syncs is None else access.warp_syncs.tobytes())
+        for access in group
     )
 
 
@@ -251,7 +251,7 @@ def lanes_of(
 def same_in_all_blocks(access: Access) -> bool:
     patterns = [access.cell] if access.mask.array is None else [access.cell, access.mask.array]
     return access.allocation.space == "shared" and all(
-        np.ndim(each) == 0 or each.shape[:3] == (1, 1, 1) for each in patterns
+        np.ndim(pattern) == 0 or pattern.shape[:3] == (1, 1, 1) for pattern in patterns
     )
 
 

@@ -152,7 +152,7 @@ class RaceDetector(Observer):
         lines = (race.code, race.array, race.first_line, race.second_line)
         known = self._by_lines.get(lines)
         clearer = known is not None and known.same_warp and not race.same_warp
-        of_array = sum(each.array == race.array for each in self._by_lines.values())
+        of_array = sum(line.array == race.array for line in self._by_lines.values())
         if clearer or (known is None and of_array < MAX_REPORTED):
             self._by_lines[lines] = race
 

@@ -37,7 +37,7 @@ def change_in(line: int, trees: Iterable[ast.AST]) -> str:
 
     That is the name of an atomic operation, SWAP, or "" where there is no name for it.
     """
-    changes = {_change(each) for tree in trees for each in _assignments(tree, line)}
+    changes = {_change(assignment) for tree in trees for assignment in _assignments(tree, line)}
     return changes.pop() if len(changes) == 1 else ""
 
 
@@ -57,7 +57,7 @@ def is_same_value(lines: tuple[int, int], trees: Sequence[ast.AST]) -> bool:
     }
     values = set()
     for line in lines:
-        found = [each for tree in trees for each in _assignments(tree, line)]
+        found = [assignment for tree in trees for assignment in _assignments(tree, line)]
         if len(found) != 1 or not isinstance(found[0], ast.Assign):
             return False
         if not all(_is_fixed(node, own) for node in ast.walk(found[0].value)):

@@ -74,10 +74,10 @@ def function_of(kernel: Kernel) -> Function:
     """The function behind a syntax tree; its defaults are worked out where they are constants."""
     check_signature(kernel.tree, kernel.is_decorated)
     defaults = []
-    for each in kernel.tree.args.defaults:
-        if not isinstance(each, ast.Constant) or not is_plain(each.value):
-            raise rejection("unsupported", "Only a literal can be a default value here.", each)
-        defaults.append(each.value)
+    for default in kernel.tree.args.defaults:
+        if not isinstance(default, ast.Constant) or not is_plain(default.value):
+            raise rejection("unsupported", "Only a literal can be a default value here.", default)
+        defaults.append(default.value)
     return Function(kernel.name, kernel.tree, kernel.namespace, None, tuple(defaults))
 
 
@@ -156,8 +156,8 @@ def not_known(what: str, node: ast.AST, hint: str = "") -> NoReturn:
 
 def _sum(items: Iterator[Any], start: Any = 0) -> Any:
     total = _number(start)
-    for each in items:
-        total = checked(total + _number(each))
+    for item in items:
+        total = checked(total + _number(item))
     return total
 
 

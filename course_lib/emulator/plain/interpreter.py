@@ -93,9 +93,9 @@ class Interpreter:
         self.loops: list[InterpretedLoop] = []
 
     def run(self, kernel: Kernel, arguments: Sequence[Any]) -> Any:
-        for each in arguments:
-            if not is_plain(each) and not isinstance(each, Record):
-                raise ValueError(f"{each!r} is no argument for a plain function")
+        for argument in arguments:
+            if not is_plain(argument) and not isinstance(argument, Record):
+                raise ValueError(f"{argument!r} is no argument for a plain function")
         function = function_of(kernel)
         try:
             return self.call_function(function, list(arguments), {}, kernel.tree)
@@ -133,9 +133,9 @@ class Interpreter:
         if path in FROM_ITEMS:
             several = path in ("builtins.min", "builtins.max") and len(arguments) > 1
             given = [
-                each if several or not isinstance(each, (*values.Sequence, set, Items))
-                else self.iterate(each, node)
-                for each in arguments
+                argument if several or not isinstance(argument, (*values.Sequence, set, Items))
+                else self.iterate(argument, node)
+                for argument in arguments
             ]  # fmt: skip
             return self.guarded(node, FROM_ITEMS[path], *given)
         if path.startswith("course_lib"):
@@ -146,8 +146,8 @@ class Interpreter:
     def guarded(self, node: ast.AST, function: Callable[..., Any], *arguments: Any) -> Any:
         """Apply Python's own operator or function; its complaints become findings."""
         try:
-            for each in arguments:
-                self.spend(values.size(each) // ITEMS_PER_STEP, node)
+            for argument in arguments:
+                self.spend(values.size(argument) // ITEMS_PER_STEP, node)
             result = values.checked(function(*arguments))
             self.spend(values.size(result) // ITEMS_PER_STEP, node)
             return result
@@ -314,7 +314,7 @@ class Interpreter:
 
     def nested(self, tree: ast.FunctionDef | ast.Lambda, scope: Scope) -> Function:
         check_signature(tree)
-        defaults = tuple(self.value(each, scope) for each in tree.args.defaults)
+        defaults = tuple(self.value(default, scope) for default in tree.args.defaults)
         name = tree.name if isinstance(tree, ast.FunctionDef) else "the lambda"
         return Function(name, tree, scope.names, scope, defaults)
 
@@ -370,13 +370,13 @@ class Interpreter:
                 items, place = self.value(owner, scope), self.index(index, scope)
                 return self.guarded(node, values.element, items, place)
             case ast.Tuple(elts=items):
-                return self.guarded(node, tuple, [self.value(each, scope) for each in items])
+                return self.guarded(node, tuple, [self.value(item, scope) for item in items])
             case ast.List(elts=items):
-                return self.guarded(node, list, [self.value(each, scope) for each in items])
+                return self.guarded(node, list, [self.value(item, scope) for item in items])
             case ast.ListComp():
                 return self.guarded(node, values.collect, self.comprehend(node, scope))
             case ast.Set(elts=items):
-                found = [self.value(each, scope) for each in items]
+                found = [self.value(item, scope) for item in items]
                 return self.guarded(node, lambda: values.gather(iter(found)))
             case ast.SetComp():
                 return self.guarded(node, values.gather, self.comprehend(node, scope))
@@ -385,7 +385,7 @@ class Interpreter:
             case ast.Lambda():
                 return self.nested(node, scope)
             case ast.JoinedStr(values=parts):
-                texts = [self.text(each, scope) for each in parts]
+                texts = [self.text(part, scope) for part in parts]
                 return self.guarded(node, "".join, texts)
         hint = ""
         if isinstance(node, ast.Dict):
@@ -402,8 +402,8 @@ class Interpreter:
         return self.guarded(node, lambda: literal)
 
     def any_or_all(self, is_or: bool, operands: Sequence[ast.expr], scope: Scope) -> Any:
-        for each in operands:
-            found = self.value(each, scope)
+        for expression in operands:
+            found = self.value(expression, scope)
             if values.truth(found) == is_or:
                 break
         return found
@@ -421,7 +421,7 @@ class Interpreter:
         if not isinstance(node, ast.Slice):
             return self.value(node, scope)
         bounds = (node.lower, node.upper, node.step)
-        return slice(*(None if each is None else self.value(each, scope) for each in bounds))
+        return slice(*(None if bound is None else self.value(bound, scope) for bound in bounds))
 
     def text(self, part: ast.expr, scope: Scope) -> str:
         """A part of an f-string."""
@@ -441,12 +441,12 @@ class Interpreter:
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "add"):
             return self.append(node, node.func, scope)
         function = self.value(node.func, scope)
-        if any(isinstance(each, ast.Starred) for each in node.args) or any(
+        if any(isinstance(argument, ast.Starred) for argument in node.args) or any(
             keyword.arg is None for keyword in node.keywords
         ):
             raise rejection("unsupported", "* in a call is not known here.", node)
-        arguments = [self.value(each, scope) for each in node.args]
-        by_name = {str(each.arg): self.value(each.value, scope) for each in node.keywords}
+        arguments = [self.value(argument, scope) for argument in node.args]
+        by_name = {str(keyword.arg): self.value(keyword.value, scope) for keyword in node.keywords}
         if isinstance(function, Function):
             return self.call_function(function, arguments, by_name, node)
         if isinstance(function, Reference):
@@ -480,8 +480,8 @@ class Interpreter:
         """The items of a comprehension, one when it is asked for."""
         own = frozenset(
             name.id
-            for each in node.generators
-            for name in ast.walk(each.target)
+            for generator in node.generators
+            for name in ast.walk(generator.target)
             if isinstance(name, ast.Name)
         )
         inner = Scope(scope.names, own, scope)
@@ -497,8 +497,8 @@ class Interpreter:
         scope: Scope,
     ) -> Iterator[Any]:
         clause = node.generators[level]
-        for each in items:
-            self.assign(clause.target, each, scope)
+        for item in items:
+            self.assign(clause.target, item, scope)
             if not all(self.test(condition, scope) for condition in clause.ifs):
                 continue
             if level + 1 == len(node.generators):

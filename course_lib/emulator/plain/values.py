@@ -183,8 +183,8 @@ def _refuse_long(op: ast.operator, left: Any, right: Any) -> None:
 
 def refuse_strangers(*values: Any) -> None:
     """Only plain values have operators here; None and what is no value get Python's answer."""
-    for each in values:
-        if each is not None and not isinstance(each, (*Number, *Sequence)):
+    for value in values:
+        if value is not None and not isinstance(value, (*Number, *Sequence)):
             raise Stop("wrong-formula", "This is no number to compute with.")
 
 
@@ -278,8 +278,8 @@ def _has_text(value: Any) -> bool:
 def collect(items: Iterator[Any]) -> list[Any]:
     """The items as a list, if they are not too many."""
     found: list[Any] = []
-    for each in items:
-        found.append(each)
+    for item in items:
+        found.append(item)
         if len(found) > MAX_ITEMS:
             raise _too_long()
     return found
@@ -288,8 +288,8 @@ def collect(items: Iterator[Any]) -> list[Any]:
 def gather(items: Iterator[Any]) -> set[Any]:
     """The items as a set."""
     found: set[Any] = set()
-    for each in items:
-        add_to_set(found, each)
+    for item in items:
+        add_to_set(found, item)
     return found
 
 

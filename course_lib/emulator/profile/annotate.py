@@ -179,7 +179,7 @@ def as_text(profile: Profile) -> str:
         rows.append(f"{numbers} {line.number:5d}  {line.text}".rstrip())
     legend = [column for column in COLUMNS if column.worth_showing(profile)]
     rows.extend(["", *(f"{column.short:>10}: {column.meaning}" for column in legend)])
-    rows.extend(f"  {each.severity}: {each.code}: {each}" for each in profile.findings)
+    rows.extend(f"  {finding.severity}: {finding.code}: {finding}" for finding in profile.findings)
     return "\n".join(rows)
 
 
@@ -203,8 +203,10 @@ def as_html(profile: Profile) -> str:
     told = {line.number for line in lines_of(profile)}
     rows = "".join(_row(line, columns, profile) for line in lines_of(profile))
     words = "".join(f"<li>{html.escape(_most(profile, column))}</li>" for column in columns)
-    rest = "".join(f"<p>{_finding(each)}</p>" for each in profile.findings if each.line not in told)
-    legend = "".join(f"<li><b>{each.title}</b>: {each.meaning}</li>" for each in columns)
+    rest = "".join(
+        f"<p>{_finding(finding)}</p>" for finding in profile.findings if finding.line not in told
+    )
+    legend = "".join(f"<li><b>{column.title}</b>: {column.meaning}</li>" for column in columns)
     title = html.escape(heading(profile))
     return (
         f'<div role="region" tabindex="0" aria-label="{title}, counts line by line" '
@@ -233,9 +235,9 @@ def _row(line: SourceLine, columns: Sequence[CounterColumn], profile: Profile) -
     code = f'<td style="{CODE}">{html.escape(line.text)}</td>'
     found = "".join(
         f'<tr style="background:none;"><td colspan="{len(columns) + 1}" style="{_CELL}"></td>'
-        f'<td style="{_CELL}{_WORDS}">{_finding(each)}</td></tr>'
-        for each in profile.findings
-        if each.line == line.number
+        f'<td style="{_CELL}{_WORDS}">{_finding(finding)}</td></tr>'
+        for finding in profile.findings
+        if finding.line == line.number
     )
     return f'<tr style="background:none;">{cells}{number}{code}</tr>{found}'
 

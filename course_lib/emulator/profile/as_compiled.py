@@ -155,15 +155,15 @@ def _rows(found: AsCompiled) -> list[_Row]:
     for line in annotate.lines_of(profile):
         written = line.counters or Counters()
         compiled = found.lines.get(line.number, LineCounters())
-        for each in columns:
-            for name in each.counters:
+        for column in columns:
+            for name in column.counters:
                 setattr(rest, name, getattr(rest, name) - getattr(compiled, name))
-        cells = [_cell(each, written, compiled) for each in columns]
+        cells = [_cell(column, written, compiled) for column in columns]
         rows.append((cells, str(line.number), line.text))
-    if any(each.of(rest) for each in columns):
-        cells = [_cell(each, Counters(), rest) for each in columns]
+    if any(column.of(rest) for column in columns):
+        cells = [_cell(column, Counters(), rest) for column in columns]
         rows.append((cells, "", "(on other lines)"))
-    rows.append(([_cell(each, profile, found) for each in columns], "all", ""))
+    rows.append(([_cell(column, profile, found) for column in columns], "all", ""))
     return rows
 
 
@@ -174,12 +174,14 @@ def as_text(found: AsCompiled) -> str:
         max([len(column.short), *(len(cells[at]) for cells, _, _ in rows)])
         for at, column in enumerate(columns)
     ]
-    titles = " ".join(f"{each.short:>{width}}" for each, width in zip(columns, widths, strict=True))
+    titles = " ".join(
+        f"{column.short:>{width}}" for column, width in zip(columns, widths, strict=True)
+    )
     lines = [heading(found), f"{titles}   line"]
     for cells, number, text in rows:
-        numbers = " ".join(f"{each:>{width}}" for each, width in zip(cells, widths, strict=True))
+        numbers = " ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
         lines.append(f"{numbers}  {number:>5}  {text}".rstrip())
-    lines += ["", *(f"{each.short:>10}: {each.meaning}" for each in columns)]
+    lines += ["", *(f"{column.short:>10}: {column.meaning}" for column in columns)]
     return "\n".join(lines)
 
 
@@ -190,12 +192,12 @@ def as_html(found: AsCompiled) -> str:
     number, code = annotate.NUMBER, annotate.CODE
     rows = "".join(
         '<tr style="background:none;">'
-        + "".join(f'<td style="{number}">{each}</td>' for each in cells)
+        + "".join(f'<td style="{number}">{cell}</td>' for cell in cells)
         + f'<th scope="row" style="{number}font-weight:normal;">{name}</th>'
         + f'<td style="{code}">{html.escape(text)}</td></tr>'
         for cells, name, text in _rows(found)
     )
-    legend = "".join(f"<li><b>{each.title}</b>: {each.meaning}</li>" for each in columns)
+    legend = "".join(f"<li><b>{column.title}</b>: {column.meaning}</li>" for column in columns)
     return (
         f'<div role="region" tabindex="0" aria-label="{title}" '
         'style="overflow-x:auto;color:inherit;">'

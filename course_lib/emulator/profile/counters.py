@@ -59,8 +59,8 @@ class Counters:
 
     def add(self, other: Counters) -> None:
         """Add the counts of `other`."""
-        for each in fields(Counters):
-            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+        for field in fields(Counters):
+            setattr(self, field.name, getattr(self, field.name) + getattr(other, field.name))
 
 
 def _ratio(part: int, whole: int) -> float:

@@ -194,7 +194,7 @@ class Profile(Counters):
     @property
     def errors(self) -> list[Finding]:
         """The findings that make the kernel wrong."""
-        return [each for each in self.findings if each.severity == "error"]
+        return [finding for finding in self.findings if finding.severity == "error"]
 
     def as_compiled(self, cc: str = "9.0") -> AsCompiled:
         """Count the launch once more, as the machine code that Numba's compiler makes of it.

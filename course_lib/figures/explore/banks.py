@@ -85,15 +85,15 @@ class BankBoard(Chart[Sequence[Phase]]):
         patch: Changes = {f"lane{lane}": {"hidden": True} for lane in range(WARP_SIZE)}
         starts = [0, *accumulate(phase.passes for phase in phases)]
         for phase, start in zip(phases, starts, strict=False):
-            for each in phase.served:
-                x, y = self.grid.corner(start + each.turn, each.bank)
-                leader = each.lanes[0]
+            for served in phase.served:
+                x, y = self.grid.corner(start + served.turn, served.bank)
+                leader = served.lanes[0]
                 # The others lie hidden below their leader, which is drawn last.
-                for lane in each.lanes:
+                for lane in served.lanes:
                     patch[f"lane{lane}"] = {"transform": f"translate({x})"}
                     patch[f"down{lane}"] = {"transform": f"translate(0 {y})"}
-                patch[f"box{leader}"] = {"class": _EXTRA if each.turn else "a-soft"}
-                if len(each.lanes) > 1:
+                patch[f"box{leader}"] = {"class": _EXTRA if served.turn else "a-soft"}
+                if len(served.lanes) > 1:
                     patch[f"tbox{leader}"] = {"text": f"{leader}+"}
         for number in range(1, _MOST_PHASES):
             here = number < len(phases)
@@ -202,7 +202,7 @@ def _mask(cure: str, row_length: int) -> int:
 def tile_phases(walk: int, row_length: int, cure: str, width: int) -> tuple[Phase, ...]:
     """How the banks serve the 32 lanes."""
     elements = tile_elements(walk, row_length, cure)
-    return phases_of([width * each for each in elements], range(WARP_SIZE), width)
+    return phases_of([width * element for element in elements], range(WARP_SIZE), width)
 
 
 _TILE_TOP = 74

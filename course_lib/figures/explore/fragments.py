@@ -186,7 +186,7 @@ def _lane_state(it: _Instruction, lane: int) -> Changes:
     for name in "ABC":
         grid, held = _grid(name, it), _held(it, name, lane)
         state[f"{name} group"] = {
-            "d": "".join(grid.box(*each) for each in sorted(_group(it, name, lane)))
+            "d": "".join(grid.box(*element) for element in sorted(_group(it, name, lane)))
         }
         state[f"{name} lane"] = {"d": "".join(grid.box(*each) for each in sorted(_flat(held)))}
         marks = [(element, word) for word, register in enumerate(held) for element in register]

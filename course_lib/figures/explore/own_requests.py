@@ -56,7 +56,7 @@ class Asked:
     def cells(self, array: str) -> str:
         """The first different elements: "A[0, 0], A[1, 0], A[2, 0] and so on"."""
         different = list(dict.fromkeys(map(tuple, self.indices.tolist())))
-        named = [element(array, each) for each in different[:3]]
+        named = [element(array, fromkey) for fromkey in different[:3]]
         if len(different) == 1 < len(self.indices):
             return f"one element, {named[0]}"
         return ", ".join(named) + (" and so on" if len(different) > len(named) else "")
@@ -116,10 +116,10 @@ def own_requests(
     """
     found = _by_place(profile, space, block)
     places = [_place(profile, space, key, requests) for key, requests in found.items()]
-    places.sort(key=lambda each: (each.line, each.kind, each.array))
+    places.sort(key=lambda place: (place.line, place.kind, place.array))
     kept = tuple(places[:MOST_PLACES])
-    most_warps = max((len(each.warps) for each in kept), default=0)
-    most = max((len(requests) for each in kept for requests in each.warps), default=0)
+    most_warps = max((len(place.warps) for place in kept), default=0)
+    most = max((len(requests) for place in kept for requests in place.warps), default=0)
     warps = min(most_warps, MOST_WARPS)
     room = MOST_STATES // max(1, len(kept) * warps)
     visits = min(most, MOST_VISITS, room)
@@ -216,7 +216,7 @@ def _place(profile: Any, space: str, key: _Key, requests: _ByWarp) -> AccessLine
 def _itemsize(profile: Any, array: str) -> int:
     if array in profile.arrays:
         return int(profile.arrays[array].dtype.itemsize)
-    sizes = [each.dtype.itemsize for each in profile.shared_arrays if each.name == array]
+    sizes = [use.dtype.itemsize for use in profile.shared_arrays if use.name == array]
     return int(sizes[0]) if sizes else 4
 
 
@@ -333,7 +333,7 @@ def step_through(
 def own_controls(own: OwnRequests) -> tuple[Control, ...]:
     """Which line, which warp, and the how-manieth visit."""
     return (
-        Control("place", "access", [each.name for each in own.places], kind="choice"),
+        Control("place", "access", [place.name for place in own.places], kind="choice"),
         Control("warp", "warp", _numbers(own.warps, 0)),
         Control("visit", "visit", _numbers(own.visits, 1), kind="steps"),
     )

@@ -123,7 +123,7 @@ _CACHE_WORDS = (
 
 def _axes(points: Sequence[Point], tiles: Sequence[Tile]) -> _Axes:
     intensities = [0.125, *(point.intensity for point in points)]
-    highest = max([1024.0, *(2 * tile_intensity(*each, itemsize=2) for each in tiles)])
+    highest = max([1024.0, *(2 * tile_intensity(*tile, itemsize=2) for tile in tiles)])
     speeds = [20.0, *(point.gflops for point in points if point.gflops)]
     lowest = 2.0 ** floor(log2(min(intensities) / 1.5))
     slowest = 10.0 ** floor(log10(min(speeds) / 1.5))
@@ -244,7 +244,7 @@ def _free_place(
     axes: _Axes, bandwidth: float, foot: float, top: float, points: Sequence[Point]
 ) -> float:
     """The intensity at which to write the slope's name, away from what stands still."""
-    dots = [(axes.x(each.intensity), axes.y(each.gflops or axes.slow)) for each in points]
+    dots = [(axes.x(point.intensity), axes.y(point.gflops or axes.slow)) for point in points]
     dots += [(axes.x(intensity), axes.y(intensity * bandwidth)) for intensity in (0.25, foot, top)]
 
     def room(intensity: float) -> float:
@@ -253,7 +253,7 @@ def _free_place(
 
     places = [each for each in _NAME_PLACES if each < top / 2]
     result: float = next(
-        (each for each in places if room(each) > _NAME_ROOM), max(places, key=room)
+        (place for place in places if room(place) > _NAME_ROOM), max(places, key=room)
     )
     return result
 

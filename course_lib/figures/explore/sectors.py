@@ -241,7 +241,7 @@ def explore_sectors(kernel_or_profile: Any = None, *, block: Sequence[int] = (0,
 def pattern_footprint(pattern: str, width: int = 4, offset: int = 0) -> Footprint:
     """What 32 lanes touch; the array begins at an address that 128 divides."""
     elements = [PATTERNS[pattern](lane) + offset for lane in range(WARP_SIZE)]
-    return footprint_of([width * each for each in elements], range(WARP_SIZE), width)
+    return footprint_of([width * element for element in elements], range(WARP_SIZE), width)
 
 
 _TOP = 70

@@ -134,7 +134,7 @@ def _shape_state(rows: int, columns: int) -> Changes:
         Grid(_CORNER_X, _CORNER_Y - _CELL - 10, (1, columns), _CELL),
         Grid(_CORNER_X, _CORNER_Y, (rows, columns), _CELL),
     )
-    a, b, c = ({"d": each.outline() + each.lattice()} for each in grids)
+    a, b, c = ({"d": grid.outline() + grid.lattice()} for grid in grids)
     ratio = _ratio(rows, columns)
     registers = rows * columns + _loads(rows, columns)
     fits = "✓ can stay" if _fits(rows, columns) else "✗ too many"

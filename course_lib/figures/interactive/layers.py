@@ -141,7 +141,7 @@ def layers_over(
         """A layer over these controls; `state` takes what is offered where they stand."""
         values = [offered[key] for key in keys]
         return Layer(
-            keys, lambda *at: state(*(each[n] for each, n in zip(values, at, strict=True)))
+            keys, lambda *at: state(*(value[n] for value, n in zip(values, at, strict=True)))
         )
 
     return layer

@@ -146,7 +146,7 @@ class Interactive:
 
     def _lines_of_words(self) -> int:
         """Room for the longest sentences, so that the page does not jump from state to state."""
-        longest = (max(len(str(each)) for each in table.columns[0].values) + 1
+        longest = (max(len(str(value)) for value in table.columns[0].values) + 1
                    for table in self._word_tables)  # fmt: skip
         return max(2, ceil(sum(longest) / _LETTERS_PER_LINE))
 
@@ -170,7 +170,7 @@ class Interactive:
         )
 
     def _classes_used(self) -> set[str]:
-        drawn = {str(each.attributes.get("class", "")) for each in self.scene.all_elements()}
+        drawn = {str(element.attributes.get("class", "")) for element in self.scene.all_elements()}
         for table in self._tables:
             for column in table.columns:
                 if column.attribute == "class":
@@ -186,8 +186,8 @@ class Interactive:
         return {
             "digits": DIGITS,
             "controls": [
-                {"label": each.label, "values": each.values, "start": each.start}
-                for each in self.controls
+                {"label": control.label, "values": control.values, "start": control.start}
+                for control in self.controls
             ],
             "layers": [as_json(table.changing()) for table in self._tables],
             "words": [as_json(table) for table in self._word_tables],

@@ -140,7 +140,7 @@ def showing(
     """The beats of a film of one block, after which C is c and should be the product."""
     with np.errstate(all="ignore"):
         wrong = ~np.isclose(c, product)
-    races = [each for each in run.profile.errors if each.code.startswith("race-")]
+    races = [error for error in run.profile.errors if error.code.startswith("race-")]
     told = Showing(output, reading, wrong, int(np.isnan(c).sum()), races)
     for moment in run.moments:
         if isinstance(moment, MemoryOperation):
@@ -187,10 +187,10 @@ def _culprit(writes: list[Write], seen: int, meant: int) -> Write | None:
 
 def main_race(findings: list[Finding], block: tuple[int, ...]) -> Finding | None:
     """The race to tell of: one between different warps, if there is one."""
-    races = [each for each in findings if len(each.threads) >= 2]
+    races = [finding for finding in findings if len(finding.threads) >= 2]
 
     def warp(thread: tuple[int, ...]) -> int:
         return (thread[0] + block[0] * thread[1]) // WARP_SIZE
 
-    between = [each for each in races if warp(each.threads[0]) != warp(each.threads[1])]
+    between = [finding for finding in races if warp(finding.threads[0]) != warp(finding.threads[1])]
     return next(iter(between or races), None)

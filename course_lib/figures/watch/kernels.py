@@ -211,7 +211,7 @@ def _shared_shape_nodes(kernel: Kernel) -> list[ast.expr]:
     nodes = []
     for node in ast.walk(kernel.tree):
         if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("shared.array"):
-            given = [each.value for each in node.keywords if each.arg == "shape"]
+            given = [keyword.value for keyword in node.keywords if keyword.arg == "shape"]
             nodes += node.args[:1] or given
     return sorted(nodes, key=lambda node: (node.lineno, node.col_offset))
 

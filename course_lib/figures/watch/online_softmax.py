@@ -90,7 +90,7 @@ def _row(scores: np.ndarray, kept: np.ndarray, mixed: np.ndarray) -> _Row:
         total, top = (float(each) for each in kept[(tile + 1) * size - 1])
         found.append(_Kept(top, total, float(mixed[tile, 0]), math.exp(before - top)))
         before = top
-    return _Row(tuple(float(each) for each in scores), size, tuple(found))
+    return _Row(tuple(float(score) for score in scores), size, tuple(found))
 
 
 # --- the figure to play with ----------------------------------------------------------------------

@@ -71,7 +71,7 @@ def _figure(kernel: Kernel, launch: Launch, shape: tuple[int, int, int]) -> Inte
     a, b, c = small_matrices(*shape, tile=3)
     run = filmed(kernel, launch, (a, b, c))
     owned = ownership(run, kernel.parameters[:3], c, a @ b)
-    errors = [str(each) for each in run.profile.errors]
+    errors = [str(error) for error in run.profile.errors]
     story = OwnerStory(owned, kernel, shape[2], errors, staged=bool(run.profile.shared_arrays))
     threads, wide = owned.threads, owned.block[0]
     return Interactive(
@@ -114,7 +114,7 @@ def _pair(sizes: int | tuple[int, ...], what: str) -> tuple[int, int]:
         parts = parts[:2]
     if not is_shape(parts, (1, 2), 2**31):
         raise NothingToDraw(f"The {what} is one or two whole numbers, (x, y), not {sizes!r}.")
-    return (*(int(each) for each in parts), 1)[:2]  # type: ignore[return-value]
+    return (*(int(part) for part in parts), 1)[:2]  # type: ignore[return-value]
 
 
 def _check_launch(launch: Launch) -> None:

@@ -56,7 +56,7 @@ class Ownership:
     @property
     def idle(self) -> int:
         """Threads that wrote nothing."""
-        return sum(not each.wrote for each in self.deeds)
+        return sum(not deeds.wrote for deeds in self.deeds)
 
     def of(self, block: int, thread: int) -> Deeds:
         """What a thread of a block did, both by number."""
@@ -69,7 +69,7 @@ class Ownership:
     def cells_of(self, block: int) -> set[Cell]:
         """Every element that a block wrote."""
         first = block * self.threads
-        return {cell for each in self.deeds[first : first + self.threads] for cell in each.wrote}
+        return {cell for deeds in self.deeds[first : first + self.threads] for cell in deeds.wrote}
 
     def expected(self, block: int, thread: int, x_is: str) -> Cell:
         """The element of cuda.grid(2), if x is the column, or the row."""
@@ -85,9 +85,9 @@ class Ownership:
         """
         for x_is in ("column", "row"):
             if all(
-                each.wrote == [self.expected(*divmod(number, self.threads), x_is)]
-                for number, each in enumerate(self.deeds)
-                if each.wrote
+                deeds.wrote == [self.expected(*divmod(number, self.threads), x_is)]
+                for number, deeds in enumerate(self.deeds)
+                if deeds.wrote
             ):
                 return x_is
         return ""
@@ -414,7 +414,7 @@ class OwnerStory:
             "row": "tx counts rows of C, so a warp lies down columns.",
             "": "This is not the mapping of cuda.grid(2).",
         }[self.owned.mapping if self.owned.cells_of(0) else ""]
-        if not any(each.wrote for each in self.owned.deeds):
+        if not any(deeds.wrote for deeds in self.owned.deeds):
             told = f"No thread has written anything to {self.kernel.parameters[2]}."
         if self.errors:
             told += f" The emulator reports: {self.errors[0]}"

@@ -65,7 +65,8 @@ class Setup:
     def run(self, kernel: Kernel, schedule: str, seed: int) -> Showing:
         """A showing of the kernel, or of the kernel without a barrier."""
         copies = tuple(
-            each.copy() if isinstance(each, np.ndarray) else each for each in self.arguments
+            argument.copy() if isinstance(argument, np.ndarray) else argument
+            for argument in self.arguments
         )
         film = filmed(kernel, self.launch, copies, schedule, seed)
         run = showing(film, self.output, copies[self.place], self.expected, self.reading)
@@ -161,9 +162,9 @@ def _setup(kernel: object, tile: int) -> Setup:
 def _setup_of_task(kernel: object, name: str) -> Setup:
     task = TASKS[name]
     read = read_kernel(kernel, len(task.parameters))
-    shapes = [tuple(map(int, entries.axes(each))) for each in task.shapes]
-    numbers = [np.arange(np.prod(each), dtype=np.float32) % 10 for each in shapes[:-1]]
-    inputs = [each.reshape(shape) for each, shape in zip(numbers, shapes, strict=False)]
+    shapes = [tuple(map(int, entries.axes(shape))) for shape in task.shapes]
+    numbers = [np.arange(np.prod(shape), dtype=np.float32) % 10 for shape in shapes[:-1]]
+    inputs = [number.reshape(shape) for number, shape in zip(numbers, shapes, strict=False)]
     assert task.reference is not None
     expected = task.reference(*inputs)
     output = np.full(shapes[-1], task.before, np.float32)

@@ -70,7 +70,7 @@ def step_through_k(
     plan = _plan(kernel, shape, tile, block, matrices)
     a, b, c = plan.matrices
     run = filmed(plan.kernel, plan.launch, plan.matrices)
-    shapes = {each.name: each.shape for each in run.profile.shared_arrays}
+    shapes = {use.name: use.shape for use in run.profile.shared_arrays}
     way = walk(run, plan.kernel, plan.block, shapes)
     _check(way, plan)
     with np.errstate(all="ignore"):
@@ -134,7 +134,7 @@ def _theirs(
     if isinstance(tile, int | np.integer):
         (edge, _, _) = _sizes(int(tile))
         return in_tiles_of(read, edge), (edge, edge, edge)
-    shapes = [each for each in shared_shapes(read) if len(each) == 2]
+    shapes = [shape for shape in shared_shapes(read) if len(shape) == 2]
     if tile is not None:
         return read, _matching(read, shapes, _sizes(tile))
     if own > LARGEST_TILE:
@@ -151,7 +151,7 @@ def _matching(
     """The sizes, if the kernel's shared arrays hold such tiles; they may be padded by a column."""
     high, wide, deep = sizes
     wanted = [(high, deep), (deep, wide)]
-    bare = [[each, (each[0], each[1] - 1)] for each in shapes]
+    bare = [[cell, (cell[0], cell[1] - 1)] for cell in shapes]
     if len(bare) == 2 and not all(want in have for want, have in zip(wanted, bare, strict=True)):
         told = joined(f"{rows} × {columns}" for rows, columns in shapes)
         raise NothingToDraw(
@@ -168,7 +168,7 @@ def _sizes(tile: int | tuple[int, int, int]) -> tuple[int, int, int]:
             f"A tile of {tile!r} cannot be drawn: T, or (BM, BN, BK), with sides of 1 to "
             f"{LARGEST_TILE}."
         )
-    return tuple(int(each) for each in sizes)  # type: ignore[return-value]
+    return tuple(int(siz) for siz in sizes)  # type: ignore[return-value]
 
 
 def _matrices(
@@ -216,8 +216,8 @@ def _check(way: Walk, plan: Walkthrough) -> None:
             f"{len(way.stages)} phases are too many to step through; take a smaller K."
         )
     shapes = [each.shape for each in way.stages[0].shared.values()]
-    across = sum(each[-1] + 2 for each in shapes) + plan.tile[1]
-    if across > _ACROSS or any(len(each) > 2 or max(each) > LONGEST_SIDE for each in shapes):
+    across = sum(shape[-1] + 2 for shape in shapes) + plan.tile[1]
+    if across > _ACROSS or any(len(shape) > 2 or max(shape) > LONGEST_SIDE for shape in shapes):
         raise NothingToDraw(f"The shared arrays of {name} are too large to draw: {shapes}.")
 
 

@@ -38,11 +38,11 @@ class StepStory:
         self.errors = self.way.run.profile.errors
         a, b, c = self.matrices
         self.cell = min(26.0, (692 - 2 * 44) / (a.shape[1] + b.shape[1] + c.shape[1]))
-        shapes = [each.shape for each in self.matrices]
+        shapes = [matrix.shape for matrix in self.matrices]
         self.grids = self._in_a_row(_STRIP + 24, dict(zip("ABC", shapes, strict=True)))
         held = self.stages[0].shared
         tiles = {f"s{n}-": np.atleast_2d(each).shape for n, each in enumerate(held.values())}
-        top = max(each.bottom for each in self.grids.values()) + 46
+        top = max(grid.bottom for grid in self.grids.values()) + 46
         below = self._in_a_row(top, {**tiles, "r": tuple(map(len, self.window))})
         self.totals = below.pop("r")
         self.tiles = dict(zip(held, below.values(), strict=True))

@@ -70,16 +70,21 @@ def _chunk(moments: Sequence[Moment], lanes: np.ndarray) -> Iterator[Chunk]:
     here = np.intersect1d(moments[0].lanes, lanes)
     if not here.size:
         return
-    touches = tuple(only(each, lanes) for each in moments if isinstance(each, MemoryOperation))
+    touches = tuple(
+        only(moment, lanes) for moment in moments if isinstance(moment, MemoryOperation)
+    )
     flops = sum(
-        each.each * np.isin(each.lanes, lanes).sum()
-        for each in moments
-        if isinstance(each, Arithmetic)
+        moment.each * np.isin(moment.lanes, lanes).sum()
+        for moment in moments
+        if isinstance(moment, Arithmetic)
     )
     synced = any(
-        isinstance(each, Passing | Arrival) and np.isin(each.lanes, lanes).any() for each in moments
+        isinstance(moment, Passing | Arrival) and np.isin(moment.lanes, lanes).any()
+        for moment in moments
     )
-    yield Chunk(moments[0], tuple(each for each in touches if each.lanes.size), flops, synced, here)
+    yield Chunk(
+        moments[0], tuple(touch for touch in touches if touch.lanes.size), flops, synced, here
+    )
 
 
 def only(touch: MemoryOperation, lanes: np.ndarray) -> MemoryOperation:

@@ -59,8 +59,10 @@ class _Piece:
 def surroundings(context: str) -> Surroundings:
     """What a text defines, if Python can read it."""
     statements = read_code(context).statements
-    names = frozenset().union(*(each.binds for each in statements))
-    return Surroundings(names, frozenset(each.shape for each in statements if each.shape))
+    names = frozenset().union(*(statement.binds for statement in statements))
+    return Surroundings(
+        names, frozenset(statement.shape for statement in statements if statement.shape)
+    )
 
 
 def assemble(
@@ -78,8 +80,10 @@ def assemble(
         given: what the instructor's notebook defines; None if that is not known.
     """
     joined = (own.cell, *own.continued_in)
-    here = [each for each in segments if each.file == own.file and each.runs]
-    others = [each for each in here if each.order != own.order and each.cell not in joined[1:]]
+    here = [segment for segment in segments if segment.file == own.file and segment.runs]
+    others = [
+        segment for segment in here if segment.order != own.order and segment.cell not in joined[1:]
+    ]
     pieces, needed = _collect(own, names, others, given)
     after = _rebound_below(own, frozenset(names), here)
     lines = [piece.text for piece in pieces]
@@ -104,7 +108,7 @@ def _collect(
         seen.add(name)
         local = own.binding(name)
         if local:
-            waiting += [(own, use) for each in local for use in sorted(each.uses)]
+            waiting += [(own, use) for statement in local for use in sorted(statement.uses)]
             continue
         if index is None:
             index = _index_of(others)
@@ -135,8 +139,8 @@ def _elsewhere(
 ) -> _Piece | None:
     """Where a name is defined, as Python would find it that ran the notebook from above."""
     places = index.get(name, ())
-    before = [each for each in places if each[0].order <= user.order]
-    after = [each for each in places if each[0].order > user.order]
+    before = [place for place in places if place[0].order <= user.order]
+    after = [place for place in places if place[0].order > user.order]
     for segment, statement in reversed(before):
         if piece := _piece(name, segment, statement, given):
             return piece
@@ -178,7 +182,7 @@ def _rebound_below(
     own: Segment, names: frozenset[str], segments: Sequence[Segment]
 ) -> list[_Piece]:
     """What stands below an answer and makes something else of it: `k = cuda.jit(k)`, `del k`."""
-    made = (each for name in names for each in own.binding(name))
+    made = (statement for name in names for statement in own.binding(name))
     if not any(each.kind == "function" or each.makes for each in made):
         return []
     found = []
@@ -186,10 +190,12 @@ def _rebound_below(
         if segment.order <= own.order or segment.is_experiment != own.is_experiment:
             continue
         lines = segment.code.text.split("\n")
-        for each in segment.code.statements:
-            if each.binds & names and each.kind != "function" and each.is_alone:
-                text = "\n".join(lines[each.first - 1 : each.last])
-                found.append(_Piece(segment, each, text, tuple(sorted(each.binds & names))))
+        for statement in segment.code.statements:
+            if statement.binds & names and statement.kind != "function" and statement.is_alone:
+                text = "\n".join(lines[statement.first - 1 : statement.last])
+                found.append(
+                    _Piece(segment, statement, text, tuple(sorted(statement.binds & names)))
+                )
     return found
 
 
@@ -231,13 +237,14 @@ def read_questions(folder: Path, ids: Collection[str]) -> dict[str, TextQuestion
     """
     found: dict[str, TextQuestion] = {}
     for path in sorted(folder.glob("*.ipynb")) if ids else ():
-        for each in _of_notebook(path):
-            if each.id in found:
+        for question in _of_notebook(path):
+            if question.id in found:
                 raise CannotGrade(
-                    f"The question {each.id} stands twice in {folder}: in {found[each.id].notebook}"
-                    f".ipynb and in {path.name}; leave one of them there."
+                    f"The question {question.id} stands twice in {folder}: in "
+                    f"{found[question.id].notebook}.ipynb and in {path.name}; leave "
+                    "one of them there."
                 )
-            found[each.id] = each
+            found[question.id] = question
     lost = next((name for name in ids if name not in found), None)
     if lost is not None:
         raise CannotGrade(
@@ -251,7 +258,7 @@ def _of_notebook(path: Path) -> Iterator[TextQuestion]:
     try:
         cells = read(path)["cells"]
         beside = frozenset(filter(None, map(exercise_id, cells)))
-        texts = [source(each) if each["cell_type"] == "markdown" else "" for each in cells]
+        texts = [source(cell) if cell["cell_type"] == "markdown" else "" for cell in cells]
     except (OSError, BuildError, KeyError, TypeError):
         return  # the assignment, which is read first, has complained
     above = ""
@@ -272,9 +279,9 @@ def asked_of(
     questions: Mapping[str, TextQuestion], exercises: Collection[str]
 ) -> Iterator[TextQuestion]:
     """The questions that go with these exercises."""
-    for each in questions.values():
-        if not each.beside or each.beside & set(exercises):
-            yield each
+    for question in questions.values():
+        if not question.beside or question.beside & set(exercises):
+            yield question
 
 
 def text_answer(submission: Submission, question: TextQuestion) -> FoundAnswer:

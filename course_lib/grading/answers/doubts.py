@@ -182,7 +182,10 @@ def _answers_another(cell: Segment, exercise: Exercise) -> bool:
     if cell.marker:
         return cell.marker != exercise.id
     defined = {
-        name for each in cell.code.statements if each.kind == "function" for name in each.binds
+        name
+        for statement in cell.code.statements
+        if statement.kind == "function"
+        for name in statement.binds
     }
     return bool(defined & GRADED.keys()) and exercise.id not in defined
 
@@ -190,11 +193,11 @@ def _answers_another(cell: Segment, exercise: Exercise) -> bool:
 def _events_in(cells: Iterable[Segment]) -> Iterator[_Event]:
     setters: dict[str, tuple[Binding, ...]] = {}
     for cell in cells:
-        commands = [_Event(cell, None, each) for each in cell.code.commands]
+        commands = [_Event(cell, None, binding) for binding in cell.code.commands]
         for statement in cell.code.statements:
             while commands and commands[0].binding.line < statement.first:
                 yield commands.pop(0)
-            yield from (_Event(cell, statement, each) for each in statement.bindings)
+            yield from (_Event(cell, statement, binding) for binding in statement.bindings)
             called = tuple(
                 Binding(each.name, statement.first, f"when {name} is called")
                 for name in sorted(statement.uses & setters.keys())
@@ -255,9 +258,9 @@ def why_none(
         reason = _of_an_earlier_edition(former, place)
         return Absence(reason + _unread(submission), needs_review=True)
     reason = _where_it_should_be(exercise, segments, stubs, place)
-    alike = [each for each in segments if _may_be_renamed(each, exercise, given)]
+    alike = [segment for segment in segments if _may_be_renamed(segment, exercise, given)]
     if alike and not alike[-1].marker:
-        names = sorted({name for each in alike for name in _whole(each, exercise, given)})
+        names = sorted({name for segment in alike for name in _whole(segment, exercise, given)})
         reason += (
             f" But {place(alike[-1])} holds {_listed(names)}, which may be the answer under another"
             " name."
@@ -267,8 +270,12 @@ def why_none(
 
 def _former(exercise: Exercise, segments: Sequence[Segment]) -> Segment | None:
     """The last answer to what was graded in an exercise's place in an earlier edition."""
-    theirs = (each for each in segments if each.marker and FORMER.get(each.marker) == exercise.id)
-    return max(theirs, key=lambda each: each.order, default=None)
+    theirs = (
+        segment
+        for segment in segments
+        if segment.marker and FORMER.get(segment.marker) == exercise.id
+    )
+    return max(theirs, key=lambda their: their.order, default=None)
 
 
 def _of_an_earlier_edition(former: Segment, place: Callable[[Segment], str]) -> str:
@@ -285,7 +292,7 @@ def _where_it_should_be(
     stubs: Sequence[Segment],
     place: Callable[[Segment], str],
 ) -> str:
-    marked = [each for each in segments if each.marker == exercise.id and each.is_code]
+    marked = [segment for segment in segments if segment.marker == exercise.id and segment.is_code]
     if stubs:
         return _as_given(exercise, place(stubs[-1]))
     if marked and exercise.kind.is_function and functions_of(marked[-1]):
@@ -323,17 +330,20 @@ def _whole(segment: Segment, exercise: Exercise, given: Collection[str]) -> list
 
     return [
         name
-        for each in segment.code.statements
-        if each.kind == "function" and not each.is_stub and each.shape not in given
-        if looks_like_it(each)
-        for name in each.binds - GRADED.keys()
+        for statement in segment.code.statements
+        if statement.kind == "function" and not statement.is_stub and statement.shape not in given
+        if looks_like_it(statement)
+        for name in statement.binds - GRADED.keys()
     ]
 
 
 def functions_of(segment: Segment) -> set[str]:
     """The functions that a segment defines."""
     return {
-        name for each in segment.code.statements if each.kind == "function" for name in each.binds
+        name
+        for statement in segment.code.statements
+        if statement.kind == "function"
+        for name in statement.binds
     }
 
 

@@ -113,8 +113,8 @@ class _Search:
         self.given = surroundings(given.context) if given else None
         around = (given.context, given.stub) if given else ()
         self.as_given = frozenset[str]().union(*(surroundings(each).shapes for each in around))
-        self.marked_files = {each.file for each in segments if each.marker == exercise.id}
-        self.mine = [each for each in segments if self._may_answer(each)]
+        self.marked_files = {segment.file for segment in segments if segment.marker == exercise.id}
+        self.mine = [segment for segment in segments if self._may_answer(segment)]
 
     def answer(self) -> FoundAnswer:
         if self.complete:
@@ -194,7 +194,7 @@ class _Search:
         for following in self._below(segment):
             statements = following.code.statements
             if not statements or not all(
-                each.kind == "constant" and each.binds & names for each in statements
+                statement.kind == "constant" and statement.binds & names for statement in statements
             ):
                 break
             segment = segment.joined(following)
@@ -293,13 +293,13 @@ class _Search:
             yield f"The line {line} does not stand above the answer; it was found by its name."
 
     def _which_counts(self, chosen: Segment, complete: Sequence[Segment]) -> str:
-        places = ", ".join(self._place(each) for each in complete[:6])
+        places = ", ".join(self._place(segment) for segment in complete[:6])
         rule = "the last one counts"
-        if any(each.is_experiment and each.order > chosen.order for each in complete):
+        if any(segment.is_experiment and segment.order > chosen.order for segment in complete):
             rule = (
                 "what stands below “Break it” is an experiment, and of the others the last counts"
             )
-        elif any(each.order > chosen.order for each in complete):
+        elif any(segment.order > chosen.order for segment in complete):
             rule = "in the notebook with the exercise's marker, the last one counts"
         return f"There are {len(complete)} answers ({places}): {rule}, {self._place(chosen)}."
 

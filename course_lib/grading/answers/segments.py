@@ -207,7 +207,7 @@ class Segment:
         """The statements that define a name."""
         if not self.mentions(name):
             return []
-        return [each for each in self.code.statements if name in each.binds]
+        return [statement for statement in self.code.statements if name in statement.binds]
 
 
 def segments_of(submission: Submission) -> list[Segment]:
@@ -308,7 +308,7 @@ class Form:
 
     def _definitions(self, segment: Segment) -> list[Statement]:
         bound = segment.binding(self.exercise.id)
-        return [each for each in bound if each.kind == "function" or each.makes]
+        return [statement for statement in bound if statement.kind == "function" or statement.makes]
 
     def is_defined_in(self, segment: Segment) -> bool:
         """Whether all that is asked for stands there, complete or not."""
@@ -317,10 +317,10 @@ class Form:
         if not all(map(segment.mentions, self.names)):
             return False
         statements = segment.code.statements
-        bound = frozenset[str]().union(*(each.binds for each in statements))
+        bound = frozenset[str]().union(*(statement.binds for statement in statements))
         # With a kernel in it, it is the answer to another exercise that has such constants.
         return bound.issuperset(self.names) and not any(
-            each.kind == "function" for each in statements
+            statement.kind == "function" for statement in statements
         )
 
     def is_changed_in(self, segment: Segment, given: frozenset[str]) -> bool:
@@ -344,4 +344,6 @@ class Form:
 
 def shapes_of(names: Collection[str], code: CellCode) -> frozenset[str]:
     """What tells whether an answer is still the one that was given."""
-    return frozenset(each.shape for each in code.statements if each.binds.intersection(names))
+    return frozenset(
+        statement.shape for statement in code.statements if statement.binds.intersection(names)
+    )

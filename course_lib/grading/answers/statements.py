@@ -60,7 +60,7 @@ def statements_of(tree: ast.Module) -> Iterator[Statement]:
 
 def _first_line(node: ast.stmt) -> int:
     decorators = getattr(node, "decorator_list", [])
-    result: int = min([node.lineno, *(each.lineno for each in decorators)])
+    result: int = min([node.lineno, *(decorator.lineno for decorator in decorators)])
     return result
 
 
@@ -70,7 +70,7 @@ def _statement(node: ast.stmt, last: int, alone: bool) -> Statement:
         "other",
         _first_line(node),
         last,
-        frozenset(each.name for each in found) - {ANY},
+        frozenset(binding.name for binding in found) - {ANY},
         is_alone=alone,
         shape=_shape(node),
         bindings=found,
@@ -104,7 +104,7 @@ def _used_by_function(function: ast.FunctionDef) -> frozenset[str]:
     arguments = function.args
     parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
     parameters += [each for each in (arguments.vararg, arguments.kwarg) if each]
-    inside: set[str] = {each.arg for each in parameters}
+    inside: set[str] = {parameter.arg for parameter in parameters}
     loaded: set[str] = set()
     for node in _walk_without_annotations(function.body):
         if isinstance(node, ast.Name):
@@ -113,7 +113,7 @@ def _used_by_function(function: ast.FunctionDef) -> frozenset[str]:
             inside |= {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
             inside |= {node.name} if isinstance(node, ast.FunctionDef) else set()
     outside = [*function.decorator_list, *arguments.defaults]
-    outside += [each for each in arguments.kw_defaults if each]
+    outside += [default for default in arguments.kw_defaults if default]
     needed = loaded - inside
     for node in outside:
         needed |= _loaded(node)
@@ -126,7 +126,7 @@ def _walk_without_annotations(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         skipped = getattr(node, "annotation", None), getattr(node, "returns", None)
-        waiting += [each for each in ast.iter_child_nodes(node) if each not in skipped]
+        waiting += [child for child in ast.iter_child_nodes(node) if child not in skipped]
 
 
 def _loaded(tree: ast.AST) -> frozenset[str]:
@@ -140,7 +140,7 @@ def _loaded(tree: ast.AST) -> frozenset[str]:
 
 def _is_plain_assignment(node: ast.Assign | ast.AnnAssign) -> bool:
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    plain_targets = all(isinstance(each, ast.Name | ast.Tuple | ast.List) for each in targets)
+    plain_targets = all(isinstance(target, ast.Name | ast.Tuple | ast.List) for target in targets)
     value = node.value
     return (
         value is not None

@@ -113,8 +113,8 @@ def _in_one_order(tree: ast.AST) -> ast.AST:
         elif isinstance(node, ast.BoolOp):
             node.values.sort(key=key)
         elif isinstance(node, ast.Module):
-            node.body.sort(key=lambda each: (not isinstance(each, ast.Assign), ""))
-            constants = [each for each in node.body if isinstance(each, ast.Assign)]
+            node.body.sort(key=lambda statement: (not isinstance(statement, ast.Assign), ""))
+            constants = [statement for statement in node.body if isinstance(statement, ast.Assign)]
             node.body = [*sorted(constants, key=key), *node.body[len(constants) :]]
     return tree
 
@@ -274,7 +274,7 @@ def _near(own: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str, float]]
     for whole in sorted(rare):
         for piece in rare[whole]:
             holders[piece].append(whole)
-    shared = Counter(pair for each in holders.values() for pair in combinations(each, 2))
+    shared = Counter(pair for holder in holders.values() for pair in combinations(holder, 2))
     for (one, other), both in shared.items():
         share = both / len(rare[one] | rare[other])
         if both >= FEW and share >= SHARE:
@@ -283,9 +283,9 @@ def _near(own: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str, float]]
 
 def _also(answers: Mapping[str, Structure], keys: Sequence[str]) -> str:
     first, *others = (answers[key] for key in keys)
-    if any(each.words != first.words for each in others):
+    if any(other.words != first.words for other in others):
         return ""
-    if first.remarks and all(each.remarks == first.remarks for each in others):
+    if first.remarks and all(other.remarks == first.remarks for other in others):
         return WORD_FOR_WORD
     return "names"
 

@@ -61,7 +61,7 @@ class Counted:
         return self.submission, self.answers
 
     def answer(self, exercise: str) -> FoundAnswer | None:
-        return next((each for each in self.answers if each.exercise == exercise), None)
+        return next((answer for answer in self.answers if answer.exercise == exercise), None)
 
     def stored(self) -> dict[str, Any]:
         """For JSON."""
@@ -75,7 +75,7 @@ class Counted:
             frozenset(stored["named"]),
             stored["in_class"],
             {
-                name: tuple(_record(Event, each) for each in events)
+                name: tuple(_record(Event, event) for event in events)
                 for name, events in stored["history"].items()
             },
             stored["replaced"],
@@ -85,7 +85,7 @@ class Counted:
 def _graded(submission: dict[str, Any], answers: list[dict[str, Any]]) -> Graded:
     files = tuple(_record(SubmittedFile, each) for each in submission["files"])
     whose = _record(Submission, {**submission, "files": files})
-    return whose, tuple(_record(FoundAnswer, each) for each in answers)
+    return whose, tuple(_record(FoundAnswer, answer) for answer in answers)
 
 
 def _record(kind: Any, values: dict[str, Any]) -> Any:
@@ -185,8 +185,8 @@ def _apart(names: Sequence[str], found: Sequence[Graded]) -> Iterator[str]:
 def called(name: str, found: Sequence[Graded]) -> list[Graded]:
     """Those who are called so: by key, which only one is, or by name."""
     folded = name.casefold()
-    by_key = [each for each in found if each[0].key.casefold() == folded]
-    return by_key or [each for each in found if each[0].student.casefold() == folded]
+    by_key = [graded for graded in found if graded[0].key.casefold() == folded]
+    return by_key or [graded for graded in found if graded[0].student.casefold() == folded]
 
 
 def _the_one(name: str, found: Sequence[Graded]) -> Graded:
@@ -272,7 +272,7 @@ def refuse_two_of_a_name(everybody: Sequence[Submission], graded: Collection[str
     Raises:
         CannotGrade: if two different submissions would have one name.
     """
-    keys = Counter(each.key.casefold() for each in everybody)
+    keys = Counter(submission.key.casefold() for submission in everybody)
     for key in graded:
         if keys[key.casefold()] > 1:  # as a folder that is called like a number there
             raise CannotGrade(
@@ -283,8 +283,8 @@ def refuse_two_of_a_name(everybody: Sequence[Submission], graded: Collection[str
 
 def what_changes(graded: Sequence[Submission], before: Collection[str], rest: int) -> str:
     """Who is graded anew, who comes in, and how many stay, as a sentence."""
-    again = [each.student for each in graded if each.key in before]
-    fresh = [each.student for each in graded if each.key not in before]
+    again = [submission.student for submission in graded if submission.key in before]
+    fresh = [submission.student for submission in graded if submission.key not in before]
     parts = [f"graded again: {some(again)}"] if again else []
     parts += [f"new: {some(fresh)}"] if fresh else []
     parts.append(f"{counted(rest, 'other submission')} kept")
@@ -315,7 +315,7 @@ def refuse_losses(
 
 def _lost_exercises(pairs: Sequence[tuple[Graded, Counted | None]]) -> Iterator[str]:
     for (_, answers), before in pairs:
-        asked = {each.exercise for each in answers} | {""}
+        asked = {answer.exercise for answer in answers} | {""}
         for each in before.answers if before else ():
             if before and each.exercise not in asked | before.named:
                 yield each.exercise
@@ -329,4 +329,4 @@ def some(names: Sequence[str], between: str = ", ") -> str:
 
 def without_cells(submission: Submission) -> Submission:
     """A submission without the text that nobody looks at once its answers are found."""
-    return replace(submission, files=tuple(replace(each, cells=()) for each in submission.files))
+    return replace(submission, files=tuple(replace(file, cells=()) for file in submission.files))

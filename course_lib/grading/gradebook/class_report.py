@@ -170,13 +170,13 @@ def _most_frequent(name: str, rows: Sequence[GradebookRow]) -> Iterator[dict[str
         firsts: dict[str, Finding] = {}
         for each in row.judgement.findings:
             firsts.setdefault(each.code, each)
-        for code, each in firsts.items():
+        for code, first in firsts.items():
             answers[code] += 1
             # An error somewhere says what the code costs; elsewhere it may be a mere warning.
-            if code not in example or each.severity == "error":
-                example[code] = each
-            if each.line is not None:
-                lines.setdefault(code, Counter())[each.line] += 1
+            if code not in example or first.severity == "error":
+                example[code] = first
+            if first.line is not None:
+                lines.setdefault(code, Counter())[first.line] += 1
     common = sorted(answers, key=lambda code: (-answers[code], CODES[code].rank))
     for code in common[:MOST_FINDINGS]:
         yield {

@@ -36,11 +36,11 @@ def text_answers_page(
     """
     asked = [
         (
-            each,
+            question,
             decimal(settings.max_points(name)),
             [_shown(row) for row in rows if row.exercise == name],
         )
-        for name, each in questions.items()
+        for name, question in questions.items()
     ]
     if not asked:
         return None
@@ -119,11 +119,11 @@ def _lines(row: GradebookRow, settings: Settings) -> Iterator[str]:
 def _found(row: GradebookRow) -> Iterator[str]:
     """Where the answer was found, and what it says."""
     answer = row.answer
-    files = ", ".join(one_line(each.label) for each in row.submission.files)
+    files = ", ".join(one_line(file.label) for file in row.submission.files)
     yield from _wrapped("Files: ", files or "none that could be read")
-    for each in row.submission.files:
-        if each.problem:
-            yield from _wrapped("  ", f"{each.label}: {each.problem}")
+    for file in row.submission.files:
+        if file.problem:
+            yield from _wrapped("  ", f"{file.label}: {file.problem}")
     if answer is None:
         yield "Answer: none"
         return
@@ -163,8 +163,8 @@ def _judged(row: GradebookRow, judgement: Judgement, settings: Settings) -> Iter
         yield f"Right numbers: {_where_right(judgement)}"
     for sentence in judgement.held:
         yield from _wrapped("Holds: ", sentence)
-    for rank, each in enumerate(judgement.findings, start=1):
-        yield from _finding(each, rank)
+    for rank, finding in enumerate(judgement.findings, start=1):
+        yield from _finding(finding, rank)
     if row.judged_points is None:
         yield "Points: open; a person has to look at this answer."
         return

@@ -110,7 +110,7 @@ class Hint:
 
     def as_html(self) -> Markup:
         """The text as paragraphs."""
-        return Markup("".join(f"<p>{_inline(each)}</p>" for each in self.text.split("\n\n")))
+        return Markup("".join(f"<p>{_inline(array)}</p>" for array in self.text.split("\n\n")))
 
 
 @cache
@@ -247,10 +247,10 @@ def _listing(row: GradebookRow, answer: FoundAnswer) -> Shown:
     at_line: dict[int, list[Shown]] = defaultdict(list)
     apart = []
     findings = row.judgement.findings if row.judgement else ()
-    for rank, each in enumerate(findings[:MOST_FINDINGS], start=1):
-        said = _in_words(rank, each)
-        if each.line is not None and 1 <= each.line <= len(shown):
-            at_line[each.line].append(said)
+    for rank, finding in enumerate(findings[:MOST_FINDINGS], start=1):
+        said = _in_words(rank, finding)
+        if finding.line is not None and 1 <= finding.line <= len(shown):
+            at_line[finding.line].append(said)
         else:
             apart.append(said)
     lines = [
@@ -268,7 +268,7 @@ def _listing(row: GradebookRow, answer: FoundAnswer) -> Shown:
 
 def _classes(findings: Sequence[Shown], from_elsewhere: bool) -> str:
     """How a line looks: by the worst that was found there, and by where it comes from."""
-    kinds = {each["severity"] for each in findings}
+    kinds = {shown["severity"] for shown in findings}
     classes = ["error"] if "error" in kinds else sorted(kinds)
     return " ".join([*classes, "other"] if from_elsewhere else classes)
 

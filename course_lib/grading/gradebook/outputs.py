@@ -133,7 +133,7 @@ def write_candidates(folder: Path, texts: dict[str, str]) -> None:
 
 def is_unexplained(judgement: Judgement) -> bool:
     """Whether the tools have found no cause."""
-    errors = [each for each in judgement.findings if each.severity == "error"]
+    errors = [finding for finding in judgement.findings if finding.severity == "error"]
     wrong = bool(errors) and errors[0].code == "wrong-result"
     return judgement.outcome != "judged" or judgement.needs_review or wrong
 
@@ -146,9 +146,9 @@ def without_texts(text: str) -> str | None:
     except (SyntaxError, ValueError, MemoryError, RecursionError, tokenize.TokenError):
         return None
     alone = {
-        (each.lineno, each.col_offset)
-        for each in ast.walk(tree)
-        if isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)
+        (node.lineno, node.col_offset)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     lines = text.splitlines(keepends=True)
     for token in reversed(tokens):  # from the end, so that places above stay

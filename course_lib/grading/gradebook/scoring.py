@@ -123,7 +123,7 @@ class _Reader(TomlFile):
         self.only_known(answers, known, "exercise", f" under `{key_of(name)}`")
         return SetForStudent(
             self.standing(name, given),
-            {exercise: self.answer(name, exercise, each) for exercise, each in answers.items()},
+            {exercise: self.answer(name, exercise, answer) for exercise, answer in answers.items()},
         )
 
     def standing(self, name: str, given: Mapping[str, object]) -> Standing:
@@ -193,7 +193,7 @@ def whose(overrides: Overrides, found: Sequence[Graded]) -> dict[str, SetForStud
                 f"`{key_of(name)}` is set for {submission.key}, as another table is; write both "
                 "into one."
             )
-        asked = [each.exercise for each in answers if each.exercise]
+        asked = [answer.exercise for answer in answers if answer.exercise]
         for exercise in given.answers:
             if exercise not in asked:
                 raise overrides.fail(
@@ -328,7 +328,7 @@ def lost_by(judgement: Judgement, settings: Settings) -> dict[str, str]:
 
 
 def _errors(findings: Sequence[Finding]) -> list[Finding]:
-    return [each for each in findings if each.severity == "error"]
+    return [finding for finding in findings if finding.severity == "error"]
 
 
 def _is_missing(judgement: Judgement) -> bool:
@@ -354,8 +354,8 @@ def _costs(lost: Mapping[str, str]) -> str:
 
 
 def _why_review(findings: Sequence[Finding]) -> str:
-    for each in findings:
-        if each.code == "unsupported":
-            where = f"Line {each.line}: " if each.line is not None else ""
-            return f"{where}{each.message}"
+    for finding in findings:
+        if finding.code == "unsupported":
+            where = f"Line {finding.line}: " if finding.line is not None else ""
+            return f"{where}{finding.message}"
     return "The checker could not judge this answer. Please look at it."

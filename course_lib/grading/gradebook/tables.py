@@ -157,7 +157,9 @@ def names(rows: Iterable[GradebookRow]) -> dict[str, str]:
     Keys are unique, so no line can be taken for another's.
     """
     submissions = {row.submission.key: row.submission for row in rows}
-    shown = {key: for_spreadsheet(each.student) or key for key, each in submissions.items()}
+    shown = {
+        key: for_spreadsheet(submission.student) or key for key, submission in submissions.items()
+    }
     count = Counter(name.casefold() for name in shown.values())
     keys = {key.casefold() for key in submissions}
 
@@ -256,7 +258,7 @@ def grade(rows: Sequence[GradebookRow]) -> Decimal | None:
 def sum_of(rows: Sequence[GradebookRow]) -> Decimal | None:
     """The sum over a student's rows, before late days; None while one of them is undecided."""
     points = [row.points for row in rows]
-    return None if None in points else total(each for each in points if each is not None)
+    return None if None in points else total(point for point in points if point is not None)
 
 
 def lateness(rows: Sequence[GradebookRow]) -> str:

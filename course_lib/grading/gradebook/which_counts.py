@@ -113,8 +113,8 @@ def _joined(
     if len(now) > 1:
         now.pop("", None)  # about no exercise, until now
     kept = {each.file for each in now.values() if each not in answers}
-    labels = {each.label for each in submission.files}
-    files = [each for each in before.submission.files if each.label in kept - labels]
+    labels = {file.label for file in submission.files}
+    files = [file for file in before.submission.files if file.label in kept - labels]
     has_answer = any(digest_of(each) for each in now.values())
     joined = replace(
         submission,
@@ -188,7 +188,7 @@ def what_changed(choice: WhatCounts, after: Sequence[Counted]) -> list[str]:
                 said.append(row.counts_now(old))
             elif row.points_changed:
                 other_points.append(row.other_points())
-    by_key = {each.submission.key: each for each in after}
+    by_key = {counted.submission.key: counted for counted in after}
     for key, given in choice.passed_over:
         now = by_key[key]
         if kept := now.answer(given.exercise):
@@ -209,7 +209,7 @@ def who_stays_and_who_comes(choice: WhatCounts) -> Iterator[str]:
     """Who was graded with `--only` alone and is not among the class; who was not there before."""
     apart = [e for e in choice.counted if not e.in_class and e.submission.key not in choice.graded]
     if apart:
-        names = some([one_line(each.submission.student) for each in apart])
+        names = some([one_line(e.submission.student) for e in apart])
         yield f"Kept, as graded with --only and not among these submissions: {names}."
     new = [each for each in choice.counted if each.submission.key not in choice.before]
     if new and choice.before:

@@ -103,7 +103,7 @@ def _match(pattern: re.Pattern[str], name: str) -> re.Match[str] | None:
 def natural(text: str) -> tuple[object, ...]:
     """Sorts "hw" before "hw-1", and "hw-2" before "hw-10"."""
     pieces = re.split(r"(\d{1,20})", text[:_MAX_PLATFORM_NAME].casefold())
-    return tuple((int(each), "") if each.isdecimal() else (-1, each) for each in pieces)
+    return tuple((int(array), "") if array.isdecimal() else (-1, array) for array in pieces)
 
 
 def stem_of(name: str) -> str:
@@ -196,7 +196,7 @@ def unwrapped(entries: list[FileEntry], in_archive: bool) -> list[FileEntry]:
     tops = {entry.parts[0] for entry in kept}
     if len(tops) != 1 or any(len(entry.parts) == 1 for entry in kept):
         return entries
-    inner = [replace(each, parts=each.parts[1:]) for each in kept if each.parts[1:] != ("",)]
+    inner = [replace(entry, parts=entry.parts[1:]) for entry in kept if entry.parts[1:] != ("",)]
     if owner_of(tops.pop(), is_folder=True).platform or not holds_students(inner, in_archive):
         return entries
     beside = [entry for entry in entries if not entry.is_trick and not _is_submitted(entry)]
@@ -230,7 +230,7 @@ def holds_students(entries: list[FileEntry], in_archive: bool) -> bool:
     if _are_lessons(tops):
         return False
     if len(tops) == 1 and all(is_folder for _, is_folder in tops):
-        below = [replace(each, parts=each.parts[1:]) for each in entries if len(each.parts) > 1]
+        below = [replace(entry, parts=entry.parts[1:]) for entry in entries if len(entry.parts) > 1]
         return holds_students(below, in_archive)
     return len(tops) > 1 and (in_archive or all(is_folder for _, is_folder in tops))
 

@@ -107,7 +107,7 @@ def parts_of(name: str) -> tuple[tuple[str, ...], str | None]:
     Some programs write backslashes; a leading "./" is harmless. A trick is one part, whatever it
     says: it cannot choose in whose folder it lies.
     """
-    pieces = [each for each in re.split(r"[/\\]", name) if each not in ("", ".")]
+    pieces = [array for array in re.split(r"[/\\]", name) if array not in ("", ".")]
     problem = None
     if "\0" in name:
         problem = "Its name holds a null character."

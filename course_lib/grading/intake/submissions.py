@@ -91,7 +91,7 @@ def _only_archive(path: Path, entries: list[FileEntry], stack: ExitStack) -> lis
         return None
     with suppress(Unreadable):
         inner = _archive(path / kept[0].name, stack)
-        if any(owner_of(each.parts[0], len(each.parts) > 1).platform for each in inner):
+        if any(owner_of(entry.parts[0], len(entry.parts) > 1).platform for entry in inner):
             return inner
     return None
 
@@ -190,7 +190,7 @@ def _files(entries: list[FileEntry], budget: _Budget) -> Iterator[SubmittedFile]
     read = list(_read_all(notebooks, budget))
     of_scripts = list(_read_all(without_the_courses(scripts), budget))
     if read:  # then a script in which nothing stands is nobody's answer
-        of_scripts = [each for each in of_scripts if not each[1].left_out]
+        of_scripts = [script for script in of_scripts if not script[1].left_out]
     # Of two answers the later one counts, and among those handed in together the notebook's.
     yield from (file for _, file in sorted(of_scripts + read, key=lambda each: each[0]))
     rest = [each for each in unpacked if not is_notebook(each) and not is_script(each)]

@@ -143,14 +143,14 @@ class Item:
 def batch_notebook(tasks: Mapping[str, AssignedExercise], items: Sequence[Item], seed: int) -> str:
     """The notebook of a batch, as JSON. The items are answers to exercises of one notebook."""
     wanted = [
-        task for task in tasks.values() if any(each.exercise == task.exercise for each in items)
+        task for task in tasks.values() if any(item.exercise == task.exercise for item in items)
     ]
     contexts = {task.exercise: task.context for task in wanted}
     setup = SETUP.format(results=RESULTS, seed=seed, contexts=ascii(contexts))
     cells = [_text(wanted[0].title), _text(NOTE), _code("setup", setup, {"setup": True})]
     for task in wanted:
         cells.append(_text(task.statement))
-        cells += [_answer(each) for each in items if each.exercise == task.exercise]
+        cells += [_answer(item) for item in items if item.exercise == task.exercise]
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
     notebook = {
@@ -244,13 +244,13 @@ class Desk:
             file.write(line + "\n")
         print(verdict(judgement))
         if has_errors(judgement):
-            cause = next(each for each in judgement.findings if each.severity == "error")
+            cause = next(finding for finding in judgement.findings if finding.severity == "error")
             raise NotPassed(f"{exercise_id}: not passed [{cause.code}]")
 
 
 def has_errors(judgement: Judgement) -> bool:
     """Whether the answer did not pass."""
-    return any(each.severity == "error" for each in judgement.findings)
+    return any(finding.severity == "error" for finding in judgement.findings)
 
 
 def verdict(judgement: Judgement) -> str:
@@ -258,9 +258,9 @@ def verdict(judgement: Judgement) -> str:
     passed = not has_errors(judgement)
     word = "passed" if passed else "needs review" if judgement.needs_review else "not passed"
     lines = [f"{judgement.exercise}: {word}", *(f"  holds: {each}" for each in judgement.held)]
-    for each in judgement.findings[:SHOWN]:
-        where = f"line {each.line}" if each.line is not None else "the answer"
-        lines.append(f"  {where}: {CODES[each.code].title} [{each.code}]")
+    for finding in judgement.findings[:SHOWN]:
+        where = f"line {finding.line}" if finding.line is not None else "the answer"
+        lines.append(f"  {where}: {CODES[finding.code].title} [{finding.code}]")
     # What a kernel prints has to be text that can be encoded.
     return "\n".join(lines).encode("utf-8", "backslashreplace").decode()
 

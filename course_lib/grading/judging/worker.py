@@ -336,7 +336,7 @@ def _attempt(batch: Batch, items: Sequence[Item]) -> _Attempt:
         ended = run(folder, len(items), limits.seconds, limits.memory)
         records, broken = _records(folder / RESULTS, len(items))
         judgements, notes = checked(records, items)
-    culprits = [each for each in items if each.number == ended.item not in judgements]
+    culprits = [item for item in items if item.number == ended.item not in judgements]
     culprit = culprits[0] if culprits else None
     return _Attempt(judgements, (*broken, *notes), culprit, ended.why, ended.said)
 

@@ -68,7 +68,7 @@ class Ablation:
         Raises:
             KeyError: if there is none.
         """
-        return {each.name: each for each in self.steps}[name]
+        return {step.name: step for step in self.steps}[name]
 
     def gain(self, name: str) -> float:
         """By how much of cuBLAS's speed a step is above the one before it."""
@@ -76,11 +76,11 @@ class Ablation:
 
     def __str__(self) -> str:
         lines = [f"{self.size} x {self.size} x {self.size}, {self.when}, {self.label}"]
-        for each in self.steps:
-            low, high = each.share
-            blocks = f", clusters of {each.cluster}" if each.cluster > 1 else ""
+        for step in self.steps:
+            low, high = step.share
+            blocks = f", clusters of {step.cluster}" if step.cluster > 1 else ""
             shares = f"{low:.1%}" if low == high else f"{low:.1%} to {high:.1%}"
-            lines.append(f"  {each.name:11} {shares:>16} of cuBLAS  ({each.result}{blocks})")
+            lines.append(f"  {step.name:11} {shares:>16} of cuBLAS  ({step.result}{blocks})")
         return "\n".join(lines)
 
 

@@ -119,7 +119,7 @@ class AttentionRun:
         Raises:
             KeyError: if it was not measured; with the names that were.
         """
-        there = {each.name: each for each in self.rows if each.problem == problem}
+        there = {row.name: row for row in self.rows if row.problem == problem}
         if name not in there or not there[name].samples_ms:
             raise KeyError(f"{name!r} was not measured on {problem}; there are: {list(there)}")
         return there[name]
@@ -131,7 +131,7 @@ class AttentionRun:
     def problems(self, precision: str) -> tuple[AttentionProblem, ...]:
         """What was computed in a precision, in the order of the file."""
         every = dict.fromkeys(row.problem for row in self.rows)
-        return tuple(each for each in every if each.precision == precision)
+        return tuple(fromkey for fromkey in every if fromkey.precision == precision)
 
     def table(self, precision: str, names: Sequence[str]) -> str:
         """Speeds in TFLOP/s: a line for each problem, a column for each of these contestants."""
@@ -140,7 +140,7 @@ class AttentionRun:
         lines = [" " * wide + "".join(f"  {name}" for name in names)]
         for problem in problems:
             speeds = (f"{self.find(n, problem).tflops:{len(n)}.0f}" for n in names)
-            lines.append(f"{problem.short:{wide}}" + "".join(f"  {each}" for each in speeds))
+            lines.append(f"{problem.short:{wide}}" + "".join(f"  {speed}" for speed in speeds))
         return "\n".join(lines)
 
     def content(self) -> dict[str, Any]:

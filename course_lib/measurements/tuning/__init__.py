@@ -98,7 +98,7 @@ class Tuning:
         sizes = self.sizes(rung)
         if not sizes:
             return ()
-        return self.at(rung, min(sizes, key=lambda each: abs(math.log(M * N / each**2))))
+        return self.at(rung, min(sizes, key=lambda siz: abs(math.log(M * N / siz**2))))
 
     def share_of_cublas(self, rung: str, tried: TileTiming) -> float | None:
         """How much of cuBLAS's speed at this size a tile reaches, in the same run."""
@@ -127,7 +127,7 @@ def load(short_name: str, folder: Path = FOLDER) -> Tuning:
 
 def of_device(name: str, folder: Path = FOLDER) -> Tuning | None:
     """What was found on the device that the driver names so, "NVIDIA H200"; None if nothing was."""
-    found = (load(each, folder) for each in devices(folder))
+    found = (load(device, folder) for device in devices(folder))
     return next((each for each in found if each.device == name), None)
 
 
