@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from course_lib.tab.requests import answer
 from course_lib.web import escape, json_for_html
 
@@ -183,6 +181,9 @@ def holder(examples: Sequence[Example], report: str = "", small: bool = False) -
 
 def filled(template: str, **values: object) -> str:
     """A text of `templates`; what is to be escaped in it says so."""
+    # Imported late: whoever holds files for a browser writes no page.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
     environment = Environment(
         loader=PackageLoader("course_lib.book"),
         undefined=StrictUndefined,
