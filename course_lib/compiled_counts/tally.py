@@ -6,7 +6,12 @@ import numpy as np
 
 from course_lib.compiled_counts.operands import WARP
 from course_lib.emulator import LineCounters
-from course_lib.emulator.profile.counters import GlobalCost, SharedCost, global_cost, shared_cost
+from course_lib.emulator.profile.request_costs import (
+    GlobalCost,
+    SharedCost,
+    global_cost,
+    shared_cost,
+)
 
 _BANK_CYCLE = np.int64(128)  # moving a warp's addresses by this changes no count
 

@@ -12,6 +12,7 @@ from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import by_how_much
 from course_lib.diagnosis.number_patterns import not_finite, not_written, placed
 from course_lib.diagnosis.provenance import words as facts_in_words
+from course_lib.diagnosis.provenance.dependence import Experiment, experiment
 from course_lib.diagnosis.provenance.facts import (
     BEFORE,
     MOVED,
@@ -23,7 +24,6 @@ from course_lib.diagnosis.provenance.facts import (
     Fact,
 )
 from course_lib.diagnosis.provenance.suspects import explained
-from course_lib.diagnosis.provenance.tables import Experiment, experiment
 from course_lib.diagnosis.repair.causes import code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.search import Search

@@ -1,165 +1,16 @@
-"""Which points an answer has earned, property by property.
-
-The rule, in the order in which it is applied:
-
-1. What cannot be run, does not end, does not look at its inputs or computes with what nobody wrote,
-   also where the blocks divide all sizes, earns nothing.
-2. An answer has to work somewhere: a kernel on the exact launch (a problem that its blocks divide,
-   with inputs that nobody has seen), any other answer everywhere. Below that nothing is earned, or
-   an empty kernel would be free of races.
-3. Every error costs the property that it is about. An error that is about no property, or about
-   one that the exercise does not ask for, means that the answer is not right.
-4. A kernel whose numbers are wrong on some shapes is not right, and has not mastered the bounds.
-   What it shows on even ones (neighbours, reuse, barriers, float32) stays earned: it is worth what
-   an honest answer is worth that has no edge handling, and no more.
-5. A race, or a barrier that not all threads reach, costs race-free, and right as well: some order
-   of the warps may give the right numbers, but nobody can rely on them. So it is never worth more
-   than cells that stay empty at the edges alone, which cost right and bounds by rule 4.
-6. Points are earned with the tool that the task asks for. Where the threads of a block hand nothing
-   to each other, there is no race, no bank conflict and no reuse to get right: an answer that
-   misses what it should have shared that way earns nothing for their absence.
-"""
+"""The verdict on an answer, and how it reads."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from course_lib.curriculum import Exercise
+from course_lib.diagnosis.points import earned_points
 from course_lib.diagnosis.problems.launch_choice import Launched
-from course_lib.registry.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
 from course_lib.wording.findings import CODES, Finding, by_importance
 from course_lib.wording.sentences import whole
-
-# The property that a finding costs; see rule 3 for what stands in neither table.
-PROPERTY_OF: dict[str, str] = {
-    "out-of-bounds-read": "bounds",
-    "out-of-bounds-write": "bounds",
-    "wrong-bounds-check": "bounds",
-    "barrier-divergence": "race-free",
-    "uninitialised-read": "bounds",
-    "race-read-after-write": "race-free",
-    "race-write-after-read": "race-free",
-    "race-write-after-write": "race-free",
-    "uncoalesced-load": "coalesced",
-    "uncoalesced-store": "coalesced",
-    "not-used": "shared-memory",
-    "excess-global-traffic": "reuse",
-    "bank-conflict": "conflict-free",
-    "float64-arithmetic": "float32",
-}
-# What some codes cost where the answer is no kernel.
-OF_KIND: dict[Kind, dict[str, str]] = {
-    KERNEL: {},
-    FUNCTION: {"invalid-launch": "refusals"},
-    CONSTANTS: {"not-used": "resident", "excess-global-traffic": "intensity"},
-}
-# What threads reach by working together.
-COME_OF_SHARING = {"registers", "reuse", "coalesced"}
-# After one of these there is nothing left to judge.
-FATAL = {
-    "missing-answer",
-    "not-allowed",
-    "compile-error",
-    "unsupported",
-    "timeout",
-    "hardcoded-answer",
-    "uninitialised-read",
-}
-
-
-def property_of(exercise: Exercise, code: str) -> str:
-    """The property that an error of this code costs in this exercise: one that it asks for."""
-    name = OF_KIND[exercise.kind].get(code) or PROPERTY_OF.get(code, "right")
-    if name == "shared-memory" and "registers" in exercise.points:
-        name = "registers"  # registers are filled from there
-    return name if name in exercise.points else "right"
-
-
-def costs_everything(exercise: Exercise, code: str) -> bool:
-    """Whether an error of this code leaves nothing to judge."""
-    return code in FATAL or (code == "invalid-launch" and code not in OF_KIND[exercise.kind])
-
-
-def lost_properties(
-    exercise: Exercise,
-    findings: Sequence[Finding],
-    numbers_right: bool,
-    right_where_even: bool = False,
-    shares: bool = True,
-    also: Collection[str] = (),
-) -> dict[str, str]:
-    """The properties that an answer has not shown, each with the reason, a phrase.
-
-    Args:
-        exercise: what was asked.
-        findings: all that was found, errors first.
-        numbers_right: every launch gave the right numbers.
-        right_where_even: the launches did whose blocks divide all sizes.
-        shares: the threads of a block hand numbers to each other, in shared memory or by shuffles.
-        also: further properties that a course gives points to; a warning costs these.
-    """
-    judged = (*exercise.points, *also)
-    errors = [finding for finding in findings if finding.severity == "error"]
-    edges = {"uninitialised-read"} if right_where_even else set()  # only where tiles are partial
-    fatal = (finding for finding in errors if costs_everything(exercise, finding.code))
-    stopped = next((each for each in fatal if each.code not in edges), None)
-    if stopped:
-        return dict.fromkeys(judged, f"nothing to judge before this is mended: {_named(stopped)}")
-    if not (numbers_right or right_where_even):
-        return dict.fromkeys(judged, _NOWHERE[exercise.kind])
-    lost: dict[str, str] = {}
-    for finding in errors:
-        lost.setdefault(property_of(exercise, finding.code), _named(finding))
-        if PROPERTY_OF.get(finding.code) == "race-free" or finding.code in edges:
-            lost.setdefault("right", _named(finding))
-    if not numbers_right:
-        lost.setdefault("right", _SOME)
-        lost.setdefault("bounds", _SOME)
-    if not exercise.kind.is_launched and "right" in lost:
-        return dict.fromkeys(judged, f"nothing is earned by a wrong result: {lost['right']}")
-    for finding in findings:
-        if PROPERTY_OF.get(finding.code) in also:
-            lost.setdefault(PROPERTY_OF[finding.code], _named(finding))
-    if "coalesced" in lost:
-        lost.setdefault("conflict-free", "a conflict to avoid comes with the detour through a tile")
-    if "shared-memory" in lost or (not shares and lost.keys() & COME_OF_SHARING):
-        for name, why in _NOT_SHARED.items():
-            lost.setdefault(name, why)
-    return {name: lost[name] for name in judged if name in lost}
-
-
-_NOT_SHARED = {
-    "reuse": "without shared memory nothing can be reused",
-    "race-free": "threads that share nothing have no race to avoid",
-    "conflict-free": "without shared memory there are no banks to meet at",
-}
-_SOME = "the numbers are wrong for some sizes"
-_NOWHERE: dict[Kind, str] = {
-    KERNEL: "nothing is earned before the numbers are right where the blocks divide the sizes",
-    FUNCTION: "nothing is earned before the result is right",
-    CONSTANTS: "nothing is earned before the numbers fit together",
-}
-
-
-def _named(found: Finding) -> str:
-    """A finding as a phrase: "line 12: write outside an array"."""
-    where = f"line {found.line}: " if found.line is not None else ""
-    return where + CODES[found.code].title
-
-
-def earned_points(
-    exercise: Exercise,
-    findings: Sequence[Finding],
-    numbers_right: bool,
-    right_where_even: bool = False,
-    shares: bool = True,
-) -> dict[str, int]:
-    """The points of each property, as curriculum.py weighs them."""
-    lost = lost_properties(exercise, findings, numbers_right, right_where_even, shares)
-    return {name: 0 if name in lost else points for name, points in exercise.points.items()}
-
 
 # --- The verdict on an answer, and how it reads ---------------------------------------------------
 

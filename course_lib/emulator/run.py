@@ -36,9 +36,8 @@ from course_lib.emulator.machine.events import (
 from course_lib.emulator.machine.expressions import prepared
 from course_lib.emulator.machine.machine import Machine, WarpSchedule
 from course_lib.emulator.machine.statements import run_block
-from course_lib.emulator.observers.costs import CostNotes, LaunchCosts
+from course_lib.emulator.observers.access_costs import CostNotes, LaunchCosts
 from course_lib.emulator.observers.coverage import WrapNotes, left_out, wrapped_sums
-from course_lib.emulator.observers.data_flow import float64_sources
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.findings import (
     ThreadNames,
@@ -61,6 +60,7 @@ from course_lib.emulator.observers.tracing import (
     is_same_value,
     is_swap,
 )
+from course_lib.emulator.observers.values_in_text import float64_sources
 from course_lib.emulator.observers.waiting import WaitNotes, waiting
 from course_lib.emulator.options import (
     MAX_SHARED_BYTES,

@@ -17,7 +17,7 @@ from course_lib.devices import (
     SHARED_MEMORY_BANKS,
     WARP_SIZE,
 )
-from course_lib.emulator.profile.counters import paired
+from course_lib.emulator.profile.request_costs import paired
 
 Ints = Sequence[int] | np.ndarray
 

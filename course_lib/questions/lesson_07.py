@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from course_lib.curriculum import TASKS
-from course_lib.emulator.profile.counters import BANK_BYTES, BANKS, shared_cost
+from course_lib.emulator.profile.request_costs import BANK_BYTES, BANKS, shared_cost
 from course_lib.measurements.banks import tiled, transpose
 from course_lib.questions.kinds import Choice, Choose, Number, Trap, tells_times
 from course_lib.questions.runs import ones, run

@@ -20,7 +20,7 @@ LARGEST_DRAWN = 64  # rows and columns: of a larger matrix a picture shows too l
 Size = int | str  # a number, or the name of a constant that the answer may define itself
 
 # What an answer is judged by. "right" comes first; what can be earned without it, and when,
-# diagnosis/report.py says.
+# diagnosis/points.py says.
 PROPERTIES: Mapping[str, str] = MappingProxyType(
     {
         "right": "the result is right on every shape that is tried",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from every_case import every_case
 
-from course_lib.emulator.profile.counters import shared_cost
+from course_lib.emulator.profile.request_costs import shared_cost
 
 LANE = np.arange(32)
 

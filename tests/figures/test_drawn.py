@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 
 from course_lib import curriculum, figures, measurements
 from course_lib.devices import device
-from course_lib.emulator.profile.counters import global_cost, shared_cost
+from course_lib.emulator.profile.request_costs import global_cost, shared_cost
 from course_lib.figures import style, whiteboard
 from course_lib.figures.accesses import element_counts
 from course_lib.figures.grids import Cover

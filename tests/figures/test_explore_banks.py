@@ -12,7 +12,7 @@ from test_gallery import look_at
 
 from course_lib import figures
 from course_lib.emulator import emulate
-from course_lib.emulator.profile.counters import shared_cost
+from course_lib.emulator.profile.request_costs import shared_cost
 from course_lib.figures.explore.banks import (
     CURES,
     ROW_LENGTHS,

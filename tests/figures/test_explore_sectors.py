@@ -10,7 +10,7 @@ from test_gallery import look_at
 
 from course_lib import figures
 from course_lib.emulator import emulate
-from course_lib.emulator.profile.counters import global_cost
+from course_lib.emulator.profile.request_costs import global_cost
 from course_lib.figures.explore.sectors import PATTERNS, pattern_footprint
 from course_lib.figures.requests import footprint_of
 

@@ -22,7 +22,7 @@ from rows_of_a_class import (
 )
 
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.report import FATAL, earned_points, lost_properties
+from course_lib.diagnosis.points import FATAL, earned_points, lost_properties
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.records import GRADED, CannotGrade, FoundAnswer, Judgement
 from course_lib.grading.settings import Settings, exercise_ids, load_settings

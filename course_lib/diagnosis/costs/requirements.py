@@ -23,7 +23,7 @@ from course_lib.diagnosis.costs.transactions import (
     register_reuse,
 )
 from course_lib.diagnosis.costs.words import NEED, PROBLEM, READ_TOO, tell
-from course_lib.emulator.profile.counters import SECTOR_BYTES
+from course_lib.emulator.profile.request_costs import SECTOR_BYTES
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import say
 from course_lib.wording.words import joined

@@ -2,5 +2,5 @@
 
 Owns: copies of one launch that differ in one number, and the facts that their results tell.
 May import: `costs`, `launcher`, `places`, `problems`, `repair`, `source`, `trial`.
-Start with: `copies`, `tables`, `facts`, `suspects`.
+Start with: `copies`, `dependence`, `facts`, `suspects`.
 """

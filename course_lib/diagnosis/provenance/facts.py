@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from course_lib.diagnosis.provenance.tables import DependenceTable, Experiment
+from course_lib.diagnosis.provenance.dependence import DependenceTable, Experiment
 
 Array = np.ndarray
 SAME, FIXED, DISPLACED, MIRRORED, CLIPPED = "same", "fixed", "displaced", "mirrored", "clipped"

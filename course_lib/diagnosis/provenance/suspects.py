@@ -13,6 +13,7 @@ import numpy as np
 from course_lib.diagnosis.costs.measured import WARP
 from course_lib.diagnosis.places.steps import elements_of
 from course_lib.diagnosis.provenance.copies import TextSite
+from course_lib.diagnosis.provenance.dependence import Experiment
 from course_lib.diagnosis.provenance.facts import (
     EVERY,
     FIRST,
@@ -31,7 +32,6 @@ from course_lib.diagnosis.provenance.facts import (
     Fact,
     facts_of,
 )
-from course_lib.diagnosis.provenance.tables import Experiment
 from course_lib.diagnosis.source.source import Source
 from course_lib.diagnosis.source.tree import (
     BLOCK,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.language import types as T
+from course_lib.emulator.machine.arithmetic import Operation, binary
 from course_lib.emulator.machine.expressions import place_of, read_element
 from course_lib.emulator.machine.machine import Machine
-from course_lib.emulator.machine.operators import Operation, binary
 from course_lib.emulator.machine.variables import set_variable
 from course_lib.emulator.state.indices import field_of
 from course_lib.emulator.state.lanes import Mask, Value

@@ -16,9 +16,9 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import ATTRIBUTES, Cast, Intrinsic
 from course_lib.emulator.language.names import DeviceArray, Reference
 from course_lib.emulator.language.typings import Slot, Typing
+from course_lib.emulator.machine.arithmetic import binary, compare, unary
 from course_lib.emulator.machine.choice import Alternatives, chooser
 from course_lib.emulator.machine.machine import Machine, Prepared
-from course_lib.emulator.machine.operators import binary, compare, unary
 from course_lib.emulator.machine.variables import (
     call_function,
     chosen,
@@ -218,7 +218,7 @@ def _named(typing: Typing, node: ast.NamedExpr) -> Prepared:
     return run
 
 
-# --- Operators: what they do with values is said in operators.py ----------------------------------
+# --- Operators: what they do with values is said in arithmetic.py ---------------------------------
 
 
 def _binary(typing: Typing, node: ast.BinOp) -> Prepared:

@@ -15,17 +15,19 @@ from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.race_search import shapes_of, stacked
 from course_lib.emulator.profile.counters import (
     KINDS,
-    SECTOR_BYTES,
     SECTORS_PER_LINE,
     Counters,
-    GlobalCost,
     LineCounters,
     LineStream,
+)
+from course_lib.emulator.profile.profile import ArrayTraffic
+from course_lib.emulator.profile.request_costs import (
+    SECTOR_BYTES,
+    GlobalCost,
     SharedCost,
     passes_per_row,
     sectors_per_row,
 )
-from course_lib.emulator.profile.profile import ArrayTraffic
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import GLOBAL_BASE, Access, Allocation, Memory
 

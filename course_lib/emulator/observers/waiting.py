@@ -16,8 +16,8 @@ import numpy as np
 
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.observers.data_flow import decided_by_data, leaves_by_data
 from course_lib.emulator.observers.meter import over_same_blocks
+from course_lib.emulator.observers.values_in_text import decided_by_data, leaves_by_data
 from course_lib.emulator.options import LaunchShape
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask
 from course_lib.emulator.state.memory import Access

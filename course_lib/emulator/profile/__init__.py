@@ -2,5 +2,5 @@
 
 Owns: the counters' names and meaning, as Nsight Compute has them.
 May import: `budget`, `errors`, `state`.
-Start with: `profile`; `counters` has what one access costs.
+Start with: `profile`; `request_costs` says what one request costs.
 """

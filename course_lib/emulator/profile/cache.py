@@ -30,8 +30,9 @@ from typing import Literal
 
 import numpy as np
 
-from course_lib.emulator.profile.counters import KINDS, LINE_BYTES, SECTOR_BYTES, LineStream
+from course_lib.emulator.profile.counters import KINDS, LINE_BYTES, LineStream
 from course_lib.emulator.profile.profile import Profile
+from course_lib.emulator.profile.request_costs import SECTOR_BYTES
 
 FLOAT32_BYTES = 4
 

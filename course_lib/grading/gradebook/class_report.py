@@ -10,7 +10,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from course_lib import __version__
-from course_lib.diagnosis.report import costs_everything, property_of
+from course_lib.diagnosis.points import costs_everything, property_of
 from course_lib.grading.gradebook.alike import Alike
 from course_lib.grading.gradebook.feedback import drawn, filled
 from course_lib.grading.gradebook.tables import (

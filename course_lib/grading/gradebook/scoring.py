@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 
-from course_lib.diagnosis.report import lost_properties
+from course_lib.diagnosis.points import lost_properties
 from course_lib.grading.gradebook.class_list import Graded, called
 from course_lib.grading.gradebook.tables import one_line, shortened
 from course_lib.grading.records import (
@@ -238,7 +238,7 @@ def _with(row: GradebookRow, given: SetForStudent | None) -> GradebookRow:
 
 # --- Turns what was found about an answer into a row of the gradebook: points, verdict, reason ----
 # Which properties an answer has shown is decided in one place for students and graders alike,
-# diagnosis/report.py. Here a course's own weights are put on them, and a verdict is drawn:
+# diagnosis/points.py. Here a course's own weights are put on them, and a verdict is drawn:
 #
 #     passed         every property that has points was shown
 #     partly         some were

@@ -16,10 +16,10 @@ import numpy as np
 
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
-from course_lib.emulator.observers.data_flow import decided_by_data, is_by_data
 from course_lib.emulator.observers.meter import AccessCounts, AccessPlace, Meter, over_same_blocks
+from course_lib.emulator.observers.values_in_text import decided_by_data, is_by_data
 from course_lib.emulator.options import LaunchShape
-from course_lib.emulator.profile.counters import SECTOR_BYTES
+from course_lib.emulator.profile.request_costs import SECTOR_BYTES
 from course_lib.emulator.state.lanes import LaneSpace
 from course_lib.emulator.state.memory import Access, Memory
 from course_lib.wording.findings import Finding, finding
