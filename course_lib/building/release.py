@@ -109,9 +109,9 @@ STUDENTS_COMMANDS = ("lab", "prepare", "run", "doctor")
 # Parts of course_lib that only instructors and maintainers use.
 LEFT_OUT = (
     "book",
-    "build.py",
     "building",
     "commands/book.py",
+    "commands/build.py",
     "commands/environments.py",
     "commands/grade.py",
     "commands/lock.py",
