@@ -71,11 +71,13 @@ class OpenLoop:
         line: the loop's line.
         turns: how often it had turned.
         ends: it is a `for`, which ends some day; a `while` may not.
+        for_lock: it turns until an atomic exchange gives it a lock.
     """
 
     line: int
     turns: int
     ends: bool
+    for_lock: bool = False
 
 
 class BudgetExceeded(Exception):

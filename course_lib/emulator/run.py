@@ -251,8 +251,7 @@ class Run:
         except BudgetExceeded as stop:
             finished = False
             self.stopped_in = stop.loop
-            trees = [typing.kernel.tree for typing in all_typings(self.typing, set())]
-            self.note(timeout(stop, self.options.budget.steps, trees))
+            self.note(timeout(stop, self.options.budget.steps))
         spent = self.options.budget.steps - max(self.steps.left, 0)
         for race in self.block_races.races:
             self._note_race(race)

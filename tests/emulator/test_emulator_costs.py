@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, line_of
 
+from course_lib.emulator import load_program
+from course_lib.host import runtime
+
 N = 4096
 ROWS = "i = cuda.grid(1)\nif i < x.shape[0]:\n    s = float32(0)\n"
 SUM = (
@@ -94,6 +97,9 @@ def test_a_cost_is_told_at_its_line(body, grid, block, shapes, code, line) -> No
         # a stencil leaves its border out
         ("i = cuda.grid(1)\nif 0 < i < x.shape[0] - 1:\n    y[i] = x[i - 1] + x[i] + x[i + 1]",
          16, 256, ((4001,), (4001,)), {}),
+        # one row on purpose: the border of the other axis is what is left out
+        ("j, i = cuda.grid(2)\nif 0 < j < 63 and i < 64:\n    y[i, j] = 1",
+         (4, 64), (16, 1), ((1,), (64, 64)), {}),
         # one thread of each block adds the block's sum
         (SUM + "n = 128\nwhile n > 0:\n    if t < n:\n        s[t] += s[t + n]\n"
          "    cuda.syncthreads()\n    n //= 2\nif t == 0:\n    cuda.atomic.add(y, 0, s[0])",
@@ -130,6 +136,8 @@ def test_a_sum_that_leaves_its_type_is_told_and_a_hash_is_not() -> None:
 
 def test_a_lock_that_a_warp_waits_for_is_named() -> None:
     body = "while cuda.atomic.cas(x, 0, 0, 1) != 0:\n    pass\ncuda.atomic.exch(x, 0, 0)"
-    profile = launch(as_program(body, "x"), 1, 32, np.zeros(1, np.int32))
-    assert profile.findings[0].code == "timeout"
-    assert "a lock that a lane of their own warp holds" in str(profile.findings[0])
+    emulated = runtime.emulate(load_program(as_program(body, "x")).kernel("kernel"), steps=10_000)
+    (found,) = emulated.run((1, 32), (np.zeros(1, np.int32),)).errors
+    assert found.code == "timeout"
+    assert "waiting for a lock" in str(found)
+    assert "allows more" not in found.hint

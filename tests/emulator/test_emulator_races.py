@@ -359,7 +359,8 @@ def test_one_value_from_many_threads_is_a_warning(value: str) -> None:
     assert {finding.code for finding in profile.findings} == {WAW}
 
 
-@pytest.mark.parametrize("value", ["cuda.blockIdx.x", "out[1]", "cuda.grid(1)", "x"])
+@pytest.mark.parametrize("value", ["cuda.blockIdx.x", "out[1]", "cuda.grid(1)", "x", "place()"])
 def test_values_of_their_own_are_an_error(value: str) -> None:
     body = f"x = cuda.threadIdx.x\nout[0] = {value}"
-    assert WAW in codes(run(body, 2, 32, np.zeros(2, np.float32)))
+    before = "@cuda.jit(device=True)\ndef place():\n    return cuda.grid(1)\n"
+    assert WAW in codes(run(body, 2, 32, np.zeros(2, np.float32), before=before))

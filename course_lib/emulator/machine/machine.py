@@ -39,6 +39,7 @@ Steps = Generator[int, None, None]
 Prepared = Callable[["Machine"], Any]
 Prepare = Callable[[Typing, ast.expr], Prepared]
 DOUBLE = (T.FLOAT64, T.COMPLEX128)
+LOCKS = (".atomic.cas", ".atomic.exch", ".atomic.compare_and_swap")  # by which a lane takes one
 
 
 class Machine:
@@ -132,7 +133,7 @@ class Machine:
             longest = self.most_turns.get(loop.node, 0)
             if loop.turns > 2 * longest or loop is loops[0]:
                 ends = isinstance(loop.node, ast.For)
-                return OpenLoop(loop.node.lineno, loop.turns, ends)
+                return OpenLoop(loop.node.lineno, loop.turns, ends, _is_for_lock(loop.node))
         return None
 
     # -- statements -------------------------------------------------------------------------
@@ -248,6 +249,14 @@ class Machine:
 
 
 # --- Runs warps one after another instead of all together, each up to its next barrier ------------
+
+
+def _is_for_lock(loop: ast.For | ast.While) -> bool:
+    """Does a loop turn until an atomic exchange gives it a lock?"""
+    return isinstance(loop, ast.While) and any(
+        isinstance(node, ast.Call) and ast.unparse(node.func).endswith(LOCKS)
+        for node in ast.walk(loop.test)
+    )
 
 
 class WarpSchedule:

@@ -73,51 +73,58 @@ def _operator(statement: ast.Assign) -> ast.operator | None:
 
 def left_out(meter: Meter, typings: Sequence[Typing], shape: LaunchShape) -> Iterator[Finding]:
     """Outputs of which the launch is too small to write all, and statements without effect."""
-    trees = [typing.kernel.tree for typing in typings]
+    trees = list(dict.fromkeys(typing.kernel.tree for typing in typings))
     yield from _without_effect(trees)
-    threads = [grid * block for grid, block in zip(shape.grid, shape.block, strict=True)]
     for array, traffic in meter.arrays.items():
         stored = meter.touched[array].stored
         if traffic.load_requests or not traffic.store_requests or array in meter.updated:
             continue  # what a kernel reads, too, need not be its output
-        if stored.size != math.prod(traffic.shape) or stored.all():
-            continue
-        written = stored.reshape(traffic.shape)
-        line = next(iter(traffic.stored_at))
-        facts = {
-            "array": array,
-            "all": f"{stored.size:,}",
-            "missing": f"{stored.size - int(stored.sum()):,}",
-        }
-        asked = _axis_that_lacks(trees, threads)
-        if asked is not None and len(traffic.shape) > 1:
-            axis, line = asked
-            yield finding(
-                "incomplete-output",
-                say(
-                    "The kernel asks where a thread is along {axis}, and along {axis} this launch "
-                    "has a single thread: {missing} of the {all} elements of {array} were never "
-                    "written.",
-                    axis=axis,
-                    **facts,
-                ),
-                line,
-                "How many axes do the grid and the block have here?",
-                "warning",
-            )
-        elif _ends_with_the_threads(written, threads, shape.block):
-            yield finding(
-                "incomplete-output",
-                say(
-                    "This launch has {threads} threads, and the last {missing} of the {all} "
-                    "elements of {array} were never written.",
-                    threads=" x ".join(f"{count:,}" for count in threads if count > 1) or "1",
-                    **facts,
-                ),
-                line,
-                "How many blocks does it take so that the last ones are covered, too?",
-                "warning",
-            )
+        if stored.size == math.prod(traffic.shape) and not stored.all():
+            line = next(iter(traffic.stored_at))
+            yield from _unwritten(array, stored.reshape(traffic.shape), line, trees, shape)
+
+
+def _unwritten(
+    array: str, written: np.ndarray, line: int, trees: Sequence[Tree], shape: LaunchShape
+) -> Iterator[Finding]:
+    """Why elements of an output were never written, where it is the launch that lacks threads."""
+    threads = [grid * block for grid, block in zip(shape.grid, shape.block, strict=True)]
+    facts = {
+        "array": array,
+        "all": f"{written.size:,}",
+        "missing": f"{written.size - int(written.sum()):,}",
+    }
+    asked = _axis_that_lacks(trees, threads)
+    ends = np.argwhere(written).max(axis=0) + 1
+    if asked is not None and any(
+        end == 1 < size for end, size in zip(ends.tolist(), written.shape, strict=True)
+    ):
+        axis, line = asked
+        yield finding(
+            "incomplete-output",
+            say(
+                "The kernel asks where a thread is along {axis}, and along {axis} this launch has "
+                "a single thread: {missing} of the {all} elements of {array} were never written.",
+                axis=axis,
+                **facts,
+            ),
+            line,
+            "How many axes do the grid and the block have here?",
+            "warning",
+        )
+    elif _ends_with_the_threads(written, threads, shape.block):
+        yield finding(
+            "incomplete-output",
+            say(
+                "What {array} holds ends where this launch's {threads} threads end: {missing} of "
+                "its {all} elements were never written.",
+                threads=" x ".join(f"{count:,}" for count in threads if count > 1) or "1",
+                **facts,
+            ),
+            line,
+            "How many blocks does it take so that the last ones are covered, too?",
+            "warning",
+        )
 
 
 def _axis_that_lacks(trees: Sequence[Tree], threads: Sequence[int]) -> tuple[str, int] | None:

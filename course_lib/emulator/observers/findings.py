@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
@@ -235,7 +234,7 @@ def _hint_misaligned(allocation: Allocation, fault: Fault) -> Sentence:
 # --- Says what there is to say of a launch as a whole: steps used up, arithmetic in float64 -------
 
 
-def timeout(stop: BudgetExceeded, steps: int, trees: Iterable[ast.AST]) -> Finding:
+def timeout(stop: BudgetExceeded, steps: int) -> Finding:
     """The budget ended the run."""
     loop = stop.loop
     used_up = say("when the {steps} steps of this launch were used up", steps=f"{steps:,}")
@@ -253,10 +252,11 @@ def timeout(stop: BudgetExceeded, steps: int, trees: Iterable[ast.AST]) -> Findi
             "How many threads share the work, and how many iterations of this loop does each of "
             "them make?"
         )
-    elif any(_waits_for_a_lock(tree, loop.line) for tree in trees):
+    elif loop.for_lock:
         message = say(
-            "In the loop in {line}, lanes wait for a lock that a lane of their own warp holds: it "
-            "has left the loop, and goes on only when they do. So it was {used_up}.",
+            "Lanes were still waiting for a lock in the loop in {line} {used_up}. Here all lanes "
+            "stay together: the one that got the lock goes on only when all have left the loop. "
+            "On a GPU that can happen to the lanes of one warp.",
             line=Line(loop.line),
             used_up=used_up,
         )
@@ -273,16 +273,6 @@ def timeout(stop: BudgetExceeded, steps: int, trees: Iterable[ast.AST]) -> Findi
         )
         hint = "Does its condition ever become false?"
     return finding("timeout", message, loop.line, hint)
-
-
-def _waits_for_a_lock(tree: ast.AST, line: int) -> bool:
-    """Does a loop turn until an atomic exchange gives it a lock?"""
-    return any(
-        isinstance(node, ast.While)
-        and node.lineno == line
-        and any(lock in ast.unparse(node.test) for lock in (".atomic.cas", ".atomic.exch"))
-        for node in ast.walk(tree)
-    )
 
 
 def float64_findings(

@@ -70,7 +70,9 @@ def _is_fixed(node: ast.AST, own: set[str]) -> bool:
     """Does this part of an expression say the same in every thread?"""
     if isinstance(node, ast.Name):
         return node.id not in own and node.id != "cuda"
-    # A call of one name is a type's, such as float32(0), or a device function's: of constants, too.
+    if isinstance(node, ast.Call):  # of a type, such as float32(0); a function may ask who calls
+        kind = getattr(np, ast.unparse(node.func).split(".")[-1], None)
+        return isinstance(kind, type) and issubclass(kind, np.generic)
     return not isinstance(node, ast.Subscript)
 
 

@@ -81,11 +81,11 @@ def float64_sources(typings: Sequence[Typing], lines: set[int]) -> set[int]:
     `x = 2.0 * a[i]` is one; `y = x + a[j]` is not: with a float32 x it computes in float32.
     """
     sources = set()
-    lines = lines | {line for typing in typings for line in _divided_for(typing, lines)}
+    every = lines | {line for typing in typings for line in _divided_for(typing, lines)}
     for typing in typings:
-        inherited = _inherited(typing, lines)
+        inherited = _inherited(typing, every)
         for node in ast.walk(typing.kernel.tree):
-            if getattr(node, "lineno", 0) in lines and _makes_float64(node, typing, inherited):
+            if getattr(node, "lineno", 0) in every and _makes_float64(node, typing, inherited):
                 sources.add(node.lineno)  # type: ignore[attr-defined]
     return sources or lines
 
@@ -100,7 +100,8 @@ def _divided_for(typing: Typing, lines: set[int]) -> Iterator[int]:
     for node in ast.walk(typing.kernel.tree):
         for value, targets in assigned(node):
             names = {target.id for target in targets if isinstance(target, ast.Name)}
-            if names & used and isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div):
+            is_division = isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div)
+            if names & used and is_division and typing.types.get(value) == T.FLOAT64:
                 yield value.lineno
 
 

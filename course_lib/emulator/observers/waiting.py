@@ -95,7 +95,7 @@ class _Branch:
 
     @property
     def is_short(self) -> bool:
-        """A few statements, once: dearer ways to do them are easy to find."""
+        """A few statements, once, in which nobody waits long."""
         statements = [node for node in ast.walk(self.node) if isinstance(node, ast.stmt)]
         loops = any(isinstance(node, ast.For | ast.While) for node in statements)
         return len(statements) <= SHORT + 1 and not loops and not self.in_loop
@@ -162,8 +162,8 @@ def _parted_finding(branch: _Branch, share: float) -> Finding:
     return finding(
         "serial-work",
         say(
-            "{what} parts the lanes of the warps: if the threads that work here were neighbours, "
-            "{share} % of this launch's turns could be spared.",
+            "{what} parts the lanes of the warps: if the threads that go in were neighbours, "
+            "warps would execute {share} % fewer statements in this launch.",
             what="This branch" if isinstance(branch.node, ast.If) else "This loop",
             share=round(100 * share),
         ),
@@ -176,8 +176,9 @@ def _alone_finding(branch: _Branch, share: float, line: int, threads: int) -> Fi
     return finding(
         "serial-work",
         say(
-            "Behind this line one thread of the block's {threads} works and the others have "
-            "nothing to do: these are {share} % of this launch's turns.",
+            "{what} is for one thread of the block's {threads} alone: {share} % of the statements "
+            "that warps execute in this launch.",
+            what="This branch" if isinstance(branch.node, ast.If) else "This loop",
             threads=threads,
             share=round(100 * share),
         ),
