@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import dataclass, field
 
 from course_lib.emulator.budget import Budget
@@ -10,6 +11,11 @@ from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.wording.sentences import say
 
 MAX_SHARED_BYTES = 48 * 1024
+
+# What the largest GPU holds at a time, a B200: its SMs, and of one of them the blocks, threads and
+# bytes of shared memory (CUDA Programming Guide, "Technical Specifications per Compute
+# Capability", 10.0). Each block takes 1 KiB of shared memory for the system.
+SMS, BLOCKS_OF_SM, THREADS_OF_SM, SHARED_OF_SM, SHARED_OF_SYSTEM = 148, 32, 2048, 228 << 10, 1 << 10
 
 Triple = tuple[int, int, int]
 
@@ -38,6 +44,22 @@ class LaunchShape:
     grid: Triple
     block: Triple
     dynamic_shared_bytes: int
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks the grid has."""
+        return math.prod(self.grid)
+
+    @property
+    def threads(self) -> int:
+        """How many threads the grid has."""
+        return self.blocks * math.prod(self.block)
+
+    def most_resident(self, shared_bytes: int) -> int:
+        """How many such blocks no GPU exceeds at a time, with so much shared memory each."""
+        warps = -(-math.prod(self.block) // 32)
+        by_shared = SHARED_OF_SM // (shared_bytes + SHARED_OF_SYSTEM)
+        return SMS * min(BLOCKS_OF_SM, THREADS_OF_SM // (32 * warps), by_shared)
 
 
 def too_much_shared(

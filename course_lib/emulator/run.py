@@ -19,9 +19,10 @@ from course_lib.emulator.inference.infer import (
     all_typings,
     bytes_per_lane,
     device_arrays,
-    fence_lines,
     float64_arrays,
     may_lack_values,
+    meets_grid,
+    orders_by_atomics,
     written_names,
 )
 from course_lib.emulator.language import types as T
@@ -34,7 +35,8 @@ from course_lib.emulator.machine.events import (
     Observers,
 )
 from course_lib.emulator.machine.expressions import prepared
-from course_lib.emulator.machine.machine import Machine, WarpSchedule
+from course_lib.emulator.machine.machine import Machine
+from course_lib.emulator.machine.schedule import Schedule, Unit, warps, warps_of_blocks
 from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.access_costs import CostNotes, LaunchCosts
 from course_lib.emulator.observers.coverage import WrapNotes, left_out, wrapped_sums
@@ -47,17 +49,20 @@ from course_lib.emulator.observers.findings import (
 )
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.observers.meter import Meter, StreamRecorder
+from course_lib.emulator.observers.ordered_races import OrderedRaces
 from course_lib.emulator.observers.race_findings import race_finding
 from course_lib.emulator.observers.races import BlockRaces, Race, RaceDetector
 from course_lib.emulator.observers.tracing import (
     DRAW,
     SAME,
+    START,
     SWAP,
     Output,
     Tracer,
     Unwritten,
     change_in,
     is_same_value,
+    is_start_value,
     is_swap,
 )
 from course_lib.emulator.observers.values_in_text import float64_sources
@@ -123,6 +128,9 @@ class Run:
         self.names = ThreadNames(shape.grid, shape.block)
         self.findings: dict[tuple[Any, ...], Finding] = {}
         self.may_be_written = self._written_allocations()
+        typings = list(all_typings(typing, set()))
+        self.waits_for_others = any(part.spins for part in typings)
+        self.is_grid_wide = any(map(meets_grid, typings))
         self.stopped_in: OpenLoop | None = None
         self.shared: dict[str, SharedArrayUse] = {}
         self.instead: Instead | None = None
@@ -149,8 +157,10 @@ class Run:
         self.wraps = WrapNotes() if self.costs else None
         wanted = options.trace if isinstance(options.trace, str) else None
         self.tracer = Tracer(wanted) if options.trace else None
-        fences = fence_lines(self.typing)
-        self.block_races = BlockRaces(self.shape.grid[::-1], self.may_be_written, fences)
+        grid, block = self.shape.grid[::-1], self.shape.block[::-1]
+        self.beyond_blocks: BlockRaces | OrderedRaces = BlockRaces(grid, self.may_be_written)
+        if orders_by_atomics(self.typing):
+            self.beyond_blocks = OrderedRaces(grid, block, self.may_be_written)
         self.observers = Observers([*self._own_observers(limits), *others])
 
     def _own_observers(self, limits: LimitNotes | None) -> Iterator[Observer]:
@@ -159,10 +169,10 @@ class Run:
         wanted = (*always, *costs, self.stream, self.tracer)
         yield from (observer for observer in wanted if observer is not None)
         if self.options.races:
-            yield RaceDetector(self.may_be_written, self._note_race)
+            if isinstance(self.beyond_blocks, BlockRaces):
+                yield RaceDetector(self.may_be_written, self._note_race)
             yield CopyFaults(self.names, self.note)
-            if max(self.shape.grid) > 1:
-                yield self.block_races
+            yield self.beyond_blocks
         yield self.unwritten
         # Warp by warp, the same sites would be met once for every warp, in turns; nothing more.
         if limits and self.options.schedule == "lockstep":
@@ -178,6 +188,9 @@ class Run:
         both_store = race.first_kind == race.second_kind == "store"
         if race.code == "race-write-after-write" and both_store and is_same_value(lines, trees):
             change = SAME
+        kinds = {race.first_kind, race.second_kind}
+        if kinds == {"load", "atomic"} and is_start_value(lines, trees):
+            change = START
         array = self.memory.arguments.get(race.array)
         if array is not None and array.dtype == STATE:
             change = DRAW
@@ -217,6 +230,7 @@ class Run:
         limit = max(MAX_SHARED_BYTES, self.options.max_dynamic_shared)
         if total + self.shape.dynamic_shared_bytes > limit:
             raise too_much_shared(total + self.shape.dynamic_shared_bytes, last, limit)
+        self._declared_shared = total + self.shape.dynamic_shared_bytes
         # Of every cell it is kept when it was written.
         self._shared_bytes = total + 4 * cells + 5 * self.shape.dynamic_shared_bytes
 
@@ -253,7 +267,7 @@ class Run:
             self.stopped_in = stop.loop
             self.note(timeout(stop, self.options.budget.steps))
         spent = self.options.budget.steps - max(self.steps.left, 0)
-        for race in self.block_races.races:
+        for race in self.beyond_blocks.races:
             self._note_race(race)
         if before is not None and finished:
             self.steps.left = STEPS_OF_REPEATS * spent
@@ -267,6 +281,40 @@ class Run:
             self._run_space(space, self.steps)
 
     def _lanes_at_once(self) -> int:
+        """How many lanes are emulated side by side; at least those of a block."""
+        room = self._room()
+        if self.is_grid_wide or self.waits_for_others:
+            self._check_residency(room)
+            return self.shape.threads
+        return min(self.options.budget.lanes_at_once or LANES_AT_ONCE, room)
+
+    def _check_residency(self, room: int) -> None:
+        """Refuse a grid of which not all blocks can run at once, though they wait for each other.
+
+        Args:
+            room: how many lanes the budget has room for.
+        """
+        blocks, most = self.shape.blocks, self.shape.most_resident(self._declared_shared)
+        if self.is_grid_wide and blocks > most:
+            message = say(
+                "The barrier of the grid needs all {blocks} blocks on the GPU at once, and no GPU "
+                "holds more than {most} of this size: the launch fails.",
+                blocks=blocks,
+                most=most,
+            )
+            hint = "How many blocks are needed if each goes through the data in strides?"
+            raise rejection("invalid-launch", message, None, hint)
+        if self.shape.threads > room:
+            message = say(
+                "Blocks that wait for each other are emulated side by side, and there is room for "
+                "{room} threads here, not for {threads}.",
+                room=room,
+                threads=self.shape.threads,
+            )
+            raise rejection("not-allowed", message, None, "A smaller launch shows the same.")
+
+    def _room(self) -> int:
+        """How many lanes the budget's memory has room for; at least those of a block."""
         """How many lanes the budget has room for; at least those of a block."""
         budget, threads = self.options.budget, int(np.prod(self.shape.block))
         of_block = self._shared_bytes + threads * bytes_per_lane(self.typing)
@@ -278,25 +326,26 @@ class Run:
                 most=budget.bytes >> 20,
             )
             raise rejection("not-allowed", message, None)
-        return min(
-            budget.lanes_at_once or LANES_AT_ONCE, threads * (budget.bytes // max(of_block, 1))
-        )
+        return threads * (budget.bytes // max(of_block, 1))
 
     def _run_space(self, space: LaneSpace, steps: StepCounter) -> None:
         memory = Memory(space, self.notes_writes)
         self.observers.begin(space, memory)
         try:
-            if self.options.schedule == "lockstep":
-                machine = self.machine(memory, Mask(space), steps)
-                for line in machine.run():
-                    self.observers.barrier(line, machine.active, machine.frame.live)
-            else:
-                seed = self.options.seed if self.options.schedule == "shuffled" else None
-                machines = partial(self.machine, memory, steps=steps)
-                WarpSchedule(space, machines, self.observers, seed).run()
+            seed = self.options.seed if self.options.schedule == "shuffled" else None
+            Schedule(space, self._units(memory, steps), self.observers, seed).run()
         finally:
             self.observers.end()
             self._note_shared_arrays(memory)
+
+    def _units(self, memory: Memory, steps: StepCounter) -> Iterable[Unit]:
+        """What runs together: all lanes, or those of a warp."""
+        space, machine = memory.space, partial(self.machine, memory, steps=steps)
+        if self.waits_for_others:
+            return warps_of_blocks(space, machine)
+        if self.options.schedule == "lockstep":
+            return [Unit(machine(Mask(space)), 0)]
+        return warps(space, machine)
 
     def _note_shared_arrays(self, memory: Memory) -> None:
         for view in memory.shared.values():

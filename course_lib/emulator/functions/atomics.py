@@ -12,7 +12,7 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
-    Intrinsic,
+    Atomic,
     Keywords,
     Typed,
     need,
@@ -130,9 +130,7 @@ _ATOMICS: dict[str, Callable[[Any, Any], Any]] = {
     "dec": _decrease_or_wrap,
 }
 for _name, _combine in _ATOMICS.items():
-    INTRINSICS[f"numba.cuda.atomic.{_name}"] = Intrinsic(
-        _atomic_typing(_name, 1), _atomic(_combine)
-    )
+    INTRINSICS[f"numba.cuda.atomic.{_name}"] = Atomic(_atomic_typing(_name, 1), _atomic(_combine))
 
 
 def _compare_and_swap_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -148,9 +146,7 @@ def _compare_and_swap(machine: Machine, node: ast.Call, values: list[Any]) -> Va
     return _update(machine, node, values[0], np.int64(0), values[1:], _swap_if_equal)
 
 
-INTRINSICS["numba.cuda.atomic.compare_and_swap"] = Intrinsic(
+INTRINSICS["numba.cuda.atomic.compare_and_swap"] = Atomic(
     _compare_and_swap_typing, _compare_and_swap
 )
-INTRINSICS["numba.cuda.atomic.cas"] = Intrinsic(
-    _atomic_typing("cas", 2), _atomic(_swap_if_equal, 2)
-)
+INTRINSICS["numba.cuda.atomic.cas"] = Atomic(_atomic_typing("cas", 2), _atomic(_swap_if_equal, 2))

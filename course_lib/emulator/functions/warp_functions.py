@@ -17,12 +17,14 @@ from course_lib.emulator.language.intrinsics import (
     Barrier,
     Intrinsic,
     Keywords,
+    Scope,
     Typed,
     giving,
     need,
     scalars,
     supported,
 )
+from course_lib.emulator.language.names import Reference
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import WARP_SIZE, Value
 from course_lib.emulator.state.memory import poison
@@ -32,15 +34,28 @@ NOTHING = T.Static(None)
 
 
 def _ignore(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    """A fence orders what one thread does, and that is in order here; time does not pass.
+    """A barrier does no more than make threads wait, and time does not pass."""
 
-    Nor does a barrier do more than make threads wait.
-    """
+
+def _fence(scope: Scope) -> Intrinsic:
+    """What one thread does is in order here; it is for observers to say what lacks a fence."""
+
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+        machine.observers.fence(machine.active, scope)
+
+    return Intrinsic(giving(NOTHING, 0), run)
+
+
+def _nothing_failed(machine: Machine, node: ast.Call, values: list[Any]) -> np.int32:
+    return np.int32(0)
 
 
 INTRINSICS["numba.cuda.syncthreads"] = Barrier(giving(NOTHING, 0), _ignore, _ignore)
-for _fence in ("threadfence", "threadfence_block", "threadfence_system"):
-    INTRINSICS[f"numba.cuda.{_fence}"] = Intrinsic(giving(NOTHING, 0), _ignore)
+INTRINSICS["numba.cuda.threadfence"] = INTRINSICS["numba.cuda.threadfence_system"] = _fence("grid")
+INTRINSICS["numba.cuda.threadfence_block"] = _fence("block")
+GRID = "numba.cuda.cg.GridGroup"
+INTRINSICS["numba.cuda.cg.this_grid"] = Intrinsic(giving(T.Static(Reference(GRID)), 0), _ignore)
+INTRINSICS[f"{GRID}.sync"] = Barrier(giving(T.INT32, 0), _nothing_failed, _ignore, "grid")
 INTRINSICS["numba.cuda.nanosleep"] = Intrinsic(giving(NOTHING, 1), _ignore)
 
 

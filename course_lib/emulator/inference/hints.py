@@ -100,7 +100,6 @@ NUMBAS_FUNCTIONS = frozenset(
 # What to do without functions that the emulator does not have.
 INSTEAD = {
     "cuda.libdevice": "math, or another function of libdevice, may do the same.",
-    "cuda.cg": "Blocks cannot wait for each other here: split the kernel into two launches.",
     "cuda.fp16": "np.float16(x) converts; + - * / compute.",
 }
 

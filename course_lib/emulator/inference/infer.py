@@ -18,7 +18,7 @@ from course_lib.emulator.inference.typings import Closure, Environment, Variable
 from course_lib.emulator.inference.values import OPEN
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
-from course_lib.emulator.language.intrinsics import Typed
+from course_lib.emulator.language.intrinsics import Atomic, Barrier, Typed
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import EXCEPTIONS, DeviceArray, Reference
 from course_lib.emulator.language.typings import Typing
@@ -93,14 +93,22 @@ def _is_shuffle(call: ast.Call) -> bool:
 
 
 @lru_cache(maxsize=8)
-def fence_lines(typing: Typing) -> tuple[int, ...]:
-    """The lines that order a thread's writes for other blocks to see."""
-    return tuple(
-        call.lineno
-        for each in all_typings(typing, set())
-        for call in each.calls
-        if ast.unparse(call.func).endswith(("threadfence", "threadfence_system"))
+def orders_by_atomics(typing: Typing) -> bool:
+    """Whether threads look at what atomic operations found, and so may wait for each other."""
+    return any(map(_looks_at_atomics, all_typings(typing, set())))
+
+
+def _looks_at_atomics(typing: Typing) -> bool:
+    unseen = {node.value for node in ast.walk(typing.kernel.tree) if isinstance(node, ast.Expr)}
+    return any(
+        isinstance(target, Atomic) and call not in unseen for call, target in typing.calls.items()
     )
+
+
+def meets_grid(typing: Typing) -> bool:
+    """Whether the function has a barrier at which all blocks wait for each other."""
+    targets = typing.calls.values()
+    return any(isinstance(target, Barrier) and target.scope == "grid" for target in targets)
 
 
 @lru_cache(maxsize=8)

@@ -11,7 +11,7 @@ import ast
 import enum
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -57,9 +57,12 @@ class Intrinsic:
     run: Callable[[Any, ast.Call, list[Any]], Any]
 
 
+Scope = Literal["block", "grid", "others"]  # who waits for each other
+
+
 @dataclass(frozen=True)
 class Barrier(Intrinsic):
-    """A function in which the threads of a block wait for each other.
+    """A function in which the threads of a block, or of the grid, wait for each other.
 
     Attributes:
         arrive: what a thread does before it waits, with the evaluated arguments. Behind the barrier
@@ -67,6 +70,12 @@ class Barrier(Intrinsic):
     """
 
     arrive: Callable[[Any, ast.Call, list[Any]], Any]
+    scope: Scope = "block"
+
+
+@dataclass(frozen=True)
+class Atomic(Intrinsic):
+    """A function that reads a cell and changes it in one step."""
 
 
 @dataclass(frozen=True)

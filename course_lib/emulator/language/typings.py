@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from course_lib.emulator.budget import PARTS_PER_STEP
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.intrinsics import Barrier, Cast, Intrinsic
+from course_lib.emulator.language.intrinsics import Atomic, Barrier, Cast, Intrinsic
 from course_lib.emulator.language.kernel import Kernel
 
 
@@ -98,8 +99,8 @@ class Typing:
 
     @cached_property
     def waiting(self) -> frozenset[ast.AST]:
-        """The nodes with a barrier in them, or a call of a function that has one."""
-        found: set[ast.AST] = set()
+        """The nodes at which lanes pause, or with a call of a function in which they do."""
+        found: set[ast.AST] = set(self.spins)
 
         def waits(node: ast.AST) -> bool:
             within = [waits(child) for child in ast.iter_child_nodes(node)]
@@ -109,6 +110,47 @@ class Typing:
 
         waits(self.kernel.tree)
         return frozenset(found)
+
+    @cached_property
+    def spins(self) -> frozenset[ast.While]:
+        """The loops that do nothing but wait for what others do by an atomic operation."""
+        loops = [node for node in ast.walk(self.kernel.tree) if isinstance(node, ast.While)]
+        return frozenset(loop for loop in loops if self._only_asks(loop))
+
+    def _only_asks(self, part: ast.AST) -> bool:
+        """Are there atomic operations in it whose results it looks at, and no other writes?"""
+        asks = False
+        for function, tree in self.with_called(part):
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Subscript | ast.Attribute):
+                    if isinstance(node.ctx, ast.Store):
+                        return False
+                elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+                    if isinstance(function.calls.get(node.value), Atomic):
+                        return False
+                elif isinstance(node, ast.Call):
+                    asks = asks or isinstance(function.calls.get(node), Atomic)
+        return asks
+
+    def spins_in(self, part: ast.AST) -> bool:
+        """Is there such a loop in a part of the function, or in a function that it calls?"""
+        return any(
+            node in function.spins
+            for function, tree in self.with_called(part)
+            for node in ast.walk(tree)
+        )
+
+    def with_called(self, part: ast.AST) -> Iterator[tuple[Typing, ast.AST]]:
+        """A part of this function, and all functions that are called from there, each once."""
+        seen, left = {self}, [(self, part)]
+        while left:
+            function, tree = left.pop()
+            yield function, tree
+            calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+            targets = {function.calls.get(call) for call in calls}
+            called = {target for target in targets if isinstance(target, Typing)} - seen
+            seen |= called
+            left += [(target, target.kernel.tree) for target in called]
 
     @cached_property
     def taken_apart(self) -> frozenset[ast.AST]:
@@ -130,7 +172,7 @@ def _waits(target: Intrinsic | Cast | Typing | None, seen: set[int]) -> bool:
     if id(target) in seen:
         return False
     seen.add(id(target))
-    return any(_waits(call, seen) for call in target.calls.values())
+    return bool(target.spins) or any(_waits(call, seen) for call in target.calls.values())
 
 
 def _parts(statement: ast.stmt) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from course_lib.emulator.language.intrinsics import Scope
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.memory import Access, Memory
@@ -133,8 +134,14 @@ class Observer:
     def barrier(self, line: int, arrived: Mask, live: Mask) -> None:
         """The lanes that have arrived at a barrier may pass; `live` have not ended yet."""
 
+    def grid_barrier(self, line: int, arrived: Mask, live: Mask) -> None:
+        """The same of a barrier of the whole grid."""
+
     def passed(self, line: int, mask: Mask) -> None:
         """Lanes go on behind a barrier."""
+
+    def fence(self, mask: Mask, scope: Scope) -> None:
+        """Lanes let those of their "block", or of the "grid", see what they have done so far."""
 
     def syncwarp(self, mask: Mask) -> None:
         """Lanes pass a `syncwarp`."""
@@ -373,17 +380,23 @@ class AtomicUpdate:
 
     def carry_out(
         self, storage: np.ndarray, place: np.ndarray, operands: Sequence[np.ndarray]
-    ) -> np.ndarray:
-        """Update cells; the value that each lane found, or zeros if nobody asks."""
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Update cells.
+
+        Returns:
+            The value that each lane found, or zeros if nobody asks; and whether each changed it,
+            None if that is not known.
+        """
         old = np.zeros(len(place), storage.dtype)
         if isinstance(self.combine, np.ufunc) and not self.returns_old:
             self.combine.at(storage, place, operands[0])
-            return old
+            return old, None
+        new = np.zeros_like(old)
         for lane, cell in enumerate(place):
             old[lane] = storage[cell]
             operand = operands[0][lane] if len(operands) == 1 else tuple(v[lane] for v in operands)
-            storage[cell] = self.combine(storage[cell], operand)
-        return old
+            storage[cell] = new[lane] = self.combine(storage[cell], operand)
+        return old, old != new
 
 
 # --- Rounds products up or down by chance, as a GPU may round each of them, or not ----------------

@@ -336,7 +336,14 @@ class LoadStoreUnit:
                 self.observers.stale(allocation, cell, stale, line)
 
     def observe(
-        self, kind: str, view: ArrayView, cell: Value, mask: Mask, line: int, elements: int = 1
+        self,
+        kind: str,
+        view: ArrayView,
+        cell: Value,
+        mask: Mask,
+        line: int,
+        elements: int = 1,
+        changes: np.ndarray | None = None,
     ) -> Access | None:
         """Tell the observers of an access; returns it, if it is a copy or any of them hears."""
         allocation = view.allocation
@@ -350,7 +357,7 @@ class LoadStoreUnit:
             return None
         order = (*self.moment, line, self.count)
         access = Access(
-            kind, view.name, allocation, cell, mask, line, order, self.interval, elements
+            kind, view.name, allocation, cell, mask, line, order, self.interval, elements, changes
         )
         for hear in hearing:
             hear(access)
@@ -416,13 +423,14 @@ class LoadStoreUnit:
             unwritten = self._check_written(allocation, cell, mask, line)
             if unwritten is not None:
                 self.write(allocation, cell, *unwritten)
-        old = self._update(allocation, cell, mask, update, line)
-        self.observe("atomic", view, cell, mask, line)
+        old, changes = self._update(allocation, cell, mask, update, line)
+        self.observe("atomic", view, cell, mask, line, changes=changes)
         return old
 
     def _update(
         self, allocation: Allocation, cell: Value, mask: Mask, update: AtomicUpdate, line: int
-    ) -> Value:
+    ) -> tuple[Value, np.ndarray | None]:
+        """The value that each lane found, and whether each active one changed it."""
         active = mask.full_array
         place = spread(self.memory.place(allocation, cell), self.space.shape)[active]
         operands = [
@@ -431,14 +439,14 @@ class LoadStoreUnit:
         ]
         if update.one_by_one:
             self.steps.spend(len(place) // 16, line)
-        old = update.carry_out(allocation.storage, place, operands)
+        old, changes = update.carry_out(allocation.storage, place, operands)
         if allocation.written_in is not None:
             allocation.written_in[place] = self.interval
             if allocation.space == "shared":
                 allocation.ages = None
         result = np.full(self.space.shape, poison(allocation.dtype))
         result[active] = old
-        return result
+        return result, changes
 
 
 def _ages(allocation: Allocation, space: LaneSpace) -> Ages:

@@ -5,19 +5,21 @@ lanes active. Expressions become NumPy operations on arrays of lanes. The machin
 keeps order; what an access costs and whether it races is for its observers to say.
 
 Blocks of statements are generators: at a barrier they yield, and whoever drives the machine goes on
-with it when all have arrived. So several machines can take turns, without threads.
+with it when all have arrived (`schedule.py`). So several machines can take turns, without threads.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.budget import Budget, BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import Scope
 from course_lib.emulator.language.names import DeviceArray
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.async_copies import AsyncCopies
@@ -30,11 +32,26 @@ from course_lib.emulator.machine.events import (
     RunningLoop,
 )
 from course_lib.emulator.machine.load_store import LoadStoreUnit, as_dtype
-from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value
+from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.state.memory import ArrayView, Memory
 
-# What runs statements: it yields the line of every barrier at which the active lanes arrive.
-Steps = Generator[int, None, None]
+
+@dataclass(frozen=True)
+class Pause:
+    """Where the active lanes wait.
+
+    Attributes:
+        line: of the barrier or of the loop.
+        scope: for whom: their "block", the "grid", or "others", of whom a loop wants to see an
+            atomic operation, and which only have to be given a turn.
+    """
+
+    line: int
+    scope: Scope
+
+
+# What runs statements: it yields at every barrier at which the active lanes arrive.
+Steps = Generator[Pause, None, None]
 # What evaluates one expression, and what makes that of it and of its types.
 Prepared = Callable[["Machine"], Any]
 Prepare = Callable[[Typing, ast.expr], Prepared]
@@ -240,15 +257,12 @@ class Machine:
 
     # -- barriers ---------------------------------------------------------------------------
 
-    def wait(self, line: int) -> Steps:
+    def wait(self, line: int, scope: Scope) -> Steps:
         """Wait at a barrier with the active lanes."""
         self.observers.arrived(line, self.active)
-        yield line
+        yield Pause(line, scope)
         self.unit.interval += 1
         self.observers.passed(line, self.active)
-
-
-# --- Runs warps one after another instead of all together, each up to its next barrier ------------
 
 
 def _is_for_lock(loop: ast.For | ast.While) -> bool:
@@ -257,73 +271,3 @@ def _is_for_lock(loop: ast.For | ast.While) -> bool:
         isinstance(node, ast.Call) and ast.unparse(node.func).endswith(LOCKS)
         for node in ast.walk(loop.test)
     )
-
-
-class WarpSchedule:
-    """Runs one warp after another, each up to its next barrier, in a chosen order.
-
-    Every warp (the same warp of all blocks at once) has a machine of its own, which `machine`
-    makes. `seed` shuffles the warps; without one they keep their order.
-    """
-
-    def __init__(
-        self,
-        space: LaneSpace,
-        machine: Callable[[Mask], Machine],
-        observers: Observers,
-        seed: int | None,
-    ) -> None:
-        self.space = space
-        self.observers = observers
-        self.order = None if seed is None else np.random.default_rng(seed)
-        warp_of_thread = space.thread_in_block // WARP_SIZE
-        self.warps = [
-            _Warp(machine(Mask.of(space, warp_of_thread == number)))
-            for number in range(space.warps_per_block)
-        ]
-
-    def run(self) -> None:
-        """Run all warps to their ends."""
-        running = self.warps
-        while running:
-            for warp in self._round():
-                warp.go_on()
-            running = [warp for warp in self.warps if not warp.ended]
-            self._pass_barriers(running)
-
-    def _round(self) -> list[_Warp]:
-        if self.order is not None:
-            return [self.warps[i] for i in self.order.permutation(len(self.warps))]
-        return self.warps
-
-    def _pass_barriers(self, waiting: list[_Warp]) -> None:
-        """Every warp waits at a barrier or has ended: let those that wait pass."""
-        live = self._union(warp.machine.frame.live for warp in waiting)
-        by_line: dict[int, list[_Warp]] = {}
-        for warp in waiting:
-            by_line.setdefault(warp.line, []).append(warp)
-        for line, group in by_line.items():
-            arrived = self._union(warp.machine.active for warp in group)
-            self.observers.barrier(line, arrived, live)
-
-    def _union(self, masks: Iterable[Mask]) -> Mask:
-        whole = Mask.of(self.space, np.False_)
-        for mask in masks:
-            whole = whole.union(mask)
-        return whole
-
-
-class _Warp:
-    """One warp of a warp schedule; `line` is that of the barrier at which it waits."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self.steps = self.machine.run()
-        self.ended = False
-        self.line = 0
-
-    def go_on(self) -> None:
-        """Run up to the next barrier, or to the end."""
-        line = None if self.ended else next(self.steps, None)
-        self.ended = line is None
-        self.line = line or 0

@@ -15,7 +15,7 @@ from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.assignments import annotated_assign, assign, augmented_assign, bind
 from course_lib.emulator.machine.events import RunningLoop
 from course_lib.emulator.machine.expressions import arguments_of, place_of
-from course_lib.emulator.machine.machine import Machine, Steps
+from course_lib.emulator.machine.machine import Machine, Pause, Steps
 from course_lib.emulator.machine.variables import call_function, merged
 from course_lib.emulator.state.lanes import Mask, Value
 from course_lib.emulator.state.memory import ArrayView
@@ -118,7 +118,7 @@ def _settle_call(machine: Machine, node: ast.Call) -> Steps:
     arguments = arguments_of(machine.typing, node)(machine)
     if isinstance(target, Barrier):
         brought = target.arrive(machine, node, arguments)
-        yield from machine.wait(node.lineno)
+        yield from machine.wait(node.lineno, target.scope)
         machine.frame.settled[node] = target.run(machine, node, [brought])
     elif isinstance(target, Typing):
         machine.frame.settled[node] = yield from call_function(machine, target, arguments)
@@ -167,6 +167,8 @@ def while_statement(machine: Machine, node: ast.While) -> Steps:
         condition = machine.condition(node.test)
         _stay(machine, left, condition)
         yield from _one_round(machine, node.body, loop)
+        if node in machine.typing.spins and not machine.active.empty:
+            yield Pause(node.lineno, "others")
     yield from _leave_loop(machine, before, left, loop)
 
 

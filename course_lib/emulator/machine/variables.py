@@ -14,7 +14,7 @@ from course_lib.emulator.errors import rejection
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Frame
-from course_lib.emulator.machine.machine import Machine
+from course_lib.emulator.machine.machine import Machine, Pause
 from course_lib.emulator.state.lanes import Mask, Value
 from course_lib.emulator.state.memory import ArrayView, poison
 from course_lib.wording.sentences import say
@@ -114,7 +114,7 @@ def _where_defined(machine: Machine, frame: Frame, node: ast.Name, value: Any) -
 
 def call_function(
     machine: Machine, typing: Typing, arguments: Sequence[Any]
-) -> Generator[int, None, Any]:
+) -> Generator[Pause, None, Any]:
     """Call a device function or a closure for the active lanes; returns what it returns."""
     caller, entered, line = machine.frame, machine.active, machine.line
     variables = dict(zip(typing.kernel.parameters, arguments, strict=True))

@@ -13,7 +13,7 @@ from course_lib.emulator.profile.profile import StaleRead
 from course_lib.emulator.state.indices import Fault
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.memory import Allocation, CopyStories, Memory
-from course_lib.wording.findings import Finding, finding
+from course_lib.wording.findings import Finding, Severity, finding
 from course_lib.wording.sentences import Index, Line, Sentence, say
 
 COMMIT = "After which copies does a cp_async_commit() have to stand?"
@@ -249,18 +249,49 @@ class Faults(FaultObserver):
         lanes = arrived.lanes_by_block
         partly = (lanes > 0) & (lanes < self.space.block_size)
         if partly.any():
-            self._divergence(line, int(np.argmax(partly)), arrived, live)
+            size = self.space.block_size
+            lanes_of_block = np.arange(size) + int(np.argmax(partly)) * size
+            hint = (
+                "All threads of a block must pass the same cuda.syncthreads(): no return before "
+                "it, no branch around it."
+            )
+            self._divergence(line, lanes_of_block, arrived, live, hint)
 
-    def _divergence(self, line: int, block: int, arrived: Mask, live: Mask) -> None:
-        size = self.space.block_size
-        present = arrived.full_array.reshape(-1, size)[block]
-        missed = ~present & ~self._ended.reshape(-1, size)[block]
+    def grid_barrier(self, line: int, arrived: Mask, live: Mask) -> None:
+        """A barrier of the grid that some threads do not reach.
+
+        A block's first thread speaks for it. As long as that comes, GPUs go on without those that
+        have returned, though the CUDA Programming Guide does not allow it.
+        """
+        if arrived.lanes == self.space.size:
+            return
+        hint = (
+            "All threads of the grid must come to grid.sync(): no return before it, no branch "
+            "around it."
+        )
+        firsts = arrived.full_array.reshape(-1, self.space.block_size)[:, 0]
+        goes_on = bool(firsts.all()) and arrived.lanes == live.lanes
+        lanes = np.arange(self.space.size)
+        self._divergence(line, lanes, arrived, live, hint, "warning" if goes_on else None)
+
+    def _divergence(
+        self,
+        line: int,
+        lanes: np.ndarray,
+        arrived: Mask,
+        live: Mask,
+        hint: str,
+        severity: Severity | None = None,
+    ) -> None:
+        """Of these lanes some have arrived at a barrier, and some have not."""
+        present = arrived.full_array.reshape(-1)[lanes]
+        missed = ~present & ~self._ended.reshape(-1)[lanes]
         if not missed.any():
             return  # only those that an exception has ended, which is told already
-        absent = int(np.argmax(missed))
-        returned = not live.full_array.reshape(-1, size)[block][absent]
-        missing, absent_thread = self.who(block * size + absent)
-        waiting, present_thread = self.who(block * size + int(np.argmax(present)))
+        absent = int(lanes[np.argmax(missed)])
+        returned = not live.full_array.reshape(-1)[absent]
+        missing, absent_thread = self.who(absent)
+        waiting, present_thread = self.who(int(lanes[np.argmax(present)]))
         why = "has already returned" if returned else "does not reach it"
         found = finding(
             "barrier-divergence",
@@ -272,8 +303,8 @@ class Faults(FaultObserver):
                 why=why,
             ),
             line,
-            "All threads of a block must pass the same cuda.syncthreads(): no return before it, "
-            "no branch around it.",
+            hint,
+            severity,
             threads=(present_thread, absent_thread),
         )
         self.note(found)

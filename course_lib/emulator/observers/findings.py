@@ -254,9 +254,9 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
         )
     elif loop.for_lock:
         message = say(
-            "Lanes were still waiting for a lock in the loop in {line} {used_up}. Here all lanes "
-            "stay together: the one that got the lock goes on only when all have left the loop. "
-            "On a GPU that can happen to the lanes of one warp.",
+            "Lanes were still waiting for a lock in the loop in {line} {used_up}. Either nobody "
+            "gives it back, or a lane of the same warp has it: that one goes on only when all "
+            "lanes of the warp have left the loop, here always, and on a GPU perhaps.",
             line=Line(loop.line),
             used_up=used_up,
         )

@@ -336,6 +336,9 @@ class Meter(Observer):
     def barrier(self, line: int, arrived: Mask, live: Mask) -> None:
         self.line(line).barriers += int(np.count_nonzero(arrived.lanes_by_block))
 
+    def grid_barrier(self, line: int, arrived: Mask, live: Mask) -> None:
+        self.barrier(line, arrived, live)
+
     def branch(self, line: int, condition: Value, mask: Mask) -> None:
         counters = self.line(line)
         counters.branches += mask.warps

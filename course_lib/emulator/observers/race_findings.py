@@ -7,7 +7,7 @@ from typing import Any
 
 from course_lib.emulator.observers.findings import Place, ThreadNames, block_name
 from course_lib.emulator.observers.races import Race
-from course_lib.emulator.observers.tracing import DRAW, SAME, SWAP
+from course_lib.emulator.observers.tracing import DRAW, SAME, START, SWAP
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import Line, say
 
@@ -27,7 +27,7 @@ def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
         message,
         race.second_line,
         hint,
-        "warning" if change == SAME else None,
+        "warning" if change in (SAME, START) else None,
         other_line=race.first_line,
         threads=(race.first_thread, race.second_thread),
         cell=race.cell,
@@ -50,8 +50,15 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
             **facts,
         )
         return message, "Which single thread could write it?"
+    if change == START:
+        message = say(
+            "{first} and {second} touch {cell} at {first_line} and {second_line}: one reads what "
+            "the other may have updated, and either value leads to the same result.",
+            **facts,
+        )
+        return message, "Which value could each thread start from without reading this one?"
     if race.updates or change in (DRAW, SWAP):
-        return _update_sentence(change, facts)
+        return _update_sentence(race, change, facts)
     facts["lacking"], hint = _what_lacks(race)
     if "copy" in (race.first_kind, race.second_kind):
         return _copy_race_sentence(race, facts)
@@ -83,8 +90,10 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
     return message, hint
 
 
-def _update_sentence(change: str, facts: Mapping[str, Any]) -> tuple[str, str]:
+def _update_sentence(race: Race, change: str, facts: Mapping[str, Any]) -> tuple[str, str]:
     """Two threads that read a cell and write it back."""
+    lacking, hint = _what_lacks(race)
+    unordered = lacking if race.lacks_fence else "nothing orders them"
     if change == DRAW:
         message = say(
             "{first} and {second} both draw a random number from {cell}; nothing orders them, so "
@@ -104,10 +113,13 @@ def _update_sentence(change: str, facts: Mapping[str, Any]) -> tuple[str, str]:
         return message, "Two threads come to each pair. Which of the two should exchange it?"
     message = say(
         "{first} and {second} both read {cell}, change it and write it back at "
-        "{first_line}; nothing orders them, so what one of them {does} can be lost.",
+        "{first_line}; {unordered}, so what one of them {does} can be lost.",
         **facts,
+        unordered=unordered,
         does="adds" if change == "add" else "writes",
     )
+    if race.lacks_fence:
+        return message, hint
     if not change:
         return message, "Which of the threads that come to this element should change it?"
     hint = say(
@@ -120,6 +132,11 @@ def _update_sentence(change: str, facts: Mapping[str, Any]) -> tuple[str, str]:
 
 def _what_lacks(race: Race) -> tuple[str, str]:
     """Why nothing orders the two accesses, and what to ask."""
+    if race.lacks_fence:
+        return (
+            "an atomic operation comes between, but no cuda.threadfence() stands before it",
+            "What is another thread to see when the atomic operation tells it to go on?",
+        )
     if race.space == "global" and race.first_block != race.second_block:
         return (
             "blocks of one launch run in any order",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,12 +52,8 @@ MAX_LINES = 64  # of an array that are told apart
 _NO_ONE = np.int32(np.iinfo(np.int32).max)
 
 
-def _no_releases(first: int, second: int) -> list[dict[int, int]]:
-    return []
-
-
 def conflicts_of_lines(
-    touched: Iterable[Touched], releases: Callable[[int, int], list[dict[int, int]]] = _no_releases
+    touched: Iterable[Touched],
 ) -> Iterator[tuple[Touched, Touched, int, int, int]]:
     """The first conflict of each two lines, in the program's order: a cell, and who touched it."""
     ordered = sorted(touched, key=Touched.place_in_program)
@@ -65,7 +61,7 @@ def conflicts_of_lines(
         for second in ordered[number:]:
             if first.kind == second.kind and first.kind in ("load", "atomic"):
                 continue
-            found = first.conflict(second, releases(first.line, second.line))
+            found = first.conflict(second)
             if found is not None:
                 yield first, second, *found
 
@@ -117,23 +113,11 @@ class Touched:
         *where, _ = self.order
         return (*where, -1, KINDS[self.kind])
 
-    def conflict(
-        self, other: Touched, releases: Sequence[dict[int, int]] = ()
-    ) -> tuple[int, int, int] | None:
-        """A cell that two different ones touched, one here and one there, and who they are.
-
-        Where one block alone touched the cell before, and one alone after, their turns at an
-        atomic operation can order them.
-        """
+    def conflict(self, other: Touched) -> tuple[int, int, int] | None:
+        """A cell that two different ones touched, one here and one there, and who they are."""
         lowest = np.minimum(self.lowest, other.lowest)
         highest = np.maximum(self.highest, other.highest)
         both = (self.highest >= 0) & (other.highest >= 0) & (lowest < highest)
-        for turns in releases:
-            alone = both & (self.lowest == self.highest) & (other.lowest == other.highest)
-            for cell in np.flatnonzero(alone):
-                before, after = (turns.get(int(each.lowest[cell])) for each in (self, other))
-                if before is not None and after is not None and before < after:
-                    both[cell] = False
         if not both.any():
             return None
         found = int(np.argmax(both))

@@ -58,7 +58,8 @@ class Race:
 
     `first` and `second` are in program order; threads and blocks are (x, y, z). `updates`: both
     threads read the cell, change it and write it back, all on the one line; `both_change`: on
-    several lines, in one turn of a loop.
+    several lines, in one turn of a loop; `lacks_fence`: with a fence, an atomic operation between
+    the two would order them.
     """
 
     code: str
@@ -76,6 +77,7 @@ class Race:
     same_warp: bool
     updates: bool = False
     both_change: bool = False
+    lacks_fence: bool = False
 
 
 class RaceDetector(Observer):
@@ -209,6 +211,9 @@ class RaceDetector(Observer):
         if not blocks.all():
             passing = Mask.of(self.space, blocks.reshape(*self.space.blocks, 1, 1, 1))
         self._judge_before_a_barrier(passing)
+
+    def grid_barrier(self, line: int, arrived: Mask, live: Mask) -> None:
+        self._judge_before_a_barrier(None)
 
     def _judge_before_a_barrier(self, passing: Mask | None) -> None:
         """Judge what the blocks in `passing` (None: all) have done since the barrier before."""
@@ -361,28 +366,21 @@ MAX_WAITING_CELLS = 1 << 15
 class BlockRaces(Observer):
     """Finds cells of global memory that two blocks touch in one launch, one of them writing.
 
-    Nothing orders blocks, so their accesses conflict wherever in the kernel they stand. For each
-    line and kind of access it is kept which blocks touched a cell, the lowest and the highest of
-    them; all is judged when the launch has ended. One order between blocks is understood: what a
-    block wrote before a `threadfence` and an atomic operation may be read by a block that did the
-    same atomic operation later and reads after it, as the last block of a sum does.
+    Nothing but a barrier of the grid orders blocks, so their accesses conflict wherever between two
+    of them they stand. For each line and kind of access it is kept which blocks touched a cell, the
+    lowest and the highest of them; all is judged at such a barrier, and when the launch has ended.
 
     Args:
         grid: the grid's size, (z, y, x).
         written: the arrays that the kernel writes, by id; others need no record.
-        fences: the lines that call `threadfence`.
     """
 
     spaces = ("global",)
 
-    def __init__(
-        self, grid: tuple[int, int, int], written: set[int], fences: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, grid: tuple[int, int, int], written: set[int]) -> None:
         self.grid = grid
         self.written = written
-        self.fences = fences
-        # For each line with an atomic operation, which blocks did it, and when.
-        self._turns: dict[int, dict[int, int]] = {}
+        self._before: list[Race] = []  # the last barrier of the grid
         self._touched: dict[int, dict[tuple[str, int], Touched]] = {}
         # Accesses that are not in these tables yet, those that look alike together.
         self._waiting: dict[tuple[Touched, int, Shape, Shape | None], list[Access]] = {}
@@ -399,10 +397,10 @@ class BlockRaces(Observer):
         self._cells += access.cell.size
         if self._cells > MAX_WAITING_CELLS:
             self._add_waiting()
-        if self.fences and access.kind == "atomic":
-            turns = self._turns.setdefault(access.line, {})
-            for block in dict.fromkeys(_cells_and_blocks([access])[1].tolist()):
-                turns[block] = len(turns)
+
+    def grid_barrier(self, line: int, arrived: Mask, live: Mask) -> None:
+        self._add_waiting()
+        self._before, self._touched = self.races, {}
 
     def end(self) -> None:
         self._add_waiting()
@@ -417,24 +415,15 @@ class BlockRaces(Observer):
     @property
     def races(self) -> list[Race]:
         """The first conflict of each two lines, in the program's order."""
-        return [
+        found = [
             replace(
                 self._race(first, second, cell, *blocks),
                 updates=updated_by_several(of_array, first, second, cell),
             )
             for of_array in self._touched.values()
-            for first, second, cell, *blocks in conflicts_of_lines(
-                of_array.values(), self._releases
-            )
-        ][:MAX_REPORTED]
-
-    def _releases(self, first: int, second: int) -> list[dict[int, int]]:
-        """The atomic operations between two lines that a fence precedes: who did them, and when."""
-        return [
-            turns
-            for line, turns in self._turns.items()
-            if line < second and any(first < fence < line for fence in self.fences)
+            for first, second, cell, *blocks in conflicts_of_lines(of_array.values())
         ]
+        return [*self._before, *found][:MAX_REPORTED]
 
     def _race(self, first: Touched, second: Touched, cell: int, one: int, other: int) -> Race:
         return Race(

@@ -30,6 +30,7 @@ ATOMIC_OPERATORS: dict[type[ast.operator], str] = {
 SWAP = "swap"
 DRAW = "draw"  # a random number, by which a generator's state goes on
 SAME = "same"  # one value, whichever thread writes it
+START = "start"  # a bound read beforehand, which others lower or raise meanwhile by an atomic
 
 
 def change_in(line: int, trees: Iterable[ast.AST]) -> str:
@@ -64,6 +65,39 @@ def is_same_value(lines: tuple[int, int], trees: Sequence[ast.AST]) -> bool:
             return False
         values.add(ast.unparse(found[0].value))
     return len(values) == 1
+
+
+def is_start_value(lines: tuple[int, int], trees: Sequence[ast.AST]) -> bool:
+    """Whether one line reads what the other updates by `cuda.atomic.min` or `max`, as a start.
+
+    The value is compared with others until the same operation is given what remains; so an older
+    one does no harm.
+    """
+    for load, update in (lines, lines[::-1]):
+        for tree in trees:
+            match [*_assignments(tree, load)]:
+                case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript())]:
+                    if any(_ends_in(tree, name, update, kind) for kind in ("min", "max")):
+                        return True
+    return False
+
+
+def _ends_in(tree: ast.AST, name: str, line: int, kind: str) -> bool:
+    """Is all that becomes of a variable compared, and then given to `cuda.atomic` in that line?"""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    updates = [c for c in calls if ast.unparse(c.func).endswith(f".atomic.{kind}")]
+    given = [c for c in updates if c.lineno == line and ast.unparse(c.args[-1]) == name]
+    compared = [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
+    extremes = [call for call in calls if ast.unparse(call.func) == kind]
+    stored = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
+    targets = [target for assignment in stored for target in assignment.targets]
+    harmless = {
+        inner
+        for node in (*given, *compared, *extremes, *targets)
+        for inner in ast.walk(node)
+    }
+    uses = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name)
+    return bool(given) and all(use in harmless for use in uses)
 
 
 def _is_fixed(node: ast.AST, own: set[str]) -> bool:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from course_lib.emulator.language.intrinsics import Atomic
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.meter import over_same_blocks
@@ -82,10 +83,10 @@ class WaitNotes(Observer):
 
 @dataclass(frozen=True)
 class _Branch:
-    """A branch or a loop, and whether data decide which lanes go which way."""
+    """A branch or a loop, and whether data, or other threads, decide how long lanes are in it."""
 
     node: ast.If | ast.For | ast.While
-    by_data: bool
+    is_open: bool
     in_loop: bool
 
     @property
@@ -105,8 +106,8 @@ def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> 
     """What is worth a word, as warnings."""
     threads = int(np.prod(shape.block))
     branches = [branch for typing in typings for branch in _branches(typing)]
-    of_data = {line for branch in branches if branch.by_data for line in branch.lines}
-    lines = {line: turns for line, turns in notes.lines.items() if line not in of_data}
+    undecided = {line for branch in branches if branch.is_open for line in branch.lines}
+    lines = {line: turns for line, turns in notes.lines.items() if line not in undecided}
     every = sum(turns.all for turns in notes.lines.values())
     if threads > WARP_SIZE:
         alone = {line: turns.alone for line, turns in lines.items()}
@@ -117,7 +118,7 @@ def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> 
                 yield _parted_finding(branch, turns / every)
         for branch, turns, line in _to_blame(branches, alone, max(FEW, ALONE * every)):
             yield _alone_finding(branch, turns / every, line, threads)
-    yield from _queues(notes)
+    yield from _queues(notes, {line for typing in typings for line in _exchanges(typing)})
 
 
 def _branches(typing: Typing) -> Iterator[_Branch]:
@@ -136,7 +137,8 @@ def _branches(typing: Typing) -> Iterator[_Branch]:
         if inner is not node
     }
     for node in reversed(nodes):
-        yield _Branch(node, leaves_by_data(node, typing, names), node in looped)
+        is_open = typing.spins_in(node) or leaves_by_data(node, typing, names)
+        yield _Branch(node, is_open, node in looped)
 
 
 def _to_blame(
@@ -151,7 +153,7 @@ def _to_blame(
         inside = {line: left[line] for line in branch.lines if left.get(line)}
         turns = sum(inside.values())
         comes_later = lost.get(branch.node.lineno, 0) == 0
-        if turns < least or branch.by_data or branch.is_short or not comes_later:
+        if turns < least or branch.is_open or branch.is_short or not comes_later:
             continue
         yield branch, turns, max(inside, key=lambda line: inside[line])
         for line in inside:
@@ -188,9 +190,19 @@ def _alone_finding(branch: _Branch, share: float, line: int, threads: int) -> Fi
     )
 
 
-def _queues(notes: WaitNotes) -> Iterator[Finding]:
+def _exchanges(typing: Typing) -> Iterator[int]:
+    """The lines of atomic operations that nobody can put together beforehand, as a lock's."""
+    for call, target in typing.calls.items():
+        name = ast.unparse(call.func).rpartition(".")[2]
+        if isinstance(target, Atomic) and name in ("cas", "compare_and_swap", "exch"):
+            yield call.lineno
+
+
+def _queues(notes: WaitNotes, exchanges: Collection[int]) -> Iterator[Finding]:
     """Atomic updates of a warp that reach one element."""
     for (line, array), queue in notes.queues.items():
+        if line in exchanges:
+            continue
         if queue.updates - queue.elements < FEW or queue.updates < QUEUE * queue.elements:
             continue
         yield finding(

@@ -222,6 +222,8 @@ class Access:
             loop's turn, its own line. Unlike a count, it is the same for every schedule.
         interval: barriers passed so far.
         elements: how many neighbouring elements each lane accesses at once; `cell` is the first.
+        changes: of an atomic operation, for each active lane whether it changed the cell; None if
+            all did.
     """
 
     kind: str
@@ -233,6 +235,7 @@ class Access:
     order: tuple[int, ...]
     interval: int
     elements: int = 1
+    changes: np.ndarray | None = None
 
     @property
     def width(self) -> int:
