@@ -72,22 +72,26 @@ class OpenLoop:
         turns: how often it had turned.
         ends: it is a `for`, which ends some day; a `while` may not.
         for_lock: it turns until an atomic exchange gives it a lock.
+        in_vain: nothing changed any more while it turned.
     """
 
     line: int
     turns: int
     ends: bool
     for_lock: bool = False
+    in_vain: bool = False
 
 
 class BudgetExceeded(Exception):
-    """The kernel used up its steps; `line` is where, `loop` which loop it was in."""
+    """The kernel used up its steps, or waits for what never comes; `line` is where.
 
-    def __init__(self, line: int, what: str) -> None:
-        super().__init__(what)
+    `loop` is the loop it was in.
+    """
+
+    def __init__(self, line: int, loop: OpenLoop | None = None) -> None:
+        super().__init__(line)
         self.line = line
-        self.what = what
-        self.loop: OpenLoop | None = None
+        self.loop = loop
 
 
 class StepCounter:
@@ -105,4 +109,4 @@ class StepCounter:
         """
         self.left -= steps
         if self.left < 0:
-            raise BudgetExceeded(line, "steps")
+            raise BudgetExceeded(line)

@@ -107,6 +107,7 @@ class LoadStoreUnit:
         self.handed: HandedValues | None = None
         self.interval = 0
         self.count = 0
+        self.writes = 0  # that may have changed something
         self.moment: tuple[int, ...] = ()
         self._checker = IndexChecker(space)
         self._access_steps = steps.budget.access_steps
@@ -260,6 +261,7 @@ class LoadStoreUnit:
 
     def write(self, allocation: Allocation, cell: Value, mask: Mask, value: Value) -> None:
         """Put values into cells that are known to be inside, unobserved."""
+        self.writes += 1
         targets = [(allocation.storage, value)]
         if self._counts(allocation):
             assert allocation.written_in is not None
@@ -440,6 +442,7 @@ class LoadStoreUnit:
         if update.one_by_one:
             self.steps.spend(len(place) // 16, line)
         old, changes = update.carry_out(allocation.storage, place, operands)
+        self.writes += changes is None or bool(changes.any())
         if allocation.written_in is not None:
             allocation.written_in[place] = self.interval
             if allocation.space == "shared":

@@ -136,11 +136,11 @@ class Machine:
         try:
             yield from self.block(self.frame.typing.kernel.body)
         except BudgetExceeded as stop:
-            stop.loop = self._loop_without_end()
+            stop.loop = self.loop_without_end()
             raise
 
-    def _loop_without_end(self) -> OpenLoop | None:
-        """The loop that used up the steps.
+    def loop_without_end(self) -> OpenLoop | None:
+        """The loop that does not come to an end.
 
         The innermost one that turned more than it ever took to end, and clearly: a loop that ends
         each time, if a bit later, only takes part in the one around it.

@@ -8,13 +8,19 @@ each turn of the loop, and the others go on meanwhile, as they do on a GPU.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
+from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.language.intrinsics import Scope
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.machine import Machine, Pause
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
+
+
+# So often all may look at what no one changes before it is clear that they wait for ever.
+MOST_IDLE_ROUNDS = 2_000
 
 
 class Unit:
@@ -57,12 +63,25 @@ class Schedule:
         self._order = None if seed is None else np.random.default_rng(seed)
 
     def run(self) -> None:
-        """Run all units to their ends."""
+        """Run all units to their ends.
+
+        Raises:
+            BudgetExceeded: if the steps do not suffice, or all wait for what never comes.
+        """
+        idle, writes = 0, -1
         while running := [unit for unit in self._units if not unit.ended]:
             for unit in self._shuffled(running):
                 if unit.pause is None or unit.waits_for("others"):
                     unit.go_on()
             self._pass_barriers([unit for unit in running if not unit.ended])
+            so_far = sum(unit.machine.unit.writes for unit in self._units)
+            waiting = [unit for unit in running if unit.waits_for("others")]
+            idle = idle + 1 if waiting and so_far == writes else 0
+            writes = so_far
+            if idle == MOST_IDLE_ROUNDS:
+                machine = waiting[0].machine
+                loop = machine.loop_without_end()
+                raise BudgetExceeded(machine.line, loop and replace(loop, in_vain=True))
 
     def _shuffled(self, units: list[Unit]) -> list[Unit]:
         if self._order is None or len(units) == 1:

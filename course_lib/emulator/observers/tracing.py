@@ -92,9 +92,7 @@ def _ends_in(tree: ast.AST, name: str, line: int, kind: str) -> bool:
     stored = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
     targets = [target for assignment in stored for target in assignment.targets]
     harmless = {
-        inner
-        for node in (*given, *compared, *extremes, *targets)
-        for inner in ast.walk(node)
+        inner for node in (*given, *compared, *extremes, *targets) for inner in ast.walk(node)
     }
     uses = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name)
     return bool(given) and all(use in harmless for use in uses)
