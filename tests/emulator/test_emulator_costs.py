@@ -65,6 +65,10 @@ def told(body: str, grid: object, block: object, *shapes: tuple[int, ...], **kin
          2, 16, ((1,), (32, 32)), "incomplete-output", "i, j = cuda.grid(2)"),
         ("i = cuda.grid(1)\nif i < y.shape[0]:\n    y[i] = x[i]", 3, 256, ((1000,), (1000,)),
          "incomplete-output", "y[i] = x[i]"),
+        ("i = cuda.grid(1)\nfor k in range(16):\n    y[i] += x[k, i]", 16, 256,
+         ((16, N), (N,)), "excess-global-traffic", "y[i] += x[k, i]"),
+        ("i = cuda.grid(1)\nif i < x.shape[0]:\n    y[i] = x[i]", 128, 33, ((N,), (N,)),
+         "serial-work", "def kernel(x, y):"),
         ("i = cuda.grid(1)\ny[i] = x[i]\ny[i] == x[i]", 16, 256, ((N,), (N,)),
          "no-effect", "y[i] == x[i]"),
     ],
@@ -94,12 +98,20 @@ def test_a_cost_is_told_at_its_line(body, grid, block, shapes, code, line) -> No
          16, 256, ((N, 3), (N,)), {}),
         ("i = cuda.grid(1)\nfor c in range(4):\n    y[i, c] = x[i, c]",
          16, 256, ((N, 4), (N, 4)), {"x": np.uint8, "y": np.uint8}),
+        # a border is all that is touched, and lies a row apart
+        ("i = cuda.grid(1)\nif i < 128:\n    y[i, 0] = y[i, 1]", 2, 64, ((1,), (128, 128)), {}),
+        # what neighbours write has to be read again
+        ("t = cuda.threadIdx.x\nfor _ in range(16):\n    a = x[max(t - 1, 0)] + x[t]\n"
+         "    cuda.syncthreads()\n    x[t] = a\n    cuda.syncthreads()", 1, 512, ((512,),), {}),
+        # double precision is meant, for all that is stored
+        ("i = cuda.grid(1)\nz[i] = x[i] * y[i]", 16, 256, ((N,), (N,), (N,)),
+         {"y": np.float64, "z": np.float64}),
         # a stencil leaves its border out
         ("i = cuda.grid(1)\nif 0 < i < x.shape[0] - 1:\n    y[i] = x[i - 1] + x[i] + x[i + 1]",
          16, 256, ((4001,), (4001,)), {}),
         # one row on purpose: the border of the other axis is what is left out
         ("j, i = cuda.grid(2)\nif 0 < j < 63 and i < 64:\n    y[i, j] = 1",
-         (4, 64), (16, 1), ((1,), (64, 64)), {}),
+         (2, 64), (32, 1), ((1,), (64, 64)), {}),
         # one thread of each block adds the block's sum
         (SUM + "n = 128\nwhile n > 0:\n    if t < n:\n        s[t] += s[t + n]\n"
          "    cuda.syncthreads()\n    n //= 2\nif t == 0:\n    cuda.atomic.add(y, 0, s[0])",
@@ -108,6 +120,11 @@ def test_a_cost_is_told_at_its_line(body, grid, block, shapes, code, line) -> No
 )  # fmt: skip
 def test_nothing_is_told_where_nothing_is_better(body, grid, block, shapes, kinds) -> None:
     assert told(body, grid, block, *shapes, **kinds) == []
+
+
+def test_an_array_of_float64_among_others_is_told_at_the_line_that_reads_it() -> None:
+    found = told("i = cuda.grid(1)\nz[i] = x[i] * y[i]", 16, 256, (N,), (N,), (N,), y=np.float64)
+    assert found == [("float64-arithmetic", "z[i] = x[i] * y[i]")]
 
 
 def test_a_word_says_what_was_counted_and_what_would_do() -> None:

@@ -18,7 +18,6 @@ from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.machine import Machine, Pause
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
 
-
 # So often all may look at what no one changes before it is clear that they wait for ever.
 MOST_IDLE_ROUNDS = 2_000
 

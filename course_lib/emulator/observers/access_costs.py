@@ -24,6 +24,7 @@ from course_lib.emulator.state.lanes import LaneSpace
 from course_lib.emulator.state.memory import Access, Memory
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import say
+from course_lib.wording.words import counted
 
 SCATTERED = 1.5  # times the sectors that would do, beside one for a row that starts in mid-sector
 REPEATED = 8.0  # times that a block fetches a sector: what neighbouring lines share is far below
@@ -32,6 +33,8 @@ FEW = 64  # sectors, wavefronts or updates: below, a launch is too small to say 
 SMALL_ARRAY = 1024  # bytes that stay in any cache, however often they are read
 NEAR = 3  # lines between accesses that may use each other's sectors
 WORD = 4  # bytes of a record, such as a pixel's channels, that a thread may visit one by one
+KEPT = 8  # elements that a thread may well hold in registers meanwhile
+SPARSE = 0.1  # of an array's elements: where a launch touches fewer, they may well lie apart
 FILLED = 0.75  # of the bytes of the sectors that a launch touches
 RANDOM = 6.0  # wavefronts that 32 lanes may take where nobody chose their banks (3.5 on average)
 
@@ -42,10 +45,14 @@ class Fetched:
 
     Attributes:
         by: the thread that loads each element first, or -1.
+        again: how often that thread loads it once more.
+        others: whether another thread loads it, too.
         by_others: loads of an element by a thread that is not the one in `by`.
     """
 
     by: np.ndarray
+    again: np.ndarray
+    others: np.ndarray
     by_others: int = 0
 
 
@@ -74,12 +81,16 @@ class CostNotes(Observer):
         fetched = self.fetched.get(access.array)
         if fetched is None:
             size = access.allocation.storage.size
-            fetched = self.fetched[access.array] = Fetched(np.full(size, -1, np.int32))
+            columns = np.full(size, -1, np.int32), np.zeros(size, np.int32), np.zeros(size, bool)
+            fetched = self.fetched[access.array] = Fetched(*columns)
         threads = np.flatnonzero(active)
         for element in range(access.elements):
             chosen = cells.reshape(-1)[threads] + element
+            fetched.again[chosen[fetched.by[chosen] == threads]] += 1
             fetched.by[chosen] = np.where(fetched.by[chosen] < 0, threads, fetched.by[chosen])
-            fetched.by_others += int(np.count_nonzero(fetched.by[chosen] != threads))
+            others = fetched.by[chosen] != threads
+            fetched.others[chosen[others]] = True
+            fetched.by_others += int(np.count_nonzero(others))
 
 
 def _of_first_block(access: Access) -> tuple[np.ndarray, np.ndarray]:
@@ -120,6 +131,8 @@ class LaunchCosts:
         yield from self._scattered()
         yield from self._conflicts()
         yield from self._fetched_again()
+        yield from self._read_again()
+        yield from self._doubled()
 
     def _scattered(self) -> Iterator[Finding]:
         """Loads and stores whose lanes touch more sectors than would hold what they ask for."""
@@ -139,6 +152,7 @@ class LaunchCosts:
                 site.sectors > SCATTERED * sum(beside) + site.requests
                 and excess >= max(FEW, SHARE * total)
                 and not self._is_in_step(at)
+                and not self._lies_apart(at, sites)
                 and not self._by_data(at.line, at.array)
             ):
                 yield self._scattered_finding(at, site)
@@ -155,6 +169,18 @@ class LaunchCosts:
         return (
             1 < stride <= WORD // size and len(elements) * size >= FILLED * sectors * SECTOR_BYTES
         )
+
+    def _lies_apart(
+        self, at: AccessPlace, sites: Sequence[tuple[AccessPlace, AccessCounts]]
+    ) -> bool:
+        """Is what a launch touches of an array so far apart that no order of threads helps?"""
+        touched = self.meter.touched[at.array]
+        marks = touched.loaded if at.kind == "load" else touched.stored
+        elements, size = np.flatnonzero(marks), self.meter.arrays[at.array].dtype.itemsize
+        needed = len(np.unique(elements * size // SECTOR_BYTES))
+        same = (site for place, site in sites if (place.array, place.kind) == (at.array, at.kind))
+        asked = sum(site.sectors for site in same)
+        return len(elements) < SPARSE * marks.size and asked <= SCATTERED * needed
 
     def _scattered_finding(self, at: AccessPlace, site: AccessCounts) -> Finding:
         stride = abs(self.notes.strides.get((at.line, at.kind, at.array), 0))
@@ -227,6 +253,56 @@ class LaunchCosts:
                 line,
                 "Which threads of a block read the same elements, and could shared memory hold "
                 "them meanwhile?",
+            )
+
+    def _read_again(self) -> Iterator[Finding]:
+        """Elements of its own that a thread loads in every turn of a loop."""
+        total = sum(traffic.load_sectors for traffic in self.meter.arrays.values())
+        for array, fetched in self.notes.fetched.items():
+            own = np.flatnonzero((fetched.again >= REPEATED - 1) & ~fetched.others)
+            if not len(own) or np.bincount(fetched.by[own]).max() > KEPT:
+                continue
+            traffic = self.meter.arrays[array]
+            again = int(fetched.again[own].sum())
+            loads = int(np.count_nonzero(fetched.by >= 0) + fetched.again.sum()) + fetched.by_others
+            if again * traffic.load_sectors < loads * max(FEW, SHARE * total):
+                continue
+            yield finding(
+                "excess-global-traffic",
+                say(
+                    "Each thread loads the same {elements} of {array} {times} times: a register "
+                    "could hold what nobody else changes.",
+                    elements=counted(len(own) // len(np.unique(fetched.by[own])), "element"),
+                    array=array,
+                    times=round(1 + again / len(own)),
+                ),
+                max(traffic.loaded_at, key=lambda number: traffic.loaded_at[number]),
+                "Which variable of the thread could hold it until the loop is done?",
+            )
+
+    def _doubled(self) -> Iterator[Finding]:
+        """Arrays of float64 beside those of float32 in which all that comes of them is stored."""
+        arrays, touched = self.meter.arrays, self.meter.touched
+        written = {
+            name for name in arrays if touched[name].stored.any() or name in self.meter.updated
+        }
+        kinds = {str(arrays[name].dtype) for name in written if arrays[name].dtype.kind == "f"}
+        inputs = {name: str(arrays[name].dtype) for name in arrays.keys() - written}
+        if kinds != {"float32"} or "float32" not in inputs.values():
+            return
+        for name, kind in inputs.items():
+            lines = self.meter.float64_lines & arrays[name].loaded_at.keys()
+            if kind != "float64" or not lines:
+                continue
+            yield finding(
+                "float64-arithmetic",
+                say(
+                    "{array} holds float64, and what comes of it is stored as float32: it takes "
+                    "twice the bytes, and this line computes in float64.",
+                    array=name,
+                ),
+                min(lines),
+                "Which dtype did the array get where it was made, and which would do?",
             )
 
     def _by_data(self, line: int, array: str) -> bool:

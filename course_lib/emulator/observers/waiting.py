@@ -7,6 +7,7 @@ no other order of the threads is known to be better.
 from __future__ import annotations
 
 import ast
+import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -24,12 +25,14 @@ from course_lib.emulator.state.lanes import WARP_SIZE, Mask
 from course_lib.emulator.state.memory import Access
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import say
+from course_lib.wording.words import counted
 
 if TYPE_CHECKING:
     from course_lib.emulator.machine.events import Frame
 
 PARTED = 0.1  # of all warps' turns: what neighbours would save, from which it is worth a word
 ALONE = 0.1  # of all warps' turns that one thread of a block takes by itself
+EMPTY = 0.3  # of the lanes of a block's warps: those without a thread, from which it is worth it
 FEW = 64  # turns or updates: below, a launch is too small to say anything
 QUEUE = 4  # updates of a warp to each element
 SHORT = 3  # statements that one lane of a warp may do for the others, once
@@ -104,11 +107,12 @@ class _Branch:
 
 def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> Iterator[Finding]:
     """What is worth a word, as warnings."""
-    threads = int(np.prod(shape.block))
+    threads = math.prod(shape.block)
     branches = [branch for typing in typings for branch in _branches(typing)]
     undecided = {line for branch in branches if branch.is_open for line in branch.lines}
     lines = {line: turns for line, turns in notes.lines.items() if line not in undecided}
     every = sum(turns.all for turns in notes.lines.values())
+    yield from _idle(typings[0], shape)
     if threads > WARP_SIZE:
         alone = {line: turns.alone for line, turns in lines.items()}
         parted = {line: turns.all - turns.needed for line, turns in lines.items()}
@@ -187,6 +191,28 @@ def _alone_finding(branch: _Branch, share: float, line: int, threads: int) -> Fi
         branch.node.lineno,
         "What of this could each thread do for itself, or all of them step by step?",
         other_line=line,
+    )
+
+
+def _idle(kernel: Typing, shape: LaunchShape) -> Iterator[Finding]:
+    """Lanes without a thread, where the size of a block leaves many in each of its warps."""
+    threads = math.prod(shape.block)
+    warps = -(-threads // WARP_SIZE)
+    lanes = warps * WARP_SIZE
+    if lanes - threads < EMPTY * lanes or warps * shape.blocks < FEW:
+        return
+    yield finding(
+        "serial-work",
+        say(
+            "A block of {threads} threads takes {warps}, and {idle} of their {lanes} lanes have "
+            "nothing to do.",
+            threads=threads,
+            warps=counted(warps, "warp"),
+            idle=lanes - threads,
+            lanes=lanes,
+        ),
+        kernel.kernel.tree.lineno,
+        "A warp has 32 lanes. Which multiple of 32 suits the work of a block?",
     )
 
 
