@@ -100,9 +100,6 @@ def test_a_cost_is_told_at_its_line(body, grid, block, shapes, code, line) -> No
          16, 256, ((N, 4), (N, 4)), {"x": np.uint8, "y": np.uint8}),
         # a border is all that is touched, and lies a row apart
         ("i = cuda.grid(1)\nif i < 128:\n    y[i, 0] = y[i, 1]", 2, 64, ((1,), (128, 128)), {}),
-        # what neighbours write has to be read again
-        ("t = cuda.threadIdx.x\nfor _ in range(16):\n    a = x[max(t - 1, 0)] + x[t]\n"
-         "    cuda.syncthreads()\n    x[t] = a\n    cuda.syncthreads()", 1, 512, ((512,),), {}),
         # double precision is meant, for all that is stored
         ("i = cuda.grid(1)\nz[i] = x[i] * y[i]", 16, 256, ((N,), (N,), (N,)),
          {"y": np.float64, "z": np.float64}),
