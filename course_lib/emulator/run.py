@@ -147,7 +147,7 @@ class Run:
     def _make_observers(self, others: Iterable[Observer], limits: LimitNotes | None) -> None:
         """Who listens to this launch: what the options ask for, and then the others."""
         options = self.options
-        self.faults = Faults(self.names, self.note)
+        self.faults = Faults(self.names, self.note, options.costs)
         self.unwritten = Unwritten(self.names, self.note)
         self.output = Output(options.budget.printed_lines)
         self.meter = Meter() if options.counters else None
@@ -200,7 +200,7 @@ class Run:
         """The same launch once more, with other values for what nobody wrote, and unwatched."""
         again = copy.copy(self)
         again.findings, again.shared, again.instead = {}, {}, instead
-        again.faults = Faults(again.names, again.note)
+        again.faults = Faults(again.names, again.note, again.options.costs)
         again.output = Output(again.options.budget.printed_lines)
         again.observers = Observers([again.faults, again.output])
         again.products = again.products and EitherRounding(self.options.seed)
@@ -394,7 +394,8 @@ class Run:
                 findings += waiting(self.waits, typings, self.shape)
                 findings += left_out(self.meter, typings, self.shape)
                 findings += wrapped_sums(self.wraps, typings)
-                lines = float64_sources(typings, lines)
+                has_fractions = any("float" in kind for kind in self.array_types)
+                lines = float64_sources(typings, lines) if has_fractions else set()
             findings += float64_findings(lines, made, self.array_types)
         return Profile(
             **{field.name: getattr(totals, field.name) for field in fields(Counters)},

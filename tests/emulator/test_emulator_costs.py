@@ -25,7 +25,7 @@ def told(body: str, grid: object, block: object, *shapes: tuple[int, ...], **kin
         random.integers(0, 9, shape).astype(kinds.get(name, np.float32))
         for name, shape in zip(names, shapes, strict=True)
     ]
-    program = as_program(body, ", ".join(names))
+    program = as_program(body, ", ".join(names), f"N = {N}")
     profile = launch(program, grid, block, *arrays, costs=True)
     assert not profile.errors, profile.errors
     lines = program.splitlines()
@@ -103,6 +103,22 @@ def test_a_cost_is_told_at_its_line(body, grid, block, shapes, code, line) -> No
         # double precision is meant, for all that is stored
         ("i = cuda.grid(1)\nz[i] = x[i] * y[i]", 16, 256, ((N,), (N,), (N,)),
          {"y": np.float64, "z": np.float64}),
+        # and so it is beside complex numbers of it, and where no array has fractions
+        ("i = cuda.grid(1)\ny[i] = x[i] * 2.0", 16, 256, ((N,), (N,)),
+         {"x": np.complex128, "y": np.complex128}),
+        ("i = cuda.grid(1)\ny[i] = math.sqrt(x[i])", 16, 256, ((N,), (N,)),
+         {"x": np.int32, "y": np.int32}),
+        # an index that each thread works out once
+        ("i = cuda.grid(1)\nh = int(math.ceil(y.shape[0] / 2))\ny[i] = x[(i + h) % N]",
+         16, 256, ((N,), (N,)), {}),
+        # every other thread stores, each to its own cell
+        ("i = cuda.grid(1)\nif x[i] % 2 == 0:\n    y[i] = 1", 16, 256, ((N,), (N,)),
+         {"x": np.int32}),
+        # a load that the compiler takes out of the loop
+        ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(9):\n    s += x[i]\ny[i] = s",
+         16, 256, ((N,), (N,)), {}),
+        # the last element, on purpose
+        ("i = cuda.grid(1)\ny[i, -1] = x[i, -1]", 16, 256, ((N, 1), (N, 1)), {}),
         # a stencil leaves its border out
         ("i = cuda.grid(1)\nif 0 < i < x.shape[0] - 1:\n    y[i] = x[i - 1] + x[i] + x[i + 1]",
          16, 256, ((4001,), (4001,)), {}),
@@ -122,6 +138,14 @@ def test_nothing_is_told_where_nothing_is_better(body, grid, block, shapes, kind
 def test_an_array_of_float64_among_others_is_told_at_the_line_that_reads_it() -> None:
     found = told("i = cuda.grid(1)\nz[i] = x[i] * y[i]", 16, 256, (N,), (N,), (N,), y=np.float64)
     assert found == [("float64-arithmetic", "z[i] = x[i] * y[i]")]
+
+
+def test_a_negative_index_that_is_read_has_a_meaning_in_ones_own_kernel() -> None:
+    program = as_program("i = cuda.grid(1)\ny[i] = x[i - 1]", "x, y")
+    arrays = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    for costs, severity in ((True, "warning"), (False, "error")):
+        (found,) = launch(program, 1, 64, *arrays, costs=costs).findings
+        assert (found.code, found.severity) == ("wrong-index", severity)
 
 
 def test_a_word_says_what_was_counted_and_what_would_do() -> None:

@@ -146,6 +146,13 @@ class Typer:
             "The {what} have no common type: {left} and {right}.", what=what, left=left, right=right
         )
         if T.Static(None) in (left, right):
+            message = say(
+                "The {what} are {left} or {right}: Numba makes an optional number of that, and the "
+                "emulator knows none.",
+                what=what,
+                left=left,
+                right=right,
+            )
             hint = "A number that means `nothing`, such as -1, can stand for None."
             return rejection("unsupported", message, node, hint)
         values = [each.value for each in (left, right) if isinstance(each, T.Static)]

@@ -44,13 +44,14 @@ class Fetched:
     """What the first block loads of one array.
 
     Attributes:
-        by: the thread that loads each element first, or -1.
-        again: how often that thread loads it once more.
+        by: the thread that loads each element first, or -1, and `line` where it does.
+        again: how often that thread loads it once more in that line.
         others: whether another thread loads it, too.
         by_others: loads of an element by a thread that is not the one in `by`.
     """
 
     by: np.ndarray
+    line: np.ndarray
     again: np.ndarray
     others: np.ndarray
     by_others: int = 0
@@ -81,13 +82,17 @@ class CostNotes(Observer):
         fetched = self.fetched.get(access.array)
         if fetched is None:
             size = access.allocation.storage.size
-            columns = np.full(size, -1, np.int32), np.zeros(size, np.int32), np.zeros(size, bool)
+            nobody, zeros = np.full(size, -1, np.int32), np.zeros(size, np.int32)
+            columns = nobody, zeros, zeros.copy(), np.zeros(size, bool)
             fetched = self.fetched[access.array] = Fetched(*columns)
         threads = np.flatnonzero(active)
         for element in range(access.elements):
             chosen = cells.reshape(-1)[threads] + element
-            fetched.again[chosen[fetched.by[chosen] == threads]] += 1
-            fetched.by[chosen] = np.where(fetched.by[chosen] < 0, threads, fetched.by[chosen])
+            same = (fetched.by[chosen] == threads) & (fetched.line[chosen] == access.line)
+            fetched.again[chosen[same]] += 1
+            fresh = fetched.by[chosen] < 0
+            fetched.by[chosen[fresh]] = threads[fresh]
+            fetched.line[chosen[fresh]] = access.line
             others = fetched.by[chosen] != threads
             fetched.others[chosen[others]] = True
             fetched.by_others += int(np.count_nonzero(others))
@@ -101,12 +106,17 @@ def _of_first_block(access: Access) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _stride(cells: np.ndarray, active: np.ndarray) -> int:
-    """How many elements most lanes lie behind the lane before them; 0 if there is no rule."""
-    steps = np.diff(cells, axis=1)[active[:, 1:] & active[:, :-1]]
+    """How many elements a lane's cell lies behind the one before; 0 if there is no rule.
+
+    Lanes that take no part count as well: where every other lane stores to its own cell, it is 1.
+    """
+    warp, lane = np.nonzero(active)
+    together = np.diff(warp) == 0
+    lanes, steps = np.diff(lane)[together], np.diff(cells[warp, lane])[together]
     if not len(steps):
         return 0
-    usual = int(np.median(steps))
-    return usual if (steps == usual).mean() > 0.5 else 0
+    usual = int(np.median(steps // lanes))
+    return usual if (steps == usual * lanes).mean() > 0.5 else 0
 
 
 # --- findings -------------------------------------------------------------------------------------
@@ -263,6 +273,9 @@ class LaunchCosts:
             if not len(own) or np.bincount(fetched.by[own]).max() > KEPT:
                 continue
             traffic = self.meter.arrays[array]
+            line = int(np.bincount(fetched.line[own]).argmax())
+            if self._is_moved_out(line, array):
+                continue
             again = int(fetched.again[own].sum())
             loads = int(np.count_nonzero(fetched.by >= 0) + fetched.again.sum()) + fetched.by_others
             if again * traffic.load_sectors < loads * max(FEW, SHARE * total):
@@ -276,9 +289,27 @@ class LaunchCosts:
                     array=array,
                     times=round(1 + again / len(own)),
                 ),
-                max(traffic.loaded_at, key=lambda number: traffic.loaded_at[number]),
+                line,
                 "Which variable of the thread could hold it until the loop is done?",
             )
+
+    def _is_moved_out(self, line: int, array: str) -> bool:
+        """Does a compiler take these loads out of their loop, in which nothing changes them?"""
+        for tree, _ in self.flows:
+            loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
+            around = [loop for loop in loops if loop.lineno <= line <= (loop.end_lineno or line)]
+            if not around:
+                continue
+            parts = [*ast.walk(around[-1])]  # the innermost
+            stores = [part for part in parts if isinstance(getattr(part, "ctx", None), ast.Store)]
+            changed = {part.id for part in stores if isinstance(part, ast.Name)}
+            return all(isinstance(part, ast.Name) for part in stores) and not any(
+                isinstance(name, ast.Name) and name.id in changed
+                for part in parts
+                if isinstance(part, ast.Subscript) and ast.unparse(part.value) == array
+                for name in ast.walk(part.slice)
+            )
+        return False
 
     def _doubled(self) -> Iterator[Finding]:
         """Arrays of float64 beside those of float32 in which all that comes of them is stored."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,18 @@ MOST_LOOKED_AT = 64  # accesses of a line to cells under way, until a thread mee
 class Faults(FaultObserver):
     """Makes a finding of every fault.
 
+    Args:
+        is_own: whether it is anybody's own kernel, in which what is legal may also be meant.
+
     Attributes:
         stale_reads: reads of what was left from an earlier round, which may be meant.
     """
 
-    def __init__(self, names: ThreadNames, note: Callable[[Finding], None]) -> None:
+    def __init__(
+        self, names: ThreadNames, note: Callable[[Finding], None], is_own: bool = False
+    ) -> None:
         super().__init__(names, note)
+        self._is_own = is_own
         self.stale_reads: dict[tuple[int, str], StaleRead] = {}
 
     def begin(self, space: LaneSpace, memory: Memory) -> None:
@@ -38,7 +45,12 @@ class Faults(FaultObserver):
         self._awaited: dict[int, tuple[Any, Any]] = {}
 
     def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None:
-        self.note(index_finding(fault, allocation, kind, line, *self.who(fault.lane)))
+        found = index_finding(fault, allocation, kind, line, *self.who(fault.lane))
+        if self._is_own and fault.kind == "from-end":
+            return
+        if self._is_own and (fault.kind, kind) == ("negative", "load"):
+            found = replace(found, severity="warning")  # it has a meaning, and may be meant
+        self.note(found)
 
     def stale(self, allocation: Allocation, cell: Value, bad: Mask, line: int) -> None:
         key = (line, allocation.name)

@@ -287,7 +287,7 @@ def float64_findings(
         made: those that make a shared or a local array, whatever is computed with what it holds.
         array_types: the types of the arrays that were passed in.
     """
-    if "float64" in array_types:
+    if {"float64", "complex128"}.intersection(array_types):
         return []
     arrays = "none of the arrays is"
     if len(array_types) == 1:

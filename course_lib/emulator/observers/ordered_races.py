@@ -33,7 +33,7 @@ STORE, ATOMIC, LOAD = KINDS["store"], KINDS["atomic"], KINDS["load"]
 
 
 @dataclass(frozen=True)
-class Event:
+class Synchronisation:
     """A fence of a thread, or an atomic operation of its on the cell `at`, at a time.
 
     `interval` is how many barriers its block had passed. A fence has a `scope`; of an operation it
@@ -99,7 +99,7 @@ class OrderedRaces(Observer):
         self._arrays: dict[tuple[str, int | None], tuple[int, Allocation]] = {}
         self._kept: list[Touches] = []
         self._orders: list[tuple[int, ...]] = []  # of each access, its place in the program
-        self._events: list[Event] = []
+        self._events: list[Synchronisation] = []
 
     def begin(self, space: LaneSpace, memory: Memory) -> None:
         self._space = space
@@ -152,7 +152,7 @@ class OrderedRaces(Observer):
             changes,
             strict=True,
         )
-        self._events += [Event(self._time, *fact, scope) for fact in facts]
+        self._events += [Synchronisation(self._time, *fact, scope) for fact in facts]
 
     # -- what is ordered --------------------------------------------------------------------
 
@@ -302,7 +302,7 @@ class _Known:
         self._fenced.add(thread)
         self._blocks_fenced[block] = min(interval, self._blocks_fenced.get(block, interval))
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: Synchronisation) -> None:
         """A fence, or an atomic operation, takes place."""
         thread, block, interval = event.thread, event.block, event.interval
         if event.at is None:

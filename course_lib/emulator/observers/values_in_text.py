@@ -78,8 +78,10 @@ def _has_fraction(test: ast.expr, typing: Typing) -> bool:
 def float64_sources(typings: Sequence[Typing], lines: set[int]) -> set[int]:
     """Of the lines that compute in float64, those that would do so whatever the others did.
 
-    `x = 2.0 * a[i]` is one; `y = x + a[j]` is not: with a float32 x it computes in float32.
+    `x = 2.0 * a[i]` is one; `y = x + a[j]` is not: with a float32 x it computes in float32. Nor is
+    an index that a thread works out once, as in `n = int(math.ceil(N / 2))`.
     """
+    lines = lines - {line for typing in typings for line in _indices(typing)}
     sources = set()
     every = lines | {line for typing in typings for line in _divided_for(typing, lines)}
     for typing in typings:
@@ -88,6 +90,19 @@ def float64_sources(typings: Sequence[Typing], lines: set[int]) -> set[int]:
             if getattr(node, "lineno", 0) in every and _makes_float64(node, typing, inherited):
                 sources.add(node.lineno)  # type: ignore[attr-defined]
     return sources or lines
+
+
+def _indices(typing: Typing) -> Iterator[int]:
+    """Lines outside of loops that work out whole numbers; so does a loop that counts up to one."""
+    tree = typing.kernel.tree
+    loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
+    repeated = {inner for loop in loops for part in loop.body for inner in ast.walk(part)}
+    for node in ast.walk(tree):
+        for value, _ in assigned(node):
+            kind = typing.types.get(value)
+            whole = isinstance(kind, T.RangeType) or T.is_integer(kind) if kind else False
+            if whole and node not in repeated:
+                yield node.lineno  # type: ignore[attr-defined]
 
 
 def _divided_for(typing: Typing, lines: set[int]) -> Iterator[int]:
