@@ -48,6 +48,7 @@ def emulate(
     max_dynamic_shared: int = MAX_SHARED_BYTES,
     either_rounding: bool = False,
     costs: bool = False,
+    cluster: int = 1,
 ) -> Emulation:
     """Prepare a kernel to run on the emulator, on any machine.
 
@@ -73,6 +74,7 @@ def emulate(
             it together with a sum that it is a part of, or not; what comes out the same here does
             not depend on that.
         costs: whether what a launch costs beyond its need is among the findings, as warnings.
+        cluster: how many neighbouring blocks, along x, make up a cluster.
 
     Raises:
         KernelRejected: if the kernel has no source, or something in it cannot run.
@@ -93,6 +95,7 @@ def emulate(
         max_dynamic_shared,
         either_rounding,
         costs,
+        cluster,
     )
     return Emulation(kernel_from(kernel), options)
 

@@ -35,6 +35,7 @@ class EmulationOptions:
     max_dynamic_shared: int = MAX_SHARED_BYTES
     either_rounding: bool = False
     costs: bool = False
+    cluster: int = 1
 
 
 @dataclass(frozen=True)

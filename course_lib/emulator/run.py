@@ -27,6 +27,7 @@ from course_lib.emulator.inference.infer import (
 )
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
+from course_lib.emulator.machine.engine import TIMINGS, Engine
 from course_lib.emulator.machine.events import (
     EitherRounding,
     HandedValues,
@@ -79,6 +80,7 @@ from course_lib.emulator.profile.profile import Profile, SharedArrayUse
 from course_lib.emulator.reach import memories, weigh
 from course_lib.emulator.state.lanes import LaneSpace, Mask
 from course_lib.emulator.state.memory import ArrayView, GlobalMemory, Memory
+from course_lib.emulator.state.tensor_maps import TensorMap
 from course_lib.wording.findings import Finding, by_importance
 from course_lib.wording.sentences import say
 
@@ -129,7 +131,7 @@ class Run:
         self.findings: dict[tuple[Any, ...], Finding] = {}
         self.may_be_written = self._written_allocations()
         typings = list(all_typings(typing, set()))
-        self.waits_for_others = any(part.spins for part in typings)
+        self.waits_for_others = any(part.waits_for_others for part in typings)
         self.is_grid_wide = any(map(meets_grid, typings))
         self.stopped_in: OpenLoop | None = None
         self.shared: dict[str, SharedArrayUse] = {}
@@ -237,7 +239,11 @@ class Run:
     def _value(self, name: str, value: Any) -> Any:
         if isinstance(value, np.ndarray):
             is_output = name.split("[")[0] in self.options.outputs
-            return self.memory.view(name, value, is_output)
+            view = self.memory.view(name, value, is_output)
+            if isinstance(value, TensorMap):
+                described = self.memory.view(f"{name}.array", value.array, is_output)
+                view.allocation.described = described, value.box
+            return view
         if isinstance(value, np.void):
             return self.memory.record(name, value)
         if isinstance(value, tuple):
@@ -330,10 +336,12 @@ class Run:
 
     def _run_space(self, space: LaneSpace, steps: StepCounter) -> None:
         memory = Memory(space, self.notes_writes)
+        timing, seed = TIMINGS[self.options.schedule], self.options.seed
+        self.engine = Engine(space, memory, self.observers, timing, seed)
         self.observers.begin(space, memory)
         try:
-            seed = self.options.seed if self.options.schedule == "shuffled" else None
-            Schedule(space, self._units(memory, steps), self.observers, seed).run()
+            order = seed if self.options.schedule == "shuffled" else None
+            Schedule(space, self._units(memory, steps), self.observers, self.engine, order).run()
         finally:
             self.observers.end()
             self._note_shared_arrays(memory)
@@ -371,6 +379,8 @@ class Run:
             self.shape.dynamic_shared_bytes,
             self.instead,
             self.captured,
+            engine=self.engine,
+            cluster=self.options.cluster,
             run_block=run_block,
             prepared=prepared,
         )

@@ -98,7 +98,8 @@ def warpgroup_product(columns: int, turned: bool = False, panels: int = 1) -> Wa
     if columns % 8 or not 0 < columns <= WIDEST:
         raise ValueError(f"no product with tiles of B of {columns} columns")
 
-    @device_function
+    name = f"{columns}{'_turned' if turned else ''}_{panels}"
+
     def start(context: Any, sums: Any, a: Any, b: Any, add: Any) -> Any:
         _need_sums("warpgroup_product(…).start", sums)
         for each in (a, b, add):
@@ -112,7 +113,6 @@ def warpgroup_product(columns: int, turned: bool = False, panels: int = 1) -> Wa
 
         return types.void(sums, types.uint32, types.uint32, types.uint32), generate
 
-    @device_function
     def wait(context: Any, sums: Any) -> Any:
         _need_sums("warpgroup_product(…).wait", sums)
 
@@ -123,7 +123,10 @@ def warpgroup_product(columns: int, turned: bool = False, panels: int = 1) -> Wa
 
         return types.void(sums), generate
 
-    return WarpgroupProduct(start, wait)
+    # By these names the emulator knows them.
+    start.__name__ = start.__qualname__ = f"start_product_{name}"
+    wait.__name__ = wait.__qualname__ = f"wait_for_product_{name}"
+    return WarpgroupProduct(device_function(start), device_function(wait))
 
 
 wgmma_wait = warpgroup_product(WIDEST).wait

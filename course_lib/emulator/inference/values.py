@@ -16,6 +16,7 @@ from course_lib.emulator.functions import (
     atomics,  # noqa: F401  (joins INTRINSICS)
     builtin_functions,  # noqa: F401  (joins INTRINSICS)
     complex_functions,  # noqa: F401  (joins INTRINSICS)
+    hopper_functions,  # noqa: F401  (joins INTRINSICS)
     libdevice,  # noqa: F401  (joins INTRINSICS)
     math_functions,  # noqa: F401  (joins INTRINSICS)
     random_functions,  # noqa: F401  (joins INTRINSICS)
@@ -23,6 +24,7 @@ from course_lib.emulator.functions import (
     tensor_cores,  # noqa: F401  (joins INTRINSICS)
     ufuncs,  # noqa: F401  (joins INTRINSICS)
     warp_functions,  # noqa: F401  (joins INTRINSICS)
+    warpgroup_products,  # noqa: F401  (joins INTRINSICS)
     wide_functions,  # noqa: F401  (joins INTRINSICS)
 )
 from course_lib.emulator.inference.attributes import AttributeTyper, FieldTyper

@@ -74,6 +74,19 @@ class Barrier(Intrinsic):
 
 
 @dataclass(frozen=True)
+class Wait(Intrinsic):
+    """A function in which threads wait for what others, or a copy, will do some time.
+
+    Attributes:
+        arrive: what a thread does before it waits, with the evaluated arguments.
+        is_over: whether the waiting is over, given what `arrive` returned; then `run` is given it.
+    """
+
+    arrive: Callable[[Any, ast.Call, list[Any]], Any]
+    is_over: Callable[[Any, Any], bool]
+
+
+@dataclass(frozen=True)
 class Atomic(Intrinsic):
     """A function that reads a cell and changes it in one step."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from course_lib.emulator.budget import PARTS_PER_STEP
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.intrinsics import Atomic, Barrier, Cast, Intrinsic
+from course_lib.emulator.language.intrinsics import Atomic, Barrier, Cast, Intrinsic, Wait
 from course_lib.emulator.language.kernel import Kernel
 
 
@@ -132,6 +132,11 @@ class Typing:
                     asks = asks or isinstance(function.calls.get(node), Atomic)
         return asks
 
+    @property
+    def waits_for_others(self) -> bool:
+        """Are there such loops, or functions that wait for what others or a copy will do?"""
+        return bool(self.spins) or any(isinstance(target, Wait) for target in self.calls.values())
+
     def spins_in(self, part: ast.AST) -> bool:
         """Is there such a loop in a part of the function, or in a function that it calls?"""
         return any(
@@ -168,7 +173,7 @@ class Typing:
 def _waits(target: Intrinsic | Cast | Typing | None, seen: set[int]) -> bool:
     """Does whoever calls this have to wait for others? `seen`: functions that were looked at."""
     if not isinstance(target, Typing):
-        return isinstance(target, Barrier)
+        return isinstance(target, Barrier | Wait)
     if id(target) in seen:
         return False
     seen.add(id(target))

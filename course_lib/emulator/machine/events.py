@@ -14,6 +14,7 @@ import numpy as np
 from course_lib.emulator.language.intrinsics import Scope
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.mbarriers import Key
 from course_lib.emulator.state.memory import Access, Memory
 
 if TYPE_CHECKING:
@@ -65,6 +66,34 @@ class Frame:
 
 
 SPACES = ("global", "shared", "local", "constant")
+Moment = tuple[Key, int]  # a barrier, and one of its phases
+
+
+@dataclass(frozen=True, eq=False)
+class EngineAccess:
+    """What a copy or a product reads or writes.
+
+    Attributes:
+        agent: which one; negative.
+        lane: the one that started it, by its number in the space.
+        kind: "load" or "store".
+        allocation: where.
+        starts: the first byte of each piece, from the beginning of the allocation; of a block's.
+        block: whose shared memory it is, by its number in the space.
+        width: bytes of a piece.
+        line: where it was started.
+    """
+
+    agent: int
+    lane: int
+    kind: str
+    allocation: Allocation
+    starts: np.ndarray
+    block: int
+    width: int
+    line: int
+
+
 Kind = Literal["test", "choice", "lanes", "wrap", "loop", "axis", "cast"]  # of limits
 
 
@@ -145,6 +174,26 @@ class Observer:
 
     def syncwarp(self, mask: Mask) -> None:
         """Lanes pass a `syncwarp`."""
+
+    # -- beside the threads: see machine/engine.py ----------------------------------------------
+
+    def signal(self, at: Moment, who: Sequence[int], gives: bool) -> None:
+        """Lanes or an agent arrive at a barrier in shared memory, or have waited for a phase."""
+
+    def handed_over(self, agent: int, lanes: Sequence[int]) -> None:
+        """Lanes start what an agent does: it knows what they know."""
+
+    def waited_for(self, agent: int, lanes: Sequence[int]) -> None:
+        """Lanes know that an agent is done."""
+
+    def by_agent(self, access: EngineAccess) -> None:
+        """An agent reads or writes memory."""
+
+    def no_barrier(self, lane: int, address: int, line: int) -> None:
+        """A lane uses a barrier in shared memory that nobody has made."""
+
+    def fence_async(self, mask: Mask) -> None:
+        """Lanes let agents see what they have written to shared memory."""
 
     # -- memory -------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from course_lib.emulator.language.intrinsics import Scope
 from course_lib.emulator.language.names import DeviceArray
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.async_copies import AsyncCopies
+from course_lib.emulator.machine.engine import Engine
 from course_lib.emulator.machine.events import (
     EitherRounding,
     Frame,
@@ -44,10 +45,12 @@ class Pause:
         line: of the barrier or of the loop.
         scope: for whom: their "block", the "grid", or "others", of whom a loop wants to see an
             atomic operation, and which only have to be given a turn.
+        awaited: what exactly, if that is known.
     """
 
     line: int
     scope: Scope
+    awaited: Any = None
 
 
 # What runs statements: it yields at every barrier at which the active lanes arrive.
@@ -73,6 +76,8 @@ class Machine:
         dynamic_shared_bytes: size of the dynamic shared memory of a block.
         instead: what stands for values that nobody wrote, in a launch that tries that out.
         captured: the devices' arrays that the kernel finds outside.
+        engine: what goes on beside the threads of these blocks.
+        cluster: how many neighbouring blocks, along x, make up a cluster.
         run_block: runs statements, and `prepared` makes a function of an expression. Each kind of
             either has a room of its own, and all hold others: here they meet.
     """
@@ -91,6 +96,8 @@ class Machine:
         instead: Instead | None = None,
         captured: Mapping[DeviceArray, ArrayView] | None = None,
         *,
+        engine: Engine,
+        cluster: int = 1,
         run_block: Callable[[Machine, Sequence[ast.stmt]], Steps],
         prepared: Prepare,
     ) -> None:
@@ -105,6 +112,7 @@ class Machine:
         self.dynamic_shared_bytes = dynamic_shared_bytes
         self.instead = instead
         self.products: EitherRounding | None = None
+        self.engine, self.cluster = engine, cluster
         self.captured = captured or {}
         self.unit = LoadStoreUnit(space, memory, observers, steps, instead)
         self.copies = AsyncCopies(self.unit, active)
@@ -186,6 +194,11 @@ class Machine:
         for part in parts:
             whole = whole.union(part)
         return whole
+
+    def cluster_block(self, lane: int, rank: int) -> int:
+        """The block of this rank in a lane's cluster, by its number in the space."""
+        block = lane // self.space.block_size
+        return block - block % self.space.blocks[2] % self.cluster + rank
 
     def array_item(self, view: ArrayView, place: int) -> Any:
         """An element of an array with one axis, a row of one with more."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.language.intrinsics import Scope
+from course_lib.emulator.machine.engine import Engine
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.machine.machine import Machine, Pause
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
@@ -51,14 +52,21 @@ class Schedule:
         space: the lanes of all of them.
         units: those that run.
         observers: told who arrives at a barrier when all that can have come.
+        engine: what goes on beside them.
     """
 
     def __init__(
-        self, space: LaneSpace, units: Iterable[Unit], observers: Observers, seed: int | None
+        self,
+        space: LaneSpace,
+        units: Iterable[Unit],
+        observers: Observers,
+        engine: Engine,
+        seed: int | None,
     ) -> None:
         self._space = space
         self._units = list(units)
         self._observers = observers
+        self._engine = engine
         self._order = None if seed is None else np.random.default_rng(seed)
 
     def run(self) -> None:
@@ -73,14 +81,17 @@ class Schedule:
                 if unit.pause is None or unit.waits_for("others"):
                     unit.go_on()
             self._pass_barriers([unit for unit in running if not unit.ended])
-            so_far = sum(unit.machine.unit.writes for unit in self._units)
+            so_far = sum(unit.machine.unit.writes for unit in self._units) + self._engine.changes
             waiting = [unit for unit in running if unit.waits_for("others")]
             idle = idle + 1 if waiting and so_far == writes else 0
             writes = so_far
+            if idle and self._engine.land_next():
+                idle = 0
             if idle == MOST_IDLE_ROUNDS:
                 machine = waiting[0].machine
                 loop = machine.loop_without_end()
                 raise BudgetExceeded(machine.line, loop and replace(loop, in_vain=True))
+        self._engine.finish()
 
     def _shuffled(self, units: list[Unit]) -> list[Unit]:
         if self._order is None or len(units) == 1:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.intrinsics import Barrier
+from course_lib.emulator.language.intrinsics import Barrier, Wait
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.assignments import annotated_assign, assign, augmented_assign, bind
 from course_lib.emulator.machine.events import RunningLoop
@@ -119,6 +119,12 @@ def _settle_call(machine: Machine, node: ast.Call) -> Steps:
     if isinstance(target, Barrier):
         brought = target.arrive(machine, node, arguments)
         yield from machine.wait(node.lineno, target.scope)
+        machine.frame.settled[node] = target.run(machine, node, [brought])
+    elif isinstance(target, Wait):
+        brought = target.arrive(machine, node, arguments)
+        while not target.is_over(machine, brought):
+            machine.steps.spend(1, node.lineno)
+            yield Pause(node.lineno, "others", brought)
         machine.frame.settled[node] = target.run(machine, node, [brought])
     elif isinstance(target, Typing):
         machine.frame.settled[node] = yield from call_function(machine, target, arguments)

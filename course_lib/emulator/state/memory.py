@@ -106,6 +106,7 @@ class Allocation:
         within: of a field the allocation of the records, and the field's name as it is written.
         fields: the allocations of the fields, by name, as far as they were made; see indices.py.
         by_lane: of local memory, whether it lies lane after lane, and not cell after cell.
+        described: of a tensor map, the array that it describes, and the size of its boxes.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Allocation:
     within: tuple[Allocation, str] | None = None
     fields: dict[str, Allocation] = field(default_factory=dict)
     by_lane: bool = False
+    described: tuple[ArrayView, tuple[int, ...]] | None = None
 
     def __post_init__(self) -> None:
         self.spacing = self.spacing or self.dtype.itemsize
@@ -275,6 +277,7 @@ class Memory:
         self.bytes = 0
         self._ballots: dict[tuple[object, int], tuple[np.ndarray, np.ndarray]] = {}
         self._starts: dict[int, np.ndarray] = {}
+        self.seen: dict[object, ArrayView] = {}  # as elements of other types; see addresses.py
         self._dynamic: dict[np.dtype, ArrayView] = {}
         self._dynamic_bytes: np.ndarray | None = None
 
@@ -321,6 +324,11 @@ class Memory:
         )
         view.allocation.storage = self._dynamic_bytes.view(dtype)
         return replace(view, shape=(np.int64(size // dtype.itemsize),))
+
+    def is_dynamic(self, allocation: Allocation) -> bool:
+        """Whether it lies in dynamic shared memory."""
+        storage = allocation.storage
+        return self._dynamic_bytes is not None and storage.base is self._dynamic_bytes
 
     def make_local(
         self,

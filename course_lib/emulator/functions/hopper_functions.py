@@ -1,0 +1,416 @@
+"""The twins of `course_lib.intrinsics` for Hopper: mbarriers, TMA, clusters, named barriers.
+
+What a thread starts and does not wait for is a task of the engine (machine/engine.py).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.errors import rejection
+from course_lib.emulator.functions.elementwise import elementwise
+from course_lib.emulator.functions.tensor_cores import bfloat16_of
+from course_lib.emulator.functions.wide_functions import HOME, need_arguments, need_array
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
+    INTRINSICS,
+    Arguments,
+    Intrinsic,
+    Keywords,
+    Typed,
+    Wait,
+    giving,
+    need,
+)
+from course_lib.emulator.machine.engine import Task
+from course_lib.emulator.machine.events import EngineAccess
+from course_lib.emulator.machine.machine import Machine
+from course_lib.emulator.state.addresses import (
+    address_of,
+    array_at,
+    base_of,
+    bytes_of,
+    elements_at,
+)
+from course_lib.emulator.state.lanes import WARP_SIZE, Value, spread
+from course_lib.emulator.state.mbarriers import Key
+from course_lib.emulator.state.memory import ArrayView
+from course_lib.emulator.state.tensor_maps import box_at
+from course_lib.wording.sentences import say
+
+NOTHING = T.Static(None)
+ROW, PIECE = 128, 16  # bytes of a swizzled row, and of the pieces that change places in it
+
+
+def values_of_lanes(machine: Machine, *values: Any) -> Iterator[tuple[int, ...]]:
+    """Each active lane's number in the space, and its values."""
+    lanes = np.flatnonzero(machine.active.full_array)
+    columns = [spread(np.asarray(v), machine.space.shape).reshape(-1)[lanes] for v in values]
+    yield from zip(lanes.tolist(), *(column.tolist() for column in columns), strict=True)
+
+
+def swizzled(address: np.ndarray) -> np.ndarray:
+    """Where a byte lies with the 128-byte swizzle: row r's piece p at place p ^ (r % 8)."""
+    result: np.ndarray = address ^ ((address >> 7 & 7) << 4)
+    return result
+
+
+# --- Addresses in shared memory -------------------------------------------------------------------
+
+
+def _address_typing(arguments: Arguments, keywords: Keywords) -> Typed:
+    need_arguments(arguments, keywords, ("a shared array",))
+    need_array(arguments[0], (1, 2, 4, 8))
+    return Typed(T.UINT32)
+
+
+def _address(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    return address_of(machine.memory, values[0])
+
+
+def _uniform(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    rows = machine.space.warps_of(spread(values[0], machine.space.shape))
+    first = np.repeat(rows[:, :, :1], WARP_SIZE, axis=2)
+    return machine.convert(machine.space.from_warps(first), T.UINT32)
+
+
+def array_at_or_refuse(machine: Machine, address: int) -> ArrayView:
+    """The shared array in which an address lies.
+
+    Raises:
+        KernelRejected: if there is none.
+    """
+    array = array_at(machine.memory, address)
+    if array is None:
+        message = say("No shared array of this block has the address {address}.", address=address)
+        raise rejection(
+            "out-of-bounds-read", message, machine.line, "What was added to its beginning?"
+        )
+    return array
+
+
+def _store_words_at(
+    machine: Machine, address: Value, dtype: np.dtype, numbers: Sequence[Value]
+) -> None:
+    """Store neighbours at each active lane's address."""
+    if machine.active.empty:
+        return
+    lanes = machine.active.full_array
+    array = array_at_or_refuse(machine, int(spread(address, machine.space.shape)[lanes][0]))
+    view, index = elements_at(machine.memory, array, address, dtype)
+    machine.unit.store_wide(view, index, numbers, machine.active, machine.line)
+
+
+def _store_at(count: int) -> Intrinsic:
+    """Stores so many float32 at an address of shared memory."""
+
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+        numbers = [machine.convert(value, T.FLOAT32) for value in values[1:]]
+        _store_words_at(machine, values[0], T.FLOAT32, numbers)
+
+    return Intrinsic(giving(NOTHING, 1 + count), run)
+
+
+def _stmatrix(transposed: bool) -> Intrinsic:
+    """Stores four 8 x 8 matrices; lane l points at row l % 8 of matrix l // 8."""
+
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        need_arguments(arguments, keywords, ("an address", "a tuple of four words"))
+        words = T.TupleType((T.UINT32,) * 4)
+        need(arguments[1].type == words, say("stores four uint32, not {it}", it=arguments[1].type))
+        return Typed(NOTHING)
+
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+        space = machine.space
+        words = np.stack([space.warps_of(spread(word, space.shape)) for word in values[1]])
+        words = words.reshape(4, -1, WARP_SIZE)
+        halves = np.ascontiguousarray(words).view(T.UINT16).reshape(4, -1, 8, 8)
+        if transposed:
+            halves = np.ascontiguousarray(halves.swapaxes(2, 3))
+        rows = halves.view(T.UINT32).swapaxes(0, 1).reshape(-1, WARP_SIZE, 4)
+        numbers = [space.from_warps(np.ascontiguousarray(rows[:, :, i])) for i in range(4)]
+        _store_words_at(machine, values[0], T.UINT32, numbers)
+
+    return Intrinsic(typing, run)
+
+
+def _pack(first: Value, second: Value) -> Value:
+    low, high = (bfloat16_of(np.asarray(v, T.FLOAT32)).astype(T.UINT32) for v in (first, second))
+    return low | high << np.uint32(16)
+
+
+def _floats(kinds: list[np.dtype]) -> np.dtype:
+    need(all(T.is_float(kind) for kind in kinds), "needs float32")
+    return T.UINT32
+
+
+INTRINSICS[f"{HOME}.shared_address"] = Intrinsic(_address_typing, _address)
+INTRINSICS[f"{HOME}.uniform"] = Intrinsic(giving(T.UINT32, 1), _uniform)
+INTRINSICS[f"{HOME}.store_shared"] = _store_at(1)
+INTRINSICS[f"{HOME}.store_shared2"] = _store_at(2)
+INTRINSICS[f"{HOME}.stmatrix_x4"] = _stmatrix(transposed=False)
+INTRINSICS[f"{HOME}.stmatrix_x4_trans"] = _stmatrix(transposed=True)
+INTRINSICS[f"{HOME}.pack_bf16"] = elementwise(_pack, _floats, operands=lambda _: T.FLOAT32, low=2)
+
+
+# --- mbarriers ------------------------------------------------------------------------------------
+
+
+def _key(machine: Machine, lane: int, address: int) -> Key:
+    return lane // machine.space.block_size, address
+
+
+def _touch(machine: Machine, lane: int, block: int, address: int, kind: str) -> None:
+    """A thread makes a block's barrier (a store) or uses it (an atomic operation)."""
+    allocation = array_at_or_refuse(machine, address).allocation
+    begin = np.array([address - base_of(machine.memory, allocation)])
+    touched = EngineAccess(lane, lane, kind, allocation, begin, block, 8, machine.line)
+    machine.observers.by_agent(touched)
+
+
+def _init(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    for lane, address, count in values_of_lanes(machine, *values):
+        _touch(machine, lane, lane // machine.space.block_size, address, "store")
+        machine.engine.make(_key(machine, lane, address), count, machine.line)
+
+
+def _ready(machine: Machine, lane: int, key: Key, address: int) -> bool:
+    """Whether there is such a barrier; told, if there is none."""
+    if key in machine.engine.barriers:
+        _touch(machine, lane, int(key[0]), address, "atomic")
+        return True
+    machine.observers.no_barrier(lane, address, machine.line)
+    return False
+
+
+def _arrive(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    for lane, address, *announced in values_of_lanes(machine, *values):
+        key = _key(machine, lane, address)
+        if _ready(machine, lane, key, address):
+            machine.engine.arrive(key, [lane], *announced)
+
+
+def _arrive_at(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    for lane, address, rank, wanted in values_of_lanes(machine, *values):
+        key = machine.cluster_block(lane, rank), address
+        if wanted and _ready(machine, lane, key, address):
+            machine.engine.arrive(key, [lane])
+
+
+def _begin_wait(machine: Machine, node: ast.Call, values: list[Any]) -> dict[tuple[Key, int], Any]:
+    """What the lanes wait for: a barrier, its phase's parity, and who."""
+    waits: dict[tuple[Key, int], list[int]] = {}
+    for lane, address, parity in values_of_lanes(machine, *values):
+        key = _key(machine, lane, address)
+        if _ready(machine, lane, key, address):
+            waits.setdefault((key, parity), []).append(lane)
+    return waits
+
+
+def _wait_is_over(machine: Machine, waits: dict[tuple[Key, int], Any]) -> bool:
+    barriers = machine.engine.barriers
+    return all(barriers[key].has_passed(parity) for key, parity in waits)
+
+
+def _after_wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    for (key, _), lanes in values[0].items():
+        machine.engine.passed(key, lanes, machine.engine.barriers[key].phase - 1)
+
+
+def _nothing(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    """Nothing that the emulator has to do."""
+
+
+INTRINSICS[f"{HOME}.mbarrier_init"] = Intrinsic(giving(NOTHING, 2), _init)
+INTRINSICS[f"{HOME}.fence_mbarrier_init"] = Intrinsic(giving(NOTHING, 0), _nothing)
+INTRINSICS[f"{HOME}.mbarrier_arrive"] = Intrinsic(giving(NOTHING, 1), _arrive)
+INTRINSICS[f"{HOME}.mbarrier_arrive_with_bytes"] = Intrinsic(giving(NOTHING, 2), _arrive)
+INTRINSICS[f"{HOME}.mbarrier_arrive_at"] = Intrinsic(giving(NOTHING, 3), _arrive_at)
+INTRINSICS[f"{HOME}.mbarrier_wait"] = Wait(
+    giving(NOTHING, 2), _after_wait, _begin_wait, _wait_is_over
+)
+
+
+# --- Barriers of some warps, and of a cluster -----------------------------------------------------
+
+Met = list[tuple[Key, int, list[int]]]  # a barrier, the phase that was under way, and who arrived
+
+
+def _meet(machine: Machine, groups: dict[Key, list[int]], expected: dict[Key, int]) -> Met:
+    met = []
+    for key, lanes in groups.items():
+        if key not in machine.engine.barriers:
+            machine.engine.make(key, expected[key], machine.line)
+        met.append((key, machine.engine.barriers[key].phase, lanes))
+        machine.engine.arrive(key, lanes)
+    return met
+
+
+def _meet_group(machine: Machine, node: ast.Call, values: list[Any]) -> Met:
+    groups: dict[Key, list[int]] = {}
+    expected: dict[Key, int] = {}
+    for lane, number, threads in values_of_lanes(machine, *values):
+        key: Key = ("group", lane // machine.space.block_size, number)
+        groups.setdefault(key, []).append(lane)
+        expected[key] = threads
+    return _meet(machine, groups, expected)
+
+
+def _meet_cluster(machine: Machine, node: ast.Call, values: list[Any]) -> Met:
+    groups: dict[Key, list[int]] = {}
+    for (lane,) in values_of_lanes(machine):
+        groups.setdefault(("cluster", machine.cluster_block(lane, 0)), []).append(lane)
+    threads = machine.cluster * machine.space.block_size
+    return _meet(machine, groups, dict.fromkeys(groups, threads))
+
+
+def _have_met(machine: Machine, met: Met) -> bool:
+    return all(machine.engine.barriers[key].phase > phase for key, phase, _ in met)
+
+
+def _after_meeting(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    for key, phase, lanes in values[0]:
+        machine.engine.passed(key, lanes, phase)
+
+
+def _arrive_only(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    _meet_group(machine, node, values)
+
+
+def _rank(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
+    x = machine.space.block_index[2]
+    return machine.convert(x % np.int32(machine.cluster), T.UINT32)
+
+
+def _registers(arguments: Arguments, keywords: Keywords) -> Typed:
+    need_arguments(arguments, keywords, ("a constant",))
+    count = arguments[0].literal
+    fits = isinstance(count, int) and count % 8 == 0 and 24 <= count <= 256
+    need(fits, "takes a constant, a multiple of 8 from 24 to 256")
+    return Typed(NOTHING)
+
+
+INTRINSICS[f"{HOME}.group_sync"] = Wait(giving(NOTHING, 2), _after_meeting, _meet_group, _have_met)
+INTRINSICS[f"{HOME}.group_arrive"] = Intrinsic(giving(NOTHING, 2), _arrive_only)
+INTRINSICS[f"{HOME}.cluster_sync"] = Wait(
+    giving(NOTHING, 0), _after_meeting, _meet_cluster, _have_met
+)
+INTRINSICS[f"{HOME}.cluster_rank"] = Intrinsic(giving(T.UINT32, 0), _rank)
+for _name in ("more_registers", "fewer_registers"):
+    INTRINSICS[f"{HOME}.{_name}"] = Intrinsic(_registers, _nothing)
+
+
+# --- TMA ------------------------------------------------------------------------------------------
+
+
+def _copy_typing(*names: str) -> Callable[[Arguments, Keywords], Typed]:
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        need_arguments(arguments, keywords, names)
+        for argument, name in zip(arguments, names, strict=True):
+            if name == "a tensor map":
+                need_array(argument, (8,))
+            elif name == "a tuple of coordinates":
+                kind = argument.type
+                whole = isinstance(kind, T.TupleType) and all(map(T.is_integer, kind.items))
+                need(whole, "needs a tuple of whole numbers as coordinates")
+            else:
+                need(T.is_integer(argument.type), say("needs whole numbers, not {it}", it=argument))
+        return Typed(NOTHING)
+
+    return typing
+
+
+def _load(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    to, tensor_map, start, barrier, *blocks = values
+    columns = (to, barrier, *start, *blocks)
+    for lane, place, at, *rest in values_of_lanes(machine, *columns):
+        first = rest[: len(start)]
+        targets = [lane // machine.space.block_size]
+        if blocks:
+            wanted = range(machine.cluster)
+            targets = [machine.cluster_block(lane, i) for i in wanted if rest[-1] >> i & 1]
+        _start_load(machine, lane, tensor_map, first, (place, at), targets)
+
+
+def _start_load(
+    machine: Machine,
+    lane: int,
+    tensor_map: ArrayView,
+    first: Sequence[int],
+    to: tuple[int, int],
+    blocks: Sequence[int],
+) -> None:
+    """Let a box of an array be fetched into the shared memory of some blocks."""
+    line, agent = machine.line, machine.engine.agent([lane])
+    place, barrier = to
+    box, array = box_at(tensor_map, first), array_at_or_refuse(machine, place).allocation
+    begin = place - base_of(machine.memory, array)
+
+    def carry_out() -> None:
+        contents = box.read()
+        for starts in box.pieces():
+            machine.observers.by_agent(
+                EngineAccess(agent, lane, "load", box.allocation, starts, -1, box.width, line)
+            )
+        where = swizzled(begin + np.arange(contents.size))
+        for block in blocks:
+            bytes_of(machine.memory, array, block)[where] = contents
+            rows = begin + np.arange(0, contents.size, ROW)
+            machine.observers.by_agent(
+                EngineAccess(agent, lane, "store", array, rows, block, ROW, line)
+            )
+            machine.engine.come((block, barrier), agent, contents.size)
+
+    machine.engine.start(Task(agent, lane, carry_out))
+
+
+def _store(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    tensor_map, start, source = values
+    for lane, place, *first in values_of_lanes(machine, source, *start):
+        _start_store(machine, lane, tensor_map, first, place)
+
+
+def _start_store(
+    machine: Machine, lane: int, tensor_map: ArrayView, first: Sequence[int], place: int
+) -> None:
+    """Let a box be written to an array, out of the lane's block."""
+    line, agent = machine.line, machine.engine.agent([lane])
+    box, block = box_at(tensor_map, first), lane // machine.space.block_size
+    array = array_at_or_refuse(machine, place).allocation
+    begin = place - base_of(machine.memory, array)
+
+    def carry_out() -> None:
+        rows = begin + np.arange(0, box.bytes, ROW)
+        machine.observers.by_agent(EngineAccess(agent, lane, "load", array, rows, block, ROW, line))
+        where = swizzled(begin + np.arange(box.bytes))
+        box.write(bytes_of(machine.memory, array, block)[where])
+        for starts in box.pieces():
+            machine.observers.by_agent(
+                EngineAccess(agent, lane, "store", box.allocation, starts, -1, box.width, line)
+            )
+
+    machine.engine.start(Task(agent, lane, carry_out, in_group=True))
+
+
+def _store_wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    for lane, left in values_of_lanes(machine, values[0]):
+        machine.engine.wait_for_groups(lane, left)
+
+
+def _fence(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    machine.observers.fence_async(machine.active)
+
+
+_LOAD = ("an address", "a tensor map", "a tuple of coordinates", "the address of a barrier")
+INTRINSICS[f"{HOME}.tma_load"] = Intrinsic(_copy_typing(*_LOAD), _load)
+INTRINSICS[f"{HOME}.tma_load_multicast"] = Intrinsic(_copy_typing(*_LOAD, "a mask"), _load)
+INTRINSICS[f"{HOME}.tma_prefetch"] = Intrinsic(_copy_typing("a tensor map"), _nothing)
+INTRINSICS[f"{HOME}.tma_store"] = Intrinsic(
+    _copy_typing("a tensor map", "a tuple of coordinates", "an address"), _store
+)
+INTRINSICS[f"{HOME}.tma_store_wait"] = Intrinsic(giving(NOTHING, 1), _store_wait)
+INTRINSICS[f"{HOME}.fence_async"] = Intrinsic(giving(NOTHING, 0), _fence)

@@ -1,0 +1,159 @@
+"""What goes on beside the threads on a Hopper GPU: copies of boxes (TMA), products (wgmma).
+
+A thread starts them and goes on. When they take place is open until somebody has waited for them:
+at once ("early"), as late as can be ("late"), or by chance. Whatever is done early reads and writes
+what a program must not have touched any more; what is done late, what it must not have touched yet.
+So each of them is an **agent** of its own, that knows what the thread knew that started it; who may
+rely on it is for observers to say, by what was waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from course_lib.emulator.machine.events import Observers
+from course_lib.emulator.state.lanes import LaneSpace
+from course_lib.emulator.state.mbarriers import Key, Phases
+from course_lib.emulator.state.memory import Memory
+
+Timing = Literal["early", "late", "by chance"]
+TIMINGS: dict[str, Timing] = {"lockstep": "late", "warps": "early", "shuffled": "by chance"}
+
+
+@dataclass(eq=False)
+class Task:
+    """A copy or a product under way.
+
+    Attributes:
+        agent: its number; negative, as those of lanes are not.
+        lane: that started it, by its number in the space.
+        carry_out: does it.
+        in_group: whether the thread waits for it by groups, in their order, as for a store.
+        after: what is done before it in any case: products of one warpgroup keep their order.
+    """
+
+    agent: int
+    lane: int
+    carry_out: Callable[[], None]
+    in_group: bool = False
+    after: Sequence[Task] = ()
+
+
+class Engine:
+    """The barriers of the blocks of one space, and what is under way for them.
+
+    Attributes:
+        barriers: those that have been made.
+        changes: how often anything has happened that somebody may wait for.
+    """
+
+    def __init__(
+        self, space: LaneSpace, memory: Memory, observers: Observers, timing: Timing, seed: int
+    ) -> None:
+        self.space, self.memory, self.observers = space, memory, observers
+        self.barriers: dict[Key, Phases] = {}
+        self.changes = 0
+        self._timing = timing
+        self._chance = np.random.default_rng((seed, 12))
+        self._under_way: list[Task] = []
+        self._agents = 0
+        self._groups: dict[int, list[Task]] = {}  # of each lane, the oldest first
+        # The same for products, by the first of the lanes; each with the agents of its warps.
+        self._products: dict[int, list[tuple[Task, Sequence[int]]]] = {}
+
+    # -- barriers -----------------------------------------------------------------------------
+
+    def make(self, key: Key, expected: int, line: int) -> None:
+        """Make a barrier, or make it anew."""
+        self.barriers[key] = Phases(expected, line)
+        self.changes += 1
+
+    def arrive(self, key: Key, who: Iterable[int], announced: int = 0) -> None:
+        """Threads, or an agent, arrive."""
+        barrier, lanes = self.barriers[key], list(who)
+        self.observers.signal((key, barrier.phase), lanes, True)
+        self.changes += 1
+        barrier.arrive(len(lanes), announced)
+
+    def come(self, key: Key, agent: int, count: int) -> None:
+        """The bytes of a copy have come."""
+        barrier = self.barriers.get(key)
+        if barrier is not None:
+            self.observers.signal((key, barrier.phase), [agent], True)
+            barrier.come(count)
+
+    def passed(self, key: Key, who: Iterable[int], phase: int) -> None:
+        """Threads have seen that a phase is complete."""
+        self.observers.signal((key, phase), list(who), False)
+
+    # -- what is under way --------------------------------------------------------------------
+
+    def agent(self, lanes: Iterable[int]) -> int:
+        """A new agent; it knows what these lanes know."""
+        self._agents -= 1
+        self.observers.handed_over(self._agents, list(lanes))
+        return self._agents
+
+    def start(self, task: Task) -> None:
+        """Let a task be under way; it is done at once if that is how it is to be."""
+        self._under_way.append(task)
+        self.changes += 1
+        if task.in_group:
+            self._groups.setdefault(task.lane, []).append(task)
+        if self._timing == "early" or (self._timing == "by chance" and self._chance.random() < 0.5):
+            self.land(task)
+
+    def land(self, task: Task) -> None:
+        """Do it now, and before it what has to be done before."""
+        for before in task.after:
+            if before in self._under_way:
+                self.land(before)
+        self._under_way.remove(task)
+        task.carry_out()
+        self.changes += 1
+
+    def land_next(self) -> bool:
+        """Do what was started first; False if there is nothing."""
+        if not self._under_way:
+            return False
+        by_chance = self._timing == "by chance"
+        place = int(self._chance.integers(len(self._under_way))) if by_chance else 0
+        self.land(self._under_way[place])
+        return True
+
+    def wait_for_groups(self, lane: int, left: int) -> None:
+        """Let a lane's groups be done, but for the newest `left`."""
+        own = self._groups.get(lane, [])
+        for task in own[: max(len(own) - left, 0)]:
+            self._land_if_under_way(task)
+            self.observers.waited_for(task.agent, [lane])
+        self._groups[lane] = own[max(len(own) - left, 0) :]
+
+    def start_product(self, lanes: Sequence[int], task: Task, agents: Sequence[int]) -> None:
+        """Let a product of these lanes be under way; each of their warps has an agent."""
+        own = self._products.setdefault(lanes[0], [])
+        task.after = [before for before, _ in own]
+        own.append((task, agents))
+        self.start(task)
+
+    def wait_for_products(self, lanes: Sequence[int], left: int) -> None:
+        """Let the products of these lanes be done, but for the newest `left`."""
+        own = self._products.get(lanes[0], [])
+        for task, agents in own[: max(len(own) - left, 0)]:
+            self._land_if_under_way(task)
+            for number, agent in enumerate(agents):
+                self.observers.waited_for(agent, lanes[32 * number : 32 * number + 32])
+        self._products[lanes[0]] = own[max(len(own) - left, 0) :]
+
+    def _land_if_under_way(self, task: Task) -> None:
+        if task in self._under_way:
+            self.land(task)
+
+    def finish(self) -> None:
+        """The kernel ends: all is done."""
+        while self.land_next():
+            pass

@@ -1,0 +1,106 @@
+"""Tensor maps: what the host tells TMA of an array, and the boxes of it that are copied.
+
+On a GPU the driver makes 128 bytes of that; here a map keeps the array.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from course_lib.emulator.errors import rejection
+from course_lib.emulator.state.memory import Allocation, ArrayView
+from course_lib.wording.sentences import say
+
+WORDS = 16  # of a tensor map, of 64 bits each
+
+
+class TensorMap(np.ndarray):
+    """A description of an array for TMA: to a kernel 16 uint64.
+
+    Attributes:
+        array: C-contiguous.
+        box: how many elements are copied at once along each of its axes.
+    """
+
+    array: np.ndarray
+    box: tuple[int, ...]
+
+    def __new__(cls, array: np.ndarray, box: Sequence[int]) -> Self:
+        made = np.zeros(WORDS, np.uint64).view(cls)
+        made.array, made.box = array, tuple(box)
+        return made
+
+    def __array_finalize__(self, other: Any) -> None:
+        if isinstance(other, TensorMap):
+            self.array, self.box = other.array, other.box
+
+
+class Box:
+    """One box of an array; outside of it, a load gives zeros, and a store leaves out.
+
+    Args:
+        view: the array.
+        sizes: of the box, along each axis.
+        first: its first element, the innermost axis first.
+    """
+
+    def __init__(self, view: ArrayView, sizes: Sequence[int], first: Sequence[int]) -> None:
+        self.allocation: Allocation = view.allocation
+        shape = tuple(int(length) for length in view.shape)
+        grid = np.ogrid[tuple(slice(start, start + size)
+                              for start, size in zip(first[::-1], sizes, strict=True))]  # fmt: skip
+        inside: Any = np.True_
+        cells: Any = np.int64(view.offset)
+        for places, length, stride in zip(grid, shape, view.strides, strict=True):
+            inside = inside & (places >= 0) & (places < length)
+            cells = cells + places * stride
+        self._inside = np.broadcast_to(inside, tuple(sizes))
+        self._cells = np.broadcast_to(cells, tuple(sizes))
+        self.bytes = math.prod(sizes) * self.allocation.dtype.itemsize
+        self.width = self.allocation.dtype.itemsize
+
+    def read(self) -> np.ndarray:
+        """Its bytes, row after row."""
+        found = np.zeros(self._cells.shape, self.allocation.dtype)
+        found[self._inside] = self.allocation.storage[self._cells[self._inside]]
+        return found.reshape(-1).view(np.uint8)
+
+    def write(self, contents: np.ndarray) -> None:
+        """Put bytes there, row after row."""
+        new = contents.view(self.allocation.dtype).reshape(self._cells.shape)
+        cells = self._cells[self._inside]
+        self.allocation.storage[cells] = new[self._inside]
+        if self.allocation.written_in is not None:
+            self.allocation.written_in[cells] = 0
+
+    def pieces(self) -> Iterator[np.ndarray]:
+        """Where its elements begin that the array has, in bytes from the array's beginning."""
+        cells = self._cells[self._inside]
+        if len(cells):
+            yield cells * self.allocation.spacing
+
+
+def box_at(tensor_map: ArrayView, first: Sequence[int]) -> Box:
+    """The box of a tensor map that begins at these coordinates.
+
+    Raises:
+        KernelRejected: if the array is no tensor map, or has another number of axes.
+    """
+    described = tensor_map.allocation.described
+    if described is None:
+        message = say("{name} is no tensor map.", name=tensor_map.name)
+        raise rejection("invalid-launch", message, None, "tensor_map(array, box) makes one.")
+    array, sizes = described
+    if len(first) != len(sizes):
+        message = say(
+            "{name} describes an array with {axes} axes, and {count} coordinates were given.",
+            name=tensor_map.name,
+            axes=len(sizes),
+            count=len(first),
+        )
+        raise rejection("wrong-index", message, None)
+    return Box(array, sizes, first)
