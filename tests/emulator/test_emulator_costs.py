@@ -65,6 +65,22 @@ def told(body: str, grid: object, block: object, *shapes: tuple[int, ...], **kin
          2, 16, ((1,), (32, 32)), "incomplete-output", "i, j = cuda.grid(2)"),
         ("i = cuda.grid(1)\nif i < y.shape[0]:\n    y[i] = x[i]", 3, 256, ((1000,), (1000,)),
          "incomplete-output", "y[i] = x[i]"),
+        # values go from thread to thread by way of global memory
+        ("i = cuda.grid(1)\nt = cuda.threadIdx.x\nx[i] = -x[i]\ncuda.syncthreads()\n"
+         "y[i] = x[i - t + 255 - t]", 16, 256, ((N,), (N,)),
+         "excess-global-traffic", "y[i] = x[i - t + 255 - t]"),
+        # one thread copies what each could, one warp does what all could
+        ("s = cuda.shared.array(96, float32)\nif cuda.threadIdx.x == 0:\n"
+         "    for k in range(96):\n        s[k] = x[k]\ncuda.syncthreads()\ni = cuda.grid(1)\n"
+         "a = float32(0)\nfor k in range(96):\n    a = a * x[i] + s[k]\ny[i] = a",
+         16, 128, ((2048,), (2048,)), "serial-work", "if cuda.threadIdx.x == 0:"),
+        (SUM + "if t < 32:\n    for k in range(t, 256, 32):\n        a = s[255 - k]\n"
+         "        y[cuda.blockIdx.x * 256 + k] = a / (1 + a)", 16, 256, ((N,), (N,)),
+         "serial-work", "if t < 32:"),
+        # each side of a branch for every other lane
+        ("i = cuda.grid(1)\nif i % 2 == 0:\n    a = x[i]\n    b = math.exp(a)\n"
+         "    y[i] = a * b\nelse:\n    a = x[i]\n    b = math.tanh(a)\n    y[i] = a + b",
+         16, 256, ((N,), (N,)), "serial-work", "if i % 2 == 0:"),
         ("i = cuda.grid(1)\nfor k in range(16):\n    y[i] += x[k, i]", 16, 256,
          ((16, N), (N,)), "excess-global-traffic", "y[i] += x[k, i]"),
         ("i = cuda.grid(1)\nif i < x.shape[0]:\n    y[i] = x[i]", 128, 33, ((N,), (N,)),
@@ -119,6 +135,10 @@ def test_a_cost_is_told_at_its_line(body, grid, block, shapes, code, line) -> No
          16, 256, ((N,), (N,)), {}),
         # the last element, on purpose
         ("i = cuda.grid(1)\ny[i, -1] = x[i, -1]", 16, 256, ((N, 1), (N, 1)), {}),
+        # a binary search
+        ("i = cuda.grid(1)\nlow, high = 0, N\nwhile low < high:\n    mid = (low + high) // 2\n"
+         "    if x[mid] < y[i]:\n        low = mid + 1\n    else:\n        high = mid\nz[i] = low",
+         16, 256, ((N,), (N,), (N,)), {}),
         # a stencil leaves its border out
         ("i = cuda.grid(1)\nif 0 < i < x.shape[0] - 1:\n    y[i] = x[i - 1] + x[i] + x[i + 1]",
          16, 256, ((4001,), (4001,)), {}),

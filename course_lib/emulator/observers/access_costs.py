@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.emulator.inference.infer import meets_grid
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.meter import AccessCounts, AccessPlace, Meter, over_same_blocks
 from course_lib.emulator.observers.values_in_text import decided_by_data, is_by_data
-from course_lib.emulator.options import LaunchShape
+from course_lib.emulator.options import MAX_SHARED_BYTES, LaunchShape
 from course_lib.emulator.profile.request_costs import SECTOR_BYTES
 from course_lib.emulator.state.lanes import LaneSpace
 from course_lib.emulator.state.memory import Access, Memory
@@ -35,6 +36,8 @@ NEAR = 3  # lines between accesses that may use each other's sectors
 WORD = 4  # bytes of a record, such as a pixel's channels, that a thread may visit one by one
 KEPT = 8  # elements that a thread may well hold in registers meanwhile
 SPARSE = 0.1  # of an array's elements: where a launch touches fewer, they may well lie apart
+SPARSE_COLUMNS = 0.3  # the same, where they are so many bytes apart that it may be a column
+ROW_BYTES = 64
 FILLED = 0.75  # of the bytes of the sectors that a launch touches
 RANDOM = 6.0  # wavefronts that 32 lanes may take where nobody chose their banks (3.5 on average)
 
@@ -47,6 +50,9 @@ class Fetched:
         by: the thread that loads each element first, or -1, and `line` where it does.
         again: how often that thread loads it once more in that line.
         others: whether another thread loads it, too.
+        stored_by: the thread that has stored each element last, or -1.
+        handed: whether another thread has loaded what that one had stored, the first time in
+            the line `handed_at`.
         by_others: loads of an element by a thread that is not the one in `by`.
     """
 
@@ -54,7 +60,10 @@ class Fetched:
     line: np.ndarray
     again: np.ndarray
     others: np.ndarray
+    stored_by: np.ndarray
+    handed: np.ndarray
     by_others: int = 0
+    handed_at: int = 0
 
 
 class CostNotes(Observer):
@@ -73,8 +82,10 @@ class CostNotes(Observer):
             return
         site = (access.line, access.kind, access.array)
         if site not in self.strides:
-            self.strides[site] = _stride(*_of_first_block(access))
-        if self._has_first_block and access.kind == "load" and access.allocation.space == "global":
+            allocation = access.allocation
+            apart = allocation.spacing // allocation.dtype.itemsize  # more than 1 in records
+            self.strides[site] = _stride(*_of_first_block(access)) * apart
+        if self._has_first_block and access.allocation.space == "global":
             self._fetch(access)
 
     def _fetch(self, access: Access) -> None:
@@ -83,11 +94,19 @@ class CostNotes(Observer):
         if fetched is None:
             size = access.allocation.storage.size
             nobody, zeros = np.full(size, -1, np.int32), np.zeros(size, np.int32)
-            columns = nobody, zeros, zeros.copy(), np.zeros(size, bool)
+            flags = np.zeros(size, bool), nobody.copy(), np.zeros(size, bool)
+            columns = nobody, zeros, zeros.copy(), *flags
             fetched = self.fetched[access.array] = Fetched(*columns)
         threads = np.flatnonzero(active)
         for element in range(access.elements):
             chosen = cells.reshape(-1)[threads] + element
+            if access.kind == "store":
+                fetched.stored_by[chosen] = threads
+                continue
+            by = fetched.stored_by[chosen]
+            handed = chosen[(by >= 0) & (by != threads)]
+            fetched.handed[handed] = True
+            fetched.handed_at = fetched.handed_at or access.line * bool(handed.size)
             same = (fetched.by[chosen] == threads) & (fetched.line[chosen] == access.line)
             fetched.again[chosen[same]] += 1
             fresh = fetched.by[chosen] < 0
@@ -134,6 +153,7 @@ class LaunchCosts:
         self, meter: Meter, notes: CostNotes, typings: Sequence[Typing], shape: LaunchShape
     ) -> None:
         self.meter, self.notes, self.blocks = meter, notes, math.prod(shape.grid)
+        self.is_grid_wide = any(map(meets_grid, typings))
         self.flows = [(typing.kernel.tree, decided_by_data(typing)) for typing in typings]
 
     def findings(self) -> Iterator[Finding]:
@@ -142,6 +162,8 @@ class LaunchCosts:
         yield from self._conflicts()
         yield from self._fetched_again()
         yield from self._read_again()
+        if not self.is_grid_wide:
+            yield from self._handed_on()
         yield from self._doubled()
 
     def _scattered(self) -> Iterator[Finding]:
@@ -190,7 +212,9 @@ class LaunchCosts:
         needed = len(np.unique(elements * size // SECTOR_BYTES))
         same = (site for place, site in sites if (place.array, place.kind) == (at.array, at.kind))
         asked = sum(site.sectors for site in same)
-        return len(elements) < SPARSE * marks.size and asked <= SCATTERED * needed
+        stride = abs(self.notes.strides.get((at.line, at.kind, at.array), 0))
+        share = SPARSE_COLUMNS if stride * size >= ROW_BYTES else SPARSE
+        return len(elements) < share * marks.size and asked <= SCATTERED * needed
 
     def _scattered_finding(self, at: AccessPlace, site: AccessCounts) -> Finding:
         stride = abs(self.notes.strides.get((at.line, at.kind, at.array), 0))
@@ -291,6 +315,29 @@ class LaunchCosts:
                 ),
                 line,
                 "Which variable of the thread could hold it until the loop is done?",
+            )
+
+    def _handed_on(self) -> Iterator[Finding]:
+        """Arrays by which the threads of a block tell each other what shared memory could hold."""
+        total = sum(traffic.load_sectors for traffic in self.meter.arrays.values())
+        for array, fetched in self.notes.fetched.items():
+            traffic, count = self.meter.arrays[array], int(np.count_nonzero(fetched.handed))
+            fits = fetched.by.size * traffic.dtype.itemsize <= self.blocks * MAX_SHARED_BYTES
+            if not traffic.loaded_at or count * traffic.dtype.itemsize > MAX_SHARED_BYTES:
+                continue
+            loaded = max(int(np.count_nonzero(fetched.by >= 0)), 1)
+            if not fits or count * traffic.load_sectors < loaded * max(FEW, SHARE * total):
+                continue
+            yield finding(
+                "excess-global-traffic",
+                say(
+                    "The threads of a block hand {elements} to each other by way of {array}: in "
+                    "global memory, though no other block needs to see them on the way.",
+                    elements=counted(count, "element"),
+                    array=array,
+                ),
+                fetched.handed_at,
+                "What would have to change for them to stay in shared memory meanwhile?",
             )
 
     def _is_moved_out(self, line: int, array: str) -> bool:

@@ -25,10 +25,20 @@ def decided_by_data(typing: Typing) -> set[str]:
             if is_by_data(value, names)
             for target in targets
             if isinstance(target, ast.Name)
-        }
+        } | set(_set_by_data(typing.kernel.tree, names))
         if found <= names:
             return names
         names |= found
+
+
+def _set_by_data(tree: ast.AST, names: set[str]) -> Iterator[str]:
+    """The variables that are set where data decide, as the bounds of a binary search are."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If | ast.While) and is_by_data(node.test, names):
+            for part in (inner for body in (node.body, node.orelse) for inner in body):
+                for inner in ast.walk(part):
+                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
+                        yield inner.id
 
 
 def assigned(node: ast.AST) -> Iterator[tuple[ast.expr, list[ast.expr]]]:

@@ -31,7 +31,12 @@ if TYPE_CHECKING:
     from course_lib.emulator.machine.events import Frame
 
 PARTED = 0.1  # of all warps' turns: what neighbours would save, from which it is worth a word
+PARTED_BRIEFLY = 0.15  # the same of two sides with a few statements, once
 ALONE = 0.1  # of all warps' turns that one thread of a block takes by itself
+WAITED_FOR = 0.2  # of a block's way from start to end, on which all others wait for one thread
+WAITED_FOR_A_WARP = 0.3  # the same, for one warp; such tails are usual, and short
+LONG = 16  # statements that one thread or warp does alone
+MANY_WARPS = 3  # of a block, from which one that works alone is worth a word
 EMPTY = 0.3  # of the lanes of a block's warps: those without a thread, from which it is worth it
 FEW = 64  # turns or updates: below, a launch is too small to say anything
 QUEUE = 4  # updates of a warp to each element
@@ -40,14 +45,16 @@ SHORT = 3  # statements that one lane of a warp may do for the others, once
 
 @dataclass
 class LineTurns:
-    """The turns of warps in a line: all, those that would do, and those of a block's one thread.
+    """The turns of warps in a line: all, and those that would do.
 
-    If the threads of a block that work were neighbours, fewer warps would hold them.
+    If the threads of a block that work were neighbours, fewer warps would hold them. `alone` are
+    those of a block's one thread, `by_one_warp` those of no more threads than a warp has.
     """
 
     all: int = 0
     needed: int = 0
     alone: int = 0
+    by_one_warp: int = 0
 
 
 @dataclass
@@ -70,6 +77,7 @@ class WaitNotes(Observer):
         turns.all += mask.warps
         turns.needed += int((-(-lanes // WARP_SIZE)).sum())
         turns.alone += int(np.count_nonzero(lanes == 1))
+        turns.by_one_warp += int(np.count_nonzero((lanes > 0) & (lanes <= WARP_SIZE)))
 
     def access(self, access: Access) -> None:
         """Note how many atomic updates of a warp go to how few elements."""
@@ -91,18 +99,35 @@ class _Branch:
     node: ast.If | ast.For | ast.While
     is_open: bool
     in_loop: bool
+    called: frozenset[ast.stmt]  # statements of the functions that are called there
 
     @property
-    def lines(self) -> range:
+    def statements(self) -> list[ast.stmt]:
+        """Those inside it, also in the functions that it calls."""
+        own = [node for node in ast.walk(self.node) if isinstance(node, ast.stmt)]
+        return [*own[1:], *self.called]
+
+    @property
+    def lines(self) -> frozenset[int]:
         """The lines inside it."""
-        return range(self.node.body[0].lineno, (self.node.end_lineno or self.node.lineno) + 1)
+        inside = range(self.node.body[0].lineno, (self.node.end_lineno or self.node.lineno) + 1)
+        return frozenset(inside).union(statement.lineno for statement in self.called)
+
+    @property
+    def loops(self) -> bool:
+        """Is there a loop in it?"""
+        return any(isinstance(node, ast.For | ast.While) for node in self.statements)
 
     @property
     def is_short(self) -> bool:
-        """A few statements, once, in which nobody waits long."""
-        statements = [node for node in ast.walk(self.node) if isinstance(node, ast.stmt)]
-        loops = any(isinstance(node, ast.For | ast.While) for node in statements)
-        return len(statements) <= SHORT + 1 and not loops and not self.in_loop
+        """A few statements, once, for a part of the lanes, in which nobody waits long."""
+        return self.is_brief and not self.node.orelse and len(self.statements) <= SHORT
+
+    @property
+    def is_brief(self) -> bool:
+        """The same where the other lanes have something else to do meanwhile."""
+        once = isinstance(self.node, ast.If) and not self.in_loop and not self.called
+        return once and len(self.statements) <= 2 * SHORT and not self.loops
 
 
 def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> Iterator[Finding]:
@@ -118,11 +143,32 @@ def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> 
         parted = {line: turns.all - turns.needed for line, turns in lines.items()}
         for branch, turns, _ in _to_blame(branches, parted, max(FEW, PARTED * every)):
             inside = sum(lines[line].all for line in branch.lines if line in lines)
-            if turns >= inside / 3:  # fewer part at the edge of an array, where it has to be
+            least = PARTED_BRIEFLY * every if branch.is_brief else 0
+            # Fewer part at the edge of an array, where it has to be.
+            if turns >= max(inside / 3, least):
                 yield _parted_finding(branch, turns / every)
-        for branch, turns, line in _to_blame(branches, alone, max(FEW, ALONE * every)):
-            yield _alone_finding(branch, turns / every, line, threads)
+        few = _on_the_way(WAITED_FOR, every, shape)
+        for branch, turns, line in _to_blame(branches, alone, max(FEW, min(ALONE * every, few))):
+            yield _alone_finding(branch, "thread", threads, turns / every, line)
+        few = _on_the_way(WAITED_FOR_A_WARP, every, shape)
+        one_warp = {line: turns.by_one_warp - turns.alone for line, turns in lines.items()}
+        looping = [
+            branch for branch in branches if branch.loops and isinstance(branch.node, ast.If)
+        ]
+        if threads > MANY_WARPS * WARP_SIZE:
+            for branch, turns, line in _to_blame(looping, one_warp, max(FEW, few)):
+                yield _alone_finding(branch, "warp", threads // WARP_SIZE, turns / every, line)
     yield from _queues(notes, {line for typing in typings for line in _exchanges(typing)})
+
+
+def _on_the_way(share: float, every: float, shape: LaunchShape) -> float:
+    """How many turns of single warps take such a share of the time from a block's start to its end.
+
+    As long as one warp works alone, the others wait; otherwise they take turns.
+    """
+    warps = -(-math.prod(shape.block) // WARP_SIZE)
+    part = share / (1 - share)
+    return max(LONG * shape.blocks, part * every / (warps + part))
 
 
 def _branches(typing: Typing) -> Iterator[_Branch]:
@@ -142,7 +188,14 @@ def _branches(typing: Typing) -> Iterator[_Branch]:
     }
     for node in reversed(nodes):
         is_open = typing.spins_in(node) or leaves_by_data(node, typing, names)
-        yield _Branch(node, is_open, node in looped)
+        called = {
+            statement
+            for function, tree in typing.with_called(node)
+            if function is not typing
+            for statement in ast.walk(tree)
+            if isinstance(statement, ast.stmt) and statement is not tree
+        }
+        yield _Branch(node, is_open, node in looped, frozenset(called))
 
 
 def _to_blame(
@@ -178,14 +231,15 @@ def _parted_finding(branch: _Branch, share: float) -> Finding:
     )
 
 
-def _alone_finding(branch: _Branch, share: float, line: int, threads: int) -> Finding:
+def _alone_finding(branch: _Branch, who: str, count: int, share: float, line: int) -> Finding:
     return finding(
         "serial-work",
         say(
-            "{what} is for one thread of the block's {threads} alone: {share} % of the statements "
+            "{what} is for one {who} of the block's {count} alone: {share} % of the statements "
             "that warps execute in this launch.",
             what="This branch" if isinstance(branch.node, ast.If) else "This loop",
-            threads=threads,
+            who=who,
+            count=count,
             share=round(100 * share),
         ),
         branch.node.lineno,
