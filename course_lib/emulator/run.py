@@ -161,7 +161,7 @@ class Run:
         self.tracer = Tracer(wanted) if options.trace else None
         grid, block = self.shape.grid[::-1], self.shape.block[::-1]
         self.beyond_blocks: BlockRaces | OrderedRaces = BlockRaces(grid, self.may_be_written)
-        if orders_by_atomics(self.typing):
+        if self.waits_for_others or orders_by_atomics(self.typing):
             self.beyond_blocks = OrderedRaces(grid, block, self.may_be_written)
         self.observers = Observers([*self._own_observers(limits), *others])
 

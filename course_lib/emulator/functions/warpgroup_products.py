@@ -130,7 +130,9 @@ class _Product:
         form, allocation = self._form, self._sums.allocation
         contents = bytes_of(self._memory, self._array, self._block)
         for warp, agent in enumerate(self.agents):
-            rows = _rows_read(form, self._a, self._b, int(self._threads[warp * WARP_SIZE]) % GROUP // WARP_SIZE)
+            rows = _rows_read(
+                form, self._a, self._b, int(self._threads[warp * WARP_SIZE]) % GROUP // WARP_SIZE
+            )
             lane = int(self._lanes[warp * WARP_SIZE])
             self._observers.by_agent(
                 EngineAccess(agent, lane, "load", self._array, rows, self._block, ROW, self._line)

@@ -3,28 +3,35 @@
 What a thread did before a fence and an atomic operation is done for whoever finds the result of
 that operation by an atomic operation of its own, and for all to whom that one hands it on in the
 same way, or at a barrier (CUDA Programming Guide, "Memory Fence Functions"; the order is called
-causality there, happens-before elsewhere). So every access is kept with its time, and of each two
-accesses to a cell that follow each other it is asked whether what happened between orders them.
-Another schedule may show another course of events, and more races.
+causality there, happens-before elsewhere). An arrival at an mbarrier hands on without a fence. What
+goes on beside the threads, a copy of TMA or a product of wgmma, is an agent: it knows what the
+thread knew that started it, and who has waited for it knows that it is done.
+
+So every access is kept with its time, and of each two accesses to the same bytes that follow each
+other it is asked whether what happened between orders them. Another schedule may show another
+course of events, and more races.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from course_lib.emulator.language.intrinsics import Scope
-from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.machine.events import EngineAccess, Moment, Observer
 from course_lib.emulator.observers.race_search import KINDS
 from course_lib.emulator.observers.races import MAX_REPORTED, Race, code_of
+from course_lib.emulator.state.addresses import base_of
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, spread
 from course_lib.emulator.state.memory import Access, Allocation, Memory
 
-MAX_LANES = 4_000_000  # of all accesses together; what comes later is not looked at
+MAX_ENTRIES = 4_000_000  # of all accesses together; what comes later is not looked at
 MAX_EVENTS = 200_000  # fences and atomic operations, thread by thread; the same
 # So many fences and atomic operations are gone through for each two lines, all pairs together.
 MAX_SEARCHED = 1_000_000
@@ -34,35 +41,43 @@ STORE, ATOMIC, LOAD = KINDS["store"], KINDS["atomic"], KINDS["load"]
 
 @dataclass(frozen=True)
 class Synchronisation:
-    """A fence of a thread, or an atomic operation of its on the cell `at`, at a time.
+    """What a thread, or an agent, does at a time that may order it with others.
 
-    `interval` is how many barriers its block had passed. A fence has a `scope`; of an operation it
-    is told whether it changed the cell.
+    Attributes:
+        who: its number, of a thread or an agent, and `block`, whose interval it is in.
+        interval: how many barriers the block had passed.
+        does: "fence"; "give" or "take", at the barrier or cell `at`; "both" for an atomic
+            operation that changes its cell; "start" or "join" the agent `agent`.
+        scope: of a fence, whom it lets see what was done.
     """
 
     time: int
-    thread: int
+    who: int
     block: int
     interval: int
-    at: tuple[int, int] | None = None
-    changes: bool = False
+    does: Literal["fence", "give", "take", "both", "start", "join"]
+    at: object = None
+    phase: int = 0
+    agent: int = 0
     scope: Scope = "grid"
 
 
 @dataclass(frozen=True, eq=False)
 class Touches:
-    """What the lanes of accesses touched, one entry each; all of the same length.
+    """What was touched, one entry for each lane or piece; all of the same length.
 
-    `array` numbers the arrays, `cell` tells the cells of different blocks apart, `round` counts the
-    barriers of the grid, `synced` the `syncwarp` that a lane had passed. `access` numbers accesses.
+    `first` is the byte in its memory, and `memory` 0 for the global one, 1 and up for the blocks'
+    shared ones; `width` is how many bytes. `round` counts the barriers of the grid, `synced` the
+    `syncwarp` that a lane had passed. `access` numbers accesses.
     """
 
-    array: np.ndarray
-    cell: np.ndarray
+    memory: np.ndarray
+    first: np.ndarray
+    width: np.ndarray
     kind: np.ndarray
     line: np.ndarray
     time: np.ndarray
-    thread: np.ndarray
+    who: np.ndarray
     interval: np.ndarray
     synced: np.ndarray
     round: np.ndarray
@@ -71,6 +86,16 @@ class Touches:
     def of(self, which: np.ndarray) -> Touches:
         """Some of the entries."""
         return Touches(*(column[which] for column in vars(self).values()))
+
+    @property
+    def in_units(self) -> Touches:
+        """The same, an entry for each of the largest units into which all can be cut."""
+        sizes = np.gcd.reduce(self.width), np.gcd.reduce(self.first)
+        unit = max(math.gcd(*map(int, sizes)), 1)
+        counts = self.width // unit
+        parts = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        apart = self.of(np.repeat(np.arange(len(counts)), counts))
+        return replace(apart, first=apart.first + parts * unit, width=np.full(len(parts), unit))
 
 
 class OrderedRaces(Observer):
@@ -93,16 +118,19 @@ class OrderedRaces(Observer):
         self._grid, self._threads = grid, threads
         self._size = math.prod(threads)
         self._written_globals = written_globals
-        self._time = self._round = self._lanes = 0
-        self._intervals = np.zeros(math.prod(grid), np.int32)
-        self._synced = np.zeros(math.prod(grid) * self._size, np.int32)
-        self._arrays: dict[tuple[str, int | None], tuple[int, Allocation]] = {}
+        self._time = self._round = self._kept_entries = 0
+        blocks = math.prod(grid)
+        self._everyone = blocks * self._size
+        self._intervals = np.zeros(blocks, np.int32)
+        self._synced = np.zeros(self._everyone, np.int32)
+        self._agents: list[int] = []  # the thread that started each
         self._kept: list[Touches] = []
-        self._orders: list[tuple[int, ...]] = []  # of each access, its place in the program
+        # Of each access, its place in the program, and the array.
+        self._accesses: list[tuple[tuple[int, ...], Allocation]] = []
         self._events: list[Synchronisation] = []
 
     def begin(self, space: LaneSpace, memory: Memory) -> None:
-        self._space = space
+        self._space, self._memory = space, memory
         numbers = space.block_in_grid * self._size + space.thread_in_block
         self._numbers = np.ascontiguousarray(numbers).reshape(-1)
 
@@ -112,12 +140,34 @@ class OrderedRaces(Observer):
             return self._numbers
         return self._numbers[np.flatnonzero(mask.full_array)]
 
+    def _number(self, lane_or_agent: int) -> int:
+        """Agents are counted behind all threads; as blocks of their own, which no barrier orders"""
+        if lane_or_agent < 0:
+            return self._everyone + (-lane_or_agent - 1) * self._size
+        return int(self._numbers[lane_or_agent])
+
     # -- what orders ------------------------------------------------------------------------
 
     def fence(self, mask: Mask, scope: Scope) -> None:
         self._time += 1
-        who = self._who(mask)
-        self._note_events(who, [None] * len(who), [False] * len(who), scope)
+        for who in self._who(mask).tolist():
+            self._note(who, "fence", scope=scope)
+
+    def signal(self, at: Moment, who: Sequence[int], gives: bool) -> None:
+        self._time += 1
+        for lane in who:
+            self._note(self._number(lane), "give" if gives else "take", at=at[0], phase=at[1])
+
+    def handed_over(self, agent: int, lanes: Sequence[int]) -> None:
+        self._time += 1
+        self._agents.append(self._number(lanes[0]))
+        for lane in lanes:
+            self._note(self._number(lane), "start", agent=self._number(agent))
+
+    def waited_for(self, agent: int, lanes: Sequence[int]) -> None:
+        self._time += 1
+        for lane in lanes:
+            self._note(self._number(lane), "join", agent=self._number(agent))
 
     def syncwarp(self, mask: Mask) -> None:
         who = self._who(mask)
@@ -134,25 +184,11 @@ class OrderedRaces(Observer):
         self._round += 1
         self._intervals += 1
 
-    def _note_events(
-        self,
-        who: np.ndarray,
-        at: Sequence[tuple[int, int] | None],
-        changes: Sequence[bool],
-        scope: Scope = "grid",
-    ) -> None:
-        if len(self._events) + len(who) > MAX_EVENTS:
-            return
-        blocks = who // self._size
-        facts = zip(
-            who.tolist(),
-            blocks.tolist(),
-            self._intervals[blocks].tolist(),
-            at,
-            changes,
-            strict=True,
-        )
-        self._events += [Synchronisation(self._time, *fact, scope) for fact in facts]
+    def _note(self, who: int, does: Any, **facts: Any) -> None:
+        if len(self._events) < MAX_EVENTS:
+            block = who // self._size
+            interval = int(self._intervals[block]) if who < self._everyone else 0
+            self._events.append(Synchronisation(self._time, who, block, interval, does, **facts))
 
     # -- what is ordered --------------------------------------------------------------------
 
@@ -162,34 +198,76 @@ class OrderedRaces(Observer):
     def access(self, access: Access) -> None:
         """Keep an access to shared memory, or to a global array that is also written."""
         allocation, mask = access.allocation, access.mask
-        is_global = allocation.space == "global"
-        if mask.empty or (is_global and id(allocation.root) not in self._written_globals):
-            return
-        if self._lanes > MAX_LANES:
+        if mask.empty or not self._is_kept(allocation):
             return
         self._time += 1
-        name = (allocation.name, id(allocation) if is_global else allocation.line)
-        number, _ = self._arrays.setdefault(name, (len(self._arrays), allocation))
         who = self._who(mask)
         cells = spread(access.cell, self._space.shape).reshape(-1)
         if mask.array is not None:
             cells = cells[np.flatnonzero(mask.full_array)]
         cells, who = access.each_cell(cells, who)
-        if not is_global:
-            cells = cells * len(self._intervals) + who // self._size
         if access.kind == "atomic":
             changes = np.ones(len(who), bool) if access.changes is None else access.changes
-            at = [(number, cell) for cell in cells.tolist()]
-            self._note_events(who, at, changes.tolist())
-        self._lanes += len(who)
-        kind, place = KINDS[access.kind], len(self._kept)
-        same = (number, kind, access.line, self._time, self._round, place)
-        array, kinds, lines, times, rounds, places = (np.full(len(who), value) for value in same)
-        intervals, synced = self._intervals[who // self._size], self._synced[who]
-        self._orders.append(access.order)
-        self._kept.append(
-            Touches(array, cells, kinds, lines, times, who, intervals, synced, rounds, places)
+            block = 0 if allocation.space == "global" else who // self._size
+            places = zip(np.broadcast_to(block, who.shape).tolist(), cells.tolist(), strict=True)
+            for number, place, changed in zip(who.tolist(), places, changes.tolist(), strict=True):
+                self._note(number, "both" if changed else "take", at=(id(allocation), place))
+        first = self._base(allocation) + cells.astype(np.int64) * allocation.spacing
+        width = allocation.dtype.itemsize
+        self._keep(
+            access.kind, allocation, first, width, who, who // self._size, access.line, access.order
         )
+
+    def by_agent(self, access: EngineAccess) -> None:
+        if not self._is_kept(access.allocation):
+            return
+        self._time += 1
+        who = np.full(len(access.starts), self._number(access.agent))
+        first = self._base(access.allocation) + access.starts.astype(np.int64)
+        block = int(self._numbers[max(access.block, 0) * self._size]) // self._size
+        blocks = np.full(len(who), block)
+        order = (access.line, self._time)
+        self._keep(
+            access.kind, access.allocation, first, access.width, who, blocks, access.line, order
+        )
+
+    def _is_kept(self, allocation: Allocation) -> bool:
+        if allocation.space == "global" and id(allocation.root) not in self._written_globals:
+            return False
+        return allocation.space != "local" and self._kept_entries < MAX_ENTRIES
+
+    def _base(self, allocation: Allocation) -> int:
+        """Where an array begins in its memory, in bytes."""
+        if allocation.space == "global":
+            return allocation.address
+        return base_of(self._memory, allocation)
+
+    def _keep(
+        self,
+        kind: str,
+        allocation: Allocation,
+        first: np.ndarray,
+        width: int,
+        who: np.ndarray,
+        blocks: np.ndarray,
+        line: int,
+        order: tuple[int, ...],
+    ) -> None:
+        """Keep what some lanes, or an agent, touch: bytes from `first` on, in a block's memory."""
+        count, threads = len(who), who < self._everyone
+        own = np.where(threads, who, 0)
+        memory = np.zeros(count, np.int64) if allocation.space == "global" else blocks + 1
+        same = (width, KINDS[kind], line, self._time, self._round, len(self._accesses))
+        widths, kinds, lines, times, rounds, access = (np.full(count, value) for value in same)
+        intervals = np.where(threads, self._intervals[own // self._size], -1)
+        synced = np.where(threads, self._synced[own], 0)
+        self._kept.append(
+            Touches(
+                memory, first, widths, kinds, lines, times, who, intervals, synced, rounds, access
+            )
+        )
+        self._kept_entries += count
+        self._accesses.append((order, allocation))
 
     # -- the verdict ------------------------------------------------------------------------
 
@@ -199,19 +277,25 @@ class OrderedRaces(Observer):
         if not self._kept:
             return []
         columns = zip(*(vars(touches).values() for touches in self._kept), strict=True)
-        touches = Touches(*map(np.concatenate, columns))
-        touches = touches.of(
-            np.lexsort((touches.thread, touches.time, touches.cell, touches.array))
-        )
+        everything = Touches(*map(np.concatenate, columns))
+        is_global = everything.memory == 0
+        found: list[Race] = []
+        for some in (everything.of(is_global), everything.of(~is_global)):
+            if len(some.first):
+                found += self._races_of(some.in_units)
+        return sorted(found, key=lambda race: race.same_warp)[:MAX_REPORTED]
+
+    def _races_of(self, touches: Touches) -> Iterator[Race]:
+        order = np.lexsort((touches.who, touches.time, touches.first, touches.memory))
+        touches = touches.of(order)
         first, second = _in_conflict(touches, self._size)
-        lines = np.stack([touches.array[first], touches.line[first], touches.line[second]])
+        lines = np.stack([touches.line[first], touches.line[second]])
         _, group = np.unique(lines, axis=1, return_inverse=True)
-        found = []
         for number in range(int(group.max(initial=-1)) + 1):
             of_lines = np.flatnonzero(group.reshape(-1) == number)
             race = self._first_race(touches, first[of_lines], second[of_lines])
-            found += [] if race is None else [race]
-        return sorted(found, key=lambda race: race.same_warp)[:MAX_REPORTED]
+            if race is not None:
+                yield race
 
     def _first_race(self, touches: Touches, first: np.ndarray, second: np.ndarray) -> Race | None:
         """Of pairs on the same two lines, the first that is in no order."""
@@ -225,97 +309,102 @@ class OrderedRaces(Observer):
 
     def _is_ordered(self, touches: Touches, one: int, other: int, needs_fence: bool) -> bool:
         """Is it handed on that the access `one` has happened, until the `other` takes place?"""
-        known = _Known(int(touches.thread[one]), int(touches.interval[one]), self._size)
+        known = _Known(int(touches.who[one]), int(touches.interval[one]), self._size)
         if not needs_fence:
-            known.let_go(known.thread, known.block, int(touches.interval[one]))
-        ends, far = (
-            int(touches.time[other]),
-            known.block != int(touches.thread[other]) // self._size,
-        )
-        for event in self._events[self._first_after(int(touches.time[one])) :]:
+            known.let_go(known.who, known.block, int(touches.interval[one]))
+        ends, end = int(touches.time[other]), int(touches.who[other])
+        far = known.block != end // self._size
+        after = bisect_right(self._events, int(touches.time[one]), key=lambda event: event.time)
+        for event in self._events[after:]:
             if event.time >= ends:
                 break
             if not far or event.scope == "grid":
                 known.hear(event)
-        return known.to(int(touches.thread[other]), int(touches.interval[other]))
-
-    def _first_after(self, time: int) -> int:
-        low, high = 0, len(self._events)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if self._events[middle].time <= time else (low, middle)
-        return low
+        return known.to(end, int(touches.interval[other]))
 
     def _race(self, touches: Touches, one: int, other: int, lacks_fence: bool) -> Race:
-        if self._orders[touches.access[other]] < self._orders[touches.access[one]]:
+        orders = [self._accesses[int(touches.access[which])][0] for which in (one, other)]
+        if orders[1] < orders[0]:
             one, other = other, one
-        threads = [int(touches.thread[which]) for which in (one, other)]
-        blocks = [number // self._size for number in threads]
-        places = [_place(block, self._grid) for block in blocks]
-        number = int(touches.array[one])
-        allocation = next(kept for place, kept in self._arrays.values() if place == number)
-        cell = int(touches.cell[one])
-        if allocation.space == "shared":
-            cell //= len(self._intervals)
+        agents = [int(touches.who[which]) >= self._everyone for which in (one, other)]
+        threads = [self._thread(int(touches.who[which])) for which in (one, other)]
+        blocks = [_place(thread // self._size, self._grid) for thread in threads]
+        _, allocation = self._accesses[int(touches.access[one])]
+        begin = self._base(allocation)
         kinds = [NAMES[int(touches.kind[which])] for which in (one, other)]
-        warps = [(number // self._size, number % self._size // WARP_SIZE) for number in threads]
+        warps = [(thread // self._size, thread % self._size // WARP_SIZE) for thread in threads]
         return Race(
             code=code_of(*kinds),
             array=allocation.name,
-            cell=allocation.element_name(cell),
+            cell=allocation.element_name((int(touches.first[one]) - begin) // allocation.spacing),
             space=allocation.space,
-            first_kind=kinds[0],
+            first_kind="copy" if agents[0] and kinds[0] == "store" else kinds[0],
             first_line=int(touches.line[one]),
             first_thread=_place(threads[0] % self._size, self._threads),
-            first_block=places[0],
-            second_kind=kinds[1],
+            first_block=blocks[0],
+            second_kind="copy" if agents[1] and kinds[1] == "store" else kinds[1],
             second_line=int(touches.line[other]),
             second_thread=_place(threads[1] % self._size, self._threads),
-            second_block=places[1],
+            second_block=blocks[1],
             same_warp=warps[0] == warps[1],
-            updates=_both_update(touches, one, other),
+            updates=not any(agents) and _both_update(touches, one, other),
             lacks_fence=lacks_fence,
+            beside_threads=any(agents),
         )
+
+    def _thread(self, who: int) -> int:
+        """The thread that it is, or that has started it."""
+        if who < self._everyone:
+            return who
+        return self._agents[(who - self._everyone) // self._size]
 
 
 class _Known:
     """To whom it has been handed on that one access has happened.
 
     A thread knows of it by itself, or from a barrier of its block. It hands it on by an atomic
-    operation, if it knew it before its last fence, or has it from an atomic operation itself.
+    operation, if it knew it before its last fence, or has it from an atomic operation itself; and
+    by an arrival in any case.
     """
 
-    def __init__(self, thread: int, interval: int, block_size: int) -> None:
-        self.thread, self.block = thread, thread // block_size
+    def __init__(self, who: int, interval: int, block_size: int) -> None:
+        self.who, self.block = who, who // block_size
         self._size = block_size
-        self._threads, self._fenced = {thread}, set[int]()
+        self._all, self._fenced = {who}, set[int]()
         # From which interval of a block on all of its threads know it, and may hand it on.
         self._blocks, self._blocks_fenced = {self.block: interval}, dict[int, int]()
-        self._cells: set[tuple[int, int]] = set()
+        self._told: dict[object, int] = {}  # from which phase on, at which cells and barriers
 
-    def to(self, thread: int, interval: int) -> bool:
-        """Does this thread know it, in this interval?"""
-        return thread in self._threads or _since(self._blocks, thread // self._size, interval)
+    def to(self, who: int, interval: int) -> bool:
+        """Does this thread or agent know it, in this interval?"""
+        return who in self._all or _since(self._blocks, who // self._size, interval)
 
-    def let_go(self, thread: int, block: int, interval: int) -> None:
+    def let_go(self, who: int, block: int, interval: int) -> None:
         """A thread that knows it is free to hand it on."""
-        self._fenced.add(thread)
+        self._fenced.add(who)
         self._blocks_fenced[block] = min(interval, self._blocks_fenced.get(block, interval))
 
     def hear(self, event: Synchronisation) -> None:
-        """A fence, or an atomic operation, takes place."""
-        thread, block, interval = event.thread, event.block, event.interval
-        if event.at is None:
-            if self.to(thread, interval):
-                self.let_go(thread, block, interval)
-            return
-        free = thread in self._fenced or _since(self._blocks_fenced, block, interval)
-        if event.at in self._cells:
-            self._threads.add(thread)
-            self._blocks[block] = min(interval, self._blocks.get(block, interval))
-            self.let_go(thread, block, interval)
-        elif free and event.changes:
-            self._cells.add(event.at)
+        """Something takes place that may hand it on."""
+        who, block, interval = event.who, event.block, event.interval
+        match event.does:
+            case "fence" if self.to(who, interval):
+                self.let_go(who, block, interval)
+            case "start" if self.to(who, interval):
+                self._all.add(event.agent)
+            case "join" if event.agent in self._all:
+                self._learn(who, block, interval)
+            case "give" if self.to(who, interval):
+                self._told[event.at] = min(event.phase, self._told.get(event.at, event.phase))
+            case "take" | "both" if self._told.get(event.at, event.phase + 1) <= event.phase:
+                self._learn(who, block, interval)
+            case "both" if who in self._fenced or _since(self._blocks_fenced, block, interval):
+                self._told[event.at] = 0
+
+    def _learn(self, who: int, block: int, interval: int) -> None:
+        self._all.add(who)
+        self._blocks[block] = min(interval, self._blocks.get(block, interval))
+        self.let_go(who, block, interval)
 
 
 def _since(intervals: dict[int, int], block: int, interval: int) -> bool:
@@ -325,14 +414,14 @@ def _since(intervals: dict[int, int], block: int, interval: int) -> bool:
 
 
 def _in_conflict(touches: Touches, block_size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of entries that touch one cell one after the other, with no barrier between them.
+    """Pairs of entries that touch one unit one after the other, with no barrier between them.
 
     Only neighbours in time have to be looked at: if each is in order with the next, all are.
     """
     kind, count = touches.kind, len(touches.kind)
     entries = np.arange(count)
     begins = np.flatnonzero(
-        (np.diff(touches.cell, prepend=-1) != 0) | (np.diff(touches.array, prepend=-1) != 0)
+        (np.diff(touches.first, prepend=-1) != 0) | (np.diff(touches.memory, prepend=-1) != 0)
     )
     start = np.repeat(begins, np.diff(begins, append=count))
     end = np.repeat(np.append(begins[1:], count), np.diff(begins, append=count))
@@ -358,11 +447,11 @@ def _in_conflict(touches: Touches, block_size: int) -> tuple[np.ndarray, np.ndar
     met = (first >= 0) & (second >= 0)
     first, second = first[met], second[met]
     one, other = touches.of(first), touches.of(second)
-    same_block = one.thread // block_size == other.thread // block_size
+    same_block = one.who // block_size == other.who // block_size
     same_warp = same_block & (
-        one.thread % block_size // WARP_SIZE == other.thread % block_size // WARP_SIZE
+        one.who % block_size // WARP_SIZE == other.who % block_size // WARP_SIZE
     )
-    ordered = (one.thread == other.thread) | (one.round < other.round)
+    ordered = (one.who == other.who) | (one.round < other.round)
     ordered |= same_block & (one.interval < other.interval)
     ordered |= same_warp & (one.synced < other.synced)
     return first[~ordered], second[~ordered]
@@ -373,17 +462,11 @@ def _both_update(touches: Touches, one: int, other: int) -> bool:
     line = touches.line[one]
     if line != touches.line[other]:
         return False
-    here = (touches.array == touches.array[one]) & (touches.cell == touches.cell[one])
-    done = {
-        (int(thread), int(kind))
-        for thread, kind in zip(
-            touches.thread[here & (touches.line == line)],
-            touches.kind[here & (touches.line == line)],
-            strict=True,
-        )
-    }
-    both = {int(touches.thread[one]), int(touches.thread[other])}
-    return {(thread, kind) for thread in both for kind in (LOAD, STORE)} <= done
+    here = (touches.memory == touches.memory[one]) & (touches.first == touches.first[one])
+    here &= touches.line == line
+    done = set(zip(touches.who[here].tolist(), touches.kind[here].tolist(), strict=True))
+    both = {int(touches.who[one]), int(touches.who[other])}
+    return {(who, kind) for who in both for kind in (LOAD, STORE)} <= done
 
 
 def _place(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:

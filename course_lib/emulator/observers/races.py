@@ -59,7 +59,8 @@ class Race:
     `first` and `second` are in program order; threads and blocks are (x, y, z). `updates`: both
     threads read the cell, change it and write it back, all on the one line; `both_change`: on
     several lines, in one turn of a loop; `lacks_fence`: with a fence, an atomic operation between
-    the two would order them.
+    the two would order them. `beside_threads`: a copy or product that a thread has started does
+    one of the two, or both.
     """
 
     code: str
@@ -78,6 +79,7 @@ class Race:
     updates: bool = False
     both_change: bool = False
     lacks_fence: bool = False
+    beside_threads: bool = False
 
 
 class RaceDetector(Observer):
