@@ -210,7 +210,8 @@ class SuccessorFrontEnd(NumbaFrontEnd):
         given: dict[str, Any],
         alone: bool,
     ) -> str:
-        ptx, _ = cuda.compile_ptx(function, arguments, cc=cc, **given)
+        chip = f"sm_{cc[0]}{cc[1]}" + ("a" if alone and cc >= HOPPER else "")
+        ptx, _ = cuda.compile_ptx(cuda.jit(chip=chip)(function), arguments, **given)
         return str(ptx)
 
     @contextlib.contextmanager
