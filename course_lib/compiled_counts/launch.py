@@ -16,12 +16,11 @@ from course_lib.compiled_counts.walker import CodeWalker, Place, prepare_all
 from course_lib.emulator import AsCompiled, Budget, KeptLaunch, Profile, copies_of, emulate
 from course_lib.machine_code.compiler import (
     Compiled,
-    CompilerMissing,
     capability,
     compile_kernel,
     find_tool,
 )
-from course_lib.machine_code.front_ends import NUMBA, NumbaFrontEnd
+from course_lib.machine_code.front_ends import NUMBA, CompilerMissing, NumbaFrontEnd
 from course_lib.machine_code.report import resources
 from course_lib.machine_code.sass import Disassembly, parse
 from course_lib.wording.errors import PlainError

@@ -80,8 +80,8 @@ class _Session:
     def begin(self) -> probe.BackendChoice:
         if self.verdict is None:
             self.verdict = probe.look()
-            if successor.made(self.verdict.cuda):
-                self.undo_name = successor.put_in_place(self.verdict.cuda)
+            if (cuda := self.verdict.cuda) and successor.made(cuda):
+                self.undo_name = successor.put_in_place(cuda)
             self.patch()
             self.speak_plainly()
             if shell := front_end.shell():
@@ -97,12 +97,12 @@ class _Session:
     def patch(self) -> None:
         if self.verdict is None or self.verdict.failure == "no-numba":
             return
-        if self.verdict.backend == "gpu":
-            self.undo = host_api.make(host_api.quiet_warnings(self.verdict.cuda))
-        elif self.verdict.cuda is not None:
-            self.undo = host_api.install(self.verdict.cuda, _launch)
-        else:
+        if self.verdict.cuda is None:
             self.undo = _use_stand_in()
+        elif self.verdict.backend == "gpu":
+            self.undo = host_api.make(host_api.quiet_warnings(self.verdict.cuda))
+        else:
+            self.undo = host_api.install(self.verdict.cuda, _launch)
 
     def unpatch(self) -> None:
         if self.undo is not None:

@@ -111,7 +111,7 @@ class Value:
     type: Any
 
 
-def Constant(kind: Any, value: Any) -> Value:  # noqa: N802  # llvmlite's name
+def Constant(kind: Any, value: Any) -> Value:  # llvmlite's name
     """A number known to the compiler; `Undefined` for one that is yet to be filled in."""
     if value is Undefined:
         return Value(llvm.mlir_undef(kind.mlir()), kind)

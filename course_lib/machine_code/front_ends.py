@@ -216,7 +216,7 @@ class SuccessorFrontEnd(NumbaFrontEnd):
 
     @contextlib.contextmanager
     def device_of(self, cc: tuple[int, int]) -> Iterator[None]:
-        tools = importlib.import_module(f"{successor.PACKAGE}.tools")
+        tools: Any = importlib.import_module(f"{successor.PACKAGE}.tools")
         # Private, and all there is: where it keeps what the driver once answered.
         if not hasattr(tools, "_cached_cc"):
             raise CompilerMissing(
