@@ -1,8 +1,8 @@
 """numba-cuda-mlir's compiler under llvmlite's names: types, builder and context of code generators.
 
 The functions of this package say in llvmlite's words which code they are. numba-cuda-mlir has no
-llvmlite; what it compiles is MLIR, whose dialect "llvm" has the same instructions. So each word that
-the generators use is said again here, and there is one definition of each function, not two.
+llvmlite; what it compiles is MLIR, whose dialect "llvm" has the same instructions. So each word
+that the generators use is said again here, and a function has one definition, not two.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class PointerType:
 
 
 @dataclass(frozen=True)
-class VectorType:
+class _Vector:
     """Several numbers side by side."""
 
     element: Any
@@ -80,6 +80,9 @@ class VectorType:
 
     def mlir(self) -> Any:
         return mlir.VectorType.get([self.count], self.element.mlir())
+
+
+VectorType = _Vector
 
 
 @dataclass(frozen=True)
@@ -128,7 +131,7 @@ class InlineAsm:
     side_effect: bool = False
 
 
-class Builder:
+class MlirBuilder:
     """The instructions that the code generators use."""
 
     def gep(self, pointer: Value, indices: list[Value], inbounds: bool = False) -> Value:
@@ -204,16 +207,16 @@ class Context:
         """As llvmlite's Numba has it: `make_array(type)(context, builder, value=array).data`."""
         pointer = PointerType(_in_memory(kind.dtype))
 
-        def made(context: Context, builder: Builder, value: Value) -> Any:
+        def made(context: Context, builder: MlirBuilder, value: Value) -> Any:
             return SimpleNamespace(data=Value(utilities.memref_data_pointer(value.held), pointer))
 
         return made
 
-    def make_tuple(self, builder: Builder, kind: Any, values: Sequence[Value]) -> Value:
+    def make_tuple(self, builder: MlirBuilder, kind: Any, values: Sequence[Value]) -> Value:
         held = tuple(each.held for each in values)
         return Value(held, LiteralStructType([each.type for each in values]))
 
-    def cast(self, builder: Builder, value: Value, given: Any, wanted: Any) -> Value:
+    def cast(self, builder: MlirBuilder, value: Value, given: Any, wanted: Any) -> Value:
         return self.plain(self.compiler.lower_cast(given, wanted, value.held), wanted)
 
     def get_dummy_value(self) -> None:
@@ -223,7 +226,7 @@ class Context:
         """A value of the compiler's, of one of Numba's types, as a value here."""
         if isinstance(kind, types.BaseTuple):
             parts = [self.plain(each, of) for each, of in zip(held, kind, strict=True)]
-            return self.make_tuple(Builder(), kind, parts)
+            return self.make_tuple(MlirBuilder(), kind, parts)
         if not isinstance(kind, types.Number | types.Boolean):
             return Value(held, kind)
         word = IntType(1) if isinstance(kind, types.Boolean) else _in_memory(kind)
@@ -267,6 +270,6 @@ def _lower(
         if given != wanted and not isinstance(wanted, types.Array):
             held = compiler.lower_cast(given, wanted, held)
         values.append(context.plain(held, wanted))
-    made = generate(context, Builder(), signature, values)
+    made = generate(context, MlirBuilder(), signature, values)
     nothing = signature.return_type in (types.void, types.none)
     compiler.store_var(target, None if nothing else context.numbas(made, signature.return_type))

@@ -29,6 +29,7 @@ GET_SUCCESSOR = f"{PIP_INSTALL} '{successor.NAME}[cu13]'"
 CODE_OPTIONS = ("fastmath", "opt", "debug", "launch_bounds")
 
 HOPPER = (9, 0)
+INTRINSICS = "course_lib.intrinsics"
 
 
 class CompilerMissing(PlainError):
@@ -110,7 +111,13 @@ class NumbaFrontEnd:
         if hasattr(value, "__cuda_array_interface__") or hasattr(value, "copy_to_host"):
             value = _like_on_host(value)
         if not isinstance(value, np.ndarray):
-            return importlib.import_module(self.typeof).typeof(value)
+            try:
+                return importlib.import_module(self.typeof).typeof(value)
+            except ValueError:
+                raise CompileFailed(
+                    f"{self.name} knows no type for {value!r}. Text such as 'void(float32[::1])' "
+                    "is read by Numba and by its successor alike."
+                ) from None
         flags = value.flags
         layout: Any = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
         element = importlib.import_module(self.numpy_support).from_dtype(value.dtype)
@@ -139,7 +146,7 @@ class NumbaFrontEnd:
             with self.device_of(cc), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a source that can't be found, say
                 return self.compiled(cuda, function, arguments, cc, given, alone)
-        except CompilerMissing:
+        except PlainError:
             raise
         except Exception as problem:
             raise CompileFailed(
@@ -210,6 +217,13 @@ class SuccessorFrontEnd(NumbaFrontEnd):
         given: dict[str, Any],
         alone: bool,
     ) -> str:
+        outside = inspect.getclosurevars(function)
+        for name, value in {**outside.globals, **outside.nonlocals}.items():
+            if _is_numbas_intrinsic(value):
+                raise CompileFailed(
+                    f"{function.__name__} calls {name}, which needs numba-cuda: where Numba is "
+                    f"installed, {INTRINSICS} is made for it, and not for {successor.NAME}."
+                )
         chip = f"sm_{cc[0]}{cc[1]}" + ("a" if alone and cc >= HOPPER else "")
         ptx, _ = cuda.compile_ptx(cuda.jit(chip=chip)(function), arguments, **given)
         return str(ptx)
@@ -242,6 +256,12 @@ def front_end(kernel: Any = None) -> NumbaFrontEnd:
         if not hasattr(kernel, "py_func") and successor.made(probe.ThisMachine().load_cuda()):
             return SUCCESSOR
     return NUMBA
+
+
+def _is_numbas_intrinsic(value: Any) -> bool:
+    if getattr(value, "__module__", None) != INTRINSICS or isinstance(value, FunctionType):
+        return False
+    return not successor.made(value)
 
 
 def _like_on_host(array: Any) -> np.ndarray:
