@@ -16,7 +16,7 @@ from typing import Any
 from numba_cuda_mlir import lowering_utilities as utilities
 from numba_cuda_mlir._mlir import ir as mlir
 from numba_cuda_mlir._mlir.dialects import arith, llvm
-from numba_cuda_mlir.extending import intrinsic
+from numba_cuda_mlir.extending import intrinsic, refresh_registries
 from numba_cuda_mlir.numba_cuda import types
 from numba_cuda_mlir.numba_cuda.core.errors import TypingError
 
@@ -257,7 +257,10 @@ def device_function(define: Callable[..., Any]) -> Any:
         signature, generate = define(context, *given)
         return signature, functools.partial(_lower, signature, generate)
 
-    return intrinsic(defined)
+    made = intrinsic(defined)
+    # Functions may be made when kernels have been compiled already, as those of a tile's width are.
+    refresh_registries(target=False, include_uninitialized_cuda=False)
+    return made
 
 
 def _lower(
