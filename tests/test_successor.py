@@ -178,6 +178,9 @@ def double(A, B):
 
 double.forall(64)(A, B)
 assert np.array_equal(B.copy_to_host(), 2 * A)
+C = np.zeros(64, np.float32)
+double[2, 32](cuda.In(A), cuda.Out(C))
+assert np.array_equal(C, 2 * A)
 assert cuda.reduce(lambda a, b: a + b)(A) == A.sum()
 assert course_lib.last_profile().findings == []
 try:

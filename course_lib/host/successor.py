@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from functools import cache
 from importlib import metadata
 from importlib.util import find_spec
 from types import ModuleType
@@ -99,6 +100,7 @@ def _place(where: dict[str, Any], values: dict[str, Any]) -> Callable[[], None]:
     return undo
 
 
+@cache
 def _numba_without_a_cpu_part() -> ModuleType:
     numba = ModuleType("numba", f"Stands in for Numba, which is not installed: {NAME}.")
     vars(numba).update({name: _only_numba_has(name) for name in NUMBAS_OWN})
