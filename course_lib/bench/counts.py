@@ -14,7 +14,8 @@ from course_lib import machine_code, roofline
 from course_lib.bench.contestants import STORED_AS, format_of_result, precision_of
 from course_lib.bench.matrices import as_float64, random_inputs, rounded
 from course_lib.devices import Device
-from course_lib.machine_code.compiler import GET_COMPILER, find_tool
+from course_lib.machine_code.compiler import find_tool
+from course_lib.machine_code.front_ends import GET_COMPILER
 from course_lib.roofline.ceilings import wgmma_ceiling
 from course_lib.wording.errors import PIP_INSTALL, PlainError
 

@@ -263,7 +263,7 @@ def colab_steps(freeze: str = "") -> Iterator[TestStep]:
     def tests(*arguments: str) -> Callable[[], Command]:
         return lambda: _pytest(_colab(freeze), *arguments)
 
-    fast = [*ON_COLAB_TOO, "-m", f"{FAST} and not workshop"]
+    fast = [*ON_COLAB_TOO, "tests/test_successor.py", "-m", f"{FAST} and not workshop"]
     yield TestStep("Colab: fast tests", tests(*fast, *in_parallel()))
     notebooks = NOTEBOOKS if freeze else NOTEBOOKS_ON_COLAB
     yield TestStep("Colab: notebooks", lambda: _nbval(_colab(freeze), notebooks))
@@ -299,7 +299,7 @@ def upstream_lane(bounds: list[str], pre: bool) -> int:
 
 def upstream_steps(python: str) -> Iterator[TestStep]:
     """What can tell whether the course fits newer packages: the parts that touch them."""
-    fast = [*ON_COLAB_TOO, "-m", f"{FAST} and not workshop"]
+    fast = [*ON_COLAB_TOO, "tests/test_successor.py", "-m", f"{FAST} and not workshop"]
     yield TestStep("newest: fast tests", _pytest(python, *fast, *in_parallel()))
     mlir = ["tests/emulator/test_numba_cuda_mlir.py", "-m", "long"]
     yield TestStep("newest: numba-cuda-mlir", _pytest(python, *mlir))
@@ -307,6 +307,9 @@ def upstream_steps(python: str) -> Iterator[TestStep]:
         slow = ["tests/machine_code", "-m", "slow and not long", "--dist=loadfile"]
         yield TestStep("newest: machine code", _pytest(python, *slow, *in_parallel()))
     yield TestStep("newest: notebooks", _nbval(python, NOTEBOOKS))
+    # As if Numba were not installed: then the setup cell takes numba-cuda-mlir.
+    alone = [python, "tests/without_numba/run.py", *_nbval(python, NOTEBOOKS)[1:]]
+    yield TestStep("newest: notebooks with numba-cuda-mlir alone", alone)
 
 
 _BEGUN: list[Future[str]] = []  # the environments that are being made

@@ -16,11 +16,11 @@ from course_lib.compiled_counts.walker import CodeWalker, Place, prepare_all
 from course_lib.emulator import AsCompiled, Budget, KeptLaunch, Profile, copies_of, emulate
 from course_lib.machine_code.compiler import (
     Compiled,
-    CompilerMissing,
     capability,
     compile_kernel,
     find_tool,
 )
+from course_lib.machine_code.front_ends import NUMBA, CompilerMissing, NumbaFrontEnd
 from course_lib.machine_code.report import resources
 from course_lib.machine_code.sass import Disassembly, parse
 from course_lib.wording.errors import PlainError
@@ -68,10 +68,12 @@ def lay_out(
     block: Triple,
     banks: dict[int, bytes],
     tables: tuple[bytes, dict[int, int]] = (b"", {}),
+    front: NumbaFrontEnd = NUMBA,
 ) -> LaidOut:
     """Put the arguments into one memory, and the parameters as Numba passes them.
 
-    `tables` are the compiler's own, and where constant bank 4 is to hold their addresses.
+    `tables` are the compiler's own, and where constant bank 4 is to hold their addresses. `front`
+    is the compiler from Python, each of which describes an array in its own words.
 
     Raises:
         NotFollowed: for an argument that is neither a number nor a contiguous array.
@@ -94,7 +96,8 @@ def lay_out(
                 end += room
             arrays[position] = seen[id(value)], value
             _pad(packed, 8)
-            packed += _described(value, GLOBAL_BASE + seen[id(value)])
+            described = front.described(value, GLOBAL_BASE + seen[id(value)])
+            packed += np.array(described, np.int64).tobytes()
         else:
             number = np.asarray(value)
             if number.dtype.kind not in "biufc":
@@ -126,12 +129,6 @@ def _flat(arguments: Sequence[Any]) -> list[Any]:
 
 def _pad(packed: bytearray, size: int) -> None:
     packed += bytes(-len(packed) % size)
-
-
-def _described(array: np.ndarray, address: int) -> bytes:
-    """An array as Numba's kernels take it: owner, parent, size, address, shape and strides."""
-    head = [0, 0, array.size, array.itemsize, address]
-    return np.array([*head, *array.shape, *array.strides], np.int64).tobytes()
 
 
 def walk(
@@ -286,7 +283,9 @@ def _follow(
     assert made.sass is not None and kept.arguments is not None
     code = parse(made.sass, made.entry)
     needs = resources(made.log, made.entry)
-    laid_out = lay_out(kept.arguments, cc, kept.grid, kept.block, made.constants, made.tables)
+    laid_out = lay_out(
+        kept.arguments, cc, kept.grid, kept.block, made.constants, made.tables, made.front
+    )
     shared = needs["static_shared_bytes"] + kept.dynamic_shared_bytes
     tally = walk(code, laid_out, kept.grid, kept.block, shared, needs["stack_bytes"])
     found = AsCompiled(lines=dict(sorted(tally.lines.items())))

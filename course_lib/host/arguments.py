@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.host import successor
 from course_lib.host.device_array import EmulatedDeviceArray, must_be_contiguous
 
 
@@ -78,4 +79,5 @@ class HostArguments:
 def _is_hint(argument: Any) -> bool:
     """Is it cuda.In(...), cuda.Out(...) or cuda.InOut(...)?"""
     kind = type(argument)
-    return kind.__name__ in ("In", "Out", "InOut") and kind.__module__.startswith("numba.cuda")
+    homes = ("numba.cuda", successor.PARTS)
+    return kind.__name__ in ("In", "Out", "InOut") and kind.__module__.startswith(homes)

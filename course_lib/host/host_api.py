@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.host import successor
 from course_lib.host.absent_gpu import AbsentContext, AbsentGpu, select_device
 from course_lib.host.device_array import (
     EmulatedDeviceArray,
@@ -82,7 +83,7 @@ def replacements(cuda: ModuleType, launch: Launch) -> list[Replacement]:
     table = [Replacement(cuda, name, value) for name, value in host_functions(launch).items()]
     for name, value in _kernel_table(kernel_class, launch).items():
         table.append(Replacement(kernel_class, name, value))
-    return table + _ufunc_table(launch) + quiet_warnings()
+    return table + _ufunc_table(launch) + quiet_warnings(cuda)
 
 
 def _ufunc_table(launch: Launch) -> list[Replacement]:
@@ -124,9 +125,9 @@ def _reduce(*arguments: Any) -> Any:
     return EmulatedReduce(*arguments)
 
 
-def quiet_warnings() -> list[Replacement]:
+def quiet_warnings(cuda: ModuleType) -> list[Replacement]:
     """Lessons launch small grids on host arrays on purpose; Numba need not warn each time."""
-    dispatcher = sys.modules.get("numba.cuda.dispatcher")
+    dispatcher = sys.modules.get(f"{successor.home(cuda)}.dispatcher")
     config = getattr(dispatcher, "config", None)
     names = ("CUDA_LOW_OCCUPANCY_WARNINGS", "CUDA_WARN_ON_IMPLICIT_COPY")
     return [Replacement(config, name, 0) for name in names if hasattr(config, name)]
@@ -363,10 +364,16 @@ _SIGNATURES = "_course_signatures"
 
 def _note_signature(self: Any, signature: Any, result: Any = None) -> None:
     """An eager signature: nothing is compiled, but calls and launches must fit it."""
-    # Each of Numba's two CUDA parts brings its own types, and its own reader of signatures.
-    sigutils = sys.modules.get("numba.cuda.core.sigutils") or sys.modules["numba.core.sigutils"]
-    argument_types, declared = sigutils.normalize_signature(signature)
+    argument_types, declared = _sigutils(self).normalize_signature(signature)
     self.__dict__.setdefault("_course_asked_for", []).append((argument_types, result or declared))
+
+
+def _sigutils(kernel: Any) -> Any:
+    """Each CUDA part has its own types and reader of signatures; Numba's old one has not."""
+    try:
+        return successor.part(kernel, "core.sigutils")
+    except ModuleNotFoundError:
+        return importlib.import_module("numba.core.sigutils")
 
 
 def _keep_signatures(self: Any, val: bool = True) -> None:
@@ -389,12 +396,12 @@ def _compile_device_if_possible(kernel_class: type) -> Callable[..., Any]:
     Numba calls this method also while it compiles a kernel offline, so it must still work.
     """
     original = vars(kernel_class)["compile_device"]
-    driver_error = sys.modules["numba.cuda.cudadrv.error"].CudaSupportError
+    driver_error = successor.part(kernel_class, "cudadrv.error").CudaSupportError
 
-    def compile_device(self: Any, args: Any, return_type: Any = None) -> Any:
-        _note_signature(self, args, return_type)
+    def compile_device(self: Any, args: Any, *return_type: Any) -> Any:
+        _note_signature(self, args, *return_type)
         try:
-            return original(self, args, return_type)
+            return original(self, args, *return_type)
         except driver_error:
             return None
 

@@ -21,7 +21,7 @@ from typing import Literal
 
 import numpy as np
 
-from course_lib.host import newer_packages
+from course_lib.host import newer_packages, successor
 from course_lib.wording.errors import PIP_INSTALL
 
 EMULATED = "Kernels run on the CPU, counts are exact, times are not measured."
@@ -44,17 +44,17 @@ FAILURES: dict[str, tuple[str, str]] = {
     "old-driver": (
         "the NVIDIA driver is older than the CUDA toolkit, so the GPU refuses Numba's kernels "
         "(CUDA_ERROR_UNSUPPORTED_PTX_VERSION)",
-        "Update the driver, or install numba-cuda with a toolkit of the driver's CUDA version: "
-        f"`nvidia-smi` names it, e.g. {PIP_INSTALL} 'numba-cuda[cu12]'.",
+        "Update the driver, or install {package} with a toolkit of the driver's CUDA version: "
+        "`nvidia-smi` names it, e.g. " + PIP_INSTALL + " '{package}[cu12]'.",
     ),
     "silent-kernels": (
         "kernels start but do nothing, as happens when the driver is older than the CUDA toolkit",
-        "Update the driver, or install numba-cuda with a toolkit of the driver's CUDA version: "
-        f"`nvidia-smi` names it, e.g. {PIP_INSTALL} 'numba-cuda[cu12]'.",
+        "Update the driver, or install {package} with a toolkit of the driver's CUDA version: "
+        "`nvidia-smi` names it, e.g. " + PIP_INSTALL + " '{package}[cu12]'.",
     ),
     "no-nvvm": (
         "Numba's compiler library NVVM was not found",
-        f"Install the GPU packages: {PIP_INSTALL} 'numba-cuda[cu12]' (or [cu13] for a CUDA 13 "
+        "Install the GPU packages: " + PIP_INSTALL + " '{package}[cu12]' (or [cu13] for a CUDA 13 "
         "driver), then restart the notebook's kernel.",
     ),
     "no-numba-cuda": (
@@ -93,7 +93,8 @@ class BackendChoice:
         banner: the one line that `start()` prints.
         failure: why there is no GPU, a key of `FAILURES`; "" with one.
         mend: what to do about it; "" where nothing is broken.
-        cuda: the module numba.cuda, or None where it cannot be imported.
+        cuda: the module numba.cuda, numba-cuda-mlir's where that alone is installed, or None where
+            neither can be imported.
     """
 
     backend: Literal["gpu", "emulator"]
@@ -120,6 +121,15 @@ class ThisMachine:
         return os.environ.get("NUMBA_ENABLE_CUDASIM", "0") not in ("", "0")
 
     def load_cuda(self) -> ModuleType:
+        """The module numba.cuda, or its successor's where that alone is installed."""
+        try:
+            return self.load_numba_cuda()
+        except ModuleNotFoundError as missing:
+            if missing.name not in ("numba", "numba.cuda") or not successor.is_installed():
+                raise
+            return successor.load()
+
+    def load_numba_cuda(self) -> ModuleType:
         """The module numba.cuda: the real one, if it is not loaded as a simulator yet."""
         numba = importlib.import_module("numba")
         if self.simulator_wanted() and "numba.cuda" not in sys.modules:
@@ -130,7 +140,8 @@ class ThisMachine:
     def load_compiler(self) -> ModuleType:
         """The module numba.cuda, able to compile with a NumPy that is newer than it knows."""
         cuda = self.load_cuda()
-        newer_packages.load_numba_cudas_compiler()
+        if not successor.made(cuda):
+            newer_packages.load_numba_cudas_compiler()
         return cuda
 
     def device(self, cuda: ModuleType) -> tuple[str, tuple[int, int]]:
@@ -141,7 +152,8 @@ class ThisMachine:
 
     def canary(self, cuda: ModuleType) -> bool:
         """Add two small arrays on the GPU: is the sum right?"""
-        newer_packages.load_numba_cudas_compiler()
+        if not successor.made(cuda):
+            newer_packages.load_numba_cudas_compiler()
 
         def add(x, y, out):  # type: ignore[no-untyped-def]
             i = cuda.grid(1)
@@ -178,8 +190,15 @@ def look(machine: ThisMachine | None = None) -> BackendChoice:
         return _emulator(failure, cuda, simulator, device=name)
     capability_text = ".".join(str(part) for part in capability)
     banner = f"GPU: {name}, compute capability {capability_text}. Kernels run on it."
-    banner += f" {SIMULATOR_IGNORED}" if simulator else ""
+    banner = " ".join(filter(None, (banner, _compiler(cuda), SIMULATOR_IGNORED * simulator)))
     return BackendChoice("gpu", name, banner, cuda=cuda)
+
+
+def _compiler(cuda: ModuleType | None) -> str:
+    """Who compiles kernels, if it is not Numba."""
+    if cuda is None or not successor.made(cuda):
+        return ""
+    return f"Numba's CUDA part is not installed: {successor.label()} is the compiler."
 
 
 def is_simulator(cuda: ModuleType) -> bool:
@@ -197,11 +216,11 @@ def _emulator(
 ) -> BackendChoice:
     """The verdict "emulator", with its reason and mend in one line."""
     reason, mend = FAILURES[failure]
+    mend = mend.format(package=successor.NAME if successor.made(cuda) else "numba-cuda")
     if failure == "gpu-failed" and error is not None:
         reason += f" ({_first_line(error)})"
     found = f"Emulator, although there is a GPU ({device})" if device else "Emulator"
-    ignored = SIMULATOR_IGNORED if simulator else ""
-    parts = (f"{found}: {reason}.", mend, EMULATED, ignored)
+    parts = (f"{found}: {reason}.", mend, EMULATED, _compiler(cuda), SIMULATOR_IGNORED * simulator)
     return BackendChoice("emulator", "emulator", " ".join(filter(None, parts)), failure, mend, cuda)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from course_lib.host import host_api, probe
+from course_lib.host import host_api, probe, successor
 from course_lib.host.arguments import HostArguments
 from course_lib.student import front_end, unrun_cells
 from course_lib.wording.errors import (
@@ -73,12 +73,15 @@ class _Session:
     def __init__(self) -> None:
         self.verdict: probe.BackendChoice | None = None
         self.undo: Callable[[], None] | None = None
+        self.undo_name: Callable[[], None] | None = None
         self.undo_hook: Callable[[], None] | None = None
         self.profile: Profile | None = None
 
     def begin(self) -> probe.BackendChoice:
         if self.verdict is None:
             self.verdict = probe.look()
+            if (cuda := self.verdict.cuda) and successor.made(cuda):
+                self.undo_name = successor.put_in_place(cuda)
             self.patch()
             self.speak_plainly()
             if shell := front_end.shell():
@@ -94,12 +97,12 @@ class _Session:
     def patch(self) -> None:
         if self.verdict is None or self.verdict.failure == "no-numba":
             return
-        if self.verdict.backend == "gpu":
-            self.undo = host_api.make(host_api.quiet_warnings())
-        elif self.verdict.cuda is not None:
-            self.undo = host_api.install(self.verdict.cuda, _launch)
-        else:
+        if self.verdict.cuda is None:
             self.undo = _use_stand_in()
+        elif self.verdict.backend == "gpu":
+            self.undo = host_api.make(host_api.quiet_warnings(self.verdict.cuda))
+        else:
+            self.undo = host_api.install(self.verdict.cuda, _launch)
 
     def unpatch(self) -> None:
         if self.undo is not None:
@@ -155,6 +158,9 @@ def start(lesson: str = "") -> None:
 def stop() -> None:
     """Leave Numba as it was before `start()`."""
     _session.unpatch()
+    if _session.undo_name is not None:
+        _session.undo_name()
+        _session.undo_name = None
     if _session.undo_hook is not None:
         _session.undo_hook()
         _session.undo_hook = None

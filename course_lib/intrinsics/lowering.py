@@ -24,9 +24,14 @@ try:
         from numba.core.errors import TypingError
     if not hasattr(types, "Array"):
         from numba.core import types
-except ImportError:  # no numba.cuda at all
-    ir = types = intrinsic = None
-    TypingError = TypeError
+except ImportError:  # no numba.cuda at all, but perhaps its successor
+    try:
+        from course_lib.intrinsics import mlir_builder as ir
+        from course_lib.intrinsics.mlir_builder import TypingError, types
+        from course_lib.intrinsics.mlir_builder import device_function as intrinsic
+    except ImportError:
+        ir = types = intrinsic = None
+        TypingError = TypeError
 
 # The names that the modules of the instructions take from here, Numba's own among them.
 __all__ = [

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from course_lib.host import successor
+from course_lib.wording.errors import PlainError
+
 WITHOUT_ASKING = 48 * 1024  # the CUDA Programming Guide's limit for kernels that don't ask
 
 
@@ -31,7 +34,15 @@ def set_attribute(kernel: Any, arguments: tuple[Any, ...], name: str, value: int
 
     Compiles the kernel for these arguments if need be. Returns the driver's name for the error, ""
     if there was none.
+
+    Raises:
+        PlainError: for a kernel of numba-cuda-mlir.
     """
+    if successor.made(kernel):
+        raise PlainError(
+            f"{kernel.py_func.__name__} needs numba-cuda to be launched: with {successor.NAME} the "
+            "course does not set attributes of a compiled kernel."
+        )
     from cuda.bindings import driver
 
     compiled = kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in arguments))

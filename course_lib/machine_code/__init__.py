@@ -8,7 +8,8 @@ Start with: `report`, then `sass`.
 is the one a launch takes: Numba's types, NVVM, and ptxas from its PTX to machine code (SASS).
 """
 
-from course_lib.machine_code.compiler import CompileFailed, CompilerMissing, missing
+from course_lib.machine_code.compiler import missing
+from course_lib.machine_code.front_ends import CompileFailed, CompilerMissing
 from course_lib.machine_code.report import (
     CompileReport,
     InstructionMix,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib.util
 import inspect
@@ -11,20 +10,22 @@ import re
 import shutil
 import struct
 import subprocess
-import sys
 import tempfile
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from importlib import metadata
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
 from typing import Any
 
-import numpy as np
-
-from course_lib.host import probe, runtime
-from course_lib.wording.errors import PIP_INSTALL, PlainError
+from course_lib.host import runtime
+from course_lib.machine_code.front_ends import (
+    HOPPER,
+    NUMBA,
+    CompileFailed,
+    CompilerMissing,
+    NumbaFrontEnd,
+    front_end,
+)
+from course_lib.wording.errors import PIP_INSTALL
 
 
 def constant_banks(cubin: bytes, entry: str) -> dict[int, bytes]:
@@ -80,31 +81,14 @@ def _sections(elf: bytes) -> Iterator[tuple[str, bytes]]:
         yield text, b"" if kind == 8 else elf[offset : offset + length]
 
 
-# --- Drive the compilers: Numba to PTX, ptxas to machine code, nvdisasm to something readable -----
-# None of them needs a GPU. Numba asks for the current device in one place all the same, when a
-# kernel calls a `@cuda.jit(device=True)` function; while we compile, that question is answered
-# with the compute capability that the report is for. ptxas and nvdisasm come with PyPI packages,
-# and are looked for there first, then on PATH and in an installed CUDA toolkit.
+# --- Drive the tools: ptxas to machine code, nvdisasm to something readable ---------------------
+# Neither needs a GPU. They come with PyPI packages, and are looked for there first, then on PATH
+# and in an installed CUDA toolkit.
 
 
 TOOL_SECONDS = 120
-GET_COMPILER = f"{PIP_INSTALL} 'numba-cuda[cu12]'"
 GET_PTXAS = f"{PIP_INSTALL} nvidia-cuda-nvcc-cu12"
 GET_DISASSEMBLER = f"{PIP_INSTALL} nvidia-cuda-nvdisasm"
-
-# Options of @cuda.jit that change the machine code, and that Numba's compile_ptx takes, too.
-CODE_OPTIONS = ("fastmath", "opt", "debug", "launch_bounds")
-
-
-HOPPER = (9, 0)
-
-
-class CompilerMissing(PlainError):
-    """This machine lacks the compiler; the message names the packages."""
-
-
-class CompileFailed(PlainError):
-    """The compiler refused the kernel, or what we were given is no kernel."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +104,7 @@ class Compiled:
         versions: who compiled.
         constants: what its constant banks hold, by number, without the parameters.
         tables: the compiler's own tables, and where bank 4 has their addresses; see `cubin`.
+        front: the compiler from Python, which knows how a kernel takes its arguments.
     """
 
     entry: str
@@ -130,6 +115,7 @@ class Compiled:
     versions: str
     constants: dict[int, bytes] = field(default_factory=dict)
     tables: tuple[bytes, dict[int, int]] = (b"", {})
+    front: NumbaFrontEnd = NUMBA
 
 
 def capability(cc: str | tuple[int, int]) -> tuple[int, int]:
@@ -156,7 +142,7 @@ def missing() -> str:
     """Why no kernel can be compiled here, as a sentence with the mend; "" where one can."""
     try:
         with runtime.untouched_numba():
-            _cuda_with_compiler()
+            front_end().load()
         _ptxas()
     except CompilerMissing as reason:
         return str(reason)
@@ -176,9 +162,10 @@ def compile_kernel(
         name = function.__name__
         raise CompileFailed(f"{name} is a device function: give the kernel that calls it.")
     with runtime.untouched_numba():
-        cuda = _cuda_with_compiler()
-        arguments = argument_types(signature)
-        ptx = _to_ptx(cuda, function, arguments, cc, options, alone=set(targets) <= {cc})
+        front = front_end(kernel)
+        cuda = front.load()
+        arguments = front.argument_types(signature)
+        ptx = front.to_ptx(cuda, function, arguments, cc, options, alone=set(targets) <= {cc})
     made = {}
     for each in targets or (cc,):
         with tempfile.TemporaryDirectory(prefix="machine-code-") as folder:
@@ -193,9 +180,10 @@ def compile_kernel(
             log,
             sass,
             note,
-            _versions(cuda),
+            f"{front.version(cuda)}, {release(_ptxas())}",
             constant_banks(elf, entry),
             tables(elf),
+            front,
         )
     return made
 
@@ -209,143 +197,11 @@ def _function(kernel: Any) -> Any:
     return function
 
 
-# --- Numba ------------------------------------------------------------------------------------
-
-
-def _cuda_with_compiler() -> ModuleType:
-    """The module numba.cuda, with the libraries loaded that its compiler needs."""
-    try:
-        cuda = probe.ThisMachine().load_compiler()
-        importlib.import_module("numba.cuda.cudadrv.nvvm").NVVM()
-        nvrtc = importlib.import_module("numba.cuda.cudadrv.nvrtc")
-        if hasattr(nvrtc, "get_supported_ccs"):  # numba-cuda asks NVRTC which GPUs there are
-            nvrtc.get_supported_ccs()
-    except Exception as problem:
-        reason = (str(problem).strip() or repr(problem)).splitlines()[0]
-        raise CompilerMissing(
-            f"Compiling a kernel needs numba-cuda with its CUDA libraries ({reason[:90]}): "
-            f"{GET_COMPILER}, then restart the notebook's kernel."
-        ) from None
-    return cuda
-
-
-def argument_types(signature: Any) -> tuple[Any, ...]:
-    """Numba's types from "void(float32[:, ::1], int64)", a tuple of types, or example arguments."""
-    from numba.core import sigutils, types
-
-    if isinstance(signature, str) or hasattr(signature, "return_type"):
-        try:
-            arguments, returned = sigutils.normalize_signature(signature)
-        except Exception as problem:
-            raise CompileFailed(
-                f"Numba can't read the signature {signature!r}: {problem}"
-            ) from None
-        if returned not in (None, types.void):
-            raise CompileFailed(f"A kernel returns nothing, but {signature!r} names {returned}.")
-        return tuple(arguments)
-    if isinstance(signature, np.ndarray) or not isinstance(signature, tuple | list):
-        raise CompileFailed(
-            "A signature is text such as 'void(float32[:, ::1])', or a tuple with a type or an "
-            "example for each argument."
-        )
-    return tuple(_type_of(each) for each in signature)
-
-
-def _type_of(value: Any) -> Any:
-    from numba import typeof
-    from numba.core import types
-    from numba.np import numpy_support
-
-    if isinstance(value, types.Type):
-        return value
-    if hasattr(value, "__cuda_array_interface__") or hasattr(value, "copy_to_host"):
-        value = _like_on_host(value)
-    if not isinstance(value, np.ndarray):
-        return typeof(value)
-    flags = value.flags
-    layout: Any = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-    return types.Array(numpy_support.from_dtype(value.dtype), value.ndim, layout)
-
-
-def _like_on_host(array: Any) -> np.ndarray:
-    """An array on the host with a device array's dtype and layout; no element is copied."""
-    described = getattr(array, "__cuda_array_interface__", None) or {
-        "shape": array.shape,
-        "typestr": np.dtype(array.dtype).str,
-    }
-    shape, strides = described["shape"], described.get("strides")
-    empty = np.empty(0, np.dtype(described["typestr"]))
-    if strides is None:
-        return np.broadcast_to(empty[:0], (0,) * len(shape)).copy()
-    extent = sum(step * (size - 1) for step, size in zip(strides, shape, strict=True))
-    buffer = np.empty(extent // empty.itemsize + 1, empty.dtype)
-    return np.lib.stride_tricks.as_strided(buffer, shape, strides)
-
-
-def _to_ptx(
-    cuda: ModuleType,
-    function: Any,
-    arguments: tuple[Any, ...],
-    cc: tuple[int, int],
-    options: dict[str, Any],
-    alone: bool = True,
-) -> str:
-    """The PTX for a compute capability; `alone` if it need not serve newer GPUs, too."""
-    taken = inspect.signature(cuda.compile_ptx).parameters
-    given = {name: options[name] for name in CODE_OPTIONS if options.get(name) is not None}
-    given = {name: value for name, value in given.items() if name in taken}
-    # Line numbers change no instruction, and tell which line an instruction belongs to.
-    lines = not given.get("debug")
-    try:
-        with _device_of(cc), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a source that can't be found, say
-            given |= {"device": False, "lineinfo": lines}
-            if alone and cc >= HOPPER:
-                with contextlib.suppress(TypeError, ValueError):  # before numba-cuda 0.30
-                    ptx, _ = cuda.compile_ptx(function, arguments, cc=(*cc, "a"), **given)
-                    return str(ptx)
-            ptx, _ = cuda.compile_ptx(function, arguments, cc=cc, **given)
-    except Exception as problem:
-        raise CompileFailed(
-            f"Numba's compiler refuses {function.__name__}: {_gist(problem)}"
-        ) from problem
-    return str(ptx)
-
-
-@contextlib.contextmanager
-def _device_of(cc: tuple[int, int]) -> Iterator[None]:
-    """Let Numba believe that a GPU of this compute capability is at hand."""
-    dispatcher: Any = sys.modules["numba.cuda.dispatcher"]
-    before = dispatcher.get_current_device
-    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=cc)
-    try:
-        yield
-    finally:
-        dispatcher.get_current_device = before
-
-
-def _gist(problem: Exception) -> str:
-    """The lines of Numba's long messages that say what is wrong and where."""
-    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in str(problem).splitlines()]
-    passing = ("Failed in", "During:", "There are", "No match", "^", "-")
-    telling = [line for line in lines if line and not line.startswith(passing)]
-    return " ".join(telling[:3]) or type(problem).__name__
-
-
 def _entry(ptx: str) -> str:
     names = re.findall(r"^\s*(?:\.\w+\s+)*\.entry\s+([\w$]+)", ptx, re.MULTILINE)
     if not names:
         raise CompileFailed("The compiled text holds no kernel.")
     return str(names[-1])
-
-
-def _versions(cuda: ModuleType) -> str:
-    import numba
-
-    part = "its own CUDA part"
-    if "numba_cuda" in str(cuda.__file__):
-        part = f"numba-cuda {metadata.version('numba-cuda')}"
-    return f"numba {numba.__version__} with {part}, {release(_ptxas())}"
 
 
 @functools.lru_cache

@@ -21,7 +21,7 @@ from course_lib.commands import bench, bench_runs
 from course_lib.devices import device
 from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS
-from course_lib.machine_code import compiler
+from course_lib.machine_code import compiler, front_ends
 from course_lib.measurements import Cell, Entry
 
 
@@ -273,7 +273,12 @@ def test_json_needs_a_gpu(no_gpu, capsys, tmp_path):
 
 def test_a_mend_names_the_python_that_runs_this():
     """A bare pip may belong to another Python than .venv's."""
-    for command in (compiler.GET_COMPILER, compiler.GET_PTXAS, compiler.GET_DISASSEMBLER):
+    for command in (
+        front_ends.GET_COMPILER,
+        front_ends.GET_SUCCESSOR,
+        compiler.GET_PTXAS,
+        compiler.GET_DISASSEMBLER,
+    ):
         python, _, packages = command.partition(" -m pip install ")
         assert shlex.split(python) == [sys.executable] and packages
 

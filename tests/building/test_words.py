@@ -18,7 +18,7 @@ from course_lib.questions.kinds import Choice, Choose, Number, Suspect, WhichLin
 ROOT = Path(__file__).resolve().parents[2]
 # Words in cells, and in questions with their choices, reasons, hints and reveals.
 BUDGETS = {
-    "00": (650, 600),
+    "00": (710, 600),  # with the packages that the import line may mean
     "01": (640, 400),
     "02": (640, 420),
     "03": (860, 500),  # with what a loop costs
@@ -78,7 +78,7 @@ def test_a_lesson_in_the_new_form_keeps_its_budget(counts, number):
 def test_lessons_00_to_05_show_at_most_what_they_may_all_told(counts):
     early = [each for each in counts.values() if each.lesson <= "05b"]
     assert sum(each.cells for each in early) <= 6_500
-    assert sum(each.cells + each.questions + each.tasks for each in early) <= 9_850
+    assert sum(each.cells + each.questions + each.tasks for each in early) <= 9_940
 
 
 def test_every_lesson_is_counted(counts):

@@ -27,6 +27,7 @@ from course_lib.kernels.accuracy import bits_of_bf16, from_bf16
 from course_lib.kernels.attention_launch import PLANS, check_inputs
 from course_lib.kernels.flash_attention import PANEL, ROWS, Plan, make_kernel
 from course_lib.machine_code import compiler, sass
+from course_lib.machine_code.front_ends import NUMBA
 from course_lib.machine_code.report import resources
 
 needs_compiler = [
@@ -51,11 +52,11 @@ def compiled(plan: Plan) -> str:
         pytest.skip(compiler.missing())
     kernel = make_kernel(plan)
     with runtime.untouched_numba():
-        cuda = compiler._cuda_with_compiler()
-        arguments = compiler.argument_types(SIGNATURE)
+        cuda = NUMBA.load()
+        arguments = NUMBA.argument_types(SIGNATURE)
         bounds = kernel.targetoptions["launch_bounds"]
         try:
-            with compiler._device_of((9, 0)):
+            with NUMBA.device_of((9, 0)):
                 ptx, _ = cuda.compile_ptx(
                     kernel.py_func, arguments, device=False, cc=(9, 0, "a"), launch_bounds=bounds
                 )

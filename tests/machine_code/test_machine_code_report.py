@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 import course_lib
-from course_lib.machine_code import CompileFailed, CompilerMissing, compiler, missing, report
+from course_lib.machine_code import (
+    CompileFailed,
+    CompilerMissing,
+    compiler,
+    front_ends,
+    missing,
+    report,
+)
+from course_lib.machine_code.front_ends import NUMBA, NumbaFrontEnd
 from course_lib.machine_code.sass import Instruction
 
 LOG = """\
@@ -57,10 +65,10 @@ def test_a_capability_of_two_digits():
 
 
 def test_without_numbas_compiler_one_sentence_names_the_package(monkeypatch):
-    def no_compiler():
-        raise CompilerMissing(f"No NVVM: {compiler.GET_COMPILER}.")
+    def no_compiler(self):
+        raise CompilerMissing(f"No NVVM: {front_ends.GET_COMPILER}.")
 
-    monkeypatch.setattr(compiler, "_cuda_with_compiler", no_compiler)
+    monkeypatch.setattr(NumbaFrontEnd, "load", no_compiler)
     with pytest.raises(CompilerMissing, match=r"numba-cuda\[cu12\]") as caught:
         course_lib.compile_report(a_kernel, "void(float32[::1])")
     assert caught.value._render_traceback_() == [str(caught.value)]
@@ -71,15 +79,15 @@ def test_what_numba_itself_says_is_part_of_the_sentence(monkeypatch):
     def broken(self):
         raise ImportError("libnvvm.so: cannot open shared object file\nand more")
 
-    monkeypatch.setattr(compiler.probe.ThisMachine, "load_cuda", broken)
+    monkeypatch.setattr(front_ends.probe.ThisMachine, "load_cuda", broken)
     said = missing()
     assert "libnvvm.so: cannot open shared object file" in said
     assert "and more" not in said
-    assert compiler.GET_COMPILER in said
+    assert front_ends.GET_COMPILER in said
 
 
 def test_without_ptxas_too(monkeypatch):
-    monkeypatch.setattr(compiler, "_cuda_with_compiler", lambda: None)
+    monkeypatch.setattr(NumbaFrontEnd, "load", lambda self: None)
     monkeypatch.setattr(compiler, "find_tool", lambda name: None)
     assert compiler.GET_PTXAS in missing()
 
@@ -108,7 +116,7 @@ def test_tools_are_looked_for_in_packages_first(monkeypatch, tmp_path):
     ],
 )
 def test_what_cannot_be_compiled_is_refused_in_a_sentence(monkeypatch, kernel, signature, reason):
-    monkeypatch.setattr(compiler, "_cuda_with_compiler", lambda: None)
+    monkeypatch.setattr(NumbaFrontEnd, "load", lambda self: None)
     with pytest.raises(CompileFailed, match=reason):
         course_lib.compile_report(kernel, signature)
 
@@ -117,12 +125,12 @@ def test_signatures_in_every_spelling():
     from numba import float32, types, void
 
     wanted = (types.Array(types.float32, 2, "C"), types.int64)
-    assert compiler.argument_types("void(float32[:, ::1], int64)") == wanted
-    assert compiler.argument_types("(float32[:, ::1], int64)") == wanted
-    assert compiler.argument_types(void(float32[:, ::1], types.int64)) == wanted
-    assert compiler.argument_types((float32[:, ::1], 3)) == wanted
-    assert compiler.argument_types((np.zeros((2, 2), np.float32), 3)) == wanted
-    (fortran, strided) = compiler.argument_types(
+    assert NUMBA.argument_types("void(float32[:, ::1], int64)") == wanted
+    assert NUMBA.argument_types("(float32[:, ::1], int64)") == wanted
+    assert NUMBA.argument_types(void(float32[:, ::1], types.int64)) == wanted
+    assert NUMBA.argument_types((float32[:, ::1], 3)) == wanted
+    assert NUMBA.argument_types((np.zeros((2, 2), np.float32), 3)) == wanted
+    (fortran, strided) = NUMBA.argument_types(
         [np.zeros((2, 3), np.float32, order="F"), np.zeros((6, 6))[::2, ::2]]
     )
     assert (fortran.layout, strided.layout, str(strided.dtype)) == ("F", "A", "float64")
@@ -136,7 +144,7 @@ def test_an_array_on_a_device_is_described_without_copying(shape, strides, layou
     class OnDevice:
         __cuda_array_interface__ = {"shape": shape, "typestr": "<f4", "strides": strides}  # noqa: RUF012
 
-    (found,) = compiler.argument_types((OnDevice(),))
+    (found,) = NUMBA.argument_types((OnDevice(),))
     assert (found.ndim, found.layout, str(found.dtype)) == (2, layout, "float32")
 
 

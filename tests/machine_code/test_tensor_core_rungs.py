@@ -42,6 +42,7 @@ from course_lib.kernels import RUNG_KERNELS
 from course_lib.kernels.rung_12_tma import kernel_of, room_for, threads_of
 from course_lib.kernels.tile_plan import PAIR, TilePlan
 from course_lib.machine_code import CompileReport, compile_reports, compiler, sass
+from course_lib.machine_code.front_ends import NUMBA
 from course_lib.machine_code.report import InstructionMix, mix_of, resources
 from course_lib.roofline.ceilings import ceiling
 
@@ -234,10 +235,10 @@ def disassembled(cubin: Path) -> str:
 def hopper(kernel: Any, signature: str, **options: Any) -> tuple[sass.Disassembly, str]:
     """The code and ptxas's log, for sm_90a: what only Hopper has is not in sm_90."""
     with runtime.untouched_numba():
-        cuda = compiler._cuda_with_compiler()
-        arguments = compiler.argument_types(signature)
+        cuda = NUMBA.load()
+        arguments = NUMBA.argument_types(signature)
         try:
-            with compiler._device_of((9, 0)):
+            with NUMBA.device_of((9, 0)):
                 ptx, _ = cuda.compile_ptx(
                     kernel.py_func, arguments, device=False, cc=(9, 0, "a"), **options
                 )

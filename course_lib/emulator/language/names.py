@@ -191,8 +191,9 @@ def belongs_to_cuda(name: str) -> bool:
 
 def canonical_path(path: str) -> str:
     """One spelling for names that can be reached in several ways."""
-    if path.startswith("numba_cuda_mlir"):
-        path = "numba" + path[len("numba_cuda_mlir") :]
+    for home, name in (("numba_cuda_mlir.numba_cuda", "numba.cuda"), ("numba_cuda_mlir", "numba")):
+        if path.startswith(home):
+            path = name + path[len(home) :]
     if path.startswith("numba.core.decorators."):
         return "numba." + path.rpartition(".")[2]
     for inner in ("stubs", "intrinsics", "intrinsic_wrapper", "cache_hints"):
