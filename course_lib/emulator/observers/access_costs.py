@@ -369,14 +369,15 @@ class LaunchCosts:
         if kinds != {"float32"} or "float32" not in inputs.values():
             return
         for name, kind in inputs.items():
-            lines = self.meter.float64_lines & arrays[name].loaded_at.keys()
-            if kind != "float64" or not lines:
+            loads = arrays[name].loaded_at.keys()
+            lines = self.meter.float64_lines & loads or set(loads)
+            if kind != "float64" or not lines or not self.meter.float64_lines:
                 continue
             yield finding(
                 "float64-arithmetic",
                 say(
                     "{array} holds float64, and what comes of it is stored as float32: it takes "
-                    "twice the bytes, and this line computes in float64.",
+                    "twice the bytes, and whatever is computed with it is computed in float64.",
                     array=name,
                 ),
                 min(lines),
