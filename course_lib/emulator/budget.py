@@ -5,6 +5,7 @@ Work is counted in steps, not in seconds, so that a verdict is the same on every
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 # A statement costs one step for so many parts of its expressions, times one for so many lanes.
@@ -82,16 +83,42 @@ class OpenLoop:
     in_vain: bool = False
 
 
+@dataclass(frozen=True)
+class Awaited:
+    """A barrier in shared memory at which threads wait in vain.
+
+    Attributes:
+        line: where they wait.
+        lane: one of them, by its number in its space.
+        made: the line where the barrier was made, or first met.
+        phase: the number of the phase that does not complete.
+        expected: how many arrivals would complete it.
+        missing: how many of them have not come; negative if more came than were expected.
+        bytes: how many announced bytes have not come.
+    """
+
+    line: int
+    lane: int
+    made: int
+    phase: int
+    expected: int
+    missing: int
+    bytes: int
+
+
 class BudgetExceeded(Exception):
     """The kernel used up its steps, or waits for what never comes; `line` is where.
 
-    `loop` is the loop it was in.
+    `loop` is the loop it was in, `awaited` what threads wait for if that is known.
     """
 
-    def __init__(self, line: int, loop: OpenLoop | None = None) -> None:
+    def __init__(
+        self, line: int, loop: OpenLoop | None = None, awaited: Sequence[Awaited] = ()
+    ) -> None:
         super().__init__(line)
         self.line = line
         self.loop = loop
+        self.awaited = awaited
 
 
 class StepCounter:

@@ -77,7 +77,9 @@ def _is_suspect(run: Repeatable, found: Finding) -> bool:
     raced = {
         finding.cell.split("[")[0] for finding in run.findings.values() if "race-" in finding.code
     }
-    return found.code == "uninitialised-read" and name not in {*raced, *run.memory.arguments}
+    if found.code != "uninitialised-read" or not name:  # a barrier has none
+        return False
+    return name not in {*raced, *run.memory.arguments}
 
 
 def _place(found: Finding) -> Cell:

@@ -41,6 +41,7 @@ from course_lib.emulator.machine.schedule import Schedule, Unit, warps, warps_of
 from course_lib.emulator.machine.statements import run_block
 from course_lib.emulator.observers.access_costs import CostNotes, LaunchCosts
 from course_lib.emulator.observers.coverage import WrapNotes, left_out, wrapped_sums
+from course_lib.emulator.observers.engine_faults import EngineFaults, waits_in_vain
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.findings import (
     ThreadNames,
@@ -132,6 +133,7 @@ class Run:
         self.may_be_written = self._written_allocations()
         typings = list(all_typings(typing, set()))
         self.waits_for_others = any(part.waits_for_others for part in typings)
+        self.uses_engine = any(part.uses_engine for part in typings)
         self.is_grid_wide = any(map(meets_grid, typings))
         self.stopped_in: OpenLoop | None = None
         self.shared: dict[str, SharedArrayUse] = {}
@@ -142,9 +144,12 @@ class Run:
         views = [*_views_in(self.values), *self.captured.values()]
         self.array_types = {str(view.allocation.dtype) for view in views}
         if self.meter:
-            for view in views:
+            arrays = [(view.name, view) for view in views]
+            described = [view.allocation.described for view in views]
+            arrays += [(found[0].allocation.name, found[0]) for found in described if found]
+            for name, view in arrays:
                 lengths = tuple(int(length) for length in view.shape)
-                self.meter.register(view.name, view.allocation, lengths)
+                self.meter.register(name, view.allocation, lengths)
 
     def _make_observers(self, others: Iterable[Observer], limits: LimitNotes | None) -> None:
         """Who listens to this launch: what the options ask for, and then the others."""
@@ -161,7 +166,7 @@ class Run:
         self.tracer = Tracer(wanted) if options.trace else None
         grid, block = self.shape.grid[::-1], self.shape.block[::-1]
         self.beyond_blocks: BlockRaces | OrderedRaces = BlockRaces(grid, self.may_be_written)
-        if self.waits_for_others or orders_by_atomics(self.typing):
+        if self.uses_engine or orders_by_atomics(self.typing):
             self.beyond_blocks = OrderedRaces(grid, block, self.may_be_written)
         self.observers = Observers([*self._own_observers(limits), *others])
 
@@ -174,6 +179,8 @@ class Run:
             if isinstance(self.beyond_blocks, BlockRaces):
                 yield RaceDetector(self.may_be_written, self._note_race)
             yield CopyFaults(self.names, self.note)
+            if self.uses_engine:
+                yield EngineFaults(self.names, self.note)
             yield self.beyond_blocks
         yield self.unwritten
         # Warp by warp, the same sites would be met once for every warp, in turns; nothing more.
@@ -271,7 +278,7 @@ class Run:
         except BudgetExceeded as stop:
             finished = False
             self.stopped_in = stop.loop
-            self.note(timeout(stop, self.options.budget.steps))
+            self._note_stop(stop)
         spent = self.options.budget.steps - max(self.steps.left, 0)
         for race in self.beyond_blocks.races:
             self._note_race(race)
@@ -280,6 +287,14 @@ class Run:
             weigh(self, before)
         self.memory.copy_back()
         return self._profile(finished, spent)
+
+    def _note_stop(self, stop: BudgetExceeded) -> None:
+        """Why the launch did not come to its end."""
+        for awaited in stop.awaited:
+            block, thread = self.engine.space.describe(awaited.lane)
+            self.note(waits_in_vain(self.names.full(block, thread), thread, awaited))
+        if not stop.awaited:
+            self.note(timeout(stop, self.options.budget.steps))
 
     def run_all(self) -> None:
         """Run all blocks."""
@@ -343,6 +358,7 @@ class Run:
             order = seed if self.options.schedule == "shuffled" else None
             Schedule(space, self._units(memory, steps), self.observers, self.engine, order).run()
         finally:
+            self.engine.tell_unawaited()
             self.observers.end()
             self._note_shared_arrays(memory)
 

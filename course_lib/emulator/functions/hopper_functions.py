@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
+    Beside,
     Intrinsic,
     Keywords,
     Typed,
@@ -37,7 +40,7 @@ from course_lib.emulator.state.addresses import (
     elements_at,
 )
 from course_lib.emulator.state.lanes import WARP_SIZE, Value, spread
-from course_lib.emulator.state.mbarriers import Key
+from course_lib.emulator.state.mbarriers import Key, Phases
 from course_lib.emulator.state.memory import ArrayView
 from course_lib.emulator.state.tensor_maps import box_at
 from course_lib.wording.sentences import say
@@ -201,24 +204,46 @@ def _arrive_at(machine: Machine, node: ast.Call, values: list[Any]) -> None:
             machine.engine.arrive(key, [lane])
 
 
-def _begin_wait(machine: Machine, node: ast.Call, values: list[Any]) -> dict[tuple[Key, int], Any]:
-    """What the lanes wait for: a barrier, its phase's parity, and who."""
+@dataclass(frozen=True)
+class _Waiting:
+    """Lanes that wait at a barrier; `is_over` says whether they may go on."""
+
+    key: Key
+    lanes: list[int]
+    is_over: Callable[[Phases], bool]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.key, self.lanes))
+
+
+def _begin_wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[_Waiting]:
     waits: dict[tuple[Key, int], list[int]] = {}
     for lane, address, parity in values_of_lanes(machine, *values):
         key = _key(machine, lane, address)
         if _ready(machine, lane, key, address):
+            machine.engine.barriers[key].is_awaited = True
             waits.setdefault((key, parity), []).append(lane)
-    return waits
+    return [
+        _Waiting(key, lanes, partial(_has_parity, parity)) for (key, parity), lanes in waits.items()
+    ]
 
 
-def _wait_is_over(machine: Machine, waits: dict[tuple[Key, int], Any]) -> bool:
-    barriers = machine.engine.barriers
-    return all(barriers[key].has_passed(parity) for key, parity in waits)
+def _has_parity(parity: int, barrier: Phases) -> bool:
+    return barrier.has_passed(parity)
+
+
+def _is_later(phase: int, barrier: Phases) -> bool:
+    return barrier.phase > phase
+
+
+def _is_over(machine: Machine, waiting: list[_Waiting]) -> bool:
+    return all(wait.is_over(machine.engine.barriers[wait.key]) for wait in waiting)
 
 
 def _after_wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    for (key, _), lanes in values[0].items():
-        machine.engine.passed(key, lanes, machine.engine.barriers[key].phase - 1)
+    for wait in values[0]:
+        phase = machine.engine.barriers[wait.key].phase - 1
+        machine.engine.passed(wait.key, wait.lanes, phase)
 
 
 def _nothing(machine: Machine, node: ast.Call, values: list[Any]) -> None:
@@ -230,27 +255,26 @@ INTRINSICS[f"{HOME}.fence_mbarrier_init"] = Intrinsic(giving(NOTHING, 0), _nothi
 INTRINSICS[f"{HOME}.mbarrier_arrive"] = Intrinsic(giving(NOTHING, 1), _arrive)
 INTRINSICS[f"{HOME}.mbarrier_arrive_with_bytes"] = Intrinsic(giving(NOTHING, 2), _arrive)
 INTRINSICS[f"{HOME}.mbarrier_arrive_at"] = Intrinsic(giving(NOTHING, 3), _arrive_at)
-INTRINSICS[f"{HOME}.mbarrier_wait"] = Wait(
-    giving(NOTHING, 2), _after_wait, _begin_wait, _wait_is_over
-)
+INTRINSICS[f"{HOME}.mbarrier_wait"] = Wait(giving(NOTHING, 2), _after_wait, _begin_wait, _is_over)
 
 
 # --- Barriers of some warps, and of a cluster -----------------------------------------------------
 
-Met = list[tuple[Key, int, list[int]]]  # a barrier, the phase that was under way, and who arrived
 
-
-def _meet(machine: Machine, groups: dict[Key, list[int]], expected: dict[Key, int]) -> Met:
+def _meet(
+    machine: Machine, groups: dict[Key, list[int]], expected: dict[Key, int]
+) -> list[_Waiting]:
     met = []
     for key, lanes in groups.items():
         if key not in machine.engine.barriers:
             machine.engine.make(key, expected[key], machine.line)
-        met.append((key, machine.engine.barriers[key].phase, lanes))
+        phase = machine.engine.barriers[key].phase
+        met.append(_Waiting(key, lanes, partial(_is_later, phase)))
         machine.engine.arrive(key, lanes)
     return met
 
 
-def _meet_group(machine: Machine, node: ast.Call, values: list[Any]) -> Met:
+def _meet_group(machine: Machine, node: ast.Call, values: list[Any]) -> list[_Waiting]:
     groups: dict[Key, list[int]] = {}
     expected: dict[Key, int] = {}
     for lane, number, threads in values_of_lanes(machine, *values):
@@ -260,21 +284,12 @@ def _meet_group(machine: Machine, node: ast.Call, values: list[Any]) -> Met:
     return _meet(machine, groups, expected)
 
 
-def _meet_cluster(machine: Machine, node: ast.Call, values: list[Any]) -> Met:
+def _meet_cluster(machine: Machine, node: ast.Call, values: list[Any]) -> list[_Waiting]:
     groups: dict[Key, list[int]] = {}
     for (lane,) in values_of_lanes(machine):
         groups.setdefault(("cluster", machine.cluster_block(lane, 0)), []).append(lane)
     threads = machine.cluster * machine.space.block_size
     return _meet(machine, groups, dict.fromkeys(groups, threads))
-
-
-def _have_met(machine: Machine, met: Met) -> bool:
-    return all(machine.engine.barriers[key].phase > phase for key, phase, _ in met)
-
-
-def _after_meeting(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    for key, phase, lanes in values[0]:
-        machine.engine.passed(key, lanes, phase)
 
 
 def _arrive_only(machine: Machine, node: ast.Call, values: list[Any]) -> None:
@@ -294,11 +309,9 @@ def _registers(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(NOTHING)
 
 
-INTRINSICS[f"{HOME}.group_sync"] = Wait(giving(NOTHING, 2), _after_meeting, _meet_group, _have_met)
+INTRINSICS[f"{HOME}.group_sync"] = Wait(giving(NOTHING, 2), _after_wait, _meet_group, _is_over)
 INTRINSICS[f"{HOME}.group_arrive"] = Intrinsic(giving(NOTHING, 2), _arrive_only)
-INTRINSICS[f"{HOME}.cluster_sync"] = Wait(
-    giving(NOTHING, 0), _after_meeting, _meet_cluster, _have_met
-)
+INTRINSICS[f"{HOME}.cluster_sync"] = Wait(giving(NOTHING, 0), _after_wait, _meet_cluster, _is_over)
 INTRINSICS[f"{HOME}.cluster_rank"] = Intrinsic(giving(T.UINT32, 0), _rank)
 for _name in ("more_registers", "fewer_registers"):
     INTRINSICS[f"{HOME}.{_name}"] = Intrinsic(_registers, _nothing)
@@ -406,10 +419,10 @@ def _fence(machine: Machine, node: ast.Call, values: list[Any]) -> None:
 
 
 _LOAD = ("an address", "a tensor map", "a tuple of coordinates", "the address of a barrier")
-INTRINSICS[f"{HOME}.tma_load"] = Intrinsic(_copy_typing(*_LOAD), _load)
-INTRINSICS[f"{HOME}.tma_load_multicast"] = Intrinsic(_copy_typing(*_LOAD, "a mask"), _load)
+INTRINSICS[f"{HOME}.tma_load"] = Beside(_copy_typing(*_LOAD), _load)
+INTRINSICS[f"{HOME}.tma_load_multicast"] = Beside(_copy_typing(*_LOAD, "a mask"), _load)
 INTRINSICS[f"{HOME}.tma_prefetch"] = Intrinsic(_copy_typing("a tensor map"), _nothing)
-INTRINSICS[f"{HOME}.tma_store"] = Intrinsic(
+INTRINSICS[f"{HOME}.tma_store"] = Beside(
     _copy_typing("a tensor map", "a tuple of coordinates", "an address"), _store
 )
 INTRINSICS[f"{HOME}.tma_store_wait"] = Intrinsic(giving(NOTHING, 1), _store_wait)

@@ -26,6 +26,7 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
+    Beside,
     Intrinsic,
     Keywords,
     Typed,
@@ -123,7 +124,10 @@ class _Product:
         self._a, self._b = address_a - begin, address_b - begin
         block, self._threads = np.divmod(lanes, machine.space.block_size)
         self._block = int(block[0])
-        self.agents = [machine.engine.agent(warp) for warp in lanes.reshape(-1, WARP_SIZE).tolist()]
+        self.agents = []
+        for warp in lanes.reshape(-1, WARP_SIZE).tolist():
+            self.agents.append(machine.engine.agent(warp))
+            machine.observers.computes(self.agents[-1], sums.allocation, warp, machine.line)
 
     def carry_out(self) -> None:
         """Multiply, and put the sums where they belong."""
@@ -221,6 +225,7 @@ def _word(lower: int) -> Intrinsic:
     return Intrinsic(giving(T.UINT32, 1), run)
 
 
+INTRINSICS[f"{HOME}.wgmma_wait"] = Intrinsic(_sums_typing(), _wait)
 INTRINSICS[f"{HOME}.wgmma_a"] = _word(LOWER_A)
 INTRINSICS[f"{HOME}.wgmma_b"] = _word(LOWER_B)
 _WORDS = ("a word for A", "a word for B", "whether to add")
@@ -228,10 +233,10 @@ for _columns in range(8, 257, 8):
     for _turned in (False, True):
         for _panels in (1, 2):
             _name = f"{_columns}{'_turned' if _turned else ''}_{_panels}"
-            INTRINSICS[f"{HOME}.start_product_{_name}"] = Intrinsic(
+            INTRINSICS[f"{HOME}.start_product_{_name}"] = Beside(
                 _sums_typing(*_WORDS), _start(Form(_columns, _turned, _panels))
             )
             INTRINSICS[f"{HOME}.wait_for_product_{_name}"] = Intrinsic(_sums_typing(), _wait)
-INTRINSICS[f"{HOME}.wgmma_m64n256k64_bf16"] = Intrinsic(
+INTRINSICS[f"{HOME}.wgmma_m64n256k64_bf16"] = Beside(
     _sums_typing("a shared array", "an index", "an index"), _by_index
 )

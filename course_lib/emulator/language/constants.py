@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.budget import MAX_INTEGER_BITS, MAX_TUPLE_ITEMS
-from course_lib.emulator.language.names import Reference
+from course_lib.emulator.language.names import OwnModule, Reference
 from course_lib.emulator.language.operators import BINARY, COMPARE, UNARY
 from course_lib.wording.sentences import say
 
@@ -171,9 +171,24 @@ def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) ->
             return _apply(function.dtype.type, _number(values[0]))
         if function.path.endswith(".from_dtype") and isinstance(values[0], np.dtype):
             return values[0]
+        if function.path == "course_lib.intrinsics.warpgroup_product":
+            return _warpgroup_product(values)
         if function.path in _FUNCTIONS:
             return _apply(_FUNCTIONS[function.path], *values)
     raise NotConstant("only casts and functions of math are worked out in a constant")
+
+
+def _warpgroup_product(values: list[Any]) -> OwnModule:
+    """The functions of a product of wgmma: see course_lib/intrinsics/wgmma.py."""
+    columns, turned, panels = (*map(_number, values), False, 1)[:3]
+    if not isinstance(columns, int) or columns % 8 or not 0 < columns <= 256:
+        raise NotConstant("warpgroup_product takes a multiple of 8 up to 256")
+    name = f"{columns}{'_turned' if turned else ''}_{panels}"
+    parts = {"start": "start_product", "wait": "wait_for_product"}
+    references = {
+        part: Reference(f"course_lib.intrinsics.{path}_{name}") for part, path in parts.items()
+    }
+    return OwnModule(f"warpgroup_product({columns})", references)
 
 
 def _dtype(

@@ -74,6 +74,11 @@ class Barrier(Intrinsic):
 
 
 @dataclass(frozen=True)
+class Beside(Intrinsic):
+    """A function that starts something which goes on beside the threads."""
+
+
+@dataclass(frozen=True)
 class Wait(Intrinsic):
     """A function in which threads wait for what others, or a copy, will do some time.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from course_lib.emulator.budget import PARTS_PER_STEP
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.intrinsics import Atomic, Barrier, Cast, Intrinsic, Wait
+from course_lib.emulator.language.intrinsics import Atomic, Barrier, Beside, Cast, Intrinsic, Wait
 from course_lib.emulator.language.kernel import Kernel
 
 
@@ -136,6 +136,11 @@ class Typing:
     def waits_for_others(self) -> bool:
         """Are there such loops, or functions that wait for what others or a copy will do?"""
         return bool(self.spins) or any(isinstance(target, Wait) for target in self.calls.values())
+
+    @property
+    def uses_engine(self) -> bool:
+        """Does it start what goes on beside the threads, or wait for it?"""
+        return any(isinstance(target, Beside | Wait) for target in self.calls.values())
 
     def spins_in(self, part: ast.AST) -> bool:
         """Is there such a loop in a part of the function, or in a function that it calls?"""

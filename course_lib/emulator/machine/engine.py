@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from course_lib.emulator.budget import Awaited
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.state.lanes import LaneSpace
 from course_lib.emulator.state.mbarriers import Key, Phases
@@ -85,6 +86,14 @@ class Engine:
         if barrier is not None:
             self.observers.signal((key, barrier.phase), [agent], True)
             barrier.come(count)
+            if barrier.bytes < 0:
+                self.observers.too_many_bytes(key, agent, -barrier.bytes)
+
+    def awaited(self, line: int, key: Key, lanes: Sequence[int]) -> Awaited:
+        """What lanes wait for that does not come."""
+        barrier = self.barriers[key]
+        counts = barrier.phase, barrier.expected, barrier.missing, barrier.bytes
+        return Awaited(line, lanes[0], barrier.line, *counts)
 
     def passed(self, key: Key, who: Iterable[int], phase: int) -> None:
         """Threads have seen that a phase is complete."""
@@ -157,3 +166,12 @@ class Engine:
         """The kernel ends: all is done."""
         while self.land_next():
             pass
+
+    def tell_unawaited(self) -> None:
+        """Tell of the lines whose mbarriers see arrivals, and nobody who waits."""
+        made = {key: made for key, made in self.barriers.items() if isinstance(key[0], int)}
+        awaited = {barrier.line for barrier in made.values() if barrier.is_awaited}
+        for key, barrier in made.items():
+            arrived = barrier.missing < barrier.expected or barrier.phase
+            if arrived and barrier.line not in awaited:
+                self.observers.never_awaited(key, barrier.line)

@@ -189,6 +189,15 @@ class Observer:
     def by_agent(self, access: EngineAccess) -> None:
         """An agent reads or writes memory."""
 
+    def never_awaited(self, key: Key, line: int) -> None:
+        """Somebody has arrived at a barrier, made in this line, and nobody waits there."""
+
+    def too_many_bytes(self, key: Key, agent: int, count: int) -> None:
+        """Copies bring more bytes than a barrier was told of."""
+
+    def computes(self, agent: int, allocation: Allocation, lanes: Sequence[int], line: int) -> None:
+        """An agent works on local arrays of lanes until they have waited for it."""
+
     def no_barrier(self, lane: int, address: int, line: int) -> None:
         """A lane uses a barrier in shared memory that nobody has made."""
 

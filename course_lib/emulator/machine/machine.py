@@ -34,6 +34,7 @@ from course_lib.emulator.machine.events import (
 )
 from course_lib.emulator.machine.load_store import LoadStoreUnit, as_dtype
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
+from course_lib.emulator.state.mbarriers import Key
 from course_lib.emulator.state.memory import ArrayView, Memory
 
 
@@ -45,12 +46,12 @@ class Pause:
         line: of the barrier or of the loop.
         scope: for whom: their "block", the "grid", or "others", of whom a loop wants to see an
             atomic operation, and which only have to be given a turn.
-        awaited: what exactly, if that is known.
+        awaited: which barriers of the engine, and which lanes, if it is for those.
     """
 
     line: int
     scope: Scope
-    awaited: Any = None
+    awaited: Sequence[tuple[Key, Sequence[int]]] | None = None
 
 
 # What runs statements: it yields at every barrier at which the active lanes arrive.

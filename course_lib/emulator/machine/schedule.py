@@ -87,11 +87,21 @@ class Schedule:
             writes = so_far
             if idle and self._engine.land_next():
                 idle = 0
-            if idle == MOST_IDLE_ROUNDS:
-                machine = waiting[0].machine
-                loop = machine.loop_without_end()
-                raise BudgetExceeded(machine.line, loop and replace(loop, in_vain=True))
+            if idle == MOST_IDLE_ROUNDS or (idle and _wait_for_barriers(running)):
+                raise self._in_vain(waiting)
         self._engine.finish()
+
+    def _in_vain(self, waiting: list[Unit]) -> BudgetExceeded:
+        """Units wait for what never comes."""
+        awaited = {
+            unit.pause.line: self._engine.awaited(unit.pause.line, *unit.pause.awaited[0])
+            for unit in waiting
+            if unit.pause is not None and unit.pause.awaited
+        }
+        machine = waiting[0].machine
+        loop = machine.loop_without_end()
+        in_vain = loop and replace(loop, in_vain=True)
+        return BudgetExceeded(machine.line, in_vain, list(awaited.values()))
 
     def _shuffled(self, units: list[Unit]) -> list[Unit]:
         if self._order is None or len(units) == 1:
@@ -126,6 +136,11 @@ class Schedule:
         for mask in others:
             whole = whole.union(mask)
         return whole
+
+
+def _wait_for_barriers(running: list[Unit]) -> bool:
+    """Do all wait at barriers? Then nothing will change any more."""
+    return all(u.ended or (u.pause is not None and u.pause.awaited is not None) for u in running)
 
 
 def warps(space: LaneSpace, machine: Callable[[Mask], Machine]) -> Iterator[Unit]:

@@ -123,7 +123,6 @@ def _settle_call(machine: Machine, node: ast.Call) -> Steps:
     elif isinstance(target, Wait):
         brought = target.arrive(machine, node, arguments)
         while not target.is_over(machine, brought):
-            machine.steps.spend(1, node.lineno)
             yield Pause(node.lineno, "others", brought)
         machine.frame.settled[node] = target.run(machine, node, [brought])
     elif isinstance(target, Typing):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.machine.events import EngineAccess, Observer
 from course_lib.emulator.observers.race_search import shapes_of, stacked
 from course_lib.emulator.profile.counters import (
     KINDS,
@@ -379,6 +379,21 @@ class Meter(Observer):
         site.elements += access.mask.lanes * access.elements
         site.bytes += access.mask.lanes * access.width
         self._costs.add(_pattern(access), access, site.add)
+
+    def by_agent(self, access: EngineAccess) -> None:
+        """Count a box that is copied as one request; in shared memory it takes no thread's time."""
+        if access.agent >= 0 or access.allocation.space != "global":
+            return
+        place = AccessPlace(access.line, access.kind, "global", access.allocation.name)
+        site = self.sites.setdefault(place, AccessCounts())
+        cells = access.starts // access.allocation.spacing
+        site.elements += len(cells)
+        site.bytes += len(cells) * access.width
+        site.requests += 1
+        sectors = len(np.unique(access.starts // SECTOR_BYTES))
+        site.sectors, site.least = site.sectors + sectors, site.least + sectors
+        touched = self.touched[access.allocation.name]
+        (touched.loaded if access.kind == "load" else touched.stored)[cells] = True
 
     def end(self) -> None:
         self._costs.finish()

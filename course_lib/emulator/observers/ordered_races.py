@@ -123,7 +123,8 @@ class OrderedRaces(Observer):
         self._everyone = blocks * self._size
         self._intervals = np.zeros(blocks, np.int32)
         self._synced = np.zeros(self._everyone, np.int32)
-        self._agents: list[int] = []  # the thread that started each
+        self._agents: list[int] = []  # the thread that started each, and when
+        self._started: list[int] = []
         self._kept: list[Touches] = []
         # Of each access, its place in the program, and the array.
         self._accesses: list[tuple[tuple[int, ...], Allocation]] = []
@@ -161,6 +162,7 @@ class OrderedRaces(Observer):
     def handed_over(self, agent: int, lanes: Sequence[int]) -> None:
         self._time += 1
         self._agents.append(self._number(lanes[0]))
+        self._started.append(self._time)
         for lane in lanes:
             self._note(self._number(lane), "start", agent=self._number(agent))
 
@@ -323,8 +325,7 @@ class OrderedRaces(Observer):
         return known.to(end, int(touches.interval[other]))
 
     def _race(self, touches: Touches, one: int, other: int, lacks_fence: bool) -> Race:
-        orders = [self._accesses[int(touches.access[which])][0] for which in (one, other)]
-        if orders[1] < orders[0]:
+        if self._begun(touches, other) < self._begun(touches, one):
             one, other = other, one
         agents = [int(touches.who[which]) >= self._everyone for which in (one, other)]
         threads = [self._thread(int(touches.who[which])) for which in (one, other)]
@@ -351,6 +352,15 @@ class OrderedRaces(Observer):
             lacks_fence=lacks_fence,
             beside_threads=any(agents),
         )
+
+    def _begun(self, touches: Touches, which: int) -> tuple[int, ...]:
+        """To sort accesses by: where they stand in the program; beside agents, when they began."""
+        if not self._agents:
+            return self._accesses[int(touches.access[which])][0]
+        who = int(touches.who[which])
+        if who < self._everyone:
+            return (int(touches.time[which]),)
+        return (self._started[(who - self._everyone) // self._size],)
 
     def _thread(self, who: int) -> int:
         """The thread that it is, or that has started it."""

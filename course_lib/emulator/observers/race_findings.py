@@ -60,6 +60,8 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
     if race.updates or change in (DRAW, SWAP):
         return _update_sentence(race, change, facts)
     facts["lacking"], hint = _what_lacks(race)
+    if race.beside_threads:
+        return _beside_sentence(race, facts)
     if "copy" in (race.first_kind, race.second_kind):
         return _copy_race_sentence(race, facts)
     if race.code == "race-write-after-write":
@@ -173,3 +175,20 @@ def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]
         )
         hint = "Which of the two threads should write this element?"
     return message, hint
+
+
+def _beside_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
+    """The same of a copy of TMA, or a product of wgmma, that goes on beside the threads."""
+    does = {"copy": "writes", "store": "writes", "load": "reads", "atomic": "changes"}
+    message = say(
+        "What {first} starts or does at {first_line} {does} {cell}, and what {second} starts or "
+        "does at {second_line} {does_too} it: nothing that was waited for says that the first is "
+        "done before.",
+        **{key: facts[key] for key in ("first", "first_line", "cell", "second", "second_line")},
+        does=does[race.first_kind],
+        does_too=does[race.second_kind],
+    )
+    return message, (
+        "Which barrier tells that it is done, who waits there, and for which phase? A product is "
+        "done when its own wait is over."
+    )

@@ -25,6 +25,7 @@ class Phases:
         bytes: how many bytes were announced in this phase, and have not come yet; copies that come
             before they are announced make it negative.
         phase: how many phases are complete.
+        is_awaited: whether anybody has waited for one.
     """
 
     expected: int
@@ -32,6 +33,7 @@ class Phases:
     missing: int = 0
     bytes: int = 0
     phase: int = 0
+    is_awaited: bool = False
 
     def __post_init__(self) -> None:
         self.missing = self.expected

@@ -1,0 +1,244 @@
+"""What goes wrong between threads and what they start beside them: see machine/engine.py.
+
+Races are for `ordered_races.py`; here it is told what is wrong whatever the order: bytes that no
+barrier was told of, writes that a copy or a product need not see, sums that are touched too early.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from course_lib.emulator.machine.events import EngineAccess
+from course_lib.emulator.observers.findings import FaultObserver, Place
+from course_lib.emulator.state.addresses import base_of
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value, spread
+from course_lib.emulator.state.mbarriers import Key
+from course_lib.emulator.state.memory import Access, Allocation, ArrayView, Memory
+from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import Line, say
+
+if TYPE_CHECKING:
+    from course_lib.emulator.budget import Awaited
+
+UNIT = 4  # bytes of shared memory that are told apart
+
+
+class EngineFaults(FaultObserver):
+    """Makes a finding of each."""
+
+    spaces = ("shared",)
+
+    def begin(self, space: LaneSpace, memory: Memory) -> None:
+        super().begin(space, memory)
+        self._memory = memory
+        # Of each block's shared memory: who wrote there since its last fence (0: nobody), where.
+        self._writers: dict[tuple[int, int], np.ndarray] = {}
+        self._lines: dict[tuple[int, int], np.ndarray] = {}
+        self._started: dict[int, tuple[int, int]] = {}  # who started each agent, and in which line
+        self._products: Counter[tuple[int, int]] = Counter()  # of each warp and line
+        self._sums: dict[tuple[int, int], tuple[int, int]] = {}  # array, lane: agent, line
+
+    # -- writes that an agent need not see ----------------------------------------------------
+
+    def landed(self, access: Access) -> None:
+        self.access(access)
+
+    def access(self, access: Access) -> None:
+        """Note what threads write to shared memory."""
+        if access.kind not in ("store", "atomic", "copy") or access.mask.empty:
+            return
+        lanes = np.flatnonzero(access.mask.full_array)
+        cells = spread(access.cell, self.space.shape).reshape(-1)[lanes]
+        cells, lanes = access.each_cell(cells, lanes)
+        size, spacing = access.allocation.dtype.itemsize, access.allocation.spacing
+        for part in range(0, size, UNIT):
+            units = (cells * spacing + part) // UNIT
+            for block in np.unique(lanes // self.space.block_size).tolist():
+                own = lanes // self.space.block_size == block
+                writers, lines = self._of(access.allocation, block)
+                writers[units[own]], lines[units[own]] = lanes[own] + 1, access.line
+
+    def _of(self, allocation: Allocation, block: int) -> tuple[np.ndarray, np.ndarray]:
+        key = base_of(self._memory, allocation), block
+        if key not in self._writers:
+            units = -(-allocation.cells * allocation.dtype.itemsize // UNIT)
+            self._writers[key] = np.zeros(units, np.int64)
+            self._lines[key] = np.zeros(units, np.int32)
+        return self._writers[key], self._lines[key]
+
+    def fence_async(self, mask: Mask) -> None:
+        """What these lanes have written can be seen."""
+        fenced = np.zeros(self.space.size + 1, bool)
+        fenced[1:] = mask.full_array.reshape(-1)
+        for writers in self._writers.values():
+            writers[fenced[writers]] = 0
+
+    def by_agent(self, access: EngineAccess) -> None:
+        """A copy or a product reads shared memory: has all that was written there been let go?"""
+        if access.agent >= 0 or access.allocation.space != "shared" or access.kind != "load":
+            return
+        writers, lines = self._of(access.allocation, access.block)
+        units = access.starts[:, None] // UNIT + np.arange(access.width // UNIT)
+        units = units.reshape(-1)
+        unseen = units[writers[units] > 0]
+        if not len(unseen):
+            return
+        place = int(unseen[0])
+        who, thread = self.who(int(writers[place]) - 1)
+        cell = place * UNIT // access.allocation.spacing
+        name = access.allocation.element_name(cell)
+        message = say(
+            "What is started at {line} reads {name}, which {who} has written at {other_line}: "
+            "without a fence_async() in between by that thread it need not see it.",
+            line=Line(access.line),
+            name=name,
+            who=who,
+            other_line=Line(int(lines[place])),
+        )
+        hint = (
+            "Which threads have written to this memory, and what do they call before the barrier?"
+        )
+        self.note(
+            finding(
+                "race-read-after-write",
+                message,
+                access.line,
+                hint,
+                other_line=int(lines[place]),
+                threads=(thread,),
+                cell=name,
+            )
+        )
+
+    # -- sums that belong to a product --------------------------------------------------------
+
+    def computes(self, agent: int, allocation: Allocation, lanes: Sequence[int], line: int) -> None:
+        for lane in lanes:
+            self._sums[id(allocation), lane] = agent, line
+        block, thread = divmod(lanes[0], self.space.block_size)
+        self._products[block * self.space.warps_per_block + thread // WARP_SIZE, line] += 1
+
+    def waited_for(self, agent: int, lanes: Sequence[int]) -> None:
+        done = [key for key, (by, _) in self._sums.items() if by == agent]
+        for key in done:
+            del self._sums[key]
+
+    def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None:
+        """A thread touches a local array while a product is at work on it."""
+        if view.allocation.space != "local" or not self._sums or mask.empty:
+            return
+        lane = int(np.flatnonzero(mask.full_array)[0])
+        under_way = self._sums.get((id(view.allocation), lane))
+        if under_way is None:
+            return
+        who, thread = self.who(lane)
+        message = say(
+            "{who} touches {name} at {line}, while the product that was started at {other_line} "
+            "is at work on it.",
+            who=who,
+            name=view.name,
+            line=Line(line),
+            other_line=Line(under_way[1]),
+        )
+        self.note(
+            finding(
+                "race-read-after-write",
+                message,
+                line,
+                "What says that a product is done?",
+                other_line=under_way[1],
+                threads=(thread,),
+                cell=view.name,
+            )
+        )
+
+    # -- products that not all warps of a group start -----------------------------------------
+
+    def end(self) -> None:
+        """Which warps of each group have started how many products of a line?"""
+        by_group: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
+        for (warp, line), count in self._products.items():
+            block, number = divmod(warp, self.space.warps_per_block)
+            group = block * self.space.warps_per_block + number // 4 * 4
+            by_group[group, line][warp - group] = count
+        for (group, line), counts in by_group.items():
+            fewest = min(range(4), key=lambda warp: counts[warp])
+            most = max(counts.values())
+            if counts[fewest] < most:
+                first = self._first_lane(group)
+                who, thread = self.who(first)
+                message = say(
+                    "Of the four warps of a warpgroup, whose first thread is {who}, warp {warp} "
+                    "starts {few} of the {most} products in {line}: all have to take part.",
+                    who=who,
+                    warp=fewest,
+                    few=counts[fewest],
+                    most=most,
+                    line=Line(line),
+                )
+                hint = "Which threads come here? It takes 128 neighbours, from a multiple of 128."
+                self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
+
+    def _first_lane(self, warp: int) -> int:
+        block, number = divmod(warp, self.space.warps_per_block)
+        return block * self.space.block_size + number * WARP_SIZE
+
+    # -- barriers -----------------------------------------------------------------------------
+
+    def never_awaited(self, key: Key, line: int) -> None:
+        message = say(
+            "Threads or copies arrive at the barrier that was made at {line}, and nobody waits "
+            "there: what they tell by it, nobody hears.",
+            line=Line(line),
+        )
+        hint = "Who relies on what was done before the arrival?"
+        self.note(finding("barrier-divergence", message, line, hint))
+
+    def handed_over(self, agent: int, lanes: Sequence[int]) -> None:
+        self._started[agent] = lanes[0], 0
+
+    def too_many_bytes(self, key: Key, agent: int, count: int) -> None:
+        who, thread = self.who(self._started[agent][0])
+        message = say(
+            "The copies that {who} has started bring {count} bytes more than the barrier was told "
+            "of: a GPU goes on before all have come.",
+            who=who,
+            count=count,
+        )
+        hint = "How many bytes has a box, and how many boxes come in one phase?"
+        self.note(finding("barrier-divergence", message, None, hint, threads=(thread,)))
+
+    def no_barrier(self, lane: int, address: int, line: int) -> None:
+        who, thread = self.who(lane)
+        message = say(
+            "{who} uses a barrier at the address {address}, where nobody has made one.",
+            who=who,
+            address=address,
+        )
+        hint = "Where does mbarrier_init make it, and does every thread wait until it is there?"
+        self.note(finding("uninitialised-read", message, line, hint, threads=(thread,)))
+
+
+def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
+    """A barrier whose phase does not complete, though nothing more happens."""
+    lacking = [say("{count} of {all} arrivals", count=awaited.missing, all=awaited.expected)]
+    if awaited.missing <= 0:
+        lacking = []
+    if awaited.bytes > 0:
+        lacking.append(say("{count} bytes", count=awaited.bytes))
+    what = " and ".join(map(str, lacking)) or "nothing: all had come before that phase"
+    message = say(
+        "{who} waits at {line} for ever: phase {phase} of the barrier that was made at {made} "
+        "lacks {what}.",
+        who=who,
+        line=Line(awaited.line),
+        phase=awaited.phase,
+        made=Line(awaited.made),
+        what=what,
+    )
+    hint = "Who arrives there, how often, and which phase does the wait ask for?"
+    return finding("barrier-divergence", message, awaited.line, hint, threads=(thread,))
