@@ -103,11 +103,11 @@ def test_a_right_pipeline_is_clean(schedule: str, seed: int) -> None:
 FAULTS = {
     "the wait for a full stage is missing": (
         "            mbarrier_wait(base + FULL + 8 * s, (t // STAGES) % 2)\n", "",
-        "race-read-after-write", "start(sums", "tma_load(base + s * STAGE, map_a",
+        "barrier-divergence", "mbarrier_init(base + FULL", "",
     ),
     "the wait for an empty stage is missing": (
         "                mbarrier_wait(base + EMPTY + 8 * s, (t // STAGES) % 2 ^ 1)\n", "",
-        "race-write-after-read", "tma_load(base + s * STAGE, map_a", "start(sums",
+        "barrier-divergence", "mbarrier_init(base + EMPTY", "",
     ),
     "the wrong parity of full": (
         "FULL + 8 * s, (t // STAGES) % 2)", "FULL + 8 * s, (t // STAGES) % 2 ^ 1)",

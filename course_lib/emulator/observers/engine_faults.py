@@ -225,20 +225,25 @@ class EngineFaults(FaultObserver):
 
 def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
     """A barrier whose phase does not complete, though nothing more happens."""
-    lacking = [say("{count} of {all} arrivals", count=awaited.missing, all=awaited.expected)]
-    if awaited.missing <= 0:
-        lacking = []
+    lacking = []
+    if awaited.missing > 0:
+        lacking.append(
+            say("{count} of {all} arrivals", count=awaited.missing, all=awaited.expected)
+        )
     if awaited.bytes > 0:
         lacking.append(say("{count} bytes", count=awaited.bytes))
-    what = " and ".join(map(str, lacking)) or "nothing: all had come before that phase"
+    state = say("lacks {what}", what=" and ".join(map(str, lacking)))
+    if awaited.missing < 0:
+        came = awaited.expected - awaited.missing
+        state = say("had {came} arrivals, and {all} complete it", came=came, all=awaited.expected)
     message = say(
         "{who} waits at {line} for ever: phase {phase} of the barrier that was made at {made} "
-        "lacks {what}.",
+        "{state}.",
         who=who,
         line=Line(awaited.line),
         phase=awaited.phase,
         made=Line(awaited.made),
-        what=what,
+        state=state,
     )
     hint = "Who arrives there, how often, and which phase does the wait ask for?"
     return finding("barrier-divergence", message, awaited.line, hint, threads=(thread,))
