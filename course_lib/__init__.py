@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from course_lib.checking import check, examine, examine_source
     from course_lib.compiled_counts.emulate import emulate
+    from course_lib.host.emulated import emulated
     from course_lib.host.runtime import last_profile, on_gpu, start
     from course_lib.machine_code import compile_report
     from course_lib.ncu import ncu_report
@@ -27,6 +28,7 @@ __all__ = [
     "check",
     "compile_report",
     "emulate",
+    "emulated",
     "examine",
     "examine_source",
     "last_profile",
@@ -44,6 +46,7 @@ _HOME = {
     "check": "checking",
     "compile_report": "machine_code",
     "emulate": "compiled_counts.emulate",
+    "emulated": "host.emulated",
     "examine": "checking",
     "examine_source": "checking",
     "last_profile": "host.runtime",
