@@ -1,11 +1,43 @@
 """Run the GPU tests of public projects by `pytest --cuda-emulate`, and on Numba's simulator.
 
-The list below was fixed before any of these tests had run on the emulator.
+    python benchmarks/gpu_tests.py                     all projects, both ways: an hour
+    python benchmarks/gpu_tests.py --only stumpy       one project
+    python benchmarks/gpu_tests.py --ours              without Numba's simulator
+    python benchmarks/gpu_tests.py --store FILE        keep what each test came to
+
+The list below was fixed before any of these tests had run on the emulator. Packages are installed
+into a virtual environment in a folder of their own, and their source archives unpacked beside it;
+nothing of theirs is kept here. Each file of tests runs in a process of its own, with the course on
+its path: once with `--cuda-emulate`, once more with races as warnings where a race was named, and
+once with NUMBA_ENABLE_CUDASIM=1. A test that takes longer than two minutes is ended.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import venv
+import xml.etree.ElementTree as ET
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+SECONDS_PER_TEST = 120
+SECONDS_PER_FILE = 900
+TOOLS = (
+    "numba==0.68.1", "numpy==2.4.6", "pytest==9.2.0", "pytest-timeout", "matplotlib", "ipython",
+    "scipy", "pandas", "h5py",
+)  # fmt: skip
+RACES = ("race-read-after-write", "race-write-after-read", "race-write-after-write")
 
 
 @dataclass(frozen=True)
@@ -94,3 +126,191 @@ PROJECTS = (
         ),
     ),
 )
+
+
+# --- packages and tests -------------------------------------------------------------------------
+
+
+def prepared(folder: Path, projects: list[Project]) -> Path:
+    """A Python that has the projects; their tests lie unpacked in FOLDER/src."""
+    python = folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    if not python.exists():
+        venv.create(folder / "venv", with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *TOOLS], check=True)
+    for project in projects:
+        wanted = f"{project.name}=={project.version}"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", wanted], check=True)
+        if project.name not in ("algotom", "numba") and not home_of(folder, project).exists():
+            given = ["--no-deps", "--no-binary", ":all:", "--dest", str(folder / "dl"), wanted]
+            subprocess.run([python, "-m", "pip", "download", "--quiet", *given], check=True)
+            archive = folder / "dl" / f"{project.name}-{project.version}.tar.gz"
+            with tarfile.open(archive) as packed:
+                packed.extractall(folder / "src", filter="data")
+    return python
+
+
+def home_of(folder: Path, project: Project) -> Path:
+    """The folder that a project's tests are run in."""
+    if project.name == "algotom":
+        return folder / "read" / "algotom"
+    if project.name == "numba":
+        return folder
+    return folder / "src" / f"{project.name}-{project.version}"
+
+
+# --- one file of tests --------------------------------------------------------------------------
+
+
+@dataclass
+class Came:
+    """What a file's tests came to in one way of running them.
+
+    Attributes:
+        tests: by name, "passed", "skipped", or what was said of the failure.
+        seconds: the clock's time for the tests that passed, without what collects them.
+        session: the clock's time of the whole session.
+    """
+
+    tests: dict[str, str]
+    seconds: dict[str, float]
+    session: float
+
+
+def run_file(python: Path, home: Path, project: Project, file: str, *options: str) -> Came:
+    """Run one file's tests, on the emulator if `options` say so, else on Numba's simulator."""
+    kept = home / "all.xml"
+    kept.unlink(missing_ok=True)
+    emulated = "--cuda-emulate" in options
+    # The tests of a project are run from its folder, but the package is the installed one.
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT) if emulated else "",
+        "NUMBA_ENABLE_CUDASIM": str(int(not emulated)),
+        "NUMBA_NUM_THREADS": "1",
+    }
+    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={kept}"]
+    command += ["-c", os.devnull, f"--rootdir={home}", f"--timeout={SECONDS_PER_TEST}"]
+    if emulated:
+        command += ["-p", "course_lib.pytest_plugin"]
+    if project.choice:
+        command += ["-k", project.choice]
+    command += [*options, *(["--pyargs", file] if project.name == "numba" else [file])]
+    start = time.perf_counter()
+    try:
+        subprocess.run(
+            command, cwd=home, env=environment, capture_output=True, timeout=SECONDS_PER_FILE,
+            check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return Came({file: "out of time"}, {}, SECONDS_PER_FILE)
+    took = time.perf_counter() - start
+    if not kept.exists():
+        return Came({file: "pytest ended without a report"}, {}, took)
+    tests, seconds = {}, {}
+    for case in ET.parse(kept).iter("testcase"):
+        name = f"{file}::{case.get('name')}"
+        said = [child for child in case if child.tag in ("failure", "error", "skipped")]
+        tests[name] = "passed" if not said else said[0].get("message") or said[0].text or "failed"
+        if said and said[0].tag == "skipped":
+            tests[name] = "skipped"
+        seconds[name] = float(case.get("time", 0))
+    return Came(tests, seconds, took)
+
+
+def kind_of(said: str) -> str:
+    """What an outcome is: passed, skipped, refused, a finding, out of time, or failed."""
+    if said in ("passed", "skipped"):
+        return said
+    if "LaunchRefused: " in said or "NoGpuHere: " in said:
+        return "refused"
+    if "Timeout" in said or "out of time" in said or "[timeout]" in said:
+        return "out of time"
+    return "finding" if "LaunchFailed: " in said or "The test caught this" in said else "failed"
+
+
+def measured(python: Path, folder: Path, project: Project, ours: bool) -> list[dict[str, Any]]:
+    """What each test of a project came to, in all ways."""
+    rows = []
+    home = home_of(folder, project)
+    warn = [f"--cuda-emulate-warn={code}" for code in RACES]
+    for file in project.files:
+        emulated = run_file(python, home, project, file, "--cuda-emulate")
+        told = any("[race-" in said for said in emulated.tests.values())
+        again = run_file(python, home, project, file, "--cuda-emulate", *warn) if told else emulated
+        simulated = None if ours else run_file(python, home, project, file)
+        for name in sorted(emulated.tests.keys() | (simulated.tests if simulated else {}).keys()):
+            row: dict[str, Any] = {"project": project.name, "test": name}
+            ways = {"emulator": emulated, "races as warnings": again, "simulator": simulated}
+            for way, came in ways.items():
+                if came is not None:
+                    said = came.tests.get(name, "not there")
+                    row[way] = kind_of(said)
+                    row[f"{way}, seconds"] = came.seconds.get(name, 0.0)
+                    if row[way] not in ("passed", "skipped"):
+                        row[f"{way} said"] = said[:300]
+            rows.append(row)
+        print(file, *(f"{way} {counted(rows, file, way)}" for way in WAYS), sep="\n  ", flush=True)
+    return rows
+
+
+WAYS = ("emulator", "races as warnings", "simulator")
+
+
+def counted(rows: list[dict[str, Any]], file: str, way: str) -> str:
+    """How many tests came to what."""
+    kinds = Counter(row[way] for row in rows if row["test"].startswith(file) and way in row)
+    return ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
+
+
+# --- the table ----------------------------------------------------------------------------------
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """One line for each project, as docs/own_kernels.md shows it."""
+    kinds = ("passed", "finding", "refused", "failed", "out of time")
+    lines = [
+        "| project | tests | run | findings | refused | wrong | out of time | "
+        "with races as warnings, run | Numba's simulator runs | seconds, both run: ours | its |",
+        "|---|" + "---|" * 10,
+    ]
+    for project in dict.fromkeys(row["project"] for row in rows):
+        own = [row for row in rows if row["project"] == project and row["emulator"] != "skipped"]
+        cells = [str(sum(row["emulator"] == kind for row in own)) for kind in kinds]
+        for way in WAYS[1:]:
+            cells.append(str(sum(row.get(way) == "passed" for row in own)))
+        both = [row for row in own if row["races as warnings"] == row.get("simulator") == "passed"]
+        for way in WAYS[1:]:
+            cells.append(f"{sum(row[f'{way}, seconds'] for row in both):.0f}")
+        lines.append(f"| {project} | {len(own)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", help="one project's name")
+    parser.add_argument("--ours", action="store_true", help="without Numba's simulator")
+    parser.add_argument("--store", type=Path, help="keep what each test came to")
+    parser.add_argument(
+        "--folder", type=Path, default=Path(tempfile.gettempdir()) / "gpu_tests",
+        help="where the environment and the projects' sources lie",
+    )  # fmt: skip
+    given = parser.parse_args()
+    projects = [each for each in PROJECTS if given.only in (None, each.name)]
+    given.folder.mkdir(parents=True, exist_ok=True)
+    python = prepared(given.folder, projects)
+    rows: list[dict[str, Any]] = []
+    for project in projects:
+        if not home_of(given.folder, project).exists():
+            print(f"{project.name}: no tests in {home_of(given.folder, project)}", file=sys.stderr)
+            continue
+        rows += measured(python, given.folder, project, given.ours)
+        if given.store:
+            machine = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
+            about = {"machine": machine, "date": time.strftime("%d %B %Y")}
+            projects_run = [asdict(each) for each in projects]
+            kept = {**about, "projects": projects_run, "tests": rows}
+            given.store.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    print(table(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,7 @@ pytest loads this module in every session, so it imports nothing before the opti
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 OPTION = "--cuda-emulate"
 STEPS = "--cuda-emulate-steps"
+WARN = "--cuda-emulate-warn"
 PLUGIN = "cuda-emulate-session"
 TITLE = "CUDA kernels on the emulator"
 
@@ -28,6 +29,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run numba.cuda's kernels on an emulator: a race or an access outside an array fails "
         "the test, and what a launch costs beyond its need is told at the end",
+    )
+    group.addoption(
+        WARN,
+        action="append",
+        default=[],
+        metavar="CODE",
+        help="a finding of this code is a warning and fails no test; the code stands in brackets "
+        "behind each finding",
     )
     group.addoption(STEPS, type=int, default=0, help="how many steps a launch may take")
 
@@ -46,21 +55,26 @@ def pytest_configure(config: pytest.Config) -> None:
 def _begin(config: pytest.Config, options: Any) -> None:
     wanted = getattr(options, "cuda_emulate", False)
     if wanted and not config.pluginmanager.has_plugin(PLUGIN):
-        config.pluginmanager.register(Session(options.cuda_emulate_steps), PLUGIN)
+        session = Session(options.cuda_emulate_warn, options.cuda_emulate_steps)
+        config.pluginmanager.register(session, PLUGIN)
 
 
 class Session:
     """One session of pytest under `emulated()`; what is known of its launches."""
 
-    def __init__(self, steps: int) -> None:
+    def __init__(self, warn: Sequence[str], steps: int) -> None:
         # Imported late: nobody pays for the emulator who has not asked for it.
         from course_lib.host.emulated import STEPS as MOST_STEPS
         from course_lib.host.emulated import emulated
+        from course_lib.wording.errors import PlainError
 
         self.undo = contextlib.ExitStack()
         more = f"pytest {OPTION} {STEPS}={{steps}}"
-        context = emulated(steps=steps or MOST_STEPS, more_steps=more)
-        self.launches: Launches = self.undo.enter_context(context)
+        context = emulated(warn=warn, steps=steps or MOST_STEPS, more_steps=more)
+        try:
+            self.launches: Launches = self.undo.enter_context(context)
+        except PlainError as error:
+            raise pytest.UsageError(f"{WARN}: {error}") from None
         self.count = self.failed = 0
         self.refused: dict[str, int] = {}
         self.warnings: dict[tuple[str, str], tuple[str, int]] = {}

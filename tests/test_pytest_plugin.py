@@ -126,6 +126,14 @@ class TestOfUnittest(unittest.TestCase):
     def test_of_unittest(self):
         outside[1, 128](ones.copy())
 
+@cuda.jit
+def from_the_end(x):
+    i = cuda.grid(1) - 1
+    x[i] = 2
+
+def test_from_the_end():
+    from_the_end[1, 64](np.ones(64, np.float32))
+
 def test_racy():
     racy[1, 64](np.ones(64, np.float32), np.zeros(64, np.float32))
 
@@ -198,7 +206,7 @@ def line_of(name: str, text: str = KERNELS) -> int:
     return next(number for number, line in enumerate(lines, 1) if f"# line: {name}" in line)
 
 
-PASSED = ["test_right", "test_host_api", "test_strided", "test_expected"]
+PASSED = "test_right test_host_api test_strided test_expected test_from_the_end".split()
 
 
 @every_case("name", PASSED)
@@ -215,7 +223,7 @@ FAILED = {
     "test_helper": f"helpers.py:{line_of('helper', HELPERS)}: in calls: thread 99 writes x",
     "test_raises": f"kernels.py:{line_of('raises')}: in raises: thread 0 raises Unbalanced",
     "test_refused": f"kernels.py:{line_of('imports')}: imports did not run. Line",
-    "test_endless": "pytest --cuda-emulate --cuda-emulate-steps=200_000 allows more",
+    "test_endless": "pytest --cuda-emulate --cuda-emulate-steps=200000 allows more",
 }
 
 
@@ -248,12 +256,32 @@ def test_two_workers_tell_the_same(project: Path, emulated: Session) -> None:
     assert "warning (3 launches): kernels.py:" in shared.output
 
 
+def test_findings_that_are_to_be_warnings(project: Path, emulated: Session) -> None:
+    session = run_pytest(
+        project, "--cuda-emulate", "--cuda-emulate-warn=race-read-after-write", "-k", "racy"
+    )
+    assert session.failures == {"test_racy": None}
+    assert "thread 63 reads s[0]" in session.output
+    assert "[race-read-after-write]" in (emulated.failures["test_racy"] or "")
+
+
+def test_a_code_that_no_finding_has(project: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-p", "course_lib.pytest_plugin", "--cuda-emulate"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [*command, "--cuda-emulate-warn=race"],
+        cwd=project, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "--cuda-emulate-warn: No finding has the code race" in done.stderr
+
+
 def test_without_the_option_nothing_is_imported(tmp_path: Path) -> None:
     (tmp_path / "test_nothing.py").write_text(
         "import sys\n"
         "def test_nothing():\n"
-        "    loaded = [name for name in sys.modules if name.startswith(('course_lib.', 'num'))]\n"
-        "    assert loaded == ['course_lib.pytest_plugin', 'numbers'][:len(loaded)]\n"
+        "    loaded = {name for name in sys.modules if name.startswith('course_lib.')}\n"
+        "    assert loaded == {'course_lib.pytest_plugin'} and 'numpy' not in sys.modules\n"
     )
     session = run_pytest(tmp_path)
     assert session.failures == {"test_nothing": None}, session.output

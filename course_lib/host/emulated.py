@@ -11,15 +11,17 @@ import builtins
 import contextlib
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from course_lib.host import host_api, pretended_gpu, probe, runtime
-from course_lib.wording.errors import LaunchFailed, LaunchRefused
-from course_lib.wording.findings import Finding
+from course_lib.wording.errors import LaunchFailed, LaunchRefused, PlainError
+from course_lib.wording.findings import CODES, Finding
+from course_lib.wording.words import joined
+
 if TYPE_CHECKING:
     from course_lib.emulator import Kernel, Profile
 
@@ -54,7 +56,7 @@ class Noted:
         return ":".join(part for part in (shown, line) if part)
 
     def __str__(self) -> str:
-        said = f"{self.finding.message} {self.finding.hint}".strip()
+        said = f"{self.finding.message} {self.finding.hint}".strip() + f" [{self.finding.code}]"
         return ": ".join(part for part in (self.place, f"in {self.kernel}", said) if part)
 
 
@@ -88,20 +90,23 @@ class Launches:
         self.errors += errors
         self.failed += bool(errors)
         known = {(each.place, each.finding.code): each for each in self.warnings}
-        for each in noted:
-            if each in errors:
-                continue
-            first = known.setdefault((each.place, each.finding.code), each)
-            if first is each:
-                self.warnings.append(each)
+        warnings = (each for each in noted if each not in errors)
+        # A line that was told twice in this launch counts once.
+        for key, each in {(each.place, each.finding.code): each for each in warnings}.items():
+            if key in known:
+                known[key].launches += 1
             else:
-                first.launches += 1
+                self.warnings.append(each)
         return errors
 
 
 @contextlib.contextmanager
 def emulated(
-    *, steps: int = STEPS, more_steps: str = MORE_STEPS, **options: Any
+    *,
+    warn: Collection[str] = (),
+    steps: int = STEPS,
+    more_steps: str = MORE_STEPS,
+    **options: Any,
 ) -> Iterator[Launches]:
     """Let `kernel[grid, block](…)` and the host's functions of numba.cuda run on the emulator.
 
@@ -114,14 +119,24 @@ def emulated(
     An exception of a kernel under `debug=True` is that and an exception of its own type, as Numba
     raises it. A kernel that the emulator does not take ends with `LaunchRefused`.
 
+    What Numba defines is no error here: a negative index counts from the end, and is a warning.
+
     Args:
+        warn: codes of findings that are to be warnings, such as "race-write-after-write".
         steps: how many a launch may take; see `docs/emulator.md`, Budgets.
         more_steps: how somebody allows more, with {steps} in it; it stands in a timeout's hint.
         options: those of `course_lib.emulator.emulate`: `races=False`, `costs=False` …
 
     Yields:
         What the launches come to.
+
+    Raises:
+        PlainError: if `warn` names no code of a finding.
     """
+    if unknown := sorted(set(warn) - set(CODES)):
+        raise PlainError(
+            f"No finding has the code {joined(unknown)}; docs/findings.md lists the codes."
+        )
     launches = Launches()
 
     def launch(
@@ -147,7 +162,7 @@ def emulated(
             launches.refused.append(str(placed))
             raise placed from None
         runtime.show_output(profile)
-        if errors := launches.note(_noted(kernel, profile)):
+        if errors := launches.note(_noted(kernel, profile, warn)):
             raise _failure(kernel, errors)
 
     with contextlib.ExitStack() as undo:
@@ -182,10 +197,18 @@ def _cuda_modules() -> Iterator[Callable[[host_api.Launch], Callable[[], None]]]
         yield into(importlib.import_module(f"{SUCCESSOR}.cuda"))
 
 
-def _noted(kernel: Any, profile: Profile) -> list[Noted]:
-    """A launch's findings with their files."""
+def _noted(kernel: Any, profile: Profile, warn: Collection[str]) -> list[Noted]:
+    """A launch's findings with their files; those that are to be warnings, as warnings."""
+    findings = [
+        replace(each, severity="warning") if each.code in warn or _counts_from_end(each) else each
+        for each in profile.findings
+    ]
     name = profile.kernel_name
-    return [Noted(name, _file_of(kernel, each.line), each) for each in profile.findings]
+    return [Noted(name, _file_of(kernel, each.line), each) for each in findings]
+
+
+def _counts_from_end(found: Finding) -> bool:
+    return found.code == "wrong-index" and "meant" in getattr(found.message, "facts", ())
 
 
 def _failure(kernel: Any, errors: Sequence[Noted]) -> LaunchFailed:
