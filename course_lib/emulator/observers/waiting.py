@@ -10,6 +10,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -120,7 +121,8 @@ def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> 
     yield from _queues(notes)
 
 
-def _branches(typing: Typing) -> Iterator[_Branch]:
+@lru_cache(maxsize=16)
+def _branches(typing: Typing) -> tuple[_Branch, ...]:
     """All branches and loops of a function, the innermost first."""
     names = decided_by_data(typing)
     nodes = [
@@ -135,8 +137,10 @@ def _branches(typing: Typing) -> Iterator[_Branch]:
         for inner in ast.walk(node)
         if inner is not node
     }
-    for node in reversed(nodes):
-        yield _Branch(node, leaves_by_data(node, typing, names), node in looped)
+    return tuple(
+        _Branch(node, leaves_by_data(node, typing, names), node in looped)
+        for node in reversed(nodes)
+    )
 
 
 def _to_blame(
