@@ -18,6 +18,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -35,7 +36,7 @@ SECONDS_PER_TEST = 120
 SECONDS_PER_FILE = 900
 TOOLS = (
     "numba==0.68.1", "numpy==2.4.6", "pytest==9.2.0", "pytest-timeout", "matplotlib", "ipython",
-    "scipy", "pandas", "h5py",
+    "scipy", "pandas", "h5py", "hypothesis",
 )  # fmt: skip
 RACES = ("race-read-after-write", "race-write-after-read", "race-write-after-write")
 
@@ -110,7 +111,7 @@ PROJECTS = (
         "numba",
         "0.68.1",
         tuple(
-            f"numba.cuda.tests.doc_examples.{name}"
+            f"{name}.py"
             for name in (
                 "test_cg",
                 "test_cpu_gpu_compat",
@@ -140,7 +141,13 @@ def prepared(folder: Path, projects: list[Project]) -> Path:
     for project in projects:
         wanted = f"{project.name}=={project.version}"
         subprocess.run([python, "-m", "pip", "install", "--quiet", wanted], check=True)
-        if project.name not in ("algotom", "numba") and not home_of(folder, project).exists():
+        home = home_of(folder, project)
+        if project.name == "numba" and not home.exists():
+            # Beside its package: whatever comes from there counts as Numba's own.
+            code = "import numba.cuda.tests.doc_examples as d; print(d.__path__[0])"
+            found = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+            shutil.copytree(found.stdout.strip(), home)
+        if project.name not in ("algotom", "numba") and not home.exists():
             given = ["--no-deps", "--no-binary", ":all:", "--dest", str(folder / "dl"), wanted]
             subprocess.run([python, "-m", "pip", "download", "--quiet", *given], check=True)
             archive = folder / "dl" / f"{project.name}-{project.version}.tar.gz"
@@ -153,8 +160,6 @@ def home_of(folder: Path, project: Project) -> Path:
     """The folder that a project's tests are run in."""
     if project.name == "algotom":
         return folder / "read" / "algotom"
-    if project.name == "numba":
-        return folder
     return folder / "src" / f"{project.name}-{project.version}"
 
 
@@ -193,7 +198,7 @@ def run_file(python: Path, home: Path, project: Project, file: str, *options: st
         command += ["-p", "course_lib.pytest_plugin"]
     if project.choice:
         command += ["-k", project.choice]
-    command += [*options, *(["--pyargs", file] if project.name == "numba" else [file])]
+    command += [*options, file]
     start = time.perf_counter()
     try:
         subprocess.run(

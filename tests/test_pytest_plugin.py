@@ -104,6 +104,7 @@ def test_host_api():
         assert gpu.WARP_SIZE == 32 and gpu.MAX_THREADS_PER_BLOCK == 1024
         assert cuda.current_context().get_memory_info().free > 0
         cuda.current_context().deallocations.clear()
+        assert cuda.cudadrv.devices.get_context().device.compute_capability >= (7, 0)
         start, end = cuda.event(), cuda.event()
         start.record(); end.record(); end.synchronize()
         assert isinstance(cuda.device_array(3), cuda.cudadrv.devicearray.DeviceNDArray)

@@ -166,8 +166,11 @@ def answers() -> dict[str, Any]:
 def deeper(cuda: ModuleType) -> list[Replacement]:
     """What programs ask of modules and objects inside numba.cuda, as far as these are there."""
     runtime = getattr(cuda, "runtime", None)
-    arrays = getattr(getattr(cuda, "cudadrv", None), "devicearray", None)
+    driver = getattr(cuda, "cudadrv", None)
+    devices, arrays = getattr(driver, "devices", None), getattr(driver, "devicearray", None)
     return [
+        Replacement(devices, "gpus", PretendedGpus()),
+        Replacement(devices, "get_context", lambda devnum=None: PretendedContext()),
         Replacement(runtime, "get_version", lambda: CUDA_VERSION),
         Replacement(runtime, "is_supported_version", lambda: True),
         *(

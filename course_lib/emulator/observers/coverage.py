@@ -42,6 +42,8 @@ class WrapNotes(Observer):
 
 def wrapped_sums(notes: WrapNotes, typings: Sequence[Typing]) -> Iterator[Finding]:
     """Sums that leave the type of the array that they go to; a hash wraps on purpose."""
+    if not notes.wrapped:
+        return
     adding = {
         node.lineno
         for typing in typings
