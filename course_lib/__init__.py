@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from course_lib.questions.two_copies import two_copies
     from course_lib.quiz import predict
     from course_lib.shown_answers import show_answer, yours_or_ours
+    from course_lib.wording.errors import LaunchFailed, LaunchRefused
     from course_lib.wording.findings import Finding
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Finding",
+    "LaunchFailed",
+    "LaunchRefused",
     "check",
     "compile_report",
     "emulate",
@@ -43,6 +46,8 @@ __all__ = [
 
 _HOME = {
     "Finding": "wording.findings",
+    "LaunchFailed": "wording.errors",
+    "LaunchRefused": "wording.errors",
     "check": "checking",
     "compile_report": "machine_code",
     "emulate": "compiled_counts.emulate",

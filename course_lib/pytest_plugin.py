@@ -128,8 +128,8 @@ class Session:
         refused = sum(self.refused.values())
         terminalreporter.section(TITLE)
         terminalreporter.line(
-            f"{self.count:,} launches, {self.failed:,} of them with errors, "
-            f"{refused:,} refused; {len(self.warnings):,} warnings."
+            f"launches: {self.count:,}, with errors: {self.failed:,}, refused: {refused:,}; "
+            f"warnings: {len(self.warnings):,}"
         )
         for sentence, times in self.refused.items():
             terminalreporter.line(f"refused ({_times(times)}): {sentence}")

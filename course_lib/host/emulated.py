@@ -224,7 +224,7 @@ def _failure(kernel: Any, errors: Sequence[Noted]) -> LaunchFailed:
 
 def _exception_of(kernel: Any, raised: Finding) -> type[Exception] | None:
     """The type that a kernel raises, as its module has it; None where nothing can be made of it."""
-    name = getattr(raised.message, "facts", {}).get("what", "")
+    name = str(getattr(raised.message, "facts", {}).get("what", "")).partition(" ")[0]
     names = getattr(getattr(kernel, "py_func", kernel), "__globals__", {})
     kind = names.get(name, getattr(builtins, name, None))
     if not (isinstance(kind, type) and issubclass(kind, Exception)):

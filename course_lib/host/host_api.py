@@ -374,8 +374,11 @@ _SIGNATURES = "_course_signatures"
 
 def _note_signature(self: Any, signature: Any, result: Any = None) -> None:
     """An eager signature: nothing is compiled, but calls and launches must fit it."""
-    # Each of Numba's two CUDA parts brings its own types, and its own reader of signatures.
-    sigutils = sys.modules.get("numba.cuda.core.sigutils") or sys.modules["numba.core.sigutils"]
+    # Each of Numba's CUDA parts brings its own types, and its own reader of signatures.
+    package = type(self).__module__.partition(".")[0]
+    places = (f"{package}.numba_cuda.core", "numba.cuda.core", "numba.core")
+    found = (sys.modules.get(f"{place}.sigutils") for place in places)
+    sigutils: Any = next(module for module in found if module is not None)
     argument_types, declared = sigutils.normalize_signature(signature)
     self.__dict__.setdefault("_course_asked_for", []).append((argument_types, result or declared))
 
