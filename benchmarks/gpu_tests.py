@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-SECONDS_PER_TEST = 120
+SECONDS_PER_TEST = 120  # unless --seconds says so
 SECONDS_PER_FILE = 900
 TOOLS = (
     "numba==0.68.1", "numpy==2.4.6", "pytest==9.2.0", "pytest-timeout", "matplotlib", "ipython",
@@ -193,7 +193,7 @@ def run_file(python: Path, home: Path, project: Project, file: str, *options: st
         "NUMBA_NUM_THREADS": "1",
     }
     command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={kept}"]
-    command += ["-c", os.devnull, f"--rootdir={home}", f"--timeout={SECONDS_PER_TEST}"]
+    command += ["-c", os.devnull, f"--rootdir={home}"]
     if emulated:
         command += ["-p", "course_lib.pytest_plugin"]
     if project.choice:
@@ -232,16 +232,21 @@ def kind_of(said: str) -> str:
     return "finding" if "LaunchFailed: " in said or "The test caught this" in said else "failed"
 
 
-def measured(python: Path, folder: Path, project: Project, ours: bool) -> list[dict[str, Any]]:
-    """What each test of a project came to, in all ways."""
+def measured(
+    python: Path, folder: Path, project: Project, ours: bool, seconds: int
+) -> list[dict[str, Any]]:
+    """What each test of a project came to, in all ways, in so many seconds."""
     rows = []
+    limit = f"--timeout={seconds}"
     home = home_of(folder, project)
     warn = [f"--cuda-emulate-warn={code}" for code in RACES]
     for file in project.files:
-        emulated = run_file(python, home, project, file, "--cuda-emulate")
+        emulated = run_file(python, home, project, file, limit, "--cuda-emulate")
         told = any("[race-" in said for said in emulated.tests.values())
-        again = run_file(python, home, project, file, "--cuda-emulate", *warn) if told else emulated
-        simulated = None if ours else run_file(python, home, project, file)
+        again = emulated
+        if told:
+            again = run_file(python, home, project, file, limit, "--cuda-emulate", *warn)
+        simulated = None if ours else run_file(python, home, project, file, limit)
         for name in sorted(emulated.tests.keys() | (simulated.tests if simulated else {}).keys()):
             row: dict[str, Any] = {"project": project.name, "test": name}
             ways = {"emulator": emulated, "races as warnings": again, "simulator": simulated}
@@ -293,6 +298,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", help="one project's name")
     parser.add_argument("--ours", action="store_true", help="without Numba's simulator")
+    parser.add_argument("--seconds", type=int, default=SECONDS_PER_TEST, help="most for a test")
     parser.add_argument("--store", type=Path, help="keep what each test came to")
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()) / "gpu_tests",
@@ -307,7 +313,7 @@ def main() -> None:
         if not home_of(given.folder, project).exists():
             print(f"{project.name}: no tests in {home_of(given.folder, project)}", file=sys.stderr)
             continue
-        rows += measured(python, given.folder, project, given.ours)
+        rows += measured(python, given.folder, project, given.ours, given.seconds)
         if given.store:
             machine = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
             about = {"machine": machine, "date": time.strftime("%d %B %Y")}
