@@ -27,7 +27,7 @@ import time
 import venv
 import xml.etree.ElementTree as ET
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -254,9 +254,9 @@ def measured(
                 if came is not None:
                     said = came.tests.get(name, "not there")
                     row[way] = kind_of(said)
-                    row[f"{way}, seconds"] = came.seconds.get(name, 0.0)
+                    row[f"{way}, seconds"] = round(came.seconds.get(name, 0.0), 2)
                     if row[way] not in ("passed", "skipped"):
-                        row[f"{way} said"] = said[:300]
+                        row[f"{way} said"] = said[:200]
             rows.append(row)
         print(file, *(f"{way} {counted(rows, file, way)}" for way in WAYS), sep="\n  ", flush=True)
     return rows
@@ -273,24 +273,24 @@ def counted(rows: list[dict[str, Any]], file: str, way: str) -> str:
 
 # --- the table ----------------------------------------------------------------------------------
 
+KINDS = ("passed", "finding", "refused", "failed", "out of time")
+Runs = dict[str, dict[str, Any]]
 
-def table(rows: list[dict[str, Any]]) -> str:
+
+def table(runs: Runs) -> str:
     """One line for each project, as docs/own_kernels.md shows it."""
-    kinds = ("passed", "finding", "refused", "failed", "out of time")
     lines = [
-        "| project | tests | run | findings | refused | wrong | out of time | "
-        "with races as warnings, run | Numba's simulator runs | seconds, both run: ours | its |",
-        "|---|" + "---|" * 10,
+        "| project | tests | pass | a finding | refused | fail otherwise | out of time | "
+        "races as warnings: pass | Numba's simulator: pass | seconds, ours | simulator |",
+        "|---" * 11 + "|",
     ]
-    for project in dict.fromkeys(row["project"] for row in rows):
-        own = [row for row in rows if row["project"] == project and row["emulator"] != "skipped"]
-        cells = [str(sum(row["emulator"] == kind for row in own)) for kind in kinds]
-        for way in WAYS[1:]:
-            cells.append(str(sum(row.get(way) == "passed" for row in own)))
-        both = [row for row in own if row["races as warnings"] == row.get("simulator") == "passed"]
-        for way in WAYS[1:]:
-            cells.append(f"{sum(row[f'{way}, seconds'] for row in both):.0f}")
-        lines.append(f"| {project} | {len(own)} | {' | '.join(cells)} |")
+    for project, run in runs.items():
+        own = [row for row in run["tests"] if row["emulator"] != "skipped"]
+        cells = [str(sum(row["emulator"] == kind for row in own)) for kind in KINDS]
+        cells += [str(sum(row.get(way) == "passed" for row in own)) for way in WAYS[1:]]
+        both = [row for row in own if row[WAYS[1]] == row.get(WAYS[2]) == "passed"]
+        cells += [f"{sum(row[f'{way}, seconds'] for row in both):.0f}" for way in WAYS[1:]]
+        lines.append(f"| {project} {run['version']} | {len(own)} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -299,7 +299,7 @@ def main() -> None:
     parser.add_argument("--only", help="one project's name")
     parser.add_argument("--ours", action="store_true", help="without Numba's simulator")
     parser.add_argument("--seconds", type=int, default=SECONDS_PER_TEST, help="most for a test")
-    parser.add_argument("--store", type=Path, help="keep what each test came to")
+    parser.add_argument("--store", type=Path, help="keep what each test came to, beside the others")
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()) / "gpu_tests",
         help="where the environment and the projects' sources lie",
@@ -308,19 +308,22 @@ def main() -> None:
     projects = [each for each in PROJECTS if given.only in (None, each.name)]
     given.folder.mkdir(parents=True, exist_ok=True)
     python = prepared(given.folder, projects)
-    rows: list[dict[str, Any]] = []
+    stored = given.store is not None and given.store.exists()
+    runs: Runs = json.loads(given.store.read_text(encoding="utf-8")) if stored else {}
     for project in projects:
         if not home_of(given.folder, project).exists():
             print(f"{project.name}: no tests in {home_of(given.folder, project)}", file=sys.stderr)
             continue
-        rows += measured(python, given.folder, project, given.ours, given.seconds)
+        runs[project.name] = {
+            "version": project.version,
+            "date": time.strftime("%d %B %Y"),
+            "machine": f"{platform.machine()}, {os.cpu_count()} cores",
+            "seconds per test": given.seconds,
+            "tests": measured(python, given.folder, project, given.ours, given.seconds),
+        }
         if given.store:
-            machine = f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores"
-            about = {"machine": machine, "date": time.strftime("%d %B %Y")}
-            projects_run = [asdict(each) for each in projects]
-            kept = {**about, "projects": projects_run, "tests": rows}
-            given.store.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    print(table(rows))
+            given.store.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
+    print(table(runs))
 
 
 if __name__ == "__main__":

@@ -245,7 +245,7 @@ def test_the_summary(emulated: Session) -> None:
     assert any(line.startswith("warning (3 launches): kernels.py:") for line in lines)
     refused = [line for line in lines if line.startswith("refused (1 launch): kernels.py:")]
     assert len(refused) == 1 and "import" in refused[0]
-    assert any(", with errors: 7, refused: 1; warnings: " in line for line in lines)
+    assert any(", with errors: 8, refused: 1; warnings: " in line for line in lines)
 
 
 @pytest.mark.slow
