@@ -233,41 +233,37 @@ def kind_of(said: str) -> str:
 
 
 def measured(
-    python: Path, folder: Path, project: Project, ours: bool, seconds: int
+    python: Path, home: Path, project: Project, file: str, ours: bool, seconds: int
 ) -> list[dict[str, Any]]:
-    """What each test of a project came to, in all ways, in so many seconds."""
+    """What each test of a file came to, in all ways, in so many seconds."""
     rows = []
     limit = f"--timeout={seconds}"
-    home = home_of(folder, project)
     warn = [f"--cuda-emulate-warn={code}" for code in RACES]
-    for file in project.files:
-        emulated = run_file(python, home, project, file, limit, "--cuda-emulate")
-        told = any("[race-" in said for said in emulated.tests.values())
-        again = emulated
-        if told:
-            again = run_file(python, home, project, file, limit, "--cuda-emulate", *warn)
-        simulated = None if ours else run_file(python, home, project, file, limit)
-        for name in sorted(emulated.tests.keys() | (simulated.tests if simulated else {}).keys()):
-            row: dict[str, Any] = {"project": project.name, "test": name}
-            ways = {"emulator": emulated, "races as warnings": again, "simulator": simulated}
-            for way, came in ways.items():
-                if came is not None:
-                    said = came.tests.get(name, "not there")
-                    row[way] = kind_of(said)
-                    row[f"{way}, seconds"] = round(came.seconds.get(name, 0.0), 2)
-                    if row[way] not in ("passed", "skipped"):
-                        row[f"{way} said"] = said[:200]
-            rows.append(row)
-        print(file, *(f"{way} {counted(rows, file, way)}" for way in WAYS), sep="\n  ", flush=True)
+    emulated = again = run_file(python, home, project, file, limit, "--cuda-emulate")
+    if any("[race-" in said for said in emulated.tests.values()):
+        again = run_file(python, home, project, file, limit, "--cuda-emulate", *warn)
+    simulated = None if ours else run_file(python, home, project, file, limit)
+    for name in sorted(emulated.tests.keys() | (simulated.tests if simulated else {}).keys()):
+        row: dict[str, Any] = {"test": name}
+        ways = {"emulator": emulated, "races as warnings": again, "simulator": simulated}
+        for way, came in ways.items():
+            if came is not None:
+                said = came.tests.get(name, "not there")
+                row[way] = kind_of(said)
+                row[f"{way}, seconds"] = round(came.seconds.get(name, 0.0), 2)
+                if row[way] not in ("passed", "skipped"):
+                    row[f"{way} said"] = said[:200]
+        rows.append(row)
+    print(file, *(f"{way} {counted(rows, way)}" for way in WAYS), sep="\n  ", flush=True)
     return rows
 
 
 WAYS = ("emulator", "races as warnings", "simulator")
 
 
-def counted(rows: list[dict[str, Any]], file: str, way: str) -> str:
+def counted(rows: list[dict[str, Any]], way: str) -> str:
     """How many tests came to what."""
-    kinds = Counter(row[way] for row in rows if row["test"].startswith(file) and way in row)
+    kinds = Counter(row[way] for row in rows if way in row)
     return ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
 
 
@@ -299,7 +295,11 @@ def main() -> None:
     parser.add_argument("--only", help="one project's name")
     parser.add_argument("--ours", action="store_true", help="without Numba's simulator")
     parser.add_argument("--seconds", type=int, default=SECONDS_PER_TEST, help="most for a test")
-    parser.add_argument("--store", type=Path, help="keep what each test came to, beside the others")
+    parser.add_argument(
+        "--store",
+        type=Path,
+        help="keep what each test came to; a file of tests that is kept is not run",
+    )
     parser.add_argument(
         "--folder", type=Path, default=Path(tempfile.gettempdir()) / "gpu_tests",
         help="where the environment and the projects' sources lie",
@@ -314,15 +314,21 @@ def main() -> None:
         if not home_of(given.folder, project).exists():
             print(f"{project.name}: no tests in {home_of(given.folder, project)}", file=sys.stderr)
             continue
-        runs[project.name] = {
-            "version": project.version,
+        run = runs.setdefault(project.name, {"version": project.version, "tests": []})
+        about = {
             "date": time.strftime("%d %B %Y"),
             "machine": f"{platform.machine()}, {os.cpu_count()} cores",
             "seconds per test": given.seconds,
-            "tests": measured(python, given.folder, project, given.ours, given.seconds),
         }
-        if given.store:
-            given.store.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
+        run.update(about)
+        done = {row["test"].partition("::")[0] for row in run["tests"]}
+        for file in project.files:
+            if file in done:  # remove it from the kept results to run it anew
+                continue
+            home = home_of(given.folder, project)
+            run["tests"] += measured(python, home, project, file, given.ours, given.seconds)
+            if given.store:
+                given.store.write_text(json.dumps(runs, indent=1) + "\n", encoding="utf-8")
     print(table(runs))
 
 
