@@ -283,9 +283,13 @@ def table(runs: Runs) -> str:
     for project, run in runs.items():
         own = [row for row in run["tests"] if row["emulator"] != "skipped"]
         cells = [str(sum(row["emulator"] == kind for row in own)) for kind in KINDS]
-        cells += [str(sum(row.get(way) == "passed" for row in own)) for way in WAYS[1:]]
-        both = [row for row in own if row[WAYS[1]] == row.get(WAYS[2]) == "passed"]
-        cells += [f"{sum(row[f'{way}, seconds'] for row in both):.0f}" for way in WAYS[1:]]
+        cells.append(str(sum(row[WAYS[1]] == "passed" for row in own)))
+        if any(WAYS[2] in row for row in own):
+            both = [row for row in own if row[WAYS[1]] == row.get(WAYS[2]) == "passed"]
+            cells.append(str(sum(row.get(WAYS[2]) == "passed" for row in own)))
+            cells += [f"{sum(row[f'{way}, seconds'] for row in both):.0f}" for way in WAYS[1:]]
+        else:
+            cells += ["not run", "–", "–"]
         lines.append(f"| {project} {run['version']} | {len(own)} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
