@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -33,7 +34,8 @@ SAME = "same"  # one value, whichever thread writes it
 START = "start"  # a bound read beforehand, which others lower or raise meanwhile by an atomic
 
 
-def change_in(line: int, trees: Iterable[ast.AST]) -> str:
+@lru_cache(maxsize=64)  # a kernel is launched again and again, and its text stays
+def change_in(line: int, trees: tuple[ast.AST, ...]) -> str:
     """What the assignment in a line does to a cell that it reads, too.
 
     That is the name of an atomic operation, SWAP, or "" where there is no name for it.
@@ -42,12 +44,14 @@ def change_in(line: int, trees: Iterable[ast.AST]) -> str:
     return changes.pop() if len(changes) == 1 else ""
 
 
-def is_swap(lines: tuple[int, int], trees: Iterable[ast.AST]) -> bool:
+@lru_cache(maxsize=64)
+def is_swap(lines: tuple[int, int], trees: tuple[ast.AST, ...]) -> bool:
     """Whether two lines are of one exchange of two elements: `t = a; a = b; b = t`."""
     return any(set(lines) <= swap for tree in trees for swap in _swaps(tree))
 
 
-def is_same_value(lines: tuple[int, int], trees: Sequence[ast.AST]) -> bool:
+@lru_cache(maxsize=64)
+def is_same_value(lines: tuple[int, int], trees: tuple[ast.AST, ...]) -> bool:
     """Whether two lines store one value that no thread works out: a number, or a global name."""
     own = {
         node.arg if isinstance(node, ast.arg) else node.id
