@@ -121,7 +121,7 @@ class _Line:
         ):
             raise Refused(f"A power above {LARGEST_POWER} is not worked out here.")
         shapes = np.shape(first), np.shape(second)
-        _check_size(np.broadcast_shapes(*shapes))
+        check_size(np.broadcast_shapes(*shapes))
         return self._bounded(BINARY[type(sign)](first, second))
 
     def _bounded(self, value: Value) -> Value:
@@ -166,9 +166,9 @@ def _path(node: ast.expr) -> str:
 # --- what is known ------------------------------------------------------------------------------
 
 
-def _check_size(shape: Any) -> Any:
+def check_size(shape: Any) -> Any:
     """The shape, if an array of it is small enough."""
-    sizes = shape if isinstance(shape, tuple) else (shape,)
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
     whole = all(isinstance(size, (int, np.integer)) and size >= 0 for size in sizes)
     if not whole:
         raise Refused(f"A shape is one or more whole numbers, not {shape!r}.")
@@ -198,32 +198,32 @@ def _type(dtype: Any) -> Any:
 
 
 def _zeros(shape: Any, dtype: Any = None) -> np.ndarray:
-    return np.zeros(_check_size(shape), _type(dtype))
+    return np.zeros(check_size(shape), _type(dtype))
 
 
 def _ones(shape: Any, dtype: Any = None) -> np.ndarray:
-    return np.ones(_check_size(shape), _type(dtype))
+    return np.ones(check_size(shape), _type(dtype))
 
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None) -> np.ndarray:
-    return np.full(_check_size(shape), fill_value, _type(dtype))
+    return np.full(check_size(shape), fill_value, _type(dtype))
 
 
 def _arange(*limits: Any, dtype: Any = None) -> np.ndarray:
     _numbers(*limits)
     of_type: Any = _type(dtype)
     start, stop, step = (0, *limits, 1) if len(limits) == 1 else (*limits, 1)[:3]
-    _check_size(max(0, math.ceil((stop - start) / step)))
+    check_size(max(0, math.ceil((stop - start) / step)))
     return np.arange(start, stop, step, dtype=of_type)
 
 
 def _linspace(start: Any, stop: Any, num: Any = 50, dtype: Any = None) -> np.ndarray:
     _numbers(start, stop)
-    return np.linspace(start, stop, _check_size(num), dtype=_type(dtype))
+    return np.linspace(start, stop, check_size(num), dtype=_type(dtype))
 
 
 def _eye(N: Any, M: Any = None, dtype: Any = float) -> np.ndarray:
-    shape = _check_size((N, N if M is None else M))
+    shape = check_size((N, N if M is None else M))
     return np.eye(*shape, dtype=np.dtype("float64") if dtype is float else _type(dtype))
 
 
@@ -239,7 +239,7 @@ def _default_rng(seed: Any = None) -> np.random.Generator:
 
 
 def _random(rng: np.random.Generator, size: Any, dtype: Any = None) -> np.ndarray:
-    result: np.ndarray = rng.random(_check_size(size), dtype=_type(dtype) or np.dtype("float64"))
+    result: np.ndarray = rng.random(check_size(size), dtype=_type(dtype) or np.dtype("float64"))
     return result
 
 
@@ -248,24 +248,24 @@ def _integers(
 ) -> np.ndarray:
     _numbers(low, high)
     return np.asarray(
-        rng.integers(low, high, _check_size(size), dtype=_type(dtype) or np.dtype("int64"))
+        rng.integers(low, high, check_size(size), dtype=_type(dtype) or np.dtype("int64"))
     )
 
 
 def _normal(rng: np.random.Generator, size: Any, dtype: Any = None) -> np.ndarray:
     result: np.ndarray = rng.standard_normal(
-        _check_size(size), dtype=_type(dtype) or np.dtype("float64")
+        check_size(size), dtype=_type(dtype) or np.dtype("float64")
     )
     return result
 
 
 def _uniform(rng: np.random.Generator, low: Any, high: Any, size: Any) -> np.ndarray:
     _numbers(low, high)
-    return np.asarray(rng.uniform(low, high, _check_size(size)))
+    return np.asarray(rng.uniform(low, high, check_size(size)))
 
 
 def _permutation(rng: np.random.Generator, count: Any) -> np.ndarray:
-    return rng.permutation(_check_size(count))
+    return rng.permutation(check_size(count))
 
 
 def _reshape(array: np.ndarray, *shape: Any) -> np.ndarray:
