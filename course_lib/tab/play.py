@@ -1,4 +1,4 @@
-"""Answers the playground: any kernel and launch, or a whole program, in every order of its warps."""
+"""Answers the playground: a kernel and its launch, or a program, in every order of the warps."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from course_lib.figures.watch.stepping import step_through_k
 from course_lib.tab import reports
 from course_lib.tab.checks import OFFERS, html_of, of_launch
 from course_lib.tab.fields import Fields, Refused, text
-from course_lib.tab.launches import NO_KERNEL, BUDGET, Played, Ran, Wanted, play, wanted_launch
+from course_lib.tab.launches import BUDGET, NO_KERNEL, Played, Ran, Wanted, play, wanted_launch
 from course_lib.tab.programs.run import ProgramRun, launches_something, run_program
 from course_lib.verdicts.marks import marks
 from course_lib.wording.findings import Finding
@@ -94,9 +94,7 @@ def _of_arrays(played: Played) -> dict[str, Any]:
     """The figures that fit a launch, and its arrays."""
     fitting = set(_figures(played.wanted, played.first))
     return {
-        "figures": [
-            {"id": each.id, "title": each.title} for each in OFFERS if each.id in fitting
-        ],
+        "figures": [{"id": each.id, "title": each.title} for each in OFFERS if each.id in fitting],
         "outputs": [*_outputs(played)],
     }
 

@@ -79,7 +79,10 @@ nblocks = (len(a) // nthreads) + 1
 f[nblocks, nthreads](a, b, c)
 print(c.copy_to_host())
 """
-PROGRAMS["to_device and copy_to_host"] = HEAD + ADD + """\
+PROGRAMS["to_device and copy_to_host"] = (
+    HEAD
+    + ADD
+    + """\
 n = 1000
 a = np.random.default_rng(0).random(n, dtype=np.float32)
 b = np.random.default_rng(1).random(n).astype(np.float32)
@@ -95,7 +98,10 @@ print(c[:4])
 assert np.allclose(c, a + b)
 print("ok")
 """
-PROGRAMS["saxpy"] = HEAD + """\
+)
+PROGRAMS["saxpy"] = (
+    HEAD
+    + """\
 @cuda.jit
 def saxpy(n, a, x, y):
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
@@ -112,7 +118,10 @@ error = np.abs(y - 4.0).max()
 print(f"Max error: {error:.6f}")
 print("Max error: %.3f" % error, "of {} elements".format(N))
 """
-PROGRAMS["matmul in shared memory"] = HEAD + """\
+)
+PROGRAMS["matmul in shared memory"] = (
+    HEAD
+    + """\
 TPB = 8
 
 @cuda.jit
@@ -156,7 +165,10 @@ z_h = z_d.copy_to_host()
 print(z_h)
 print(x_h @ y_h)
 """
-PROGRAMS["reduction with two launches"] = HEAD + """\
+)
+PROGRAMS["reduction with two launches"] = (
+    HEAD
+    + """\
 BLOCK = 64
 
 @cuda.jit
@@ -186,7 +198,10 @@ total = d_total.copy_to_host()[0]
 print("sum:", total, "expected:", x.sum())
 assert total == x.sum(), "wrong sum"
 """
-PROGRAMS["histogram with atomics"] = HEAD + """\
+)
+PROGRAMS["histogram with atomics"] = (
+    HEAD
+    + """\
 @cuda.jit
 def histogram(x, counts):
     i = cuda.grid(1)
@@ -202,7 +217,11 @@ print(counts)
 np.testing.assert_array_equal(counts, expected)
 print((counts == expected).all())
 """
-PROGRAMS["main"] = HEAD + ADD + """\
+)
+PROGRAMS["main"] = (
+    HEAD
+    + ADD
+    + """\
 def run(n, threads=128):
     '''Adds two vectors.'''
     a = np.arange(n, dtype=np.float32)
@@ -224,6 +243,7 @@ def main():
 if __name__ == "__main__":
     main()
 """
+)
 PROGRAMS["time"] = """\
 import time  # not run
 import numpy as np
@@ -282,7 +302,9 @@ c = np.arange(64)
 twice[1, 64](c)
 print(c[::9])
 """
-PROGRAMS["stride loop"] = HEAD + """\
+PROGRAMS["stride loop"] = (
+    HEAD
+    + """\
 @cuda.jit
 def axpy(a, x, y):
     start = cuda.grid(1)
@@ -297,7 +319,10 @@ for step in range(3):
     print(step, round(float(y[-1]), 3))
 print(np.allclose(y, 6 * x))
 """
-PROGRAMS["device function"] = HEAD + """\
+)
+PROGRAMS["device function"] = (
+    HEAD
+    + """\
 @cuda.jit(device=True)
 def clamp(v, low, high):
     return min(max(v, low), high)
@@ -313,7 +338,11 @@ expected = np.clip(x, -0.5, 0.5)
 clip[1, 256](x, np.float32(-0.5), np.float32(0.5))
 print(x.min(), x.max(), np.array_equal(x, expected))
 """
-PROGRAMS["streams"] = HEAD + ADD + """\
+)
+PROGRAMS["streams"] = (
+    HEAD
+    + ADD
+    + """\
 stream = cuda.stream()
 a = np.arange(100.0)
 d_a = cuda.to_device(a, stream=stream)
@@ -328,7 +357,10 @@ with cuda.pinned(a):
     d_c.copy_to_host(a, stream)
 print(a[:3])
 """
-PROGRAMS["dynamic shared memory"] = HEAD + """\
+)
+PROGRAMS["dynamic shared memory"] = (
+    HEAD
+    + """\
 @cuda.jit
 def reverse(x):
     s = cuda.shared.array(0, dtype=float32)
@@ -341,7 +373,10 @@ x = np.arange(32, dtype=np.float32)
 reverse[1, 32, 0, x.nbytes](x)
 print(x)
 """
-PROGRAMS["stencil, arrays in turns"] = HEAD + """\
+)
+PROGRAMS["stencil, arrays in turns"] = (
+    HEAD
+    + """\
 @cuda.jit
 def jacobi(new, old):
     i, j = cuda.grid(2)
@@ -368,7 +403,11 @@ while steps < 6:
 result = old.copy_to_host()
 print(np.abs(result - reference(u, 6)).max() < 1e-12, result[1, 1:4])
 """
-PROGRAMS["random numbers of old"] = HEAD + ADD + """\
+)
+PROGRAMS["random numbers of old"] = (
+    HEAD
+    + ADD
+    + """\
 np.random.seed(7)
 a = np.random.rand(64)
 b = np.random.randn(64)
@@ -376,7 +415,11 @@ c = np.empty(64)
 add[1, 64](a, b, c)
 print(c[:3], np.random.uniform(0, 1, 2), np.random.random((2, 2)))
 """
-PROGRAMS["file"] = HEAD + ADD + """\
+)
+PROGRAMS["file"] = (
+    HEAD
+    + ADD
+    + """\
 a = np.load("a.npy")  # not run
 b = np.ones(32)
 c = np.zeros(32)
@@ -387,7 +430,10 @@ with open("result.txt", "w") as file:  # not run
 add[1, 32](b, b, b)
 print(b[0])
 """
-PROGRAMS["constants of the host"] = HEAD + """\
+)
+PROGRAMS["constants of the host"] = (
+    HEAD
+    + """\
 N = 48
 x = np.zeros((N, 3))
 COLUMNS = x.shape[1]
@@ -410,7 +456,11 @@ out = np.zeros(N)
 weigh[1, SIZE](x, out)
 print(SIZE, out[:3], x.T.shape, x.dtype)
 """
-PROGRAMS["a check that returns"] = HEAD + ADD + """\
+)
+PROGRAMS["a check that returns"] = (
+    HEAD
+    + ADD
+    + """\
 def check(result, expected, name):
     if np.allclose(result, expected):
         print(f"{name}: PASSED")
@@ -425,7 +475,10 @@ check(c, 2 * a, "one block")
 add[2, 64](a, a, c)
 print(check(c, 2 * a, "two blocks"))
 """
-PROGRAMS["a factory, a closure and a lambda"] = HEAD + """\
+)
+PROGRAMS["a factory, a closure and a lambda"] = (
+    HEAD
+    + """\
 def make_scale(factor):
     @cuda.jit
     def scale(x):
@@ -443,7 +496,11 @@ config(x)
 triple[blocks_for(x.size), 32](x)
 print(x[0], x[-1], sum([blocks_for(n) for n in range(1, 100, 33)]))
 """
-PROGRAMS["events and the device"] = HEAD + ADD + """\
+)
+PROGRAMS["events and the device"] = (
+    HEAD
+    + ADD
+    + """\
 print(cuda.is_available() and "# only here")  # only here
 print(cuda.get_current_device().name)  # not run
 start, end = cuda.event(), cuda.event()
@@ -456,7 +513,10 @@ ms = cuda.event_elapsed_time(start, end)  # not run
 print(f"{ms} ms")  # not run
 print(a)
 """
-PROGRAMS["kernel that prints"] = HEAD + """\
+)
+PROGRAMS["kernel that prints"] = (
+    HEAD
+    + """\
 @cuda.jit
 def hello():
     if cuda.threadIdx.x == 0:
@@ -467,6 +527,7 @@ hello[2, 4]()
 cuda.synchronize()
 print("after", end="!\\n")
 """
+)
 PROGRAMS["torch behind a condition"] = """\
 import numpy as np
 from numba import cuda

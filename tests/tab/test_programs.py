@@ -171,6 +171,16 @@ def test_where_python_stops_the_program_ends_with_a_finding(
         ("x = np.bincount(np.array([10**9]))", "too large"),
         ("x = np.ones((2, 99999))[np.zeros(9999, int)]", "too large"),
         ("x = np.random.rand(99999, 99999)", "too large"),
+        ("x = np.tile(A=np.ones(9999), reps=(99, 99))", "not known what"),
+        ("x = np.bincount(x=np.array([10**9]))", "not known what"),
+        ("x = np.arange(stop=10**9)", "not known what"),
+        ("x = np.clip(np.ones((9999, 1)), 0, a_max=np.ones((1, 9999)))", "too large"),
+        ("x = np.ones((9999, 1)).clip(0, np.ones((1, 9999)))", "too large"),
+        ("x = np.allclose(np.ones((9999, 1)), np.ones((1, 9999)))", "too large"),
+        ("x = np.zeros_like(a, shape=10**9)", "too large"),
+        ("x = np.random.choice(10**9, 5, replace=False)", "too large"),
+        ("x = np.diff(a, n=10**9)", "differences"),
+        ("x = np.array(range(10**9))", "too large"),
         ("x = np.random.default_rng(0).normal(size=10**9)", "too large"),
         ("x = cuda.device_array(10**9)", "too large"),
         ("x = 9 ** 9 ** 9", "too big"),
@@ -226,7 +236,7 @@ def test_a_launch_that_does_not_end_leaves_nothing_to_rely_on() -> None:
 
 
 def test_a_text_without_a_kernel_says_so() -> None:
-    for text in ("", "x = 3\n", "import numpy as np\nprint(np.zeros(3))\n", "f = [print]\nf[0]('a')"):
+    for text in ("", "x = 3\n", "import numpy as np\nprint(np.zeros(3))\n", "f = [abs]\nf[0](1)"):
         found = play(text, grid=1, block=1, arrays=[])
         assert "There is no kernel here" in found["html"] and "no kernel" in found["status"]
         assert 'data-said="wrong"' in found["html"] and found["marks"] == []
@@ -235,3 +245,42 @@ def test_a_text_without_a_kernel_says_so() -> None:
 def test_a_program_that_reaches_no_launch_is_not_called_right() -> None:
     found = play(HEAD + ADD + "def main():\n    add[1, 1](1, 2, 3)\n")
     assert "No launch has run" in found["html"] and 'data-said="open"' in found["html"]
+
+
+@every_case(
+    ("before", "after", "printed", "not_run"),
+    [
+        # What only gets another name is still known under the first one.
+        ("b = a\na = cp.asarray(a)", "print(b[0])", ["1.0"], [12]),
+        # What is changed in place is not.
+        ("a[0] = cp.pi", "print(n)\nprint(a.sum())", ["3"], [11, 13]),
+        ("b = a[1:]\na += cp.pi", "print(b)\nprint(n)", ["3"], [12, 13]),
+        ("a.partition(2)", "print(a)\nprint(n)", ["3"], [11, 12]),
+        ("np.random.shuffle(n, cp.x)", "print(n)\nprint(a[0])", ["3", "1.0"], [11]),
+        ("import random\nrandom.shuffle(a)", "print(a)\nprint(n)", ["3"], [11, 12, 13]),
+        # A function goes on behind a line that is left out, but not behind a `return`.
+        ("def f():\n    cp.show()\n    return 4", "print(f())", ["4"], [12]),
+        ("def f():\n    return cp.x", "print(f())\nprint(n)", ["3"], [12, 13]),
+        ("for i in range(3):\n    if cp.x:\n        break\n    n += 1", "print(n)", [],
+         [11, 12, 13, 14, 15]),
+        ("for i in range(3):\n    cp.x += 1\n    n += 1", "print(n)", ["6"], [12]),
+        ("try:\n    n = a[9]\nexcept IndexError:\n    n = 4", "print(n)", [], [11, 12, 13, 14, 15]),
+        ("try:\n    n = 5\nexcept IndexError:\n    n = 4", "print(n)", ["5"], []),
+        ("%matplotlib inline\n!pip install numba", "print(n)", ["3"], [11, 12]),
+        ("config = cp.x\nadd[config](a, a, a)", "print(a)\nprint(n)", ["3"], [11, 12, 13]),
+        ("x, y = cp.x, 3", "print(y)\nprint(n)", ["3"], [11, 12]),
+        ("print(np.array(range(20000)).size)", "", ["20000"], []),
+        ("x = np.float32(0.1)\nprint(0 < x < 1, x is None, not x, f'{x:.3f}', x)", "",
+         ["True False False 0.100 0.1"], []),
+        ("x = np.array([[1, 2], [3, 4]])\nfor row in x:\n    print(row, sum(row), max(row))", "",
+         ["[1 2] 3 2", "[3 4] 7 4"], []),
+    ],
+)  # fmt: skip
+def test_what_needs_a_line_that_was_not_run_is_not_run_either(
+    before: str, after: str, printed: list[str], not_run: list[int]
+) -> None:
+    text = f"import cupy as cp\n{ADD.strip()}\nfrom numba import cuda\nimport numpy as np\n\n"
+    assert text.count("\n") == 9
+    found = play(f"{text}a, n = np.ones(4), 3\n{before}\n{after}\nadd[1, 1]()\n")
+    assert found["printed"] == printed, found["not_run"]
+    assert lines_not_run(found) == [1, *not_run], found["not_run"]

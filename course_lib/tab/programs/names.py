@@ -17,11 +17,16 @@ from course_lib.wording.sentences import Line, Sentence, say
 
 
 class NotRun(Exception):
-    """A statement that is not run here; `said` is why, as the end of a sentence."""
+    """A statement that is not run here.
 
-    def __init__(self, said: str) -> None:
+    Attributes:
+        said: why, as the end of a sentence.
+        is_inside: it is about a statement inside, so that this one has begun.
+    """
+
+    def __init__(self, said: str, is_inside: bool = False) -> None:
         super().__init__(said)
-        self.said = said
+        self.said, self.is_inside = said, is_inside
 
 
 @dataclass(frozen=True)
@@ -31,21 +36,30 @@ class LeftOut:
     Attributes:
         first, last: its lines.
         reason: why, as the end of a sentence.
+        has_begun: whether a part of it was run.
     """
 
     first: int
     last: int
     reason: Sentence | str
+    has_begun: bool = False
 
     @property
     def said(self) -> Sentence:
         """A sentence on it."""
+        how_far = " to the end" if self.has_begun else ""
         if self.first == self.last:
-            return say("{line} was not run: {why}.", line=Line(self.first), why=self.reason)
+            return say(
+                "{line} was not run{how_far}: {why}.",
+                line=Line(self.first),
+                how_far=how_far,
+                why=self.reason,
+            )
         return say(
-            "lines {first} to {last} were not run: {why}.",
+            "lines {first} to {last} were not run{how_far}: {why}.",
             first=self.first,
             last=self.last,
+            how_far=how_far,
             why=self.reason,
         )
 
@@ -125,27 +139,34 @@ def _to_kernel(name: str, value: Any) -> Any:
     return Unusable(what, "compile-error", hint)
 
 
-def stored_in(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement gives a value to, or an element of whose value it changes."""
+def stored_in(statement: ast.stmt) -> Iterator[tuple[str, bool]]:
+    """The names that a statement gives a value to, and whether it is the value itself that changes.
+
+    That is so where an element is set, and may be so where something is added.
+    """
     waiting: list[ast.AST] = [statement]
     while waiting:
         node = waiting.pop()
         match node:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                yield name
+                yield name, False
+            case ast.AugAssign(target=ast.Name(id=name), value=value):
+                yield name, True
+                waiting.append(value)
+                continue
             case ast.Subscript(ctx=ast.Store()):
                 root: ast.AST = node
                 while isinstance(root, (ast.Subscript, ast.Attribute)):
                     root = root.value
                 if isinstance(root, ast.Name):
-                    yield root.id
+                    yield root.id, True
             case ast.alias(name=name, asname=asname):
-                yield asname or name.split(".")[0]
+                yield asname or name.split(".")[0], False
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield name
+                yield name, False
                 continue
             case ast.ClassDef(name=name):
-                yield name
+                yield name, False
                 continue
             case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
                 continue  # their names are their own

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.host.device_array import EmulatedDeviceArray, undefined
 from course_lib.tab.arrays import check_size
 from course_lib.tab.fields import Refused
 
@@ -27,14 +28,17 @@ def must_be_plain(value: Any) -> None:
         for item in value:
             must_be_plain(item)
     elif isinstance(value, str) and value not in _ORDERS:
-        try:
-            kind = np.dtype(value).kind
-        except (TypeError, ValueError, SyntaxError):
-            kind = ""
-        if not kind or kind not in KINDS:
+        if not _is_of_numbers(value):
             raise Refused(f"{value[:40]!r} is no known type of elements, such as np.float32.")
     elif isinstance(value, np.dtype) and value.kind not in KINDS:
         raise Refused("Only arrays of numbers are known here.")
+
+
+def _is_of_numbers(name: str) -> bool:
+    try:
+        return np.dtype(name).kind in KINDS
+    except (TypeError, ValueError, SyntaxError):
+        return False
 
 
 def _nothing(*given: Any, **named: Any) -> None:
@@ -42,7 +46,20 @@ def _nothing(*given: Any, **named: Any) -> None:
 
 
 def _elementwise(*given: Any, **named: Any) -> None:
-    check_size(np.broadcast_shapes(*(np.shape(value) for value in given)))
+    check_size(np.broadcast_shapes(*map(np.shape, (*given, *named.values()))))
+
+
+def _like(array: Any, dtype: Any = None, order: Any = "K", *, shape: Any = ()) -> None:
+    check_size(() if shape is None else shape)
+
+
+def _few_times(array: Any, n: int = 1, **named: Any) -> None:
+    if n > 9:
+        raise Refused("More than 9 differences of differences are not taken here.")
+
+
+def _two(left: Any, right: Any, *given: Any, **named: Any) -> None:
+    _elementwise(left, right)
 
 
 def _of_shape(shape: Any = (), *given: Any, **named: Any) -> None:
@@ -90,24 +107,34 @@ def _square(rows: Any, columns: Any = None, *given: Any, **named: Any) -> None:
 
 
 def _joined(*given: Any, **named: Any) -> None:
-    check_size((sum(map(_elements, given)),))
+    check_size((sum(map(_elements, (*given, *named.values()))),))
 
 
 def _elements(value: Any) -> int:
     return sum(map(_elements, value)) if isinstance(value, (tuple, list)) else int(np.size(value))
 
 
-def _product(left: Any, right: Any, *given: Any, **named: Any) -> None:
+def product_size(left: Any, right: Any, *given: Any, **named: Any) -> None:
+    """Refuse a product of matrices that would be too large."""
     depth = max(np.shape(left)[-1:] or (1,))
     check_size((np.size(left) // max(depth, 1), np.size(right) // max(depth, 1)))
 
 
 def _outer(*given: Any, **named: Any) -> None:
-    check_size(tuple(int(np.size(value)) for value in given))
+    check_size(tuple(int(np.size(value)) for value in (*given, *named.values())))
 
 
-def _repeated(array: Any, times: Any, *given: Any, **named: Any) -> None:
+def _tiled(array: Any, times: Any) -> None:
     check_size((int(np.size(array)), *(int(each) for each in np.ravel(times))))
+
+
+def _repeated(array: Any, times: Any, **named: Any) -> None:
+    check_size((int(np.size(array)), int(np.max(times, initial=0))))
+
+
+def _chosen(numbers: Any, size: Any = None, *given: Any, **named: Any) -> None:
+    check_size(numbers if np.ndim(numbers) == 0 else ())
+    check_size(() if size is None else size)
 
 
 def _counted(numbers: Any, *given: Any, **named: Any) -> None:
@@ -120,30 +147,34 @@ def _binned(numbers: Any, bins: Any = 10, *given: Any, **named: Any) -> None:
         check_size(bins)
 
 
-_ELEMENTWISE = """abs absolute add subtract multiply divide true_divide floor_divide mod remainder power
-    square sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan arctan2 sinh
-    cosh tanh hypot maximum minimum fmax fmin negative sign floor ceil trunc rint round around clip
-    where isclose isnan isinf isfinite equal not_equal less less_equal greater greater_equal
-    logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_xor left_shift
-    right_shift fabs reciprocal deg2rad rad2deg copysign""".split()
+_ELEMENTWISE = """abs absolute add subtract multiply divide true_divide floor_divide mod remainder
+    power square sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan
+    arctan2 sinh cosh tanh hypot maximum minimum fmax fmin negative sign floor ceil trunc rint round
+    around clip where isclose isnan isinf isfinite equal not_equal less less_equal greater
+    greater_equal logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_xor
+    left_shift right_shift fabs reciprocal deg2rad rad2deg copysign allclose array_equal""".split()
+_COMPARING = """assert_allclose assert_array_equal assert_equal assert_array_almost_equal
+    assert_almost_equal assert_array_less""".split()
 _NO_LARGER = """sum prod mean median average std var min max amin amax argmin argmax any all cumsum
-    cumprod sort argsort unique count_nonzero nonzero flatnonzero ravel transpose reshape squeeze flip
-    roll diff trace diagonal copy ndim shape size allclose array_equal zeros_like ones_like empty_like
-    ascontiguousarray asfortranarray triu tril swapaxes expand_dims ptp searchsorted nan_to_num
-    finfo iinfo dtype nansum nanmax nanmin percentile real imag take linalg.norm random.seed random.shuffle
-    testing.assert_allclose testing.assert_array_equal testing.assert_equal
-    testing.assert_array_almost_equal testing.assert_almost_equal testing.assert_array_less""".split()
+    cumprod sort argsort unique count_nonzero nonzero flatnonzero ravel transpose reshape squeeze
+    flip roll trace diagonal copy ndim shape size ascontiguousarray asfortranarray triu tril
+    swapaxes expand_dims ptp searchsorted nan_to_num finfo iinfo dtype nansum nanmax nanmin real
+    imag linalg.norm random.seed random.shuffle""".split()
 _JOINED = "array asarray concatenate stack vstack hstack column_stack".split()
 KNOWN: Mapping[str, Look] = {
     **dict.fromkeys(_ELEMENTWISE, _elementwise),
     **dict.fromkeys(_NO_LARGER, _nothing),
+    **{f"testing.{name}": _two for name in _COMPARING},
     **dict.fromkeys(_JOINED, _joined),
     **dict.fromkeys(("zeros", "ones", "empty", "full"), _of_shape),
-    **dict.fromkeys(("dot", "matmul", "inner", "vdot"), _product),
+    **dict.fromkeys(("dot", "matmul", "inner", "vdot"), product_size),
     **dict.fromkeys(("eye", "identity"), _square),
     **dict.fromkeys(("outer", "meshgrid"), _outer),
-    **dict.fromkeys(("tile", "repeat"), _repeated),
-    "full_like": lambda array, value, *given, **named: _elementwise(array),
+    **dict.fromkeys(("zeros_like", "ones_like", "empty_like"), _like),
+    "full_like": lambda array, fill_value, *given, **named: _like(array, *given, **named),
+    "tile": _tiled,
+    "repeat": _repeated,
+    "diff": _few_times,
     "arange": _arange,
     "linspace": _linspace,
     "bincount": _counted,
@@ -154,15 +185,15 @@ KNOWN: Mapping[str, Look] = {
 }
 # Methods of a generator of random numbers; the older ones are functions of np.random, too.
 DRAWN: Mapping[str, Look] = {
-    **dict.fromkeys(("random", "random_sample", "standard_normal", "standard_exponential"), _drawn(0)),
+    **dict.fromkeys(("random", "random_sample", "standard_normal"), _drawn(0)),
     **dict.fromkeys(("rand", "randn"), _of_dimensions),
     **dict.fromkeys(("uniform", "normal", "integers", "randint"), _drawn(2)),
-    **dict.fromkeys(("exponential", "poisson", "choice"), _drawn(1)),
+    **dict.fromkeys(("exponential", "poisson"), _drawn(1)),
+    "choice": _chosen,
     "permutation": _permuted,
     "shuffle": _nothing,
     "seed": _nothing,
 }
-CHANGES = ("copyto", "put", "fill_diagonal", "random.shuffle", "add.at")  # what is handed to them
 
 
 class NumPy:
@@ -178,24 +209,40 @@ class NumPy:
             return getattr(self.random, name), DRAWN[name]
         if path not in KNOWN:
             return None
-        if path in _SEEDED:
-            return _SEEDED[path], KNOWN[path]
+        if path in _OURS:
+            return _OURS[path], KNOWN[path]
         owner: Any = np
         for part in path.split("."):
             owner = getattr(owner, part)
         return owner, KNOWN[path]
 
 
+def _undefined(array: np.ndarray) -> Any:
+    """What nobody has written yet shows that, as on the device."""
+    return undefined(array.shape, array.dtype, array.strides)
+
+
 # Without a seed a run could not be repeated for its figures; then any seed is as good.
-_SEEDED: Mapping[str, Callable[..., Any]] = {
+_OURS: Mapping[str, Callable[..., Any]] = {
+    "empty": lambda *given, **named: _undefined(np.empty(*given, **named)),
+    "empty_like": lambda *given, **named: _undefined(np.empty_like(*given, **named)),
     "random.default_rng": lambda seed=0: np.random.default_rng(0 if seed is None else seed),
     "random.RandomState": lambda seed=0: np.random.RandomState(0 if seed is None else seed),
 }
 
 
+def owner_of(array: np.ndarray) -> np.ndarray:
+    """The array that holds the elements of this one."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
 def arrays_in(value: Any) -> Iterator[np.ndarray]:
     """The arrays in a value, also those in a tuple or a list."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, EmulatedDeviceArray):
+        yield value.buffer
+    elif isinstance(value, np.ndarray):
         yield value
     elif isinstance(value, (tuple, list)):
         for item in value:

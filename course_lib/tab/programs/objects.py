@@ -67,11 +67,11 @@ def _short(array: Any, *given: Any) -> None:
 
 _OF_ARRAYS = "shape dtype ndim size nbytes itemsize strides T real imag"
 _IN_NUMPY = """sum prod mean std var min max argmin argmax any all cumsum cumprod sort argsort ravel
-    flatten transpose reshape squeeze round clip copy astype fill item view nonzero swapaxes
+    flatten transpose reshape squeeze round copy astype fill item view nonzero swapaxes
     diagonal trace conj"""
 _OF_DEVICE = "copy_to_host copy_to_device reshape ravel squeeze transpose is_c_contiguous"
 KINDS: Mapping[type, Entry] = {
-    np.ndarray: _entry(_OF_ARRAYS, _IN_NUMPY, dot=KNOWN["dot"], tolist=_short),
+    np.ndarray: _entry(_OF_ARRAYS, _IN_NUMPY, dot=KNOWN["dot"], clip=KNOWN["clip"], tolist=_short),
     np.generic: _entry(_OF_ARRAYS, "item astype round sum max min mean any all copy"),
     np.dtype: _entry("itemsize name kind", ""),
     np.finfo: _entry("eps max min tiny bits", ""),

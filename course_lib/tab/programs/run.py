@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -22,6 +23,7 @@ from course_lib.wording.sentences import say
 
 STEPS = len(SCHEDULES) * BUDGET.steps  # of all launches together, in all orders
 STEPS_OF_A_RUN = 300  # at least: what a launch costs before its first statement
+_COMMAND = re.compile(r"%%?[a-z]|!\s*\w")
 IN_EVERY_ORDER = 3  # launches of one line; those after them run in one order
 
 
@@ -103,7 +105,7 @@ def launches_something(text: str) -> bool:
     Raises:
         KernelRejected: if the text cannot be read.
     """
-    waiting: list[ast.AST] = [parse_text(text.removeprefix("\ufeff"), "<program>")]
+    waiting: list[ast.AST] = [_read(text)[0]]
     while waiting:
         match waiting.pop():
             case ast.FunctionDef(decorator_list=[_, *_]):
@@ -125,18 +127,31 @@ def run_program(text: str) -> ProgramRun:
     Raises:
         KernelRejected: if the text cannot be read at all.
     """
-    tree = parse_text(text.removeprefix("\ufeff"), "<program>")
+    tree, commands = _read(text)
     launcher = _Launcher(text)
     host = HostInterpreter(text, names_around(IMPORTS), launcher.launch)
     launcher.host, came = host, launcher.came
+    why = "it is a command of a notebook"
+    host.left_out |= {line: LeftOut(line, line, why) for line in commands}
     try:
         host.run_all(tree.body)
     except KernelRejected as rejected:
         came.stopped += rejected.findings
     came.printed, came.held = host.printed, host.held
-    came.left_out = [left_out for _, left_out in sorted(host.left_out.items())]
+    for line in sorted(host.left_out):
+        if not came.left_out or line > came.left_out[-1].last:  # else it is a part of that one
+            came.left_out.append(host.left_out[line])
     came.kernels = host.kernels
     return came
+
+
+def _read(text: str) -> tuple[ast.Module, list[int]]:
+    """The syntax tree, and the lines with commands of a notebook, such as `%matplotlib inline`."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    commands = [at for at, line in enumerate(lines) if _COMMAND.match(line)]
+    for at in commands:
+        lines[at] = ""
+    return parse_text("\n".join(lines), "<program>"), [at + 1 for at in commands]
 
 
 class _Launcher:
