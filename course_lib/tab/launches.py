@@ -97,6 +97,11 @@ class Played:
         return self.runs[0]
 
     @property
+    def is_finished(self) -> bool:
+        """Have all of them ended?"""
+        return all(run.profile.finished for run in self.runs)
+
+    @property
     def findings(self) -> list[Finding]:
         """What was found in any of the runs, each once."""
         found: dict[Any, Finding] = {}
@@ -119,17 +124,28 @@ class Played:
 def play(
     wanted: Wanted, budget: Budget = BUDGET, schedules: Sequence[tuple[str, int]] = SCHEDULES
 ) -> Played:
-    """Launch in these orders of the warps; in the first one alone if that does not end.
+    """Launch in these orders of the warps, as far as they end.
+
+    One that is only too long for the steps, as warps one by one take more of them than all in step,
+    is left out, and so are those behind it.
 
     Raises:
         KernelRejected: if no GPU would run it, or the emulator cannot.
     """
-    runs = []
+    runs: list[Ran] = []
     for schedule, seed in schedules:
-        runs.append(wanted.run(schedule, seed, budget))
+        run = wanted.run(schedule, seed, budget)
+        if runs and not run.profile.finished and _is_only_long(run.profile):
+            break
+        runs.append(run)
         if not runs[-1].profile.finished:
             break
     return Played(wanted, runs)
+
+
+def _is_only_long(profile: Profile) -> bool:
+    """Would it have ended some day, for all that is known?"""
+    return profile.stopped_in is None or profile.stopped_in.ends
 
 
 def wanted_launch(fields: Fields) -> Wanted:

@@ -20,10 +20,12 @@ from course_lib.host.host_api import THREADS_OF_FORALL, host_functions, must_be_
 from course_lib.tab.arrays import check_size
 from course_lib.tab.programs.expressions import OF_NUMPY, HostExpressions
 from course_lib.tab.programs.names import KernelNames, LeftOut, NotRun
-from course_lib.tab.programs.numpy_functions import NumPy, must_be_plain
+from course_lib.tab.programs.numpy_functions import SLOW, NumPy, must_be_plain
 from course_lib.tab.programs.objects import Configured, Method, dtype_of, method_of, text_of
 from course_lib.wording.sentences import say
 
+STEPS_OF_A_CALL = 12  # of NumPy's, or of a method
+SLOWER = 10  # times the steps for its bytes: sorting, and random numbers
 MOST_LINES, LONGEST_LINE = 200, 10_000
 _COMPILERS = ("numba.cuda.jit", "numba.jit", "numba.njit")
 # What of the host's API a program may call; of GPUs and their times nothing is known here.
@@ -84,6 +86,7 @@ class HostCalls(HostExpressions):
                 return self.for_all(kernel, *arguments, **by_name)
             case Method():
                 made, look = method_of(function)
+                self.spend(STEPS_OF_A_CALL, node)
                 return self.applied(node, made, look, arguments, by_name)
             case Reference(path=path):
                 return self.call_path(path, arguments, by_name, node)
@@ -144,14 +147,17 @@ class HostCalls(HostExpressions):
         except (TypeError, ValueError, IndexError):
             self.guarded(node, np.broadcast_shapes, *map(np.shape, given))
             raise NotRun("it is not known what is made of these arguments") from None
-        return self.guarded(node, lambda *_: function(*given, **named), *given, *named.values())
+        result = self.guarded(node, lambda *_: function(*given, **named), *given, *named.values())
+        if getattr(function, "__name__", "") in SLOW:
+            self.spend(SLOWER * self.size(result) // values.ITEMS_PER_STEP, node)
+        return result
 
     def handed(self, value: Any) -> Any:
         """A value as NumPy takes it."""
-        if isinstance(value, Reference):
+        if isinstance(value, Reference) or (isinstance(value, str) and value == "int"):
             dtype = dtype_of(value)
             if dtype is None:
-                raise NotRun(say("{name} cannot be handed on here", name=value.path))
+                raise NotRun(say("{name} cannot be handed on here", name=str(value)))
             return dtype
         if isinstance(value, range):
             check_size(len(value))
@@ -180,6 +186,7 @@ class HostCalls(HostExpressions):
                 raise NotRun(say("np.{name} is not known here", name=rest))
             if rest in ("dot", "matmul", "inner") and len(arguments) == 2:
                 self.spend_product(*arguments)
+            self.spend(STEPS_OF_A_CALL, node)
             return self.applied(node, *known, arguments, by_name)
         if path.startswith("numba.cuda."):
             return self.call_cuda(path.removeprefix("numba.cuda."), arguments, by_name, node)

@@ -43,8 +43,9 @@ from course_lib.tab.programs.objects import (
 from course_lib.wording.errors import NoGpuHere, PlainError
 from course_lib.wording.sentences import say
 
-STEPS = 400_000  # of the host part: seconds in a browser
+STEPS = 250_000  # of the host part: seconds in a browser
 BYTES_PER_STEP = 4096  # of the arrays that a step makes or looks at
+PRODUCTS_PER_STEP = 2048  # of numbers, where matrices are multiplied
 MOST_BYTES = 256 << 20  # of all arrays that a program has at a time
 OF_NUMPY = (np.ndarray, np.generic, EmulatedDeviceArray)
 
@@ -197,7 +198,10 @@ class HostExpressions(Interpreter):
     def spend_product(self, left: Any, right: Any) -> None:
         """A product of matrices costs more than their bytes."""
         columns = np.shape(right)[-1] if np.ndim(right) > 1 else 1
-        self.steps.spend(int(np.size(left)) * int(columns) // BYTES_PER_STEP, 0)
+        cost = int(np.size(left)) * int(columns) // PRODUCTS_PER_STEP
+        if cost > self.steps.left:
+            raise Refused("this product of matrices takes too long here")
+        self.steps.spend(cost, 0)
 
     def unary(self, op: ast.unaryop, operand: Any) -> Any:
         if isinstance(operand, OF_NUMPY):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -196,6 +197,43 @@ DRAWN: Mapping[str, Look] = {
 }
 
 
+# Where whole numbers have 32 bits unless something else is said, as in a browser, programs are to
+# find the 64 bits that they have elsewhere.
+_HAS_32_BITS = np.dtype(int).itemsize == 4
+_SUMS = ("sum", "prod", "cumsum", "cumprod", "nansum")
+
+
+def on_64_bits(function: Callable[..., Any], owner: Any = ()) -> Callable[..., Any]:
+    """The function as on a machine of 64 bits; `owner` is the array of which it is a method."""
+    if not _HAS_32_BITS:
+        return function
+
+    @wraps(function)
+    def widened(*given: Any, **named: Any) -> Any:
+        return _widened(function, owner, *given, **named)
+
+    return widened
+
+
+def _widened(function: Callable[..., Any], owner: Any, *given: Any, **named: Any) -> Any:
+    name = getattr(function, "__name__", "")
+    inputs = [*arrays_in([owner, *given])]
+    if "dtype" in named or any(isinstance(each, np.dtype) for each in given):
+        return function(*given, **named)
+    if name in _SUMS and inputs and inputs[0].dtype.kind in "biu":
+        named["dtype"] = np.dtype("uint64" if inputs[0].dtype.kind == "u" else "int64")
+    if name == "randint":
+        named["dtype"] = np.dtype("int64")
+    result = function(*given, **named)
+    narrow = isinstance(result, np.ndarray) and result.dtype == np.int32
+    if narrow and not any(each.dtype == np.int32 for each in inputs):
+        return result.astype(np.int64)
+    return result
+
+
+SLOW = frozenset((*DRAWN, "sort", "argsort", "unique", "searchsorted"))  # for their bytes
+
+
 class NumPy:
     """NumPy as one program sees it: with random numbers of its own, as in a fresh Python."""
 
@@ -206,7 +244,7 @@ class NumPy:
         """The function of this path behind `np.`, and the look at its arguments."""
         name = path.removeprefix("random.")
         if name in DRAWN and name != path and hasattr(self.random, name):
-            return getattr(self.random, name), DRAWN[name]
+            return on_64_bits(getattr(self.random, name)), DRAWN[name]
         if path not in KNOWN:
             return None
         if path in _OURS:
@@ -214,7 +252,7 @@ class NumPy:
         owner: Any = np
         for part in path.split("."):
             owner = getattr(owner, part)
-        return owner, KNOWN[path]
+        return on_64_bits(owner), KNOWN[path]
 
 
 def _undefined(array: np.ndarray) -> Any:

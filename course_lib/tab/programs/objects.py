@@ -16,7 +16,7 @@ from course_lib.emulator.plain.values import MAX_CHARACTERS, MAX_ITEMS, formatte
 from course_lib.host.device_array import EmulatedDeviceArray, EmulatedEvent, EmulatedStream
 from course_lib.tab.arrays import check_size
 from course_lib.tab.fields import Refused
-from course_lib.tab.programs.numpy_functions import DRAWN, KNOWN, Look
+from course_lib.tab.programs.numpy_functions import DRAWN, KNOWN, Look, on_64_bits
 
 Numbers = (bool, int, float, np.generic)
 
@@ -98,11 +98,13 @@ def method_of(method: Method) -> tuple[Callable[..., Any], Look]:
         return lambda *given, **named: put_into(method.owner, given, named), _any
     entry = entry_of(method.owner)
     assert entry is not None
-    look = entry.methods[method.name]
+    look, made = entry.methods[method.name], getattr(method.owner, method.name)
+    if isinstance(method.owner, (np.ndarray, np.random.RandomState)):
+        made = on_64_bits(made, method.owner)
     if look is not _any and isinstance(method.owner, (np.ndarray, str)):
         owner = method.owner
-        return getattr(owner, method.name), lambda *given, **named: look(owner, *given, **named)
-    return getattr(method.owner, method.name), look
+        return made, lambda *given, **named: look(owner, *given, **named)
+    return made, look
 
 
 def element_size(array: Any, index: Any) -> None:
@@ -175,6 +177,8 @@ def put_into(template: str, given: tuple[Any, ...], named: Mapping[str, Any]) ->
 
 def dtype_of(value: Any) -> np.dtype | None:
     """The type of elements that np.float32, numba.int32 or float stands for."""
+    if isinstance(value, str):
+        value = Reference(f"builtins.{value}")
     if isinstance(value, Reference):
         plain = {"builtins.float": "float64", "builtins.int": "int64", "builtins.bool": "bool"}
         return np.dtype(plain[value.path]) if value.path in plain else value.dtype

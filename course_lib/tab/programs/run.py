@@ -208,6 +208,7 @@ class _Launcher:
         budget = replace(BUDGET, steps=min(BUDGET.steps, self.left))
         played = play(wanted, budget, orders)
         self.left -= sum(max(run.profile.steps, STEPS_OF_A_RUN) for run in played.runs)
+        self.left -= budget.steps * (len(played.runs) < len(orders) and played.is_finished)
         return played
 
     def _refuse(self, rejected: KernelRejected, line: int) -> None:
