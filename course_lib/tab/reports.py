@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from course_lib.emulator.profile import annotate
 from course_lib.tab.launches import Played
-from course_lib.tab.programs.run import ProgramRun, Site
+from course_lib.tab.programs.run import LaunchSite, ProgramRun
 from course_lib.verdicts import page
 from course_lib.web import escape
 from course_lib.wording.findings import Finding
@@ -46,7 +46,7 @@ def of_refusal(said: str) -> str:
     return page.card(_title(said, "✗", "wrong"))
 
 
-def of_program(came: ProgramRun, chosen: Site | None, is_brief: bool = False) -> str:
+def of_program(came: ProgramRun, chosen: LaunchSite | None, is_brief: bool = False) -> str:
     """A whole program: what was found, what was not run, what it printed, and a launch in full."""
     more = () if is_brief else _of_run(came, chosen)
     return page.card("\n".join([*_of_findings(_headline(came), came.findings, came), *more]))
@@ -68,7 +68,7 @@ def _headline(came: ProgramRun) -> str:
     return f"{said}: no findings{most}"
 
 
-def _of_run(came: ProgramRun, chosen: Site | None) -> Iterator[str]:
+def _of_run(came: ProgramRun, chosen: LaunchSite | None) -> Iterator[str]:
     if came.left_out:
         rows = "".join(f"<li>{escape(whole(each.said, 'student'))}</li>" for each in came.left_out)
         yield f'<p>Not run here:</p><ul class="not-run">{rows}</ul>'
@@ -81,7 +81,7 @@ def _of_run(came: ProgramRun, chosen: Site | None) -> Iterator[str]:
         yield from _of_site(site, site is chosen)
 
 
-def _of_site(site: Site, is_open: bool) -> Iterator[str]:
+def _of_site(site: LaunchSite, is_open: bool) -> Iterator[str]:
     """The launches of a line: what the orders made of it, and the last one line by line."""
     name = site.played.wanted.kernel.name
     times = f", the last of {site.count:,}" if site.count > 1 else ""

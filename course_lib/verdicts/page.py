@@ -210,10 +210,9 @@ def _of_passing(verdict: Verdict) -> Iterator[str]:
             "<details><summary>Another solution</summary>"
             f"<p>{_rich(task.compared)}</p><pre>{_source(task.another.strip())}</pre></details>"
         )
-    if verdict.onwards:  # a page beside this one, so that what was typed stays there
+    if verdict.onwards:
         words, target = verdict.onwards
-        begin = f'<a href="{escape(target)}" target="_blank" rel="noopener">'
-        link = f"{begin}{escape(words)}</a>" if target else _inline(words)
+        link = f'<a href="{escape(target)}">{escape(words)}</a>' if target else _inline(words)
         yield f"<p><strong>Next:</strong> {link}</p>"
 
 

@@ -71,7 +71,7 @@ class HostCalls(HostExpressions):
         arguments = list(self.arguments(node, scope))
         by_name = {str(each.arg): self.value(each.value, scope) for each in node.keywords}
         if None in (each.arg for each in node.keywords):
-            raise NotRun("** in a call is not known here")
+            raise NotRun("** in a call is not known here.")
         match function:
             case Function():
                 return self.call_function(function, arguments, by_name, node)
@@ -102,7 +102,7 @@ class HostCalls(HostExpressions):
         assert isinstance(node.func, ast.Attribute)
         items = self.value(node.func.value, scope)
         if not isinstance(items, list) or len(node.args) != 1:
-            raise NotRun("append is known for one item and a list")
+            raise NotRun("append is known for one item and a list.")
         items.append(self.value(node.args[0], scope))
         self.guarded(node, self.checked, items)
 
@@ -121,7 +121,7 @@ class HostCalls(HostExpressions):
         """`cuda.jit(f)`."""
         found = function_behind(node, self.program(scope))
         if found is None or found.is_for_cpu:
-            raise NotRun("what this makes of a function is not known here")
+            raise NotRun("what this makes of a function is not known here.")
         self.kernels += not found.is_device
         return found
 
@@ -146,7 +146,7 @@ class HostCalls(HostExpressions):
             look(*given, **named)
         except (TypeError, ValueError, IndexError):
             self.guarded(node, np.broadcast_shapes, *map(np.shape, given))
-            raise NotRun("it is not known what is made of these arguments") from None
+            raise NotRun("it is not known what is made of these arguments.") from None
         result = self.guarded(node, lambda *_: function(*given, **named), *given, *named.values())
         if getattr(function, "__name__", "") in SLOW:
             self.spend(SLOWER * self.size(result) // values.ITEMS_PER_STEP, node)
@@ -157,13 +157,13 @@ class HostCalls(HostExpressions):
         if isinstance(value, Reference) or (isinstance(value, str) and value == "int"):
             dtype = dtype_of(value)
             if dtype is None:
-                raise NotRun(say("{name} cannot be handed on here", name=str(value)))
+                raise NotRun(say("{name} cannot be handed on here.", name=str(value)))
             return dtype
         if isinstance(value, range):
             check_size(len(value))
             return np.array(value)
         if isinstance(value, (Items, set, Function, Kernel, Configured, Method)):
-            raise NotRun("this cannot be handed to NumPy here")
+            raise NotRun("this cannot be handed to NumPy here.")
         if isinstance(value, (tuple, list)):
             return type(value)(self.handed(item) for item in value)
         return value
@@ -183,7 +183,7 @@ class HostCalls(HostExpressions):
         if root == "numpy":
             known = self.numpy.look_up(rest)
             if known is None:
-                raise NotRun(say("np.{name} is not known here", name=rest))
+                raise NotRun(say("np.{name} is not known here.", name=rest))
             if rest in ("dot", "matmul", "inner") and len(arguments) == 2:
                 self.spend_product(*arguments)
             self.spend(STEPS_OF_A_CALL, node)
@@ -191,14 +191,14 @@ class HostCalls(HostExpressions):
         if path.startswith("numba.cuda."):
             return self.call_cuda(path.removeprefix("numba.cuda."), arguments, by_name, node)
         if by_name and path not in ("builtins.enumerate", "builtins.sum", "builtins.round"):
-            raise NotRun(say("{name}= is not known here", name=next(iter(by_name))))
+            raise NotRun(say("{name}= is not known here.", name=next(iter(by_name))))
         return self.call_named(path, [*arguments, *by_name.values()], node)
 
     def call_cuda(
         self, name: str, arguments: list[Any], by_name: dict[str, Any], node: ast.Call
     ) -> Any:
         if name not in _OF_CUDA:
-            raise NotRun(say("nobody knows what cuda.{name} gives without a GPU", name=name))
+            raise NotRun(say("nobody knows what cuda.{name} gives without a GPU.", name=name))
         look: Callable[..., Any] = lambda *given, **named: None  # noqa: E731
         if name in _WITH_SHAPE:
             look = lambda shape=(), *given, **named: check_size(shape)  # noqa: E731
@@ -216,7 +216,7 @@ class HostCalls(HostExpressions):
         if path == "builtins.str" and len(arguments) == 1:
             return self.guarded(node, text_of, arguments[0])
         if path not in FUNCTIONS and path not in FROM_ITEMS:
-            raise NotRun(say("{name} is not known here", name=path.removeprefix("builtins.")))
+            raise NotRun(say("{name} is not known here.", name=path.removeprefix("builtins.")))
         plain = [each.item() if isinstance(each, np.generic) else each for each in arguments]
         if path in FROM_ITEMS:
             plain = [Items(iter(each)) if isinstance(each, np.ndarray) else each for each in plain]
@@ -226,7 +226,7 @@ class HostCalls(HostExpressions):
 
     def print(self, node: ast.Call, arguments: list[Any], by_name: dict[str, Any]) -> None:
         if not by_name.keys() <= {"sep", "end", "flush"}:
-            raise NotRun("print into a file is not known here")
+            raise NotRun("print into a file is not known here.")
         texts = [self.guarded(node, text_of, argument) for argument in arguments]
         sep, end = by_name.get("sep"), by_name.get("end")
         self.show((" " if sep is None else sep).join(texts) + ("\n" if end is None else end))

@@ -87,14 +87,14 @@ class HostExpressions(Interpreter):
     def account(self, array: np.ndarray) -> None:
         """Count an array's bytes for as long as it lives."""
         if array.dtype.kind not in KINDS:
-            raise Refused("only arrays of numbers are known here")
+            raise Refused("only arrays of numbers are known here.")
         if array.base is not None:
             return
         self.bytes += array.nbytes
         weakref.finalize(array, self.forget, array.nbytes)
         if self.bytes > MOST_BYTES:
             most = MOST_BYTES >> 20
-            raise Refused(f"all arrays together may have {most} MB here")
+            raise Refused(f"all arrays together may have {most} MB here.")
 
     def forget(self, size: int) -> None:
         self.bytes -= size
@@ -103,7 +103,7 @@ class HostExpressions(Interpreter):
         try:
             return super().guarded(node, function, *arguments)
         except (NotImplementedError, MemoryError, NoGpuHere) as error:
-            raise NotRun(str(error).rstrip(".") or type(error).__name__) from None
+            raise NotRun(str(error) or f"{type(error).__name__}.") from None
         except (PlainError, AssertionError) as error:
             said = " ".join(str(error).split())
             code = "wrong-result" if isinstance(error, AssertionError) else "wrong-formula"
@@ -120,7 +120,7 @@ class HostExpressions(Interpreter):
         if isinstance(value, Missing):
             raise value.needed_as(name)
         if isinstance(value, Unusable):
-            raise NotRun(value.reason.rstrip("."))
+            raise NotRun(value.reason)
         for array in arrays_in(value) if self.unknown else ():
             if id(owner_of(array)) in self.unknown:
                 raise self.unknown[id(owner_of(array))][1].needed_as(name)
@@ -144,7 +144,7 @@ class HostExpressions(Interpreter):
                 return self.guarded(node, self.element, items, place)
             case ast.Dict() | ast.DictComp() | ast.NamedExpr() | ast.Await() | ast.Yield():
                 what = ast.unparse(node)[:60]
-                raise NotRun(say("`{what}` is not known here", what=what))
+                raise NotRun(say("`{what}` is not known here.", what=what))
         return super().evaluate(node, scope)
 
     def name(self, name: str, node: ast.Name, scope: Scope) -> Any:
@@ -159,7 +159,7 @@ class HostExpressions(Interpreter):
             return self.known(name, self.top.names[name])
         path = f"builtins.{name}"
         if hasattr(builtins, name) and path not in (*FUNCTIONS, *FROM_ITEMS):
-            raise NotRun(say("{name} is not known here", name=name))
+            raise NotRun(say("{name} is not known here.", name=name))
         return look_up(name, node, scope, self.spend)  # of Python, or nothing
 
     def attribute(self, owner: Any, name: str) -> Any:
@@ -174,7 +174,7 @@ class HostExpressions(Interpreter):
             return self.checked(getattr(owner, name))
         if entry and name in entry.methods:
             return Method(owner, name)
-        raise NotRun(say("the attribute {name} is not known here", name=name))
+        raise NotRun(say("the attribute {name} is not known here.", name=name))
 
     def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
         if isinstance(left, str) and isinstance(op, ast.Mod):
@@ -200,7 +200,7 @@ class HostExpressions(Interpreter):
         columns = np.shape(right)[-1] if np.ndim(right) > 1 else 1
         cost = int(np.size(left)) * int(columns) // PRODUCTS_PER_STEP
         if cost > self.steps.left:
-            raise Refused("this product of matrices takes too long here")
+            raise Refused("this product of matrices takes too long here.")
         self.steps.spend(cost, 0)
 
     def unary(self, op: ast.unaryop, operand: Any) -> Any:

@@ -81,11 +81,11 @@ class HostInterpreter(HostCalls):
         except NotRun as reason:
             said, has_begun = reason.said, reason.is_inside
         except Refused as refused:
-            said = str(refused).rstrip(".")
+            said = str(refused)
         except KernelRejected as rejected:
             if rejected.findings[0].code not in NOT_KNOWN:
                 raise
-            said = rejected.findings[0].message.rstrip(".")
+            said = rejected.findings[0].message
         line = statement.lineno
         self.left_out.setdefault(line, LeftOut(line, statement.end_lineno or line, said, has_begun))
         self.leave_out(statement, scope)
@@ -146,7 +146,7 @@ class HostInterpreter(HostCalls):
             case ast.Delete(targets=targets):
                 for target in targets:
                     if not isinstance(target, ast.Name):
-                        raise NotRun("only a name can be deleted here")
+                        raise NotRun("only a name can be deleted here.")
                     scope.variables.pop(target.id, None)
             case ast.Assert():
                 self.assertion(statement, scope)
@@ -158,10 +158,10 @@ class HostInterpreter(HostCalls):
             ):  # fmt: skip
                 return super().statement(statement, scope)
             case ast.ClassDef():
-                raise NotRun("classes are not followed here")
+                raise NotRun("classes are not followed here.")
             case _:
                 kind = type(statement).__name__.lower()
-                raise NotRun(say("`{kind}` is not followed here", kind=kind))
+                raise NotRun(say("`{kind}` is not followed here.", kind=kind))
         return None
 
     def bring(self, statement: ast.Import | ast.ImportFrom, scope: Scope) -> None:
@@ -181,7 +181,7 @@ class HostInterpreter(HostCalls):
                 strange.append(root)
         if strange:
             said = say(
-                "{module} is not here; NumPy, math and numba.cuda are",
+                "{module} is not here; NumPy, math and numba.cuda are.",
                 module=", ".join(dict.fromkeys(strange)),
             )
             line = statement.lineno
@@ -192,16 +192,16 @@ class HostInterpreter(HostCalls):
         read_statement(tree, self.program(scope))
         kernel = scope.variables[tree.name]
         if isinstance(kernel, Unusable):
-            raise NotRun(kernel.reason.rstrip("."))
+            raise NotRun(kernel.reason)
         for decorator, _ in unknown_decorators(kernel):
             what = ast.unparse(decorator)
-            raise NotRun(say("what @{what} makes of a function is not known here", what=what))
+            raise NotRun(say("what @{what} makes of a function is not known here.", what=what))
         if kernel.is_decorated and not kernel.is_for_cpu:
             object.__setattr__(kernel, "compiled", {})  # for types of arguments, as Numba does
             self.kernels += not kernel.is_device
             return
         if any(isinstance(node, ast.Global | ast.Nonlocal) for node in ast.walk(tree)):
-            raise NotRun("a function that sets names outside of itself is not followed here")
+            raise NotRun("a function that sets names outside of itself is not followed here.")
         defaults = tuple(self.value(default, scope) for default in tree.args.defaults)
         function = Function(tree.name, tree, self.top.names, self.outer(scope), defaults)
         self.functions[kernel] = function
@@ -215,7 +215,7 @@ class HostInterpreter(HostCalls):
             for item in items:
                 context = self.value(item.context_expr, scope)
                 if not hasattr(type(context), "__enter__"):
-                    raise NotRun("this `with` is not known here")
+                    raise NotRun("this `with` is not known here.")
                 entered = stack.enter_context(context)
                 if item.optional_vars is not None:
                     self.assign(item.optional_vars, entered, scope)
@@ -229,7 +229,7 @@ class HostInterpreter(HostCalls):
             first = rejected.findings[0]
             if first.code == "timeout" or not statement.handlers:
                 raise
-            why = say("{said} What `except` does then is not followed here", said=first.message)
+            why = say("{said} What `except` does then is not followed here.", said=first.message)
             raise NotRun(why) from None
 
     def assertion(self, statement: ast.Assert, scope: Scope) -> None:
@@ -241,7 +241,7 @@ class HostInterpreter(HostCalls):
 
     def assign(self, target: ast.expr, value: Any, scope: Scope) -> None:
         if isinstance(target, ast.Attribute):
-            raise NotRun("an attribute cannot be set here")
+            raise NotRun("an attribute cannot be set here.")
         if isinstance(target, ast.Subscript):
             owner, index = self.value(target.value, scope), self.index(target.slice, scope)
             if isinstance(owner, (np.ndarray, EmulatedDeviceArray)):
@@ -255,7 +255,7 @@ class HostInterpreter(HostCalls):
             right = self.value(statement.value, scope)
             return self.guarded(statement, self.binary, statement.op, left, right)
         if type(statement.op) not in _IN_PLACE:
-            raise NotRun("this change of an array is not known here")
+            raise NotRun("this change of an array is not known here.")
         right = self.value(statement.value, scope)
         return self.guarded(statement, _IN_PLACE[type(statement.op)], left, right)
 

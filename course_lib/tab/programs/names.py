@@ -20,7 +20,7 @@ class NotRun(Exception):
     """A statement that is not run here.
 
     Attributes:
-        said: why, as the end of a sentence.
+        said: why, as a sentence behind a colon.
         is_inside: it is about a statement inside, so that this one has begun.
     """
 
@@ -35,7 +35,7 @@ class LeftOut:
 
     Attributes:
         first, last: its lines.
-        reason: why, as the end of a sentence.
+        reason: why, as a sentence behind a colon.
         has_begun: whether a part of it was run.
     """
 
@@ -50,13 +50,13 @@ class LeftOut:
         how_far = " to the end" if self.has_begun else ""
         if self.first == self.last:
             return say(
-                "{line} was not run{how_far}: {why}.",
+                "{line} was not run{how_far}: {why}",
                 line=Line(self.first),
                 how_far=how_far,
                 why=self.reason,
             )
         return say(
-            "lines {first} to {last} were not run{how_far}: {why}.",
+            "lines {first} to {last} were not run{how_far}: {why}",
             first=self.first,
             last=self.last,
             how_far=how_far,
@@ -78,7 +78,7 @@ class Missing:
 
     def needed_as(self, name: str) -> NotRun:
         """Why what needs it is not run."""
-        return NotRun(say("it needs {name} of {line}", name=name, line=Line(self.line)))
+        return NotRun(say("it needs {name} of {line}.", name=name, line=Line(self.line)))
 
 
 _STANDS_FOR_ITSELF = (int, float, str, tuple, np.generic, np.ndarray, np.dtype, type(None))

@@ -40,15 +40,15 @@ class Configured:
 
 
 @dataclass(frozen=True)
-class Entry:
+class Members:
     """What a kind of object has."""
 
     attributes: frozenset[str]
     methods: Mapping[str, Look]
 
 
-def _entry(attributes: str, methods: str, **looks: Look) -> Entry:
-    return Entry(frozenset(attributes.split()), {**dict.fromkeys(methods.split(), _any), **looks})
+def _entry(attributes: str, methods: str, **looks: Look) -> Members:
+    return Members(frozenset(attributes.split()), {**dict.fromkeys(methods.split(), _any), **looks})
 
 
 def _any(*given: Any, **named: Any) -> None:
@@ -70,7 +70,7 @@ _IN_NUMPY = """sum prod mean std var min max argmin argmax any all cumsum cumpro
     flatten transpose reshape squeeze round copy astype fill item view nonzero swapaxes
     diagonal trace conj"""
 _OF_DEVICE = "copy_to_host copy_to_device reshape ravel squeeze transpose is_c_contiguous"
-KINDS: Mapping[type, Entry] = {
+KINDS: Mapping[type, Members] = {
     np.ndarray: _entry(_OF_ARRAYS, _IN_NUMPY, dot=KNOWN["dot"], clip=KNOWN["clip"], tolist=_short),
     np.generic: _entry(_OF_ARRAYS, "item astype round sum max min mean any all copy"),
     np.dtype: _entry("itemsize name kind", ""),
@@ -79,15 +79,15 @@ KINDS: Mapping[type, Entry] = {
     EmulatedDeviceArray: _entry("shape dtype ndim size nbytes strides T", _OF_DEVICE),
     EmulatedStream: _entry("", "synchronize auto_synchronize"),
     EmulatedEvent: _entry("", "record synchronize wait query"),
-    np.random.Generator: Entry(frozenset(), DRAWN),
-    np.random.RandomState: Entry(frozenset(), DRAWN),
+    np.random.Generator: Members(frozenset(), DRAWN),
+    np.random.RandomState: Members(frozenset(), DRAWN),
     str: _entry("", "upper lower strip split format title startswith endswith", join=_joined),
     list: _entry("", "pop reverse index count copy"),
     Kernel: _entry("", "forall"),
 }
 
 
-def entry_of(owner: Any) -> Entry | None:
+def entry_of(owner: Any) -> Members | None:
     """What this object has; None if nothing is known of its kind."""
     return next((entry for kind, entry in KINDS.items() if isinstance(owner, kind)), None)
 

@@ -28,7 +28,7 @@ IN_EVERY_ORDER = 3  # launches of one line; those after them run in one order
 
 
 @dataclass
-class Site:
+class LaunchSite:
     """The launches of one kernel in one line.
 
     Attributes:
@@ -78,8 +78,8 @@ class ProgramRun:
     """
 
     text: str
-    sites: list[Site] = field(default_factory=list)
-    last: Site | None = None
+    sites: list[LaunchSite] = field(default_factory=list)
+    last: LaunchSite | None = None
     printed: list[str] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     held: list[int] = field(default_factory=list)
@@ -93,7 +93,7 @@ class ProgramRun:
         kept = {(each.code, each.line, each.other_line, each.cell): each for each in launched}
         return [*self.stopped, *by_importance(kept.values())]
 
-    def chosen(self, kernel: str) -> Site | None:
+    def chosen(self, kernel: str) -> LaunchSite | None:
         """The site of the last launch of a kernel; of any, if it has no name."""
         named = [each for each in self.sites if each.played.wanted.kernel.name == kernel]
         return max(named, key=lambda site: site is self.last, default=self.last)
@@ -131,7 +131,7 @@ def run_program(text: str) -> ProgramRun:
     launcher = _Launcher(text)
     host = HostInterpreter(text, names_around(IMPORTS), launcher.launch)
     launcher.host, came = host, launcher.came
-    why = "it is a command of a notebook"
+    why = "it is a command of a notebook."
     host.left_out |= {line: LeftOut(line, line, why) for line in commands}
     try:
         host.run_all(tree.body)
@@ -162,7 +162,7 @@ class _Launcher:
     def __init__(self, text: str) -> None:
         self.came = ProgramRun(text)
         self.left = STEPS
-        self.sites: dict[tuple[int, Kernel], Site] = {}
+        self.sites: dict[tuple[int, Kernel], LaunchSite] = {}
 
     def launch(self, asked: Configured, handed: HostArguments, line: int) -> None:
         """One launch, in every order of the warps; the arrays are those of the first order.
@@ -185,7 +185,7 @@ class _Launcher:
                 np.copyto(value, result)
         handed.write_back()
         if site is None:
-            site = self.sites[line, asked.kernel] = Site(line, played)
+            site = self.sites[line, asked.kernel] = LaunchSite(line, played)
             self.came.sites.append(site)
         site.add(played)
         self.came.last = site
@@ -202,7 +202,7 @@ class _Launcher:
             self.came.text, asked.kernel, asked.grid, asked.block, named, asked.shared_bytes
         )
 
-    def _played(self, wanted: Wanted, site: Site | None) -> Played:
+    def _played(self, wanted: Wanted, site: LaunchSite | None) -> Played:
         often = site is not None and site.count >= IN_EVERY_ORDER
         orders = SCHEDULES[:1] if often or self.left < STEPS // 2 else SCHEDULES
         budget = replace(BUDGET, steps=min(BUDGET.steps, self.left))
@@ -219,5 +219,5 @@ class _Launcher:
         ]
         if found[0].code in NOT_KNOWN:
             self.came.stopped += [each for each in found if each not in self.came.stopped]
-            raise NotRun("the emulator cannot run this launch")
+            raise NotRun("the emulator cannot run this launch.")
         raise KernelRejected(found)
