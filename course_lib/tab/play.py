@@ -50,7 +50,15 @@ def answer_play(fields: Fields) -> dict[str, Any]:
         "marks": [asdict(mark) for mark in marks(played.findings, wanted.text)],
         "lines": _lines([played]),
         **_of_arrays(played),
+        "status": _status(len(played.runs)),
     }
+
+
+def _status(orders: int) -> str:
+    """What the page says where there is no mark to speak of."""
+    if orders == 1:
+        return "Ran in one order of the warps, for others take too long; nothing was found."
+    return "Ran under every schedule; nothing was found." if orders else "No launch has run."
 
 
 def _of_program(fields: Fields, came: ProgramRun) -> dict[str, Any]:
@@ -73,7 +81,9 @@ def _of_program(fields: Fields, came: ProgramRun) -> dict[str, Any]:
             {"line": each.first, "last": each.last, "said": whole(each.said, "student")}
             for each in came.left_out
         ],
-        "status": whole(came.left_out[0].said, "student") if came.left_out else "",
+        "status": whole(came.left_out[0].said, "student")
+        if came.left_out
+        else _status(min((site.orders for site in came.sites), default=0)),
     }
 
 
@@ -110,7 +120,7 @@ def _refused(findings: Sequence[Finding], typed: str) -> dict[str, Any]:
 
 def _nothing() -> dict[str, Any]:
     """The parts of an answer where nothing was launched."""
-    return {"marks": [], "lines": [], "figures": [], "outputs": []}
+    return {"marks": [], "lines": [], "figures": [], "outputs": [], "status": ""}
 
 
 def _counted(counters: Any) -> dict[str, int]:

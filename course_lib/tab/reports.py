@@ -25,8 +25,7 @@ def of(played: Played, is_brief: bool = False) -> str:
     found = played.findings
     errors = sum(finding.severity == "error" for finding in found)
     name = played.wanted.kernel.name
-    several = len(played.runs) > 1
-    orders = f"{len(played.runs)} orders of its warps" if several else "the one run that was made"
+    orders = _orders(len(played.runs), "its")
     if not found:
         said = f"{name}: no findings in {orders}"
     else:
@@ -63,15 +62,17 @@ def _headline(came: ProgramRun) -> str:
     said = f"{launches:,} {'launch' if launches == 1 else 'launches'} of {joined(names)}"
     if came.findings:
         return f"{said}: {found}"
-    orders = {site.orders for site in came.sites}
-    most = f" in {max(orders)} orders of the warps" if min(orders) > 1 else ""
-    return f"{said}: no findings{most}"
+    return f"{said}: no findings in {_orders(min(site.orders for site in came.sites), 'the')}"
+
+
+def _orders(count: int, whose: str) -> str:
+    return f"{count} orders of {whose} warps" if count > 1 else f"one order of {whose} warps"
 
 
 def _of_run(came: ProgramRun, chosen: LaunchSite | None) -> Iterator[str]:
     if came.left_out:
         rows = "".join(f"<li>{escape(whole(each.said, 'student'))}</li>" for each in came.left_out)
-        yield f'<p>Not run here:</p><ul class="not-run">{rows}</ul>'
+        yield f'<ul class="not-run">{rows}</ul>'
     if came.held:
         lines = span("line", sorted(set(came.held)))
         verb, noun = ("holds", "assertion") if len(set(came.held)) == 1 else ("hold", "assertions")

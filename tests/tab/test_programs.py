@@ -284,3 +284,11 @@ def test_what_needs_a_line_that_was_not_run_is_not_run_either(
     found = play(f"{text}a, n = np.ones(4), 3\n{before}\n{after}\nadd[1, 1]()\n")
     assert found["printed"] == printed, found["not_run"]
     assert lines_not_run(found) == [1, *not_run], found["not_run"]
+
+
+def test_a_wide_launch_runs_in_the_orders_that_there_are_steps_for() -> None:
+    text = f"{HEAD}{ADD}n = 1 << 18\na, c = np.ones(n), np.zeros(n)\nadd[n // 256, 256](a, a, c)\n"
+    found = play(text + "print((c == 2).all())\n")
+    assert found["printed"] == ["True"] and "no findings in one order" in found["html"]
+    assert "one order of the warps" in found["status"]
+    assert "Ran under every schedule" in play(PROGRAMS["saxpy"])["status"]

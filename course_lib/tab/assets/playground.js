@@ -177,7 +177,7 @@ export class Playground extends Running {
     this.part("outputs").replaceChildren(...(this.small ? [] : answer.outputs.map(output)));
     this.offerFigures(this.small ? [] : answer.figures, request);
     const first = answer.marks.find(({ severity }) => severity !== "other");
-    this.say(first ? `Line ${first.line}: ${first.title}.` : answer.status || "Ran under every schedule; nothing was found.");
+    this.say(first ? `Line ${first.line}: ${first.title}.` : answer.status);
   }
 
   async copyLink() {

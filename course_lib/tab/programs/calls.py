@@ -17,10 +17,9 @@ from course_lib.emulator.plain.functions import FROM_ITEMS, FUNCTIONS, Function,
 from course_lib.emulator.plain.values import Items
 from course_lib.host.arguments import HostArguments
 from course_lib.host.host_api import THREADS_OF_FORALL, host_functions, must_be_by_position
-from course_lib.tab.arrays import check_size
 from course_lib.tab.programs.expressions import OF_NUMPY, HostExpressions
 from course_lib.tab.programs.names import KernelNames, LeftOut, NotRun
-from course_lib.tab.programs.numpy_functions import SLOW, NumPy, must_be_plain
+from course_lib.tab.programs.numpy_functions import SLOW, NumPy, check_size, must_be_plain
 from course_lib.tab.programs.objects import Configured, Method, dtype_of, method_of, text_of
 from course_lib.wording.sentences import say
 

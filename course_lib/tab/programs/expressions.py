@@ -27,10 +27,15 @@ from course_lib.emulator.plain.functions import (
 from course_lib.emulator.plain.interpreter import Interpreter
 from course_lib.emulator.plain.values import Items
 from course_lib.host.device_array import EmulatedDeviceArray
-from course_lib.tab.arrays import check_size
 from course_lib.tab.fields import Refused
 from course_lib.tab.programs.names import Missing, NotRun
-from course_lib.tab.programs.numpy_functions import KINDS, arrays_in, owner_of, product_size
+from course_lib.tab.programs.numpy_functions import (
+    KINDS,
+    arrays_in,
+    check_size,
+    owner_of,
+    product_size,
+)
 from course_lib.tab.programs.objects import (
     Configured,
     Method,

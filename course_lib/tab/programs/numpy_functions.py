@@ -15,12 +15,26 @@ from typing import Any
 import numpy as np
 
 from course_lib.host.device_array import EmulatedDeviceArray, undefined
-from course_lib.tab.arrays import check_size
 from course_lib.tab.fields import Refused
 
 Look = Callable[..., Any]  # refuses arguments of which too much would come
+MOST_ELEMENTS = 1 << 20  # of one array
 KINDS = "biufc"  # of elements: numbers
 _ORDERS = "C F A K ij xy full same valid left right stable quicksort mergesort heapsort".split()
+
+
+def check_size(shape: Any) -> Any:
+    """The shape, if an array of it is small enough."""
+    sizes = shape if isinstance(shape, (tuple, list)) else (shape,)
+    whole = all(isinstance(size, (int, np.integer)) and size >= 0 for size in sizes)
+    if not whole:
+        raise Refused(f"A shape is one or more whole numbers, not {shape!r}.")
+    if math.prod(map(int, sizes)) > MOST_ELEMENTS:
+        raise Refused(
+            f"An array of {' × '.join(map(str, sizes))} elements is too large: {MOST_ELEMENTS:,} "
+            "is the most."
+        )
+    return shape
 
 
 def must_be_plain(value: Any) -> None:

@@ -14,9 +14,8 @@ from course_lib.emulator import Kernel
 from course_lib.emulator.language.names import Reference
 from course_lib.emulator.plain.values import MAX_CHARACTERS, MAX_ITEMS, formatted
 from course_lib.host.device_array import EmulatedDeviceArray, EmulatedEvent, EmulatedStream
-from course_lib.tab.arrays import check_size
 from course_lib.tab.fields import Refused
-from course_lib.tab.programs.numpy_functions import DRAWN, KNOWN, Look, on_64_bits
+from course_lib.tab.programs.numpy_functions import DRAWN, KNOWN, Look, check_size, on_64_bits
 
 Numbers = (bool, int, float, np.generic)
 
