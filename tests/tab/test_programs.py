@@ -78,6 +78,16 @@ def test_a_program_prints_what_python_prints(name: str, emulated: None, tmp_path
     assert errors_of(found) == [] and 'data-said="right"' in found["html"]
 
 
+def test_the_example_of_the_readme_prints_what_it_says(emulated: None, tmp_path: Path) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    text = readme.split("```python\n")[1].split("```")[0]
+    found = play(text)
+    assert found["printed"] == printed_by_python(text, tmp_path) and len(found["printed"]) == 2
+    assert lines_not_run(found) == [] and errors_of(found)
+    shown = play(text + "profile.show()\ncourse_lib.start()\nprint(profile.source)\n")
+    assert len(lines_not_run(shown)) == 2
+
+
 # --- what is told -------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ import builtins
 import operator
 import weakref
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ from course_lib.tab.programs.numpy_functions import (
 from course_lib.tab.programs.objects import (
     Configured,
     Method,
+    TellingKernel,
     element_size,
     entry_of,
     in_format,
@@ -216,6 +218,8 @@ class HostExpressions(Interpreter):
     def element(self, items: Any, index: Any) -> Any:
         if isinstance(items, Kernel):
             return self.configured(items, index)
+        if isinstance(items, TellingKernel):
+            return replace(self.configured(items.kernel, index), is_told=True)
         if isinstance(items, (np.ndarray, EmulatedDeviceArray)):
             element_size(items, index)
             return items[index]

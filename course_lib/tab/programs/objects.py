@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from course_lib.emulator import Kernel
+from course_lib.emulator import Counters, Kernel, Profile
 from course_lib.emulator.language.names import Reference
 from course_lib.emulator.plain.values import MAX_CHARACTERS, MAX_ITEMS, formatted
 from course_lib.host.device_array import EmulatedDeviceArray, EmulatedEvent, EmulatedStream
 from course_lib.tab.fields import Refused
 from course_lib.tab.programs.numpy_functions import DRAWN, KNOWN, Look, check_size, on_64_bits
+from course_lib.wording.findings import Finding
 
 Numbers = (bool, int, float, np.generic)
 
@@ -36,6 +37,14 @@ class Configured:
     grid: Any
     block: Any
     shared_bytes: Any = 0
+    is_told: bool = False  # by `course_lib.emulate`: it gives a profile
+
+
+@dataclass(frozen=True)
+class TellingKernel:
+    """`course_lib.emulate(kernel)`."""
+
+    kernel: Kernel
 
 
 @dataclass(frozen=True)
@@ -83,6 +92,7 @@ KINDS: Mapping[type, Members] = {
     str: _entry("", "upper lower strip split format title startswith endswith", join=_joined),
     list: _entry("", "pop reverse index count copy"),
     Kernel: _entry("", "forall"),
+    Profile: _entry(" ".join(each.name for each in fields(Counters)) + " findings finished", ""),
 }
 
 
@@ -141,7 +151,8 @@ def in_format(value: Any, specification: str) -> str:
 def _has_text(value: Any) -> bool:
     if isinstance(value, (tuple, list)):
         return all(map(_has_text, value))
-    shown = (str, *Numbers, np.ndarray, np.dtype, range, EmulatedDeviceArray, EmulatedStream)
+    of_host = (EmulatedDeviceArray, EmulatedStream, Finding)
+    shown = (str, *Numbers, np.ndarray, np.dtype, range, *of_host)
     return value is None or isinstance(value, shown)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator import Kernel, KernelRejected, copies_of, names_around
+from course_lib.emulator import Kernel, KernelRejected, Profile, copies_of, names_around
 from course_lib.emulator.language.parse import parse_text
 from course_lib.host.arguments import HostArguments
 from course_lib.tab.checks import IMPORTS
@@ -34,10 +34,10 @@ class LaunchSite:
     Attributes:
         line: the line's number.
         played: the last of them.
-        first: the first of them, or the last in which something new was found.
         count: how many they are.
         found: what was found in them.
         orders: in how many orders of the warps the first ones ran.
+        differing: the arrays that did not end the same in every order.
     """
 
     line: int
@@ -164,7 +164,7 @@ class _Launcher:
         self.left = STEPS
         self.sites: dict[tuple[int, Kernel], LaunchSite] = {}
 
-    def launch(self, asked: Configured, handed: HostArguments, line: int) -> None:
+    def launch(self, asked: Configured, handed: HostArguments, line: int) -> Profile | None:
         """One launch, in every order of the warps; the arrays are those of the first order.
 
         Raises:
@@ -193,6 +193,7 @@ class _Launcher:
             self.host.show(printed + "\n")
         if not played.first.profile.finished:
             self.host.lose(handed.values, line)
+        return played.first.profile if asked.is_told else None
 
     def _wanted(self, asked: Configured, values: Sequence[Any]) -> Wanted:
         names = [*asked.kernel.parameters]
