@@ -53,6 +53,7 @@ class HostCalls(HostExpressions):
         left_out: what was not run, by its first line.
         held: the lines whose assertions hold.
         kernels: how many kernels were defined.
+        sets: the names outside of itself that a function sets which is left out, by its own.
     """
 
     def __init__(self, text: str, names: dict[str, Any], launch: Launch) -> None:
@@ -67,6 +68,7 @@ class HostCalls(HostExpressions):
         self.left_out: dict[int, LeftOut] = {}
         self.held: list[int] = []
         self.kernels = 0
+        self.sets: dict[str, list[str]] = {}
 
     def call(self, node: ast.Call, scope: Scope) -> Any:
         function = self.value(node.func, scope) if not self.appends(node) else None

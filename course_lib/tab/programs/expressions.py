@@ -183,7 +183,18 @@ class HostExpressions(Interpreter):
             return Method(owner, name)
         raise NotRun(say("the attribute {name} is not known here.", name=name))
 
+    def refuse_names(self, *operands: Any) -> None:
+        """What a module's name stands for, nobody knows here, unless it is called.
+
+        Raises:
+            NotRun: for the first of them.
+        """
+        for operand in operands:
+            if isinstance(operand, Reference):
+                raise NotRun(say("{name} is not known here.", name=operand.path))
+
     def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
+        self.refuse_names(left, right)
         if isinstance(left, str) and isinstance(op, ast.Mod):
             return percent(left, right)
         if not isinstance(left, OF_NUMPY) and not isinstance(right, OF_NUMPY):
@@ -211,11 +222,13 @@ class HostExpressions(Interpreter):
         self.steps.spend(cost, 0)
 
     def unary(self, op: ast.unaryop, operand: Any) -> Any:
+        self.refuse_names(operand)
         if isinstance(operand, OF_NUMPY):
             return not operand if isinstance(op, ast.Not) else UNARY[type(op)](operand)
         return values.unary(op, operand)
 
     def element(self, items: Any, index: Any) -> Any:
+        self.refuse_names(items, index)
         if isinstance(items, Kernel):
             return self.configured(items, index)
         if isinstance(items, TellingKernel):
@@ -276,6 +289,7 @@ class HostExpressions(Interpreter):
         return super().index(node, scope)
 
     def iterate(self, items: Any, node: ast.AST) -> Iterator[Any]:
+        self.refuse_names(items)
         return super().iterate(Items(iter(items)) if isinstance(items, np.ndarray) else items, node)
 
     def text(self, part: ast.expr, scope: Scope) -> str:

@@ -96,6 +96,9 @@ class HostInterpreter(HostCalls):
     def leave_out(self, statement: ast.stmt, scope: Scope) -> None:
         """Note that nobody knows what stands in what a statement would have changed."""
         line = statement.lineno
+        used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        for name in (outer for each in used for outer in self.sets.get(each, ())):
+            self.top.variables[name] = Missing(line)
         for name, in_place in stored_in(statement):
             value = KernelNames(scope).raw(name)
             if in_place and any(True for _ in arrays_in(value)):
@@ -200,7 +203,9 @@ class HostInterpreter(HostCalls):
             object.__setattr__(kernel, "compiled", {})  # for types of arguments, as Numba does
             self.kernels += not kernel.is_device
             return
-        if any(isinstance(node, ast.Global | ast.Nonlocal) for node in ast.walk(tree)):
+        outside = [node for node in ast.walk(tree) if isinstance(node, ast.Global | ast.Nonlocal)]
+        if outside:
+            self.sets[tree.name] = [name for node in outside for name in node.names]
             raise NotRun("a function that sets names outside of itself is not followed here.")
         defaults = tuple(self.value(default, scope) for default in tree.args.defaults)
         function = Function(tree.name, tree, self.top.names, self.outer(scope), defaults)
