@@ -66,8 +66,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "shown_answers": {"checking", "curriculum", "host", "student", "verdicts", "wording"},
     "tab": {
-        "checking", "curriculum", "diagnosis", "emulator", "figures", "own_ladder", "registry",
-        "shown_answers", "student", "task_context", "verdicts", "web", "wording",
+        "checking", "curriculum", "diagnosis", "emulator", "figures", "host", "own_ladder",
+        "registry", "shown_answers", "student", "task_context", "verdicts", "web", "wording",
     },
     "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
     "commands": {
