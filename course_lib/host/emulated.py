@@ -200,15 +200,11 @@ def _cuda_modules() -> Iterator[Callable[[host_api.Launch], Callable[[], None]]]
 def _noted(kernel: Any, profile: Profile, warn: Collection[str]) -> list[Noted]:
     """A launch's findings with their files; those that are to be warnings, as warnings."""
     findings = [
-        replace(each, severity="warning") if each.code in warn or _counts_from_end(each) else each
+        replace(each, severity="warning") if each.code in warn else each
         for each in profile.findings
     ]
     name = profile.kernel_name
     return [Noted(name, _file_of(kernel, each.line), each) for each in findings]
-
-
-def _counts_from_end(found: Finding) -> bool:
-    return found.code == "wrong-index" and "meant" in getattr(found.message, "facts", ())
 
 
 def _failure(kernel: Any, errors: Sequence[Noted]) -> LaunchFailed:
