@@ -12,21 +12,26 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from course_lib.checking import check, examine, examine_source
     from course_lib.compiled_counts.emulate import emulate
+    from course_lib.host.emulated import emulated
     from course_lib.host.runtime import last_profile, on_gpu, start
     from course_lib.machine_code import compile_report
     from course_lib.ncu import ncu_report
     from course_lib.questions.two_copies import two_copies
     from course_lib.quiz import predict
     from course_lib.shown_answers import show_answer, yours_or_ours
+    from course_lib.wording.errors import LaunchFailed, LaunchRefused
     from course_lib.wording.findings import Finding
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Finding",
+    "LaunchFailed",
+    "LaunchRefused",
     "check",
     "compile_report",
     "emulate",
+    "emulated",
     "examine",
     "examine_source",
     "last_profile",
@@ -41,9 +46,12 @@ __all__ = [
 
 _HOME = {
     "Finding": "wording.findings",
+    "LaunchFailed": "wording.errors",
+    "LaunchRefused": "wording.errors",
     "check": "checking",
     "compile_report": "machine_code",
     "emulate": "compiled_counts.emulate",
+    "emulated": "host.emulated",
     "examine": "checking",
     "examine_source": "checking",
     "last_profile": "host.runtime",

@@ -27,7 +27,8 @@ ALLOWED: dict[str, set[str]] = {
     "student": {"curriculum"},
     "task_context": {"curriculum", "emulator", "wording"},
     "diagnosis": {"curriculum", "devices", "emulator", "registry", "task_context", "wording"},
-    "host": {"emulator", "student", "wording"},
+    "host": {"devices", "emulator", "student", "wording"},
+    "pytest_plugin": {"host", "wording"},
     "kernels": {"devices", "host", "intrinsics", "measurements", "wording"},
     "machine_code": {"host", "wording"},
     "timing": {"devices", "host", "wording"},
@@ -65,8 +66,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "shown_answers": {"checking", "curriculum", "host", "student", "verdicts", "wording"},
     "tab": {
-        "checking", "curriculum", "diagnosis", "emulator", "figures", "own_ladder", "registry",
-        "shown_answers", "student", "task_context", "verdicts", "web", "wording",
+        "checking", "curriculum", "diagnosis", "emulator", "figures", "host", "own_ladder",
+        "registry", "shown_answers", "student", "task_context", "verdicts", "web", "wording",
     },
     "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
     "commands": {

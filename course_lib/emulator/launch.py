@@ -10,7 +10,7 @@ import numpy as np
 from course_lib.emulator.arguments import as_declared, types_of_arguments
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.inference.infer import infer
+from course_lib.emulator.inference.infer import all_typings, infer
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.parse import kernel_from
@@ -139,6 +139,15 @@ class Emulation:
             remembers = self.typings is self.kernel.compiled
             self.typings[key] = infer(self.kernel, argument_types, remembers)
         return self.typings[key]
+
+    def function_at(self, line: int | None) -> Kernel:
+        """The function that has a line which a finding names: the kernel, or one that it calls."""
+        reached = (each for typing in self.typings.values() for each in all_typings(typing, set()))
+        for kernel in (self.kernel, *(typing.kernel for typing in reached)):
+            last = kernel.tree.end_lineno
+            if line is not None and last is not None and kernel.tree.lineno <= line <= last:
+                return kernel
+        return self.kernel
 
 
 def result_type(kernel: Kernel, elements: Sequence[np.dtype]) -> np.dtype:

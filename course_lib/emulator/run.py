@@ -189,7 +189,7 @@ class Run:
             yield limits
 
     def _note_race(self, race: Race) -> None:
-        trees = [typing.kernel.tree for typing in all_typings(self.typing, set())]
+        trees = tuple(typing.kernel.tree for typing in all_typings(self.typing, set()))
         change = change_in(race.first_line, trees) if race.updates else ""
         lines = race.first_line, race.second_line
         if race.both_change and is_swap(lines, trees):
@@ -414,14 +414,15 @@ class Run:
         findings = causes_only(self.findings.values(), self.unwritten.has_read)
         if self.meter:
             made = float64_arrays(self.typing)
-            lines, typings = self.meter.float64_lines, list(all_typings(self.typing, set()))
+            lines = frozenset(self.meter.float64_lines)
+            typings = tuple(all_typings(self.typing, set()))
             if self.costs and self.waits and self.wraps:
                 findings += LaunchCosts(self.meter, self.costs, typings, self.shape).findings()
                 findings += waiting(self.waits, typings, self.shape)
                 findings += left_out(self.meter, typings, self.shape)
                 findings += wrapped_sums(self.wraps, typings)
                 has_fractions = any("float" in kind for kind in self.array_types)
-                lines = float64_sources(typings, lines) if has_fractions else set()
+                lines = float64_sources(typings, lines) if has_fractions else frozenset()
             findings += float64_findings(lines, made, self.array_types)
         return Profile(
             **{field.name: getattr(totals, field.name) for field in fields(Counters)},

@@ -44,6 +44,10 @@ class HostArguments:
         if _is_hint(argument):
             value = self._to_host(argument.value)
             return value.copy() if type(argument).__name__ == "In" else value
+        if isinstance(argument, tuple):
+            items = [self._to_host(item) for item in argument]
+            named = hasattr(argument, "_fields")
+            return type(argument)(*items) if named else tuple(items)
         if hasattr(argument, "copy_to_host"):
             return self._fetch(argument, argument.copy_to_host, argument.copy_to_device)
         if hasattr(argument, "__cuda_array_interface__"):

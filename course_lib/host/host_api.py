@@ -36,6 +36,7 @@ from course_lib.wording.errors import NoGpuHere, PlainError
 # parameters may follow whose contents are undefined until the kernel writes them.
 Launch = Callable[..., None]
 
+NO_ANSWERS: Mapping[str, Any] = {}
 THREADS_OF_FORALL = 256  # on a GPU the driver chooses; any choice must give the same result
 
 
@@ -48,9 +49,14 @@ class Replacement:
     substitute: Any
 
 
-def install(cuda: ModuleType, launch: Launch) -> Callable[[], None]:
-    """Put the stand-ins for the missing GPU in place. Returns the undo."""
-    return make(replacements(cuda, launch))
+def install(
+    cuda: ModuleType, launch: Launch, answers: Mapping[str, Any] = NO_ANSWERS
+) -> Callable[[], None]:
+    """Put the stand-ins for the missing GPU in place. Returns the undo.
+
+    `answers` are functions of the module that answer otherwise than those of `host_functions`.
+    """
+    return make(replacements(cuda, launch, answers))
 
 
 def make(table: list[Replacement]) -> Callable[[], None]:
@@ -77,10 +83,13 @@ def _replace(each: Replacement) -> Callable[[], None]:
     return lambda: setattr(each.owner, each.name, before)
 
 
-def replacements(cuda: ModuleType, launch: Launch) -> list[Replacement]:
+def replacements(
+    cuda: ModuleType, launch: Launch, answers: Mapping[str, Any] = NO_ANSWERS
+) -> list[Replacement]:
     """The table: everything that fails without a GPU, and what stands in for it."""
     kernel_class = _kernel_class(cuda)
-    table = [Replacement(cuda, name, value) for name, value in host_functions(launch).items()]
+    functions = {**host_functions(launch), **answers}
+    table = [Replacement(cuda, name, value) for name, value in functions.items()]
     for name, value in _kernel_table(kernel_class, launch).items():
         table.append(Replacement(kernel_class, name, value))
     return table + _ufunc_table(launch) + quiet_warnings(cuda)
@@ -317,6 +326,7 @@ def _configure(launch: Launch) -> Callable[..., Callable[..., None]]:
         self: Any, griddim: Any, blockdim: Any, stream: object = 0, sharedmem: int = 0
     ) -> Callable[..., None]:
         def launch_it(*args: Any, **named: Any) -> None:
+            __tracebackhide__ = True  # pytest shows the line of the launch, and not this one
             must_be_by_position(named)
             launch(self, griddim, blockdim, stream, sharedmem, args)
 
@@ -350,6 +360,7 @@ def _forall(launch: Launch) -> Callable[..., Callable[..., None]]:
         blocks = -(-ntasks // threads)
 
         def run(*args: Any) -> None:
+            __tracebackhide__ = True
             if ntasks:
                 launch(self, blocks, threads, stream, sharedmem, args)
 

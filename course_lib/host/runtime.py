@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import numbers
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import FunctionType
@@ -98,7 +98,7 @@ class _Session:
         if self.verdict is None or self.verdict.failure == "no-numba":
             return
         if self.verdict.cuda is None:
-            self.undo = _use_stand_in()
+            self.undo = use_stand_in(_launch)
         elif self.verdict.backend == "gpu":
             self.undo = host_api.make(host_api.quiet_warnings(self.verdict.cuda))
         else:
@@ -113,13 +113,15 @@ class _Session:
 _session = _Session()
 
 
-def _use_stand_in() -> Callable[[], None]:
-    """Numba is here, its CUDA part is not."""
+def use_stand_in(
+    launch: host_api.Launch, answers: Mapping[str, Any] = host_api.NO_ANSWERS
+) -> Callable[[], None]:
+    """Numba is here, its CUDA part is not. Arguments as of `host_api.install`; so is the undo."""
     from course_lib.host import cuda_stand_in as stand_in
 
-    module = stand_in.make(host_api.host_functions(_launch))
+    module = stand_in.make({**host_api.host_functions(launch), **answers})
     remove = stand_in.put_in_place(module)
-    undo = host_api.install(module, _launch)
+    undo = host_api.install(module, launch, answers)
 
     def undo_both() -> None:
         undo()
@@ -226,6 +228,8 @@ class Emulated:
 
     # Counts a launch as compiled; where there is one, a launch is kept for it.
     recount: Recount | None = None
+    # How somebody allows a launch more steps.
+    more_steps = "course_lib.emulate({kernel}, steps={steps:_})[grid, block](…)"
 
     def __init__(self, kernel: Any, options: dict[str, Any]) -> None:
         self.kernel = kernel
@@ -236,7 +240,7 @@ class Emulated:
         def launch(*args: Any, **named: Any) -> Profile:
             host_api.must_be_by_position(named)
             profile = self.run(configuration, args)
-            _show_output(profile)
+            show_output(profile)
             if not profile.finished:
                 _show_errors(profile, most=1)
             return profile
@@ -264,7 +268,8 @@ class Emulated:
         except KernelRejected as rejected:
             raise LaunchRefused(self.name, rejected.findings) from None
         host.write_back()
-        _say_how_to_allow_more(profile, self.options["budget"].steps)
+        steps = 10 * self.options["budget"].steps
+        _say_how_to_allow_more(profile, self.more_steps.format(kernel=self.name, steps=steps))
         if kept is not None and self.recount is not None:
             profile.recount = partial(self.recount, kept)
         _session.profile = profile
@@ -345,14 +350,14 @@ def _launch(
     What the parameters in `outputs` hold counts as undefined until the kernel has written it.
     """
     profile = emulate(kernel, outputs=outputs).run((grid, block, stream, shared_bytes), args)
-    _show_output(profile)
+    show_output(profile)
     endless = [each for each in profile.findings if each.code == "timeout"]
     _show_errors(profile, besides=endless)
     if endless:  # its arrays are half written, and nobody should go on with them unawares
         raise LaunchStopped(profile.kernel_name, endless[0])
 
 
-def _show_output(profile: Profile) -> None:
+def show_output(profile: Profile) -> None:
     """What the kernel printed; as on a GPU, it shows after the launch."""
     for line in profile.output:
         print(line)
@@ -372,11 +377,10 @@ def _show_errors(
         print(f"… and {more} more: course_lib.last_profile().findings")
 
 
-def _say_how_to_allow_more(profile: Profile, steps: int) -> None:
+def _say_how_to_allow_more(profile: Profile, more: str) -> None:
     """A loop that is only long needs more steps, and whoever waits for it may have them."""
     if profile.stopped_in is not None and profile.stopped_in.for_lock:
         return  # none are enough
-    more = f"course_lib.emulate({profile.kernel_name}, steps={10 * steps:_})[grid, block](…)"
     profile.findings = [
         replace(
             each,

@@ -13,6 +13,7 @@ from course_lib.emulator import (
     Kernel,
     Profile,
     Program,
+    copies_of,
     emulate,
     load_program,
     names_around,
@@ -36,6 +37,7 @@ BUDGET = Budget(
 # The order of the warps, and the seed of a random one.
 SCHEDULES = (("lockstep", 0), ("warps", 0), ("shuffled", 1), ("shuffled", 2))
 MOST_ARRAYS = 16
+NO_KERNEL = "There is no kernel here: define one with `def` below `@cuda.jit`."
 
 Arguments = Mapping[str, Any]
 
@@ -49,6 +51,7 @@ class Wanted:
         kernel: the one of its kernels that is launched.
         grid, block: as the page sent them; the emulator has its say about them.
         arguments: by the names of the parameters, as they are before the launch.
+        shared_bytes: of dynamic shared memory.
     """
 
     text: str
@@ -56,17 +59,15 @@ class Wanted:
     grid: Any
     block: Any
     arguments: Arguments
+    shared_bytes: int = 0
 
     def run(self, schedule: str, seed: int, budget: Budget, trace: bool = False) -> Ran:
         """One launch, with arrays of its own."""
-        copies = {
-            name: argument.copy(order="K") if isinstance(argument, np.ndarray) else argument
-            for name, argument in self.arguments.items()
-        }
+        copies = dict(zip(self.arguments, copies_of([*self.arguments.values()]), strict=True))
         launch = emulate(
             self.kernel, schedule=schedule, seed=seed, budget=budget, trace=trace,
             counters=schedule == "lockstep", costs=True,
-        )[self.grid, self.block]  # fmt: skip
+        )[self.grid, self.block, 0, self.shared_bytes]  # fmt: skip
         return Ran(launch(*copies.values()), copies)
 
 
@@ -96,6 +97,11 @@ class Played:
         return self.runs[0]
 
     @property
+    def is_finished(self) -> bool:
+        """Have all of them ended?"""
+        return all(run.profile.finished for run in self.runs)
+
+    @property
     def findings(self) -> list[Finding]:
         """What was found in any of the runs, each once."""
         found: dict[Any, Finding] = {}
@@ -115,18 +121,31 @@ class Played:
         ]
 
 
-def play(wanted: Wanted) -> Played:
-    """Launch in every order of the warps; in the first one alone if that does not end.
+def play(
+    wanted: Wanted, budget: Budget = BUDGET, schedules: Sequence[tuple[str, int]] = SCHEDULES
+) -> Played:
+    """Launch in these orders of the warps, as far as they end.
+
+    One that is only too long for the steps, as warps one by one take more of them than all in step,
+    is left out, and so are those behind it.
 
     Raises:
         KernelRejected: if no GPU would run it, or the emulator cannot.
     """
-    runs = []
-    for each in SCHEDULES:
-        runs.append(wanted.run(*each, BUDGET))
+    runs: list[Ran] = []
+    for schedule, seed in schedules:
+        run = wanted.run(schedule, seed, budget)
+        if runs and not run.profile.finished and _is_only_long(run.profile):
+            break
+        runs.append(run)
         if not runs[-1].profile.finished:
             break
     return Played(wanted, runs)
+
+
+def _is_only_long(profile: Profile) -> bool:
+    """Would it have ended some day, for all that is known?"""
+    return profile.stopped_in is None or profile.stopped_in.ends
 
 
 def wanted_launch(fields: Fields) -> Wanted:
@@ -153,8 +172,7 @@ def _kernel_in(program: Program, name: str) -> Kernel:
     decorated = [function for function in kernels if function.is_decorated] or kernels
     chosen = [each for each in decorated if not name or each.name == name]
     if not chosen:
-        named = f" called {name}" if name else ""
-        raise Refused(f"There is no kernel{named} here: define one with `def` below `@cuda.jit`.")
+        raise Refused(NO_KERNEL.replace("kernel", f"kernel called {name}", bool(name)))
     kernel = chosen[-1]
     for decorator, _ in unknown_decorators(kernel):
         raise Refused(f"What the decorator in line {decorator.lineno} does is not known here.")

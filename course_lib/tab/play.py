@@ -1,8 +1,9 @@
-"""What came of a launch in the playground, as HTML."""
+"""Answers the playground: a kernel and its launch, or a program, in every order of the warps."""
 
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -10,105 +11,100 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator import KernelRejected
-from course_lib.emulator.profile import annotate
 from course_lib.figures.interactive import Interactive
 from course_lib.figures.watch.kernels import MOST_BARRIERS, barrier_lines, shared_shapes, tile_of
 from course_lib.figures.watch.ownership import LONGEST_SIDE, who_owns_what
 from course_lib.figures.watch.race import watch_race
 from course_lib.figures.watch.stepping import step_through_k
+from course_lib.tab import reports
 from course_lib.tab.checks import OFFERS, html_of, of_launch
 from course_lib.tab.fields import Fields, Refused, text
-from course_lib.tab.launches import BUDGET, Played, Ran, Wanted, play, wanted_launch
-from course_lib.verdicts import page
+from course_lib.tab.launches import BUDGET, NO_KERNEL, Played, Ran, Wanted, play, wanted_launch
+from course_lib.tab.programs.run import ProgramRun, launches_something, run_program
 from course_lib.verdicts.marks import marks
-from course_lib.web import escape
 from course_lib.wording.findings import Finding
-from course_lib.wording.words import counted
-
-MOST_PRINTED = 40  # lines
-
-
-def of(played: Played, is_brief: bool = False) -> str:
-    """Findings, what the orders of the warps made of it, and the kernel line by line.
-
-    A brief one has the findings alone.
-    """
-    found = played.findings
-    errors = sum(finding.severity == "error" for finding in found)
-    name = played.wanted.kernel.name
-    several = len(played.runs) > 1
-    orders = f"{len(played.runs)} orders of its warps" if several else "the one run that was made"
-    if not found:
-        said = f"{name}: no findings in {orders}"
-    else:
-        warnings = len(found) - errors
-        said = f"{name}: {counted(errors, 'error')}, {counted(warnings, 'warning')} in {orders}"
-    more = () if is_brief else _parts(played)
-    return page.card("\n".join([*_of_findings(said, found), *more]))
-
-
-def of_findings(said: str, findings: Sequence[Finding]) -> str:
-    """A headline and what was found, where nothing ran."""
-    return page.card("\n".join(_of_findings(said, findings)))
-
-
-def _of_findings(said: str, findings: Sequence[Finding]) -> Iterator[str]:
-    wrong = any(finding.severity == "error" for finding in findings)
-    sign, kind = ("✗", "wrong") if wrong else ("✓", "right")
-    yield (
-        f'<p class="ml-title" data-said="{kind}"><span class="sign" aria-hidden="true">{sign}'
-        f"</span> {escape(said)}</p>"
-    )
-    for finding in findings:
-        where = "" if finding.line is None else f"Line {finding.line}: "
-        yield f'<div class="note" data-is="{finding.severity}">{page.note_of(finding, where)}</div>'
-
-
-def _parts(played: Played) -> Iterator[str]:
-    profile = played.first.profile
-    differing = played.differing()
-    if differing:
-        names = escape(", ".join(differing))
-        yield f"<p>The order of the warps decides what stands in {names} in the end.</p>"
-    elif len(played.runs) > 1:
-        yield "<p>Every order of the warps leaves the same numbers.</p>"
-    yield annotate.as_html(replace(profile, findings=[]))
-    if profile.output:
-        lines = profile.output[:MOST_PRINTED]
-        left = len(profile.output) + profile.unkept_lines - len(lines)
-        more = f"\n… and {left:,} more lines" if left else ""
-        yield f"<p>Printed:</p><pre>{escape(chr(10).join(lines) + more)}</pre>"
-
-
-# --- Answers the playground: any kernel and launch, run in every order of its warps ---------------
-
+from course_lib.wording.sentences import whole
 
 TRACED_REQUESTS = 50_000  # a request of a warp takes some 2.5 kB of a trace
 PREVIEWED = 64  # elements of an array that are shown in full
 
 
 def answer_play(fields: Fields) -> dict[str, Any]:
-    """What came of a launch; or one figure of it, if the page asks for one."""
+    """What came of a launch, or of a program; or one figure of it, if the page asks for one."""
+    typed = text(fields, "text")
     try:
+        if launches_something(typed):
+            return _of_program(fields, run_program(typed))
         wanted = wanted_launch(fields)
         if fields.get("figure") is not None:
-            return {"html": html_of(lambda: _drawn(wanted, text(fields, "figure")))}
+            return _figure(fields, wanted)
         played = play(wanted)
     except KernelRejected as rejected:
-        return _refused(rejected.findings, text(fields, "text"))
-    profile = played.first.profile
+        return _refused(rejected.findings, typed)
+    except Refused as refused:
+        if fields.get("figure") is not None:
+            raise
+        return {"html": reports.of_refusal(str(refused)), **_nothing(), "status": str(refused)}
     return {
-        "html": of(played, is_brief=fields.get("brief") is True),
+        "html": reports.of(played, is_brief=fields.get("brief") is True),
         "marks": [asdict(mark) for mark in marks(played.findings, wanted.text)],
-        "lines": [
-            {"line": line, "counters": _counted(each)}
-            for line, each in sorted(profile.lines.items())
+        "lines": _lines([played]),
+        **_of_arrays(played),
+        "status": _status(len(played.runs)),
+    }
+
+
+def _status(orders: int) -> str:
+    """What the page says where there is no mark to speak of."""
+    if orders == 1:
+        return "Ran in one order of the warps, for others take too long; nothing was found."
+    return "Ran under every schedule; nothing was found." if orders else "No launch has run."
+
+
+def _of_program(fields: Fields, came: ProgramRun) -> dict[str, Any]:
+    """The answer for a whole program; arrays and figures are those of one launch, see `chosen`."""
+    if not came.kernels and not came.sites and not came.stopped:
+        raise Refused(NO_KERNEL)
+    chosen = came.chosen(text(fields, "kernel", ""))
+    if fields.get("figure") is not None:
+        if chosen is None:
+            raise Refused("No launch has run, so there is nothing to draw.")
+        return _figure(fields, chosen.played.wanted)
+    return {
+        "html": reports.of_program(came, chosen, is_brief=fields.get("brief") is True),
+        **_nothing(),
+        "marks": [asdict(mark) for mark in marks(came.findings, came.text)],
+        "lines": _lines([site.played for site in came.sites]),
+        **(_of_arrays(chosen.played) if chosen else {}),
+        "printed": came.printed,
+        "not_run": [
+            {"line": each.first, "last": each.last, "said": whole(each.said, "student")}
+            for each in came.left_out
         ],
-        "figures": [
-            {"id": each.id, "title": each.title}
-            for each in OFFERS
-            if each.id in set(_figures(wanted, played.first))
-        ],
+        "status": whole(came.left_out[0].said, "student")
+        if came.left_out
+        else _status(min((site.orders for site in came.sites), default=0)),
+    }
+
+
+def _figure(fields: Fields, wanted: Wanted) -> dict[str, Any]:
+    return {"html": html_of(lambda: _drawn(wanted, text(fields, "figure")))}
+
+
+def _lines(played: Sequence[Played]) -> list[dict[str, Any]]:
+    """What was counted at each line, in all of these launches together."""
+    counters: dict[int, Counter[str]] = {}
+    for launch in played:
+        for line, each in launch.first.profile.lines.items():
+            counters.setdefault(line, Counter()).update(_counted(each))
+    return [{"line": line, "counters": counters[line]} for line in sorted(counters)]
+
+
+def _of_arrays(played: Played) -> dict[str, Any]:
+    """The figures that fit a launch, and its arrays."""
+    fitting = set(_figures(played.wanted, played.first))
+    return {
+        "figures": [{"id": each.id, "title": each.title} for each in OFFERS if each.id in fitting],
         "outputs": [*_outputs(played)],
     }
 
@@ -116,12 +112,15 @@ def answer_play(fields: Fields) -> dict[str, Any]:
 def _refused(findings: Sequence[Finding], typed: str) -> dict[str, Any]:
     """The answer where nothing could be launched."""
     return {
-        "html": of_findings("It cannot be launched", findings),
+        "html": reports.of_findings("It cannot be launched", findings),
+        **_nothing(),
         "marks": [asdict(mark) for mark in marks(findings, typed)],
-        "lines": [],
-        "figures": [],
-        "outputs": [],
     }
+
+
+def _nothing() -> dict[str, Any]:
+    """The parts of an answer where nothing was launched."""
+    return {"marks": [], "lines": [], "figures": [], "outputs": [], "status": ""}
 
 
 def _counted(counters: Any) -> dict[str, int]:
@@ -195,7 +194,11 @@ def _tiles_are_named(wanted: Wanted) -> bool:
         return False
     tile = tile_of(wanted.kernel)
     names = wanted.kernel.namespace
-    return any(names.get(name) == tile for name in _names_of(wanted))
+    return any(_is_tile(names.get(name), tile) for name in _names_of(wanted))
+
+
+def _is_tile(value: Any, tile: int) -> bool:
+    return isinstance(value, int) and value == tile
 
 
 def _names_of(wanted: Wanted) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 
 from course_lib.wording.findings import Finding, by_importance
@@ -107,8 +107,24 @@ class LaunchRefused(PlainError):
         findings: why, the most specific reason first.
     """
 
-    def __init__(self, kernel_name: str, findings: Iterable[Finding]) -> None:
+    def __init__(self, kernel_name: str, findings: Iterable[Finding], place: str = "") -> None:
         self.findings = by_importance(findings)
         reasons = [f"{finding} {finding.hint}".strip() for finding in self.findings]
         sentences = [reason[:1].upper() + reason[1:] for reason in reasons]
-        super().__init__(" ".join([f"{kernel_name} did not run.", *sentences]))
+        where = f"{place}: " if place else ""
+        super().__init__(" ".join([f"{where}{kernel_name} did not run.", *sentences]))
+
+
+class LaunchFailed(PlainError):
+    """A launch under `course_lib.emulated()` ran, and is wrong.
+
+    Attributes:
+        findings: its errors, the most important first.
+    """
+
+    def __init__(self, sentences: str, findings: Sequence[Finding]) -> None:
+        self.findings = list(findings)
+        super().__init__(sentences)
+
+    def __str__(self) -> str:  # also where it is a KeyError as well, which shows a quotation
+        return str(self.args[0])

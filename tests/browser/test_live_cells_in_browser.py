@@ -261,7 +261,77 @@ def test_live_a_link_to_the_playground_carries_a_kernel(user, judge, asked_elsew
     expect(live.locator(".outputs")).to_contain_text("depends on the order of the warps")
     live.locator("input[name=counts]").fill("open('/etc/passwd')")
     press(live, "Run")
-    said(live, "is no known way to make an array")
+    said(live, "open is not known here")
+    assert asked_elsewhere == []
+
+
+PROGRAM = """\
+import time
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def add(a, b, c):
+    i = cuda.grid(1)
+    if i < c.size:
+        c[i] = a[i] + b[i]
+
+@cuda.jit
+def twice(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += x[i]
+
+n = 1000
+a = np.random.default_rng(0).random(n, dtype=np.float32)
+d_c = cuda.device_array(n, np.float32)
+start = time.perf_counter()
+add[(n + 255) // 256, 256](cuda.to_device(a), cuda.to_device(a), d_c)
+twice[4, 256](d_c)
+print("right:", np.allclose(d_c.copy_to_host(), 4 * a))"""
+
+
+def test_live_a_pasted_program_runs_as_it_is_written(user, judge, asked_elsewhere) -> None:
+    page = user.new_page()
+    page.goto(f"{judge.address}/{PLAYGROUND}")
+    live = playground(page)
+    expect(live.locator(".grid")).to_be_visible()
+    write(live, PROGRAM)
+    expect(live.locator(".grid")).to_be_hidden()
+    expect(live.locator(".arguments")).to_be_hidden()
+    press(live, "Run")
+    said(live, "Line 1 was not run: time is not here", FIRST)
+    report = live.locator(".report")
+    expect(report).to_contain_text("2 launches of add and twice: no findings in 4 orders")
+    expect(report).to_contain_text("right: True")
+    expect(report.locator(".not-run li")).to_have_count(2)
+    expect(live.locator(".outputs summary")).to_have_count(1)
+    live.locator("select.kernel").select_option("add")
+    press(live, "Run")
+    expect(live.locator(".outputs summary")).to_have_count(3)
+    press(live, "Sectors: what a warp's loads and stores move")
+    expect(live.locator(".figures iframe")).to_be_visible()
+
+    write(live, "n = 1000")
+    press(live, "Run")
+    said(live, "There is no kernel here")
+    expect(report).to_contain_text("There is no kernel here")
+    expect(report).not_to_contain_text("no findings")
+    expect(live.locator(".outputs summary")).to_have_count(0)
+    assert asked_elsewhere == []
+
+
+def test_live_a_verdict_s_link_opens_beside_what_was_typed(user, judge, asked_elsewhere) -> None:
+    page = user.new_page()
+    page.goto(f"{judge.address}/{EXERCISE}")
+    live = cell(page, "matmul_tiled")
+    write(live, next(iter(right_answers_to("matmul_tiled").values())).strip())
+    press(live, "Check")
+    said(live, "Passed.", FIRST)
+    with user.expect_page() as opened:
+        live.locator(".report a").first.click()
+    assert opened.value.evaluate("window.opener") is None
+    expect(live.locator(".report")).to_contain_text("Next:")
     assert asked_elsewhere == []
 
 

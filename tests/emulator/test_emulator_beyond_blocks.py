@@ -346,3 +346,28 @@ def k(x, m):
 def test_a_start_value_beside_atomics_does_no_harm(text: str, severity: str) -> None:
     profile = emulated(text, 2, N, numbers(300), np.array([9], np.int32))
     assert {finding.severity for finding in profile.findings} == {severity}
+
+
+EQUAL = """
+def k(x, out, place):
+    j = place
+    i = cuda.grid(1)
+    out[i] = i
+    cuda.syncthreads()
+    out[0] = x[j]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "severity"),
+    [
+        (EQUAL, "warning"),
+        (EQUAL.replace("x[j]", "x[i]"), "error"),
+        (EQUAL.replace("j = place", "j = place + cuda.threadIdx.x"), "error"),
+        (EQUAL.replace("= x[j]", "= out[j]"), "error"),
+    ],
+)
+def test_equal_values_from_one_place_do_no_harm(text: str, severity: str) -> None:
+    profile = emulated(text, 1, N, numbers(N), zeros(N), 3)
+    worst = {finding.severity for finding in profile.findings}
+    assert ("error" in worst) == (severity == "error") and worst, profile.findings

@@ -63,6 +63,23 @@ text = open(__file__).read().split("a = np.arange")[0]
 text = text.replace("        cuda.syncthreads()\\n", "", 1)
 report = course_lib.examine_source("matmul_tiled", text)
 assert [each.code for each in report.findings][:1] == ["race-read-after-write"], report.findings
+with course_lib.emulated() as launches:
+    assert cuda.is_available() and len(cuda.gpus) == 1
+    on_device = cuda.to_device(np.zeros(40, np.float32))
+    add[2, 32, cuda.stream()](a, a, on_device)
+    assert np.array_equal(on_device.copy_to_host(), 2 * a)
+
+    @cuda.jit("void(float32[:])")
+    def declared(x):
+        x[cuda.grid(1)] = 1
+
+    try:
+        declared[2, 32](on_device)
+    except course_lib.LaunchFailed as failed:
+        assert "in declared: thread 8 of block 1 writes x at index 40" in str(failed), failed
+    else:
+        raise AssertionError("an access outside an array was not told")
+assert launches.count == 2
 print("numba-cuda-mlir: emulated and examined")
 """
 

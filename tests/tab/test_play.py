@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from typing import Any
 
 import pytest
@@ -42,7 +43,7 @@ def test_counters_stand_at_their_lines() -> None:
 def test_a_kernel_can_be_chosen() -> None:
     found = play(NEIGHBOURS, 1, 1, {"x": "np.zeros(3)"}, kernel="unused")
     assert found["outputs"][0]["preview"] == "[1. 0. 0.]"
-    assert "called nothing" in play(NEIGHBOURS, 1, 1, {}, kernel="nothing")["said"]
+    assert "called nothing" in play(NEIGHBOURS, 1, 1, {}, kernel="nothing")["html"]
 
 
 def test_a_product_has_the_figures_of_products() -> None:
@@ -83,11 +84,12 @@ def test_what_cannot_run_is_told_as_a_finding(text: str, grid: Any, block: Any, 
         ("@staticmethod\ndef f(x):\n    x[0] = 1\n", {"x": "np.zeros(1)"}, "decorator in line 1"),
     ],
 )
-def test_what_cannot_be_read_is_refused_in_a_sentence(
+def test_what_cannot_be_read_is_told_in_the_place_of_a_verdict(
     text: str, arrays: dict[str, str], said: str
 ) -> None:
     found = play(text, 1, 64, arrays)
-    assert not found["ok"] and said in found["said"]
+    assert said in found["status"] and found["status"] in unescape(found["html"])
+    assert 'data-said="wrong"' in found["html"] and not found["outputs"]
 
 
 @pytest.mark.slow

@@ -210,7 +210,7 @@ def test_the_imports_of_every_lesson_with_something_to_type_are_there() -> None:
         "", "[]", "null", "{", '{"do": []}', '{"do": "fly"}', '{"do": "check"}', "[" * 100_000,
         '{"do": "check", "id": 3, "text": ""}', '{"do": "check", "id": "nothing", "text": ""}',
         '{"do": "check", "id": "add_ten", "text": null}', '{"do": "answer", "id": "nothing"}',
-        '{"do": "restore", "file": "[]"}', '{"do": "restore"}', '{"do": "play", "text": ""}',
+        '{"do": "restore", "file": "[]"}', '{"do": "restore"}', '{"do": "play"}',
         '{"do": "figure", "id": "add_ten", "text": "", "figure": "race"}',
         '{"do": "figure", "id": "bank_of", "text": "", "figure": "sectors"}',
     ],

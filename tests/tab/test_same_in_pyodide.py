@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from by_path import module_at
 from kernels_to_play import MATRICES, NEIGHBOURS, TILED, VECTORS
+from programs_to_play import PROGRAMS
 
 from course_lib.curriculum import TASKS
 from course_lib.student import progress
@@ -92,6 +93,14 @@ def test_every_lesson_with_tasks_has_its_slips() -> None:
     known = {path.stem.removeprefix("slips_") for path in (ROOT / "tests/tasks").glob("slips_*.py")}
     assert {each.lesson for each in TASKS.values()} == known
     assert all(len(slips) >= WRONG_ONES for each in known for slips in slips_of(each).values())
+
+
+@pytest.mark.slow
+def test_programs_run_alike(packed: Path) -> None:
+    asked = [{"do": "play", "text": text} for text in PROGRAMS.values()]
+    there = answers_in_node(asked, packed)
+    for request, said in zip(asked, there, strict=True):
+        assert json.loads(said) == json.loads(answer(json.dumps(request))), request["text"]
 
 
 @pytest.mark.parametrize(

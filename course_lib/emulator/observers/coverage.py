@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -41,6 +42,8 @@ class WrapNotes(Observer):
 
 def wrapped_sums(notes: WrapNotes, typings: Sequence[Typing]) -> Iterator[Finding]:
     """Sums that leave the type of the array that they go to; a hash wraps on purpose."""
+    if not notes.wrapped:
+        return
     adding = {
         node.lineno
         for typing in typings
@@ -73,7 +76,7 @@ def _operator(statement: ast.Assign) -> ast.operator | None:
 
 def left_out(meter: Meter, typings: Sequence[Typing], shape: LaunchShape) -> Iterator[Finding]:
     """Outputs of which the launch is too small to write all, and statements without effect."""
-    trees = list(dict.fromkeys(typing.kernel.tree for typing in typings))
+    trees = tuple(dict.fromkeys(typing.kernel.tree for typing in typings))
     yield from _without_effect(trees)
     for array, traffic in meter.arrays.items():
         stored = meter.touched[array].stored
@@ -85,7 +88,7 @@ def left_out(meter: Meter, typings: Sequence[Typing], shape: LaunchShape) -> Ite
 
 
 def _unwritten(
-    array: str, written: np.ndarray, line: int, trees: Sequence[Tree], shape: LaunchShape
+    array: str, written: np.ndarray, line: int, trees: tuple[Tree, ...], shape: LaunchShape
 ) -> Iterator[Finding]:
     """Why elements of an output were never written, where it is the launch that lacks threads."""
     threads = [grid * block for grid, block in zip(shape.grid, shape.block, strict=True)]
@@ -94,7 +97,7 @@ def _unwritten(
         "all": f"{written.size:,}",
         "missing": f"{written.size - int(written.sum()):,}",
     }
-    asked = _axis_that_lacks(trees, threads)
+    asked = _axis_that_lacks(trees, tuple(count == 1 for count in threads))
     ends = np.argwhere(written).max(axis=0) + 1
     if asked is not None and any(
         end == 1 < size for end, size in zip(ends.tolist(), written.shape, strict=True)
@@ -127,12 +130,13 @@ def _unwritten(
         )
 
 
-def _axis_that_lacks(trees: Sequence[Tree], threads: Sequence[int]) -> tuple[str, int] | None:
+@lru_cache(maxsize=16)
+def _axis_that_lacks(trees: tuple[Tree, ...], single: tuple[bool, ...]) -> tuple[str, int] | None:
     """An axis along which the kernel asks for places, and the launch has one; and the line."""
     for tree in trees:
         for node in ast.walk(tree):
             for place, axis in enumerate(AXES[1:], 1):
-                if threads[place] == 1 and _asks_along(node, axis, place):
+                if single[place] and _asks_along(node, axis, place):
                     return axis, node.lineno  # type: ignore[attr-defined]
     return None
 
@@ -165,8 +169,13 @@ def _ends_with_the_threads(
     )
 
 
-def _without_effect(trees: Sequence[Tree]) -> Iterator[Finding]:
+@lru_cache(maxsize=16)
+def _without_effect(trees: tuple[Tree, ...]) -> tuple[Finding, ...]:
     """Statements that are a value and nothing else, such as a function that is not called."""
+    return tuple(_statements_without_effect(trees))
+
+
+def _statements_without_effect(trees: tuple[Tree, ...]) -> Iterator[Finding]:
     for tree in trees:
         for node in ast.walk(tree):
             if not isinstance(node, ast.Expr) or isinstance(node.value, ast.Call | ast.Constant):

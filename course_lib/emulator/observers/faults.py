@@ -48,7 +48,7 @@ class Faults(FaultObserver):
         found = index_finding(fault, allocation, kind, line, *self.who(fault.lane))
         if self._is_own and fault.kind == "from-end":
             return
-        if self._is_own and (fault.kind, kind) == ("negative", "load"):
+        if self._is_own and fault.kind == "negative":
             found = replace(found, severity="warning")  # it has a meaning, and may be meant
         self.note(found)
 

@@ -6,8 +6,10 @@ Only then can it be said what a race there loses, and which atomic operation wou
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -33,7 +35,8 @@ SAME = "same"  # one value, whichever thread writes it
 START = "start"  # a bound read beforehand, which others lower or raise meanwhile by an atomic
 
 
-def change_in(line: int, trees: Iterable[ast.AST]) -> str:
+@lru_cache(maxsize=64)  # a kernel is launched again and again, and its text stays
+def change_in(line: int, trees: tuple[ast.AST, ...]) -> str:
     """What the assignment in a line does to a cell that it reads, too.
 
     That is the name of an atomic operation, SWAP, or "" where there is no name for it.
@@ -42,20 +45,33 @@ def change_in(line: int, trees: Iterable[ast.AST]) -> str:
     return changes.pop() if len(changes) == 1 else ""
 
 
-def is_swap(lines: tuple[int, int], trees: Iterable[ast.AST]) -> bool:
+@lru_cache(maxsize=64)
+def is_swap(lines: tuple[int, int], trees: tuple[ast.AST, ...]) -> bool:
     """Whether two lines are of one exchange of two elements: `t = a; a = b; b = t`."""
     return any(set(lines) <= swap for tree in trees for swap in _swaps(tree))
 
 
-def is_same_value(lines: tuple[int, int], trees: Sequence[ast.AST]) -> bool:
-    """Whether two lines store one value that no thread works out: a number, or a global name."""
-    own = {
-        node.arg if isinstance(node, ast.arg) else node.id
-        for tree in trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.arg)
-        or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
-    }
+@lru_cache(maxsize=64)
+def is_same_value(lines: tuple[int, int], trees: tuple[ast.AST, ...]) -> bool:
+    """Whether two lines store one value that no thread works out.
+
+    It is made of numbers, global names, arguments of the kernel, elements of arrays that the kernel
+    does not write, and variables that are set once, to such a value.
+    """
+    kernel, *functions = trees
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    own = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    own |= {n.arg for tree in functions for n in ast.walk(tree) if isinstance(n, ast.arg)}
+    stored = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
+    own |= {ast.unparse(node.value) for node in stored}
+    set_at = Counter(
+        n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    )
+    once = [node for node in ast.walk(kernel) if isinstance(node, ast.Assign)]
+    for node in once:  # in their order
+        if isinstance(name := node.targets[0], ast.Name) and set_at[name.id] == 1:
+            if all(_is_fixed(part, own) for part in ast.walk(node.value)):
+                own.discard(name.id)
     values = set()
     for line in lines:
         found = [assignment for tree in trees for assignment in _assignments(tree, line)]
@@ -105,7 +121,7 @@ def _is_fixed(node: ast.AST, own: set[str]) -> bool:
     if isinstance(node, ast.Call):  # of a type, such as float32(0); a function may ask who calls
         kind = getattr(np, ast.unparse(node.func).split(".")[-1], None)
         return isinstance(kind, type) and issubclass(kind, np.generic)
-    return not isinstance(node, ast.Subscript)
+    return not isinstance(node, ast.Subscript) or isinstance(node.value, ast.Name)
 
 
 def _swaps(tree: ast.AST) -> Iterator[set[int]]:

@@ -1,10 +1,14 @@
-"""What a kernel's text says of where values come from: from loaded data, or from float64."""
+"""What a kernel's text says of where values come from: from loaded data, or from float64.
+
+It says so of every launch, so what was found is kept for the next one.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 
@@ -14,9 +18,10 @@ from course_lib.emulator.language.typings import Typing
 SIZES = (".shape", ".strides")
 
 
-def decided_by_data(typing: Typing) -> set[str]:
+@lru_cache(maxsize=16)
+def decided_by_data(typing: Typing) -> frozenset[str]:
     """The variables of a function that follow from what was loaded from an array."""
-    names: set[str] = set()
+    names: frozenset[str] = frozenset()
     while True:
         found = {
             target.id
@@ -31,7 +36,7 @@ def decided_by_data(typing: Typing) -> set[str]:
         names |= found
 
 
-def _set_by_data(tree: ast.AST, names: set[str]) -> Iterator[str]:
+def _set_by_data(tree: ast.AST, names: frozenset[str]) -> Iterator[str]:
     """The variables that are set where data decide, as the bounds of a binary search are."""
     for node in ast.walk(tree):
         if isinstance(node, ast.If | ast.While) and is_by_data(node.test, names):
@@ -52,7 +57,7 @@ def assigned(node: ast.AST) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
         yield node.iter, [node.target]
 
 
-def is_by_data(value: ast.expr, by_data: set[str]) -> bool:
+def is_by_data(value: ast.expr, by_data: frozenset[str]) -> bool:
     """Does an expression follow from an element of an array?"""
     for node in ast.walk(value):
         if isinstance(node, ast.Name) and node.id in by_data:
@@ -64,7 +69,9 @@ def is_by_data(value: ast.expr, by_data: set[str]) -> bool:
     return False
 
 
-def leaves_by_data(node: ast.If | ast.For | ast.While, typing: Typing, names: set[str]) -> bool:
+def leaves_by_data(
+    node: ast.If | ast.For | ast.While, typing: Typing, names: frozenset[str]
+) -> bool:
     """Do data decide which lanes go into a branch, or when one leaves a loop?
 
     So does a comparison of fractions: they are worked out, and nobody knows them beforehand.
@@ -85,13 +92,14 @@ def _has_fraction(test: ast.expr, typing: Typing) -> bool:
     return any(isinstance(kind, np.dtype) and kind.kind == "f" for kind in kinds)
 
 
-def float64_sources(typings: Sequence[Typing], lines: set[int]) -> set[int]:
+@lru_cache(maxsize=16)
+def float64_sources(typings: tuple[Typing, ...], lines: frozenset[int]) -> frozenset[int]:
     """Of the lines that compute in float64, those that would do so whatever the others did.
 
     `x = 2.0 * a[i]` is one; `y = x + a[j]` is not: with a float32 x it computes in float32. Nor is
     an index that a thread works out once, as in `n = int(math.ceil(N / 2))`.
     """
-    lines = lines - {line for typing in typings for line in _indices(typing)}
+    lines = lines.difference(line for typing in typings for line in _indices(typing))
     sources = set()
     every = lines | {line for typing in typings for line in _divided_for(typing, lines)}
     for typing in typings:
@@ -99,7 +107,7 @@ def float64_sources(typings: Sequence[Typing], lines: set[int]) -> set[int]:
         for node in ast.walk(typing.kernel.tree):
             if getattr(node, "lineno", 0) in every and _makes_float64(node, typing, inherited):
                 sources.add(node.lineno)  # type: ignore[attr-defined]
-    return sources or lines
+    return frozenset(sources) or lines
 
 
 def _indices(typing: Typing) -> Iterator[int]:
@@ -115,7 +123,7 @@ def _indices(typing: Typing) -> Iterator[int]:
                 yield node.lineno  # type: ignore[attr-defined]
 
 
-def _divided_for(typing: Typing, lines: set[int]) -> Iterator[int]:
+def _divided_for(typing: Typing, lines: frozenset[int]) -> Iterator[int]:
     """Lines that divide integers for a variable with which one of these lines computes."""
     used = {
         node.id
@@ -130,7 +138,7 @@ def _divided_for(typing: Typing, lines: set[int]) -> Iterator[int]:
                 yield value.lineno
 
 
-def _inherited(typing: Typing, lines: set[int]) -> set[str]:
+def _inherited(typing: Typing, lines: frozenset[int]) -> set[str]:
     """Variables that are float64 only because a line that computes in float64 sets them."""
     by_line: defaultdict[str, set[int]] = defaultdict(set)
     for node in ast.walk(typing.kernel.tree):

@@ -11,6 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -171,7 +172,8 @@ def _on_the_way(share: float, every: float, shape: LaunchShape) -> float:
     return max(LONG * shape.blocks, part * every / (warps + part))
 
 
-def _branches(typing: Typing) -> Iterator[_Branch]:
+@lru_cache(maxsize=16)
+def _branches(typing: Typing) -> tuple[_Branch, ...]:
     """All branches and loops of a function, the innermost first."""
     names = decided_by_data(typing)
     nodes = [
@@ -186,16 +188,23 @@ def _branches(typing: Typing) -> Iterator[_Branch]:
         for inner in ast.walk(node)
         if inner is not node
     }
-    for node in reversed(nodes):
-        is_open = typing.spins_in(node) or leaves_by_data(node, typing, names)
-        called = {
-            statement
-            for function, tree in typing.with_called(node)
-            if function is not typing
-            for statement in ast.walk(tree)
-            if isinstance(statement, ast.stmt) and statement is not tree
-        }
-        yield _Branch(node, is_open, node in looped, frozenset(called))
+    return tuple(
+        _Branch(
+            node,
+            typing.spins_in(node) or leaves_by_data(node, typing, names),
+            node in looped,
+            frozenset(_called(typing, node)),
+        )
+        for node in reversed(nodes)
+    )
+
+
+def _called(typing: Typing, part: ast.AST) -> Iterator[ast.stmt]:
+    """The statements of the functions that a part of one calls."""
+    for function, tree in typing.with_called(part):
+        if function is not typing:
+            inside = ast.walk(tree)
+            yield from (node for node in inside if isinstance(node, ast.stmt) and node is not tree)
 
 
 def _to_blame(

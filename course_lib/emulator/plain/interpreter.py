@@ -147,9 +147,9 @@ class Interpreter:
         """Apply Python's own operator or function; its complaints become findings."""
         try:
             for argument in arguments:
-                self.spend(values.size(argument) // ITEMS_PER_STEP, node)
-            result = values.checked(function(*arguments))
-            self.spend(values.size(result) // ITEMS_PER_STEP, node)
+                self.spend(self.size(argument) // ITEMS_PER_STEP, node)
+            result = self.checked(function(*arguments))
+            self.spend(self.size(result) // ITEMS_PER_STEP, node)
             return result
         except Stop as stop:
             raise rejection(stop.code, stop.message, node) from None
@@ -169,6 +169,14 @@ class Interpreter:
             raise rejection(
                 "wrong-formula", say("Python stops here: {said}.", said=str(error)), node
             ) from None
+
+    def checked(self, value: Any) -> Any:
+        """The value, if it is one that is known here."""
+        return values.checked(value)
+
+    def size(self, value: Any) -> int:
+        """How much work it is to look at a value."""
+        return values.size(value)
 
     def spend(self, steps: int, node: ast.AST) -> None:
         self.steps.spend(steps, getattr(node, "lineno", 0))

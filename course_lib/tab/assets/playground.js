@@ -6,6 +6,8 @@ import { LOAD, Running, STATUS, STOP } from "./running.js";
 
 const KEPT = "playground"; // the name under which the browser keeps what was typed
 const KERNEL = /^@cuda\.jit(?!\([^)]*device\s*=\s*True)[^\n]*\n(?:@[^\n]*\n)*def\s+(\w+)\s*\(([^)]*)\)/gm;
+const UNREAD = /("""|''')[\s\S]*?\1|#[^\n]*/g; // comments, and texts of several lines
+const LAUNCH = /\w\s*\[[^\]]+\]\s*\(|\.forall\s*\(/; // kernel[grid, block](…), kernel.forall(n)(…)
 const SIZES = /^\s*\(?\s*(\d+(?:\s*,\s*\d+){0,2})\s*,?\s*\)?\s*$/;
 const FORMS = [
   "np.zeros(64, dtype=np.float32)", "np.ones((16, 16), dtype=np.float32)",
@@ -117,13 +119,18 @@ export class Playground extends Running {
     };
   }
 
-  // The kernels of the text to choose from, and a field for each parameter of the chosen one.
+  // The kernels of the text to choose from, and a field for each parameter of the chosen one. A text
+  // with launches of its own needs no fields; of it, arrays and figures are those of the chosen kernel.
   showKernels(chosen) {
     const found = [...this.editor.text.matchAll(KERNEL)].map(([, name, inside]) => [name, inside]);
+    const launches = LAUNCH.test(this.editor.text.replace(UNREAD, ""));
+    this.holder.toggleAttribute("data-program", launches);
     const select = this.part("kernel");
     const names = found.map(([name]) => name);
-    const name = names.includes(chosen) ? chosen : names.at(-1) ?? "";
-    select.replaceChildren(...names.map((each) => new Option(each, each, false, each === name)));
+    const name = names.includes(chosen) ? chosen : launches ? "" : names.at(-1) ?? "";
+    const options = names.map((each) => new Option(each, each, false, each === name));
+    if (launches) options.unshift(new Option("the last one launched", "", false, name === ""));
+    select.replaceChildren(...options);
     select.onchange = () => this.showArguments(found);
     this.showArguments(found);
   }
@@ -170,7 +177,7 @@ export class Playground extends Running {
     this.part("outputs").replaceChildren(...(this.small ? [] : answer.outputs.map(output)));
     this.offerFigures(this.small ? [] : answer.figures, request);
     const first = answer.marks.find(({ severity }) => severity !== "other");
-    this.say(first ? `Line ${first.line}: ${first.title}.` : "Ran under every schedule; nothing was found.");
+    this.say(first ? `Line ${first.line}: ${first.title}.` : answer.status);
   }
 
   async copyLink() {

@@ -174,6 +174,8 @@ function safe(html) {
       if (name.startsWith("on") || /^\s*javascript:/i.test(value)) each.removeAttribute(name);
     }
   }
+  // Beside this page, so that nothing is lost that was typed here.
+  for (const link of body.querySelectorAll("a[href]")) Object.assign(link, { target: "_blank", rel: "noopener" });
   const whole = document.createDocumentFragment();
   whole.append(...body.childNodes);
   return whole;

@@ -1,0 +1,180 @@
+"""A GPU for programs that ask for one first: what `emulated()` lets numba.cuda answer.
+
+A lesson is told honestly that there is no GPU (absent_gpu.py). A project's tests ask in order to
+skip themselves, or to choose a grid; so here one A100 answers, by its data sheet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from course_lib.devices import device
+from course_lib.host.absent_gpu import OF_EVERY_GPU, AbsentContext, AbsentGpu
+from course_lib.host.device_array import EmulatedDeviceArray
+from course_lib.host.host_api import Replacement
+from course_lib.wording.errors import NoGpuHere
+
+SHEET = device("A100-40")
+MEMORY = 40 << 30
+CUDA_VERSION = (12, 0)
+
+# The driver's names for what the data sheet and the CUDA Programming Guide say of an A100.
+ATTRIBUTES: dict[str, int] = {
+    **OF_EVERY_GPU,
+    "COMPUTE_CAPABILITY_MAJOR": int(SHEET.cc.split(".")[0]),
+    "COMPUTE_CAPABILITY_MINOR": int(SHEET.cc.split(".")[1]),
+    "MULTIPROCESSOR_COUNT": SHEET.sms,
+    "MULTI_PROCESSOR_COUNT": SHEET.sms,
+    "CLOCK_RATE": SHEET.clock_mhz * 1000,
+    "L2_CACHE_SIZE": int(SHEET.l2_mib * (1 << 20)),
+    "MAX_THREADS_PER_MULTI_PROCESSOR": SHEET.capability.threads_per_sm,
+    "MAX_BLOCKS_PER_MULTIPROCESSOR": SHEET.capability.blocks_per_sm,
+    "MAX_REGISTERS_PER_BLOCK": SHEET.sm.registers_per_sm,
+    "MAX_REGISTERS_PER_MULTIPROCESSOR": SHEET.sm.registers_per_sm,
+    "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR": SHEET.sm.shared_per_sm_bytes,
+    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": SHEET.sm.shared_per_block_bytes,
+    "TOTAL_CONSTANT_MEMORY": 64 * 1024,
+    "UNIFIED_ADDRESSING": 1,
+    "MANAGED_MEMORY": 1,
+    "CONCURRENT_MANAGED_ACCESS": 1,
+    "CAN_MAP_HOST_MEMORY": 1,
+    "COOPERATIVE_LAUNCH": 1,
+    "CONCURRENT_KERNELS": 1,
+    "INTEGRATED": 0,
+    "ECC_ENABLED": 1,
+}
+
+
+class MemoryInfo(NamedTuple):
+    """What `context.get_memory_info()` gives, in bytes."""
+
+    free: int
+    total: int
+
+
+class Deallocations:
+    """What waits to be freed: nothing."""
+
+    def clear(self) -> None:
+        """Nothing waits."""
+
+    def __len__(self) -> int:
+        return 0
+
+
+class PretendedGpu(AbsentGpu):
+    """What `cuda.get_current_device()` and `cuda.gpus[0]` give: an A100, by its data sheet."""
+
+    lock = None
+    supports_float16 = True
+    uuid = "GPU-00000000-0000-0000-0000-000000000000"
+    compute_capability = (
+        ATTRIBUTES["COMPUTE_CAPABILITY_MAJOR"], ATTRIBUTES["COMPUTE_CAPABILITY_MINOR"],
+    )  # fmt: skip
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ATTRIBUTES:
+            return ATTRIBUTES[name]
+        if name.isupper():  # an attribute of the driver's that no data sheet tells
+            raise NoGpuHere(f"The {name} of a device")
+        raise AttributeError(name)
+
+    def get_primary_context(self) -> PretendedContext:
+        """The one context."""
+        return PretendedContext()
+
+    def __enter__(self) -> PretendedContext:
+        return PretendedContext()
+
+    def __exit__(self, *raised: object) -> None:
+        pass
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PretendedGpu)
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "<the emulator in the place of GPU 0>"
+
+
+class PretendedContext(AbsentContext):
+    """What `cuda.current_context()` gives."""
+
+    device = PretendedGpu()
+    deallocations = Deallocations()
+
+    def get_memory_info(self) -> MemoryInfo:
+        """As of an A100 on which nothing lies."""
+        return MemoryInfo(MEMORY, MEMORY)
+
+    def push(self) -> None:
+        """There is one context."""
+
+    def pop(self) -> None:
+        """There is one context."""
+
+
+class PretendedGpus:
+    """The list of GPUs, which has one."""
+
+    lst = (PretendedGpu(),)
+    current = lst[0]
+
+    def __len__(self) -> int:
+        return len(self.lst)
+
+    def __iter__(self) -> Iterator[PretendedGpu]:
+        return iter(self.lst)
+
+    def __getitem__(self, index: int) -> PretendedGpu:
+        return self.lst[index]
+
+    def __repr__(self) -> str:
+        return f"<one GPU: {self.current!r}>"
+
+
+def _select_device(device_id: int) -> PretendedGpu:
+    if device_id != 0:
+        raise NoGpuHere(f"cuda.select_device({device_id})")
+    return PretendedGpu()
+
+
+def _detect() -> bool:
+    print("Found 1 CUDA device: the course's emulator, which answers as an A100 would.")
+    return True
+
+
+def answers() -> dict[str, Any]:
+    """What functions of numba.cuda answer where there is taken to be a GPU."""
+    return {
+        "is_available": lambda: True,
+        "cuda_error": lambda: None,
+        "detect": _detect,
+        "gpus": PretendedGpus(),
+        "list_devices": PretendedGpus,
+        "get_current_device": PretendedGpu,
+        "select_device": _select_device,
+        "current_context": lambda devnum=None: PretendedContext(),
+        "is_supported_version": lambda: True,
+    }
+
+
+def deeper(cuda: ModuleType) -> list[Replacement]:
+    """What programs ask of modules and objects inside numba.cuda, as far as these are there."""
+    runtime = getattr(cuda, "runtime", None)
+    driver = getattr(cuda, "cudadrv", None)
+    devices, arrays = getattr(driver, "devices", None), getattr(driver, "devicearray", None)
+    return [
+        Replacement(devices, "gpus", PretendedGpus()),
+        Replacement(devices, "get_context", lambda devnum=None: PretendedContext()),
+        Replacement(runtime, "get_version", lambda: CUDA_VERSION),
+        Replacement(runtime, "is_supported_version", lambda: True),
+        *(
+            Replacement(arrays, name, EmulatedDeviceArray)
+            for name in ("DeviceNDArray", "DeviceNDArrayBase")
+        ),
+    ]

@@ -1,0 +1,179 @@
+"""`course_lib.emulated()`: a program's kernels on the emulator, and what a launch may end with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba.cuda")
+from every_case import every_case
+from numba import cuda
+
+import course_lib
+from course_lib.host import host_api, pretended_gpu, probe, runtime
+from course_lib.wording.errors import LaunchFailed, LaunchRefused, NoGpuHere, PlainError
+
+
+class Unbalanced(ValueError):
+    pass
+
+
+class WantsTwo(Exception):
+    def __init__(self, first: object, second: object, third: object) -> None:
+        super().__init__(first, second, third)
+
+
+@cuda.jit
+def right(x):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] += x[i]
+
+
+@cuda.jit
+def outside(x):
+    x[cuda.grid(1)] = 1
+
+
+@cuda.jit
+def strided(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = x[i * 32] + x[i * 32 + 1]
+
+
+@cuda.jit
+def of_a_tuple(pair, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = pair[0][i] + pair[1][0][i]
+
+
+@cuda.jit
+def opens(x):
+    with open("file"):
+        x[0] = 1
+
+
+@cuda.jit(debug=True, opt=False)
+def raises_own(x):
+    raise Unbalanced("below zero")
+
+
+@cuda.jit(debug=True, opt=False)
+def raises_key(x):
+    raise KeyError("no such key")
+
+
+@cuda.jit(debug=True, opt=False)
+def raises_strange(x):
+    raise WantsTwo(1, 2, 3)
+
+
+@cuda.jit(debug=True, opt=False)
+def asserts(x):
+    assert x[0] > 0
+
+
+@cuda.jit(debug=True, opt=False)
+def divides(x):
+    x[0] = 1 // int(x[0])
+
+
+@pytest.fixture(autouse=True)
+def _numba_as_it_comes():
+    """Another test may have left `course_lib.start()` in force."""
+    runtime.stop()
+
+
+def zeros(size: int = 100) -> np.ndarray:
+    return np.zeros(size, np.float32)
+
+
+def test_a_gpu_is_there_inside_and_all_is_as_before_afterwards() -> None:
+    table = host_api.replacements(cuda, lambda *launch: None, pretended_gpu.answers())
+    table += [each for each in pretended_gpu.deeper(cuda) if hasattr(each.owner, each.name)]
+    before = [vars(each.owner).get(each.name, "absent") for each in table]
+    with course_lib.emulated() as launches:
+        assert cuda.is_available() and len(cuda.gpus) == 1
+        with pytest.raises(LaunchFailed):
+            outside[1, 128](zeros())
+    assert launches.count == launches.failed == 1
+    after = [vars(each.owner).get(each.name, "absent") for each in table]
+    assert all(one is other for one, other in zip(before, after, strict=True))
+
+
+LAUNCHES = {
+    "outside": (outside, LaunchFailed, "in outside: thread 100 writes x at index 100"),
+    "refused": (opens, LaunchRefused, "opens did not run. Line"),
+    "of the module": (raises_own, Unbalanced, "\nbelow zero"),
+    "of Python": (raises_key, KeyError, "raises KeyError here, and ends"),
+    "cannot be made": (raises_strange, LaunchFailed, "raises WantsTwo here"),
+    "assert": (asserts, AssertionError, "raises"),
+    "division": (divides, ZeroDivisionError, "raises"),
+}
+
+
+@every_case("case", LAUNCHES)
+def test_what_a_launch_ends_with(case: str) -> None:
+    kernel, kind, words = LAUNCHES[case]
+    with course_lib.emulated(), pytest.raises(kind) as raised:
+        kernel[1, 128](zeros())
+    assert words in str(raised.value)
+    assert str(raised.value).startswith("tests/test_emulated.py:")
+
+
+def test_warnings_are_gathered_once_a_line() -> None:
+    with course_lib.emulated() as launches:
+        for _ in range(3):
+            strided[4, 256](zeros(33 * 1024), zeros(1024))
+    assert [each.launches for each in launches.warnings] == [3]
+    assert "uncoalesced-load" in str(launches.warnings[0])
+    taken = launches.take()
+    assert (taken.count, launches.count, launches.warnings) == (3, 0, [])
+
+
+def test_options_of_the_emulator() -> None:
+    with course_lib.emulated(costs=False) as launches:
+        strided[4, 256](zeros(33 * 1024), zeros(1024))
+    assert not launches.warnings
+    with course_lib.emulated(warn=["out-of-bounds-write"]) as launches:
+        outside[1, 128](zeros())
+    assert [each.finding.severity for each in launches.warnings] == ["warning"]
+    with pytest.raises(PlainError, match="No finding has the code race"):
+        course_lib.emulated(warn=["race"]).__enter__()
+
+
+def test_device_arrays_in_tuples() -> None:
+    out = zeros(8)
+    with course_lib.emulated():
+        one, two = cuda.to_device(np.arange(8.0)), cuda.to_device(np.ones(8))
+        of_a_tuple[1, 8]((one, (two,)), out)
+    assert out.tolist() == list(range(1, 9))
+
+
+def test_a_numba_without_its_cuda_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(self: probe.ThisMachine) -> None:
+        raise ImportError
+
+    monkeypatch.setattr(probe.ThisMachine, "load_cuda", none)
+    with course_lib.emulated():
+        from numba import cuda as stand_in
+
+        assert stand_in.implementation == "stand-in" and stand_in.is_available()
+        values = stand_in.to_device(np.ones(4))
+        stand_in.jit(right.py_func)[1, 4](values)
+        assert values.copy_to_host().tolist() == [2] * 4
+    assert cuda.jit is not stand_in.jit
+
+
+def test_the_gpu_that_answers() -> None:
+    with course_lib.emulated():
+        gpu = cuda.get_current_device()
+        assert gpu == cuda.gpus[0] == cuda.select_device(0) == next(iter(cuda.list_devices()))
+        assert gpu.compute_capability == (8, 0) and gpu.MULTIPROCESSOR_COUNT == 108
+        with pytest.raises(NoGpuHere):
+            _ = gpu.PCI_BUS_ID
+        with pytest.raises(IndexError):
+            cuda.gpus[1]
+        assert cuda.detect()

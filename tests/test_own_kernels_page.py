@@ -1,0 +1,54 @@
+"""docs/own_kernels.md: its programs print what stands there, its tests fail with those words."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from every_case import every_case
+
+pytest.importorskip("numba.cuda")
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = (ROOT / "docs" / "own_kernels.md").read_text(encoding="utf-8")
+PROGRAMS = re.findall(r"```python\n(.*?)```\n\nIt prints:\n\n```\n(.*?)```", PAGE, re.DOTALL)
+((TESTS, REPORT),) = re.findall(
+    r"```python\n([^`]*?)```\n\nthe report has\n\n```\n(.*?)```", PAGE, re.DOTALL
+)
+
+
+def run(folder: Path, *command: str) -> str:
+    """What a command prints that has the course on its path."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "400"}
+    done = subprocess.run(
+        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    return done.stdout or done.stderr
+
+
+@every_case("number", range(2))
+def test_a_program_prints_what_stands_there(tmp_path: Path, number: int) -> None:
+    code, printed = PROGRAMS[number]
+    (tmp_path / "program.py").write_text(code, encoding="utf-8")
+    assert run(tmp_path, "program.py") == printed
+
+
+def test_every_program_is_run() -> None:
+    assert len(PROGRAMS) + 1 == PAGE.count("```python")
+
+
+def test_the_report_of_a_test_suite(tmp_path: Path) -> None:
+    (tmp_path / "test_blocks.py").write_text(TESTS, encoding="utf-8")
+    options = ("-p", "no:cacheprovider", "-p", "course_lib.pytest_plugin", "--cuda-emulate")
+    assert REPORT in run(tmp_path, "-m", "pytest", *options)
+
+
+def test_the_options_are_those_of_the_plugin() -> None:
+    from course_lib import pytest_plugin
+
+    named = set(re.findall(r"--cuda-emulate[a-z-]*", PAGE))
+    assert named == {pytest_plugin.OPTION, pytest_plugin.STEPS, pytest_plugin.WARN}
