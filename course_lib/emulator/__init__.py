@@ -27,6 +27,7 @@ from course_lib.emulator.profile.profile import (
     TracedAccess,
     TracedStatement,
 )
+from course_lib.emulator.state.tensor_maps import TensorMap
 
 __all__ = [
     "CORE",
@@ -47,6 +48,7 @@ __all__ = [
     "Record",
     "SharedArrayUse",
     "StaleRead",
+    "TensorMap",
     "TracedAccess",
     "TracedStatement",
     "applied",

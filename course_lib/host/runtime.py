@@ -307,6 +307,16 @@ def emulate(kernel: Any, *, steps: int | None = None, **options: Any) -> Emulate
     return Emulated(kernel, {"costs": True, **options, "budget": budget})
 
 
+def tensor_map(array: np.ndarray, box: Sequence[int]) -> np.ndarray:
+    """Describe an array to TMA, for an emulated launch; `box` is what is copied at once.
+
+    On a GPU that is `course_lib.kernels.hopper_launch.tensor_map`.
+    """
+    from course_lib.emulator import TensorMap
+
+    return TensorMap(array, box)
+
+
 def run(kernel: Any, grid: Any, block: Any, *args: Any) -> Profile | None:
     """Launch a kernel and wait for it. Returns its Profile where it was emulated."""
     if isinstance(kernel, Emulated):

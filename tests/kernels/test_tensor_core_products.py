@@ -7,7 +7,6 @@ import pytest
 
 from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS, InputsRefused, accuracy
-from course_lib.wording.errors import LaunchRefused
 
 # Rows beyond a tile, columns that end within one, an odd and an even number of tiles along K.
 SHAPES = {
@@ -80,11 +79,28 @@ def test_numbers_are_converted_to_bits_of_bf16_and_not_to_integers(name: str) ->
     rung.check_inputs(accuracy.bits_of_bf16(A), accuracy.bits_of_bf16(B), C)
 
 
-def test_wgmma_has_no_emulation() -> None:
-    A, B, C = np.zeros((8, 64), "u2"), np.zeros((64, 8), "u2"), np.zeros((8, 8), "f4")
-    with pytest.raises(LaunchRefused, match=r"wgmma_m64n256k64_bf16|fence_async"):
-        runtime.emulate(RUNG_KERNELS["wgmma"].kernel, max_dynamic_shared=196_608)[
-            (1, 1), 256, 0, 196_608
-        ](A, B, C)
-    with pytest.raises(LaunchRefused, match=r"tma did not run.* runs on a GPU only"):
-        RUNG_KERNELS["tma"].launch(A, B, C)
+HOPPER = ("wgmma", "tma", "tma_bf16")
+SHAPES = [(64, 64, 64), (200, 136, 192), (8, 264, 128)]
+MORE_SHAPES = [
+    (256, 256, 256), (128, 8, 64), (72, 512, 128), (1000, 24, 64), (300, 328, 64), (130, 200, 512),
+    (512, 128, 256),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOPPER)
+@pytest.mark.parametrize(
+    "shape", [*SHAPES, *(pytest.param(shape, marks=pytest.mark.slow) for shape in MORE_SHAPES)]
+)
+def test_rungs_for_hopper_run_on_the_emulator(name: str, shape: tuple[int, int, int]) -> None:
+    """Sums of small whole numbers are exact, in whatever order they are added up."""
+    (M, N, K), rung = shape, RUNG_KERNELS[name]
+    random = np.random.default_rng(M + N)
+    A, B = (random.integers(-4, 5, size).astype(np.float32) for size in ((M, K), (K, N)))
+    C = np.zeros((M, N), np.dtype(rung.result))
+    bits_of_a, bits_of_b = accuracy.bits_of_bf16(A), accuracy.bits_of_bf16(B)
+    rung.check_inputs(bits_of_a, bits_of_b, C)
+    profile = rung.emulate(bits_of_a, bits_of_b, C)
+    assert profile.errors == []
+    wanted = A @ B
+    np.testing.assert_array_equal(C, accuracy.bits_of_bf16(wanted) if C.itemsize == 2 else wanted)
+    assert profile.flops >= 2 * M * N * K

@@ -142,10 +142,13 @@ class Typing:
         """Does it start what goes on beside the threads, or wait for it?"""
         return any(isinstance(target, Beside | Wait) for target in self.calls.values())
 
-    def spins_in(self, part: ast.AST) -> bool:
-        """Is there such a loop in a part of the function, or in a function that it calls?"""
+    def is_beside(self, part: ast.AST) -> bool:
+        """Do its threads wait for others than their block in a part, or keep the engine busy?
+
+        That counts in functions that it calls, too.
+        """
         return any(
-            node in function.spins
+            node in function.spins or isinstance(function.calls.get(node), Beside | Wait)  # type: ignore[call-overload]
             for function, tree in self.with_called(part)
             for node in ast.walk(tree)
         )

@@ -191,7 +191,7 @@ def _branches(typing: Typing) -> tuple[_Branch, ...]:
     return tuple(
         _Branch(
             node,
-            typing.spins_in(node) or leaves_by_data(node, typing, names),
+            typing.is_beside(node) or leaves_by_data(node, typing, names),
             node in looped,
             frozenset(_called(typing, node)),
         )
