@@ -52,7 +52,7 @@ def racy(x, out):
 def strided(x, out):
     i = cuda.grid(1)
     if i < out.size:
-        out[i] = x[i * 32]  # line: strided
+        out[i] = x[i % 32 * 32 + i // 32]  # line: strided
 
 @cuda.jit(debug=True, opt=False)
 def raises(x):
@@ -147,7 +147,7 @@ def test_helper():
 
 def test_strided():
     for _ in range(3):
-        strided[4, 256](np.ones(32 * 1024, np.float32), np.zeros(1024, np.float32))
+        strided[4, 256](np.ones(1024, np.float32), np.zeros(1024, np.float32))
 
 def test_expected():
     with pytest.raises(Unbalanced, match="below zero"):

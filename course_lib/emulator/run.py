@@ -21,7 +21,6 @@ from course_lib.emulator.inference.infer import (
     device_arrays,
     float64_arrays,
     may_lack_values,
-    meets_grid,
     orders_by_atomics,
     written_names,
 )
@@ -134,7 +133,7 @@ class Run:
         typings = list(all_typings(typing, set()))
         self.waits_for_others = any(part.waits_for_others for part in typings)
         self.uses_engine = any(part.uses_engine for part in typings)
-        self.is_grid_wide = any(map(meets_grid, typings))
+        self.is_grid_wide = any(part.meets_grid for part in typings)
         self.stopped_in: OpenLoop | None = None
         self.shared: dict[str, SharedArrayUse] = {}
         self.instead: Instead | None = None
@@ -416,7 +415,7 @@ class Run:
             made = float64_arrays(self.typing)
             lines = frozenset(self.meter.float64_lines)
             typings = tuple(all_typings(self.typing, set()))
-            if self.costs and self.waits and self.wraps:
+            if self.costs and self.waits and self.wraps and finished:
                 findings += LaunchCosts(self.meter, self.costs, typings, self.shape).findings()
                 findings += waiting(self.waits, typings, self.shape)
                 findings += left_out(self.meter, typings, self.shape)

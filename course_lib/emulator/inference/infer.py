@@ -18,7 +18,7 @@ from course_lib.emulator.inference.typings import Closure, Environment, Variable
 from course_lib.emulator.inference.values import OPEN
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of
-from course_lib.emulator.language.intrinsics import Atomic, Barrier, Typed
+from course_lib.emulator.language.intrinsics import Atomic, Typed
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import EXCEPTIONS, DeviceArray, Reference
 from course_lib.emulator.language.typings import Typing
@@ -103,12 +103,6 @@ def _looks_at_atomics(typing: Typing) -> bool:
     return any(
         isinstance(target, Atomic) and call not in unseen for call, target in typing.calls.items()
     )
-
-
-def meets_grid(typing: Typing) -> bool:
-    """Whether the function has a barrier at which all blocks wait for each other."""
-    targets = typing.calls.values()
-    return any(isinstance(target, Barrier) and target.scope == "grid" for target in targets)
 
 
 @lru_cache(maxsize=8)

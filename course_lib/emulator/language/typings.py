@@ -111,6 +111,12 @@ class Typing:
         waits(self.kernel.tree)
         return frozenset(found)
 
+    @property
+    def meets_grid(self) -> bool:
+        """Has the function a barrier at which all blocks wait for each other?"""
+        targets = self.calls.values()
+        return any(isinstance(target, Barrier) and target.scope == "grid" for target in targets)
+
     @cached_property
     def spins(self) -> frozenset[ast.While]:
         """The loops that do nothing but wait for what others do by an atomic operation."""

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.emulator.inference.infer import meets_grid
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.meter import AccessCounts, AccessPlace, Meter, over_same_blocks
@@ -153,7 +152,7 @@ class LaunchCosts:
         self, meter: Meter, notes: CostNotes, typings: Sequence[Typing], shape: LaunchShape
     ) -> None:
         self.meter, self.notes, self.blocks = meter, notes, math.prod(shape.grid)
-        self.is_grid_wide = any(map(meets_grid, typings))
+        self.is_grid_wide = any(typing.meets_grid for typing in typings)
         self.flows = [(typing.kernel.tree, decided_by_data(typing)) for typing in typings]
 
     def findings(self) -> Iterator[Finding]:
