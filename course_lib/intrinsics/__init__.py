@@ -24,9 +24,9 @@ Start with: `wide`, then `copying`.
 | `trigger_next_launch`, `grid_dependency_sync` | launches that overlap | 9.0 |
 | `shared_address`, `uniform` | addresses; what is the same in a whole warp | any GPU |
 
-Indices count elements from an array's first, whatever its axes, and are not checked. Each function
-above the first row for 9.0 has a twin in the emulator, where addresses, bounds and races are
-checked. From that row on they run on a GPU only, and take addresses in bytes.
+Indices count elements from an array's first, whatever its axes, and are not checked; from the first
+row for 9.0 on, functions take addresses in bytes. They have twins in the emulator, where addresses,
+bounds and races are checked; attention's own products run on a GPU only.
 """
 
 from course_lib.intrinsics.addresses import shared_address, uniform

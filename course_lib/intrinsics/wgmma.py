@@ -20,7 +20,7 @@ how far it is from one panel to the next. So a tile is named by one 32-bit word,
 or `wgmma_b(address)`. It counts in units of 16 bytes: the tile that lies n bytes further on is the
 word plus n // 16.
 
-These have no twin in the emulator. They need numba-cuda 0.30 or newer, which compiles for sm_90a.
+They need numba-cuda 0.30 or newer, which compiles for sm_90a.
 """
 
 from __future__ import annotations

@@ -249,12 +249,12 @@ def test_tensor_core_rungs_are_counted_beyond_48_kb_of_shared_memory(no_gpu, cap
     rungs = "tensor_core_bf16,wgmma,tma,tma_bf16"
     assert bench.main(["--rungs", rungs, "--sizes", "256"]) == 0
     printed = capsys.readouterr().out
-    (bf16,) = (line.split() for line in printed.splitlines() if "  256  " in line)
+    rows = [line.split() for line in printed.splitlines() if "  256  " in line]
+    assert len(rows) == 4 and {row[6] for row in rows} == {f"{2 * 256**3:,}"}
     # Each element once for each tile of 128 x 256, 16 in a sector: A once, B twice.
-    assert bf16[4] == f"{3 * 256 * 256 // 16:,}" and bf16[6] == f"{2 * 256**3:,}"
-    for name in ("wgmma", "tma", "tma_bf16"):  # and why they are not counted
-        (reason,) = (line for line in printed.splitlines() if f"  {name} at 256: " in line)
-        assert "runs on a GPU only" in reason
+    assert rows[0][4] == rows[1][4] == f"{3 * 256 * 256 // 16:,}"
+    # Tiles of 128 x 64, so that as many SMs as can be have one: A four times, B twice.
+    assert rows[2][4] == rows[3][4] == f"{6 * 256 * 256 // 16:,}"
 
 
 def test_a_rung_that_the_emulator_refuses_is_named(no_gpu, capsys, monkeypatch):
