@@ -35,14 +35,12 @@ It needs a Hopper GPU and numba-cuda 0.30. The emulator has no copy engine and n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import cuda, float32
 
-from course_lib.devices import device
-from course_lib.host import runtime
 from course_lib.intrinsics import (
     bf16_bits,
     cluster_rank,
@@ -76,14 +74,7 @@ from course_lib.intrinsics import (
 )
 from course_lib.intrinsics.warpgroups import fewer_registers, more_registers
 from course_lib.kernels import hopper_launch
-from course_lib.kernels.pieces import (
-    WHOLE,
-    piece,
-    pieces_of,
-    shared_tiles,
-    table_of,
-    work_on_gpu,
-)
+from course_lib.kernels.pieces import WHOLE, piece, work_on_gpu
 from course_lib.kernels.rung import RungKernel
 from course_lib.kernels.split_tiles import ADDING, make_adding, workspace
 from course_lib.kernels.tile_plan import TilePlan, plan_for
@@ -453,51 +444,9 @@ class TmaRung(RungKernel):
         """A block for each tile; a GPU gets as many as it has SMs, and they take turns."""
         return (-(-M // BM) * -(-N // BN), 1), self.block
 
-    def emulate(self, A: Any, B: Any, C: Any) -> Any:
-        """Compute C = A @ B on the emulator, planned as for an H200; returns the Profile.
-
-        Where tiles are split it is that of the product alone: another kernel adds up the parts.
-
-        Raises:
-            LaunchRefused: if the emulator won't run the kernel.
-        """
-        (M, N), K = C.shape, A.shape[1]
-        plan = plan_for(M, N, K, device("H200").sms)
-        room = room_for(plan.columns, plan.rows)
-        workers = device("H200").sms // plan.cluster
-        work = pieces_of(plan, (M, N, K), workers, BK * room.steps)
-        table, shared = table_of(work), shared_tiles(work)
-        parts = plan.cluster * room.consumers
-        launch = partial(runtime.emulate, steps=runtime.PATIENT_STEPS)
-        pieces = (
-            np.zeros((len(table) * parts * 64, room.width), np.float32) if len(shared) else None
-        )
-        maps = self._maps(runtime.tensor_map, plan, A, B, C, pieces)
-        product = launch(kernel_of(self, plan), cluster=plan.cluster, max_dynamic_shared=SHARED)
-        grid = plan.cluster * len(table), 1
-        profile = product[grid, threads_of(room), 0, SHARED](
-            *maps, table, np.uint32(table.shape[1])
-        )
-        if pieces is not None:
-            added = pieces, C, shared, np.uint32(parts), np.uint32(plan.columns)
-            launch(self.adding)[(32, len(shared) * parts), ADDING](*added)
-        return profile
-
-    def _maps(
-        self, tensor_map: Any, plan: TilePlan, A: Any, B: Any, C: Any, pieces: Any
-    ) -> tuple[Any, ...]:
-        """A launch's tensor maps, made by `tensor_map`; `pieces` is None if no tile is split."""
-        room = room_for(plan.columns, plan.rows)
-        # A box of float32 is two, side by side, where results are turned.
-        halves = 2 if room.turned and self.result == "float32" else 1
-        rows_stored = room.box // ROW // halves
-        result = tensor_map(C, (rows_stored, 128 // C.dtype.itemsize))
-        return (
-            tensor_map(A, (plan.rows // plan.share_a, BK)),
-            tensor_map(B, (BK // plan.share_b, 64)),
-            result,
-            result if pieces is None else tensor_map(pieces, (64, 32)),
-        )
+    def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
+        # It is refused at its first line, which says why.
+        return A, B, C, C, C, 0
 
     def _launch_on_gpu(self, A: Any, B: Any, C: Any, stream: Any) -> None:
         """NumPy's arrays are copied to the GPU, and the result back, as Numba does it."""
@@ -528,8 +477,17 @@ class TmaRung(RungKernel):
         cluster, room = plan.cluster, room_for(plan.columns, plan.rows)
         work = work_on_gpu(plan, (M, N, K), multiprocessors // cluster, BK * room.steps)
         parts = cluster * room.consumers
+        # A box of float32 is two, side by side, where results are turned.
+        halves = 2 if room.turned and self.result == "float32" else 1
+        rows_stored = room.box // ROW // halves
         pieces = None if work.shared is None else workspace(work.workers * parts, stream)
-        maps = self._maps(hopper_launch.tensor_map, plan, A, B, C, pieces)
+        result = hopper_launch.tensor_map(C, (rows_stored, 128 // C.dtype.itemsize))
+        maps = (
+            hopper_launch.tensor_map(A, (plan.rows // plan.share_a, BK)),
+            hopper_launch.tensor_map(B, (BK // plan.share_b, 64)),
+            result,
+            result if pieces is None else hopper_launch.tensor_map(pieces, (64, 32)),
+        )
         kernel = kernel_of(self, plan)
         shape = (cluster * work.workers, 1), threads_of(room)
         arguments = (*maps, work.table, np.uint32(work.most))

@@ -254,7 +254,9 @@ def test_tensor_core_rungs_are_counted_beyond_48_kb_of_shared_memory(no_gpu, cap
     # Each element once for each tile of 128 x 256, 16 in a sector: A once, B twice.
     assert rows[0][4] == rows[1][4] == f"{3 * 256 * 256 // 16:,}"
     # Tiles of 128 x 64, so that as many SMs as can be have one: A four times, B twice.
-    assert rows[2][4] == rows[3][4] == f"{6 * 256 * 256 // 16:,}"
+    # Their list of tiles is read as well.
+    boxes = 6 * 256 * 256 // 16
+    assert all(0 < int(row[4].replace(",", "")) - boxes < boxes / 100 for row in rows[2:])
 
 
 def test_a_rung_that_the_emulator_refuses_is_named(no_gpu, capsys, monkeypatch):

@@ -80,8 +80,8 @@ def test_numbers_are_converted_to_bits_of_bf16_and_not_to_integers(name: str) ->
 
 
 HOPPER = ("wgmma", "tma", "tma_bf16")
-SHAPES = [(64, 64, 64), (200, 136, 192), (8, 264, 128)]
-MORE_SHAPES = [
+FOR_HOPPER = [(64, 64, 64), (200, 136, 192), (8, 264, 128)]
+MORE_FOR_HOPPER = [
     (256, 256, 256), (128, 8, 64), (72, 512, 128), (1000, 24, 64), (300, 328, 64), (130, 200, 512),
     (512, 128, 256),
 ]  # fmt: skip
@@ -89,7 +89,8 @@ MORE_SHAPES = [
 
 @pytest.mark.parametrize("name", HOPPER)
 @pytest.mark.parametrize(
-    "shape", [*SHAPES, *(pytest.param(shape, marks=pytest.mark.slow) for shape in MORE_SHAPES)]
+    "shape",
+    [*FOR_HOPPER, *(pytest.param(shape, marks=pytest.mark.slow) for shape in MORE_FOR_HOPPER)],
 )
 def test_rungs_for_hopper_run_on_the_emulator(name: str, shape: tuple[int, int, int]) -> None:
     """Sums of small whole numbers are exact, in whatever order they are added up."""

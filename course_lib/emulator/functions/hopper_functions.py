@@ -25,11 +25,11 @@ from course_lib.emulator.language.intrinsics import (
     Intrinsic,
     Keywords,
     Typed,
-    Wait,
+    WaitFunction,
     giving,
     need,
 )
-from course_lib.emulator.machine.engine import Task
+from course_lib.emulator.machine.engine import EngineTask
 from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.addresses import (
@@ -42,7 +42,7 @@ from course_lib.emulator.state.addresses import (
 from course_lib.emulator.state.lanes import WARP_SIZE, Value, spread
 from course_lib.emulator.state.mbarriers import Key, Phases
 from course_lib.emulator.state.memory import ArrayView
-from course_lib.emulator.state.tensor_maps import box_at
+from course_lib.emulator.state.tensor_maps import Box
 from course_lib.wording.sentences import say
 
 NOTHING = T.Static(None)
@@ -255,7 +255,9 @@ INTRINSICS[f"{HOME}.fence_mbarrier_init"] = Intrinsic(giving(NOTHING, 0), _nothi
 INTRINSICS[f"{HOME}.mbarrier_arrive"] = Intrinsic(giving(NOTHING, 1), _arrive)
 INTRINSICS[f"{HOME}.mbarrier_arrive_with_bytes"] = Intrinsic(giving(NOTHING, 2), _arrive)
 INTRINSICS[f"{HOME}.mbarrier_arrive_at"] = Intrinsic(giving(NOTHING, 3), _arrive_at)
-INTRINSICS[f"{HOME}.mbarrier_wait"] = Wait(giving(NOTHING, 2), _after_wait, _begin_wait, _is_over)
+INTRINSICS[f"{HOME}.mbarrier_wait"] = WaitFunction(
+    giving(NOTHING, 2), _after_wait, _begin_wait, _is_over
+)
 
 
 # --- Barriers of some warps, and of a cluster -----------------------------------------------------
@@ -309,9 +311,13 @@ def _registers(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(NOTHING)
 
 
-INTRINSICS[f"{HOME}.group_sync"] = Wait(giving(NOTHING, 2), _after_wait, _meet_group, _is_over)
+INTRINSICS[f"{HOME}.group_sync"] = WaitFunction(
+    giving(NOTHING, 2), _after_wait, _meet_group, _is_over
+)
 INTRINSICS[f"{HOME}.group_arrive"] = Intrinsic(giving(NOTHING, 2), _arrive_only)
-INTRINSICS[f"{HOME}.cluster_sync"] = Wait(giving(NOTHING, 0), _after_wait, _meet_cluster, _is_over)
+INTRINSICS[f"{HOME}.cluster_sync"] = WaitFunction(
+    giving(NOTHING, 0), _after_wait, _meet_cluster, _is_over
+)
 INTRINSICS[f"{HOME}.cluster_rank"] = Intrinsic(giving(T.UINT32, 0), _rank)
 for _name in ("more_registers", "fewer_registers"):
     INTRINSICS[f"{HOME}.{_name}"] = Intrinsic(_registers, _nothing)
@@ -335,6 +341,28 @@ def _copy_typing(*names: str) -> Callable[[Arguments, Keywords], Typed]:
         return Typed(NOTHING)
 
     return typing
+
+
+def box_at(tensor_map: ArrayView, first: Sequence[int]) -> Box:
+    """The box of a tensor map that begins at these coordinates.
+
+    Raises:
+        KernelRejected: if the array is no tensor map, or has another number of axes.
+    """
+    described = tensor_map.allocation.described
+    if described is None:
+        message = say("{name} is no tensor map.", name=tensor_map.name)
+        raise rejection("invalid-launch", message, None, "tensor_map(array, box) makes one.")
+    array, sizes = described
+    if len(first) != len(sizes):
+        message = say(
+            "{name} describes an array with {axes} axes, and {count} coordinates were given.",
+            name=tensor_map.name,
+            axes=len(sizes),
+            count=len(first),
+        )
+        raise rejection("wrong-index", message, None)
+    return Box(array, sizes, first)
 
 
 def _load(machine: Machine, node: ast.Call, values: list[Any]) -> None:
@@ -378,7 +406,7 @@ def _start_load(
             )
             machine.engine.come((block, barrier), agent, contents.size)
 
-    machine.engine.start(Task(agent, lane, carry_out))
+    machine.engine.start(EngineTask(agent, lane, carry_out))
 
 
 def _store(machine: Machine, node: ast.Call, values: list[Any]) -> None:
@@ -406,7 +434,7 @@ def _start_store(
                 EngineAccess(agent, lane, "store", box.allocation, starts, -1, box.width, line)
             )
 
-    machine.engine.start(Task(agent, lane, carry_out, in_group=True))
+    machine.engine.start(EngineTask(agent, lane, carry_out, in_group=True))
 
 
 def _store_wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:

@@ -33,7 +33,7 @@ from course_lib.emulator.language.intrinsics import (
     giving,
     need,
 )
-from course_lib.emulator.machine.engine import Task
+from course_lib.emulator.machine.engine import EngineTask
 from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.addresses import base_of, bytes_of
@@ -50,7 +50,7 @@ LOWER_A, LOWER_B = 1 << 16, PANEL // UNIT << 16  # as in course_lib.intrinsics.w
 
 
 @dataclass(frozen=True)
-class Form:
+class ProductForm:
     """Of what kind a product is.
 
     Attributes:
@@ -76,7 +76,9 @@ def _number_at(contents: np.ndarray, begin: Any, row: np.ndarray, column: np.nda
     return (low << np.uint32(16) | high << np.uint32(24)).view(np.float32)
 
 
-def _operands(form: Form, contents: np.ndarray, a: int, b: int, panel: int) -> tuple[Any, Any]:
+def _operands(
+    form: ProductForm, contents: np.ndarray, a: int, b: int, panel: int
+) -> tuple[Any, Any]:
     """The 64 x 64 and the 64 x columns matrix that are multiplied."""
     k, n = np.arange(DEPTH), np.arange(form.columns)
     if not form.turned:
@@ -87,7 +89,7 @@ def _operands(form: Form, contents: np.ndarray, a: int, b: int, panel: int) -> t
     return left, _number_at(contents, a, n[:, None], k).T
 
 
-def _rows_read(form: Form, a: int, b: int, warp: int) -> np.ndarray:
+def _rows_read(form: ProductForm, a: int, b: int, warp: int) -> np.ndarray:
     """Where the rows of 128 bytes begin that one of four warps reads."""
     if form.turned:
         whole = b + np.arange(form.panels * ROWS) * ROW
@@ -110,7 +112,7 @@ class _Product:
     def __init__(
         self,
         machine: Machine,
-        form: Form,
+        form: ProductForm,
         sums: ArrayView,
         lanes: np.ndarray,
         words: Sequence[int],
@@ -156,7 +158,7 @@ class _Product:
             allocation.written_in.reshape(allocation.cells, -1)[: form.sums, self._lanes] = 0
 
 
-def _start(form: Form) -> Callable[[Machine, ast.Call, list[Any]], None]:
+def _start(form: ProductForm) -> Callable[[Machine, ast.Call, list[Any]], None]:
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         sums, *words = values
         begin(machine, form, sums, words)
@@ -164,7 +166,7 @@ def _start(form: Form) -> Callable[[Machine, ast.Call, list[Any]], None]:
     return run
 
 
-def begin(machine: Machine, form: Form, sums: ArrayView, words: Sequence[Value]) -> None:
+def begin(machine: Machine, form: ProductForm, sums: ArrayView, words: Sequence[Value]) -> None:
     """Let each active warpgroup's product be under way, and the one before be done."""
     by_group: dict[int, tuple[list[int], list[int]]] = {}
     for lane, *given in values_of_lanes(machine, *words):
@@ -174,7 +176,7 @@ def begin(machine: Machine, form: Form, sums: ArrayView, words: Sequence[Value])
             machine.observers.broken_warp("wgmma", machine.active, machine.line)
             continue
         product = _Product(machine, form, sums, np.array(lanes), given)
-        task = Task(product.agents[0], lanes[0], product.carry_out)
+        task = EngineTask(product.agents[0], lanes[0], product.carry_out)
         flops = 2 * 16 * form.columns * form.panels * DEPTH * len(product.agents)
         machine.observers.flops(machine.line, machine.active, flops, False, True)
         machine.engine.start_product(lanes, task, product.agents)
@@ -214,7 +216,7 @@ def _by_index(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         // UNIT
         for index in indices
     ]
-    begin(machine, Form(256), sums, [*words, np.int64(1)])
+    begin(machine, ProductForm(256), sums, [*words, np.int64(1)])
 
 
 def _word(lower: int) -> Intrinsic:
@@ -234,7 +236,7 @@ for _columns in range(8, 257, 8):
         for _panels in (1, 2):
             _name = f"{_columns}{'_turned' if _turned else ''}_{_panels}"
             INTRINSICS[f"{HOME}.start_product_{_name}"] = Beside(
-                _sums_typing(*_WORDS), _start(Form(_columns, _turned, _panels))
+                _sums_typing(*_WORDS), _start(ProductForm(_columns, _turned, _panels))
             )
             INTRINSICS[f"{HOME}.wait_for_product_{_name}"] = Intrinsic(_sums_typing(), _wait)
 INTRINSICS[f"{HOME}.wgmma_m64n256k64_bf16"] = Beside(

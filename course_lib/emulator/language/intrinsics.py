@@ -79,7 +79,7 @@ class Beside(Intrinsic):
 
 
 @dataclass(frozen=True)
-class Wait(Intrinsic):
+class WaitFunction(Intrinsic):
     """A function in which threads wait for what others, or a copy, will do some time.
 
     Attributes:

@@ -12,7 +12,14 @@ import numpy as np
 
 from course_lib.emulator.budget import PARTS_PER_STEP
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.intrinsics import Atomic, Barrier, Beside, Cast, Intrinsic, Wait
+from course_lib.emulator.language.intrinsics import (
+    Atomic,
+    Barrier,
+    Beside,
+    Cast,
+    Intrinsic,
+    WaitFunction,
+)
 from course_lib.emulator.language.kernel import Kernel
 
 
@@ -141,12 +148,14 @@ class Typing:
     @property
     def waits_for_others(self) -> bool:
         """Are there such loops, or functions that wait for what others or a copy will do?"""
-        return bool(self.spins) or any(isinstance(target, Wait) for target in self.calls.values())
+        return bool(self.spins) or any(
+            isinstance(target, WaitFunction) for target in self.calls.values()
+        )
 
     @property
     def uses_engine(self) -> bool:
         """Does it start what goes on beside the threads, or wait for it?"""
-        return any(isinstance(target, Beside | Wait) for target in self.calls.values())
+        return any(isinstance(target, Beside | WaitFunction) for target in self.calls.values())
 
     def is_beside(self, part: ast.AST) -> bool:
         """Do its threads wait for others than their block in a part, or keep the engine busy?
@@ -154,7 +163,7 @@ class Typing:
         That counts in functions that it calls, too.
         """
         return any(
-            node in function.spins or isinstance(function.calls.get(node), Beside | Wait)  # type: ignore[call-overload]
+            node in function.spins or isinstance(function.calls.get(node), Beside | WaitFunction)  # type: ignore[call-overload]
             for function, tree in self.with_called(part)
             for node in ast.walk(tree)
         )
@@ -187,7 +196,7 @@ class Typing:
 def _waits(target: Intrinsic | Cast | Typing | None, seen: set[int]) -> bool:
     """Does whoever calls this have to wait for others? `seen`: functions that were looked at."""
     if not isinstance(target, Typing):
-        return isinstance(target, Barrier | Wait)
+        return isinstance(target, Barrier | WaitFunction)
     if id(target) in seen:
         return False
     seen.add(id(target))

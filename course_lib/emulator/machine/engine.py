@@ -26,7 +26,7 @@ TIMINGS: dict[str, Timing] = {"lockstep": "late", "warps": "early", "shuffled": 
 
 
 @dataclass(eq=False)
-class Task:
+class EngineTask:
     """A copy or a product under way.
 
     Attributes:
@@ -41,7 +41,7 @@ class Task:
     lane: int
     carry_out: Callable[[], None]
     in_group: bool = False
-    after: Sequence[Task] = ()
+    after: Sequence[EngineTask] = ()
 
 
 class Engine:
@@ -60,11 +60,11 @@ class Engine:
         self.changes = 0
         self._timing = timing
         self._chance = np.random.default_rng((seed, 12))
-        self._under_way: list[Task] = []
+        self._under_way: list[EngineTask] = []
         self._agents = 0
-        self._groups: dict[int, list[Task]] = {}  # of each lane, the oldest first
+        self._groups: dict[int, list[EngineTask]] = {}  # of each lane, the oldest first
         # The same for products, by the first of the lanes; each with the agents of its warps.
-        self._products: dict[int, list[tuple[Task, Sequence[int]]]] = {}
+        self._products: dict[int, list[tuple[EngineTask, Sequence[int]]]] = {}
 
     # -- barriers -----------------------------------------------------------------------------
 
@@ -107,7 +107,7 @@ class Engine:
         self.observers.handed_over(self._agents, list(lanes))
         return self._agents
 
-    def start(self, task: Task) -> None:
+    def start(self, task: EngineTask) -> None:
         """Let a task be under way; it is done at once if that is how it is to be."""
         self._under_way.append(task)
         self.changes += 1
@@ -116,7 +116,7 @@ class Engine:
         if self._timing == "early" or (self._timing == "by chance" and self._chance.random() < 0.5):
             self.land(task)
 
-    def land(self, task: Task) -> None:
+    def land(self, task: EngineTask) -> None:
         """Do it now, and before it what has to be done before."""
         for before in task.after:
             if before in self._under_way:
@@ -142,7 +142,7 @@ class Engine:
             self.observers.waited_for(task.agent, [lane])
         self._groups[lane] = own[max(len(own) - left, 0) :]
 
-    def start_product(self, lanes: Sequence[int], task: Task, agents: Sequence[int]) -> None:
+    def start_product(self, lanes: Sequence[int], task: EngineTask, agents: Sequence[int]) -> None:
         """Let a product of these lanes be under way; each of their warps has an agent."""
         own = self._products.setdefault(lanes[0], [])
         task.after = [before for before, _ in own]
@@ -158,7 +158,7 @@ class Engine:
                 self.observers.waited_for(agent, lanes[32 * number : 32 * number + 32])
         self._products[lanes[0]] = own[max(len(own) - left, 0) :]
 
-    def _land_if_under_way(self, task: Task) -> None:
+    def _land_if_under_way(self, task: EngineTask) -> None:
         if task in self._under_way:
             self.land(task)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.language import types as T
-from course_lib.emulator.language.intrinsics import Barrier, Wait
+from course_lib.emulator.language.intrinsics import Barrier, WaitFunction
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.assignments import annotated_assign, assign, augmented_assign, bind
 from course_lib.emulator.machine.events import RunningLoop
@@ -120,7 +120,7 @@ def _settle_call(machine: Machine, node: ast.Call) -> Steps:
         brought = target.arrive(machine, node, arguments)
         yield from machine.wait(node.lineno, target.scope)
         machine.frame.settled[node] = target.run(machine, node, [brought])
-    elif isinstance(target, Wait):
+    elif isinstance(target, WaitFunction):
         brought = target.arrive(machine, node, arguments)
         while not target.is_over(machine, brought):
             yield Pause(node.lineno, "others", brought)

@@ -11,9 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from course_lib.emulator.errors import rejection
 from course_lib.emulator.state.memory import Allocation, ArrayView
-from course_lib.wording.sentences import say
 
 WORDS = 16  # of a tensor map, of 64 bits each
 
@@ -82,25 +80,3 @@ class Box:
         cells = self._cells[self._inside]
         if len(cells):
             yield cells * self.allocation.spacing
-
-
-def box_at(tensor_map: ArrayView, first: Sequence[int]) -> Box:
-    """The box of a tensor map that begins at these coordinates.
-
-    Raises:
-        KernelRejected: if the array is no tensor map, or has another number of axes.
-    """
-    described = tensor_map.allocation.described
-    if described is None:
-        message = say("{name} is no tensor map.", name=tensor_map.name)
-        raise rejection("invalid-launch", message, None, "tensor_map(array, box) makes one.")
-    array, sizes = described
-    if len(first) != len(sizes):
-        message = say(
-            "{name} describes an array with {axes} axes, and {count} coordinates were given.",
-            name=tensor_map.name,
-            axes=len(sizes),
-            count=len(first),
-        )
-        raise rejection("wrong-index", message, None)
-    return Box(array, sizes, first)
