@@ -21,6 +21,7 @@ from course_lib.intrinsics import (
 STAGE, STAGES = 16384, 3
 FULL, EMPTY, RESULT = 3 * 16384, 3 * 16384 + 64, 4 * 16384
 PRODUCT = warpgroup_product(64)
+start, wait = PRODUCT.start, PRODUCT.wait
 
 """
 # A producer's warp and a warpgroup: C, 64 x 64, in float32, is A B, in bfloat16.
@@ -49,8 +50,8 @@ def kernel(map_a, map_b, map_c, steps):
         for t in range(steps):
             s = t % STAGES
             mbarrier_wait(base + FULL + 8 * s, (t // STAGES) % 2)
-            PRODUCT.start(sums, wgmma_a(base + s * STAGE), wgmma_b(base + s * STAGE + 8192), t)
-            PRODUCT.wait(sums)
+            start(sums, wgmma_a(base + s * STAGE), wgmma_b(base + s * STAGE + 8192), t)
+            wait(sums)
             mbarrier_arrive(base + EMPTY + 8 * s)
         warp, lane = tid // 32, tid % 32
         for half in range(2):
@@ -121,8 +122,8 @@ FAULTS = {
         "race-|barrier-divergence", "", "",
     ),
     "released before the product is done": (
-        "            PRODUCT.wait(sums)\n            mbarrier_arrive(base + EMPTY + 8 * s)\n",
-        "            mbarrier_arrive(base + EMPTY + 8 * s)\n            PRODUCT.wait(sums)\n",
+        "            wait(sums)\n            mbarrier_arrive(base + EMPTY + 8 * s)\n",
+        "            mbarrier_arrive(base + EMPTY + 8 * s)\n            wait(sums)\n",
         "race-write-after-read", "tma_load(base + s * STAGE, map_a", "start(sums",
     ),
     "never released": (
@@ -154,11 +155,11 @@ FAULTS = {
         "barrier-divergence", "", "",
     ),
     "the product is not waited for": (
-        "            PRODUCT.wait(sums)\n", "", "race-", "", "",
+        "            wait(sums)\n", "", "race-", "", "",
     ),
     "sums are read before the wait": (
-        "            PRODUCT.wait(sums)\n",
-        "            first = sums[0]\n            PRODUCT.wait(sums)\n",
+        "            wait(sums)\n",
+        "            first = sums[0]\n            wait(sums)\n",
         "race-read-after-write", "first = sums[0]", "start(sums",
     ),
     "no fence before the store": (
@@ -212,8 +213,8 @@ FAULTS = {
         "race-write-after-read|race-", "store_shared2(base + RESULT", "tma_store(map_c, (0, 0)",
     ),
     "the warps of the group part": (
-        "            PRODUCT.start(sums",
-        "            if tid < 96:\n                PRODUCT.start(sums",
+        "            start(sums",
+        "            if tid < 96:\n                start(sums",
         "", "", "",
     ),
 }  # fmt: skip

@@ -7,12 +7,13 @@ import cmath
 import math
 import operator
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.budget import MAX_INTEGER_BITS, MAX_TUPLE_ITEMS
-from course_lib.emulator.language.names import OwnModule, Reference
+from course_lib.emulator.language.names import Reference
 from course_lib.emulator.language.operators import BINARY, COMPARE, UNARY
 from course_lib.wording.sentences import say
 
@@ -94,6 +95,8 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
                 reference = base.attribute(attribute)
                 value = constant_of_reference(reference)
                 return reference if value is None else value
+            if isinstance(base, ProductFunctions) and attribute in ("start", "wait"):
+                return getattr(base, attribute)
             raise NotConstant(say("the attribute .{name} is not known here", name=attribute))
         case ast.Tuple(elts=items) | ast.List(elts=items) if len(items) <= MAX_TUPLE_ITEMS:
             values = tuple(evaluate_constant(item, names) for item in items)
@@ -178,17 +181,23 @@ def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) ->
     raise NotConstant("only casts and functions of math are worked out in a constant")
 
 
-def _warpgroup_product(values: list[Any]) -> OwnModule:
-    """The functions of a product of wgmma: see course_lib/intrinsics/wgmma.py."""
+@dataclass(frozen=True)
+class ProductFunctions:
+    """What `warpgroup_product` gives: see course_lib/intrinsics/wgmma.py. No kernel takes it."""
+
+    start: Reference
+    wait: Reference
+
+
+def _warpgroup_product(values: list[Any]) -> ProductFunctions:
     columns, turned, panels = (*map(_number, values), False, 1)[:3]
     if not isinstance(columns, int) or columns % 8 or not 0 < columns <= 256:
         raise NotConstant("warpgroup_product takes a multiple of 8 up to 256")
     name = f"{columns}{'_turned' if turned else ''}_{panels}"
-    parts = {"start": "start_product", "wait": "wait_for_product"}
-    references = {
-        part: Reference(f"course_lib.intrinsics.{path}_{name}") for part, path in parts.items()
-    }
-    return OwnModule(f"warpgroup_product({columns})", references)
+    functions = (
+        f"course_lib.intrinsics.{part}_{name}" for part in ("start_product", "wait_for_product")
+    )
+    return ProductFunctions(*map(Reference, functions))
 
 
 def _dtype(
