@@ -9,7 +9,15 @@ import pytest
 
 import course_lib
 from course_lib.host import runtime
-from course_lib.machine_code import CompileFailed, CompileReport, compile_reports, compiler, sass
+from course_lib.machine_code import (
+    CompileFailed,
+    CompileReport,
+    compile_reports,
+    compiler,
+    front_ends,
+    sass,
+)
+from course_lib.machine_code.front_ends import NUMBA
 from course_lib.machine_code.report import mix_of
 from course_lib.roofline import ceiling
 
@@ -136,17 +144,16 @@ def test_the_listing_points_into_the_source(compiled):
 
 
 def test_line_numbers_change_no_instruction(corpus, compiled, monkeypatch):
-    plain = compiler.inspect.signature
     seen = []
 
-    def without_lines(cuda, function, arguments, cc, options, alone):
+    def without_lines(self, cuda, function, arguments, cc, options, alone=True):
         seen.append(function.__name__)
-        return cuda.compile_ptx(function, arguments, device=False, cc=cc)[0]
+        with self.device_of(cc):
+            return cuda.compile_ptx(function, arguments, device=False, cc=cc)[0]
 
-    monkeypatch.setattr(compiler, "_to_ptx", without_lines)
+    monkeypatch.setattr(front_ends.NumbaFrontEnd, "to_ptx", without_lines)
     report = course_lib.compile_report(corpus.tiled, MATRICES)
     assert seen == ["tiled"]
-    assert plain is compiler.inspect.signature
     assert report.mix.opcodes == compiled("tiled").mix.opcodes
     assert report.registers == compiled("tiled").registers
 
@@ -161,7 +168,7 @@ def test_link_time_optimisation_changes_nothing(corpus, compiled, tmp_path, name
         handle = linker.create(3, ["-arch=sm_75", "-lto", "-O3"])
     except Exception as problem:
         pytest.skip(f"nvJitLink does not load: {problem}")
-    function, arguments = getattr(corpus, name).py_func, compiler.argument_types(MATRICES)
+    function, arguments = getattr(corpus, name).py_func, NUMBA.argument_types(MATRICES)
     options = {"device": False, "cc": (7, 5), "abi": "numba", "output": "ltoir"}
     code, _ = cuda.compile(function, arguments, **options)
     linker.add_data(handle, linker.InputType.LTOIR, code, len(code), name)
