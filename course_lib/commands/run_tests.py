@@ -20,7 +20,7 @@ from course_lib.commands import environments
 from course_lib.commands.places import REPOSITORY
 from course_lib.host import newer_packages
 
-STEP_SECONDS = 1800  # a step that takes longer hangs
+STEP_SECONDS = 3600  # a step that takes longer hangs
 PYTHON = sys.executable
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")  # of NumPy's products
 Command = list[str]

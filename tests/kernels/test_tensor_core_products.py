@@ -87,10 +87,12 @@ MORE_FOR_HOPPER = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", HOPPER)
 @pytest.mark.parametrize(
-    "shape",
-    [*FOR_HOPPER, *(pytest.param(shape, marks=pytest.mark.slow) for shape in MORE_FOR_HOPPER)],
+    ("name", "shape"),
+    [
+        *((name, shape) for name in HOPPER for shape in FOR_HOPPER),
+        *(pytest.param("tma", shape, marks=pytest.mark.slow) for shape in MORE_FOR_HOPPER),
+    ],
 )
 def test_rungs_for_hopper_run_on_the_emulator(name: str, shape: tuple[int, int, int]) -> None:
     """Sums of small whole numbers are exact, in whatever order they are added up."""
