@@ -98,7 +98,7 @@ def ceiling(rung: Any, gpu: Device, size: int = LARGE) -> roofline.Ceiling:
     of_result = np.dtype(rung.result).itemsize
     traffic = roofline.compulsory_bytes(square, itemsize) + (of_result - itemsize) * size**2
     intensity = roofline.matmul_flops(*square) / traffic
-    if tuple(rung.min_cc) >= HOPPER:  # the emulator has none of its instructions
+    if tuple(rung.min_cc) >= HOPPER:  # the emulator does not count what a wgmma reads
         report = _compiled(rung, gpu)
         return wgmma_ceiling(rung.name, gpu, columns, intensity, itemsize, report)
     profile, _ = _emulate(rung, (rows, columns, STEPS_OF_K * depth))

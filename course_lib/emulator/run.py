@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import enum
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from functools import partial
@@ -78,7 +79,7 @@ from course_lib.emulator.options import (
 from course_lib.emulator.profile.counters import Counters
 from course_lib.emulator.profile.profile import Profile, SharedArrayUse
 from course_lib.emulator.reach import memories, weigh
-from course_lib.emulator.state.lanes import LaneSpace, Mask
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
 from course_lib.emulator.state.memory import ArrayView, GlobalMemory, Memory
 from course_lib.emulator.state.tensor_maps import TensorMap
 from course_lib.wording.findings import Finding, by_importance
@@ -303,6 +304,8 @@ class Run:
     def _lanes_at_once(self) -> int:
         """How many lanes are emulated side by side; at least those of a block."""
         room = self._room()
+        if self.waits_for_others:  # then each of its warps has a machine, with a mask of all lanes
+            room = min(room, math.isqrt(WARP_SIZE * self.options.budget.bytes // 4))
         if self.is_grid_wide or self.waits_for_others:
             self._check_residency(room)
             return self.shape.threads

@@ -310,10 +310,25 @@ def emulate(kernel: Any, *, steps: int | None = None, **options: Any) -> Emulate
 def tensor_map(array: np.ndarray, box: Sequence[int]) -> np.ndarray:
     """Describe an array to TMA, for an emulated launch; `box` is what is copied at once.
 
-    On a GPU that is `course_lib.kernels.hopper_launch.tensor_map`.
+    On a GPU that is `course_lib.kernels.hopper_launch.tensor_map`, and its driver refuses the same
+    (CUDA Driver API, cuTensorMapEncodeTiled, with the 128-byte swizzle).
+
+    Raises:
+        PlainError: if the array cannot be described, or the box is none of its.
     """
     from course_lib.emulator import TensorMap
 
+    if not isinstance(array, np.ndarray) or not array.flags.c_contiguous or array.ndim > 5:
+        raise PlainError("tensor_map takes a C-contiguous NumPy array with 1 to 5 axes.")
+    if len(box) != array.ndim or not all(0 < size <= 256 for size in box):
+        raise PlainError(f"A box of {array.shape} has a size from 1 to 256 for each axis: {box}.")
+    if box[-1] * array.itemsize > 128:
+        raise PlainError(f"A row of the box has 128 bytes at most; {box} has more.")
+    if array.ndim > 1 and array.shape[-1] * array.itemsize % 16:
+        raise PlainError(
+            f"Each row must begin at a multiple of 16 bytes; those of {array.shape}"
+            f" of {array.dtype} do not."
+        )
     return TensorMap(array, box)
 
 

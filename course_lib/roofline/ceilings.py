@@ -239,9 +239,9 @@ def wgmma_ceiling(
 ) -> Ceiling:
     """The same for a kernel whose warpgroups multiply 64 x 16 by 16 x `columns` with wgmma.
 
-    The emulator has no wgmma, but the instruction says itself what it asks of shared memory: both
-    operands, whole, each time. Without a report on its machine code issue slots are left out; one
-    instruction multiplies for a hundred clocks.
+    The emulator does not count what a wgmma reads, but the instruction says itself what it asks of
+    shared memory: both operands, whole, each time. Without a report on its machine code issue slots
+    are left out; one instruction multiplies for a hundred clocks.
     """
     row = device(gpu)
     rows, depth = 64, 16

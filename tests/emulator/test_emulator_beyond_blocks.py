@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from emulator_helpers import HEADER, launch
 
-from course_lib.emulator import KernelRejected, Profile
+from course_lib.emulator import Budget, KernelRejected, Profile
 
 N = 64  # threads of a block
 
@@ -371,3 +371,23 @@ def test_equal_values_from_one_place_do_no_harm(text: str, severity: str) -> Non
     profile = emulated(text, 1, N, numbers(N), zeros(N), 3)
     worst = {finding.severity for finding in profile.findings}
     assert ("error" in worst) == (severity == "error") and worst, profile.findings
+
+
+def test_a_lock_in_a_launch_too_large_for_a_machine_a_warp_is_refused() -> None:
+    with pytest.raises(KernelRejected, match="side by side"):
+        emulated(LOCK_OF_BLOCKS, 10_000, N, zeros(1), zeros(1))
+
+
+def test_a_cell_of_dynamic_shared_memory_is_named_in_blocks_that_ran_before() -> None:
+    text = """
+def k(count, out):
+    s = cuda.shared.array(0, int32)
+    t = cuda.threadIdx.x
+    s[t] = cuda.atomic.add(count, 0, 1)
+    if cuda.blockIdx.x == 0:
+        out[t] = s[(t + 32) % 64]
+"""
+    few = Budget(lanes_at_once=N)  # one block after the other
+    profile = emulated(text, 3, N, zeros(1), zeros(N), shared_bytes=4 * N, budget=few)
+    assert {finding.cell.split("[")[0] for finding in profile.errors} == {"s"}
+    assert all(0 <= int(finding.cell[2:-1]) < N for finding in profile.errors)

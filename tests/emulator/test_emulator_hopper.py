@@ -8,6 +8,8 @@ from emulator_helpers import HEADER, launch, line_of
 
 from course_lib.emulator import Profile
 from course_lib.emulator.state.tensor_maps import TensorMap
+from course_lib.host import runtime
+from course_lib.wording.errors import PlainError
 
 SCHEDULES = [("lockstep", 0), ("warps", 0), ("shuffled", 1), ("shuffled", 2)]
 INTRINSICS = """\
@@ -98,6 +100,32 @@ def test_a_right_pipeline_is_clean(schedule: str, seed: int) -> None:
     assert profile.flops == 2 * 64 * 64 * 64 * STEPS
     boxes = 2 * 8192 * STEPS
     assert (profile.global_load_bytes, profile.global_store_bytes) == (boxes, 64 * 64 * 4)
+
+
+@pytest.mark.parametrize(("schedule", "seed"), SCHEDULES)
+def test_bytes_may_be_announced_after_the_copies_are_started(schedule: str, seed: int) -> None:
+    announced = "                mbarrier_arrive_with_bytes(base + FULL + 8 * s, 16384)\n"
+    last = "map_b, (0, t * 64), base + FULL + 8 * s)\n"
+    profile, is_right = run(
+        PIPELINE.replace(announced, "").replace(last, last + announced), schedule, seed
+    )
+    assert [str(finding) for finding in profile.findings] == []
+    assert is_right
+
+
+@pytest.mark.parametrize(
+    ("array", "box", "said"),
+    [
+        (np.zeros((4, 64), np.uint16).T, (64, 4), "C-contiguous"),
+        (np.zeros((64, 64), np.uint16), (64,), "a size from 1 to 256 for each axis"),
+        (np.zeros((64, 64), np.uint16), (512, 64), "from 1 to 256"),
+        (np.zeros((64, 64), np.float32), (64, 64), "128 bytes at most"),
+        (np.zeros((64, 60), np.uint8), (64, 60), "multiple of 16 bytes"),
+    ],
+)
+def test_what_no_driver_describes_is_refused(array: np.ndarray, box: tuple, said: str) -> None:
+    with pytest.raises(PlainError, match=said):
+        runtime.tensor_map(array, box)
 
 
 # What is changed, into what, the code and the line that is named, and the other one ("" for none).

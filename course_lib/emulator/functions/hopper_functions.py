@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -29,7 +28,7 @@ from course_lib.emulator.language.intrinsics import (
     giving,
     need,
 )
-from course_lib.emulator.machine.engine import EngineTask
+from course_lib.emulator.machine.engine import EngineTask, Waiting
 from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.addresses import (
@@ -204,19 +203,7 @@ def _arrive_at(machine: Machine, node: ast.Call, values: list[Any]) -> None:
             machine.engine.arrive(key, [lane])
 
 
-@dataclass(frozen=True)
-class _Waiting:
-    """Lanes that wait at a barrier; `is_over` says whether they may go on."""
-
-    key: Key
-    lanes: list[int]
-    is_over: Callable[[Phases], bool]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter((self.key, self.lanes))
-
-
-def _begin_wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[_Waiting]:
+def _begin_wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
     waits: dict[tuple[Key, int], list[int]] = {}
     for lane, address, parity in values_of_lanes(machine, *values):
         key = _key(machine, lane, address)
@@ -224,7 +211,7 @@ def _begin_wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[_Wa
             machine.engine.barriers[key].is_awaited = True
             waits.setdefault((key, parity), []).append(lane)
     return [
-        _Waiting(key, lanes, partial(_has_parity, parity)) for (key, parity), lanes in waits.items()
+        Waiting(key, lanes, partial(_has_parity, parity)) for (key, parity), lanes in waits.items()
     ]
 
 
@@ -236,7 +223,7 @@ def _is_later(phase: int, barrier: Phases) -> bool:
     return barrier.phase > phase
 
 
-def _is_over(machine: Machine, waiting: list[_Waiting]) -> bool:
+def _is_over(machine: Machine, waiting: list[Waiting]) -> bool:
     return all(wait.is_over(machine.engine.barriers[wait.key]) for wait in waiting)
 
 
@@ -265,18 +252,18 @@ INTRINSICS[f"{HOME}.mbarrier_wait"] = WaitFunction(
 
 def _meet(
     machine: Machine, groups: dict[Key, list[int]], expected: dict[Key, int]
-) -> list[_Waiting]:
+) -> list[Waiting]:
     met = []
     for key, lanes in groups.items():
         if key not in machine.engine.barriers:
             machine.engine.make(key, expected[key], machine.line)
         phase = machine.engine.barriers[key].phase
-        met.append(_Waiting(key, lanes, partial(_is_later, phase)))
+        met.append(Waiting(key, lanes, partial(_is_later, phase)))
         machine.engine.arrive(key, lanes)
     return met
 
 
-def _meet_group(machine: Machine, node: ast.Call, values: list[Any]) -> list[_Waiting]:
+def _meet_group(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
     groups: dict[Key, list[int]] = {}
     expected: dict[Key, int] = {}
     for lane, number, threads in values_of_lanes(machine, *values):
@@ -286,7 +273,7 @@ def _meet_group(machine: Machine, node: ast.Call, values: list[Any]) -> list[_Wa
     return _meet(machine, groups, expected)
 
 
-def _meet_cluster(machine: Machine, node: ast.Call, values: list[Any]) -> list[_Waiting]:
+def _meet_cluster(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
     groups: dict[Key, list[int]] = {}
     for (lane,) in values_of_lanes(machine):
         groups.setdefault(("cluster", machine.cluster_block(lane, 0)), []).append(lane)
@@ -393,10 +380,9 @@ def _start_load(
 
     def carry_out() -> None:
         contents = box.read()
-        for starts in box.pieces():
-            machine.observers.by_agent(
-                EngineAccess(agent, lane, "load", box.allocation, starts, -1, box.width, line)
-            )
+        machine.observers.by_agent(
+            EngineAccess(agent, lane, "load", box.allocation, box.starts, -1, box.width, line)
+        )
         where = swizzled(begin + np.arange(contents.size))
         for block in blocks:
             bytes_of(machine.memory, array, block)[where] = contents
@@ -429,10 +415,9 @@ def _start_store(
         machine.observers.by_agent(EngineAccess(agent, lane, "load", array, rows, block, ROW, line))
         where = swizzled(begin + np.arange(box.bytes))
         box.write(bytes_of(machine.memory, array, block)[where])
-        for starts in box.pieces():
-            machine.observers.by_agent(
-                EngineAccess(agent, lane, "store", box.allocation, starts, -1, box.width, line)
-            )
+        machine.observers.by_agent(
+            EngineAccess(agent, lane, "store", box.allocation, box.starts, -1, box.width, line)
+        )
 
     machine.engine.start(EngineTask(agent, lane, carry_out, in_group=True))
 

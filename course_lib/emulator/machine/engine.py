@@ -44,6 +44,15 @@ class EngineTask:
     after: Sequence[EngineTask] = ()
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """Lanes that wait at a barrier; `is_over` says whether they may go on."""
+
+    key: Key
+    lanes: Sequence[int]
+    is_over: Callable[[Phases], bool]
+
+
 class Engine:
     """The barriers of the blocks of one space, and what is under way for them.
 
@@ -79,6 +88,7 @@ class Engine:
         self.observers.signal((key, barrier.phase), lanes, True)
         self.changes += 1
         barrier.arrive(len(lanes), announced)
+        self._tell_surplus(barrier)
 
     def come(self, key: Key, agent: int, count: int) -> None:
         """The bytes of a copy have come."""
@@ -86,14 +96,18 @@ class Engine:
         if barrier is not None:
             self.observers.signal((key, barrier.phase), [agent], True)
             barrier.come(count)
-            if barrier.bytes < 0:
-                self.observers.too_many_bytes(key, agent, -barrier.bytes)
+            self._tell_surplus(barrier)
 
-    def awaited(self, line: int, key: Key, lanes: Sequence[int]) -> Awaited:
+    def _tell_surplus(self, barrier: Phases) -> None:
+        """A GPU goes on as soon as the announced bytes are there, whatever is still to come."""
+        if barrier.missing <= 0 and barrier.bytes < 0:
+            self.observers.too_many_bytes(barrier.line, -barrier.bytes)
+
+    def awaited(self, line: int, waiting: Waiting) -> Awaited:
         """What lanes wait for that does not come."""
-        barrier = self.barriers[key]
+        barrier = self.barriers[waiting.key]
         counts = barrier.phase, barrier.expected, barrier.missing, barrier.bytes
-        return Awaited(line, lanes[0], barrier.line, *counts)
+        return Awaited(line, waiting.lanes[0], barrier.line, *counts)
 
     def passed(self, key: Key, who: Iterable[int], phase: int) -> None:
         """Threads have seen that a phase is complete."""

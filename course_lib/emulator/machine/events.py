@@ -192,8 +192,8 @@ class Observer:
     def never_awaited(self, key: Key, line: int) -> None:
         """Somebody has arrived at a barrier, made in this line, and nobody waits there."""
 
-    def too_many_bytes(self, key: Key, agent: int, count: int) -> None:
-        """Copies bring more bytes than a barrier was told of."""
+    def too_many_bytes(self, line: int, count: int) -> None:
+        """Copies bring more bytes than the barrier was told of that this line has made."""
 
     def computes(self, agent: int, allocation: Allocation, lanes: Sequence[int], line: int) -> None:
         """An agent works on local arrays of lanes until they have waited for it."""

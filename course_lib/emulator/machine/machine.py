@@ -23,7 +23,7 @@ from course_lib.emulator.language.intrinsics import Scope
 from course_lib.emulator.language.names import DeviceArray
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.async_copies import AsyncCopies
-from course_lib.emulator.machine.engine import Engine
+from course_lib.emulator.machine.engine import Engine, Waiting
 from course_lib.emulator.machine.events import (
     EitherRounding,
     Frame,
@@ -34,7 +34,6 @@ from course_lib.emulator.machine.events import (
 )
 from course_lib.emulator.machine.load_store import LoadStoreUnit, as_dtype
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
-from course_lib.emulator.state.mbarriers import Key
 from course_lib.emulator.state.memory import ArrayView, Memory
 
 
@@ -46,12 +45,12 @@ class Pause:
         line: of the barrier or of the loop.
         scope: for whom: their "block", the "grid", or "others", of whom a loop wants to see an
             atomic operation, and which only have to be given a turn.
-        awaited: which barriers of the engine, and which lanes, if it is for those.
+        awaited: at which barriers of the engine, if it is for those.
     """
 
     line: int
     scope: Scope
-    awaited: Sequence[tuple[Key, Sequence[int]]] | None = None
+    awaited: Sequence[Waiting] = ()
 
 
 # What runs statements: it yields at every barrier at which the active lanes arrive.

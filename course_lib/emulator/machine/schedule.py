@@ -94,7 +94,7 @@ class Schedule:
     def _in_vain(self, waiting: list[Unit]) -> BudgetExceeded:
         """Units wait for what never comes."""
         awaited = {
-            unit.pause.line: self._engine.awaited(unit.pause.line, *unit.pause.awaited[0])
+            unit.pause.line: self._engine.awaited(unit.pause.line, unit.pause.awaited[0])
             for unit in waiting
             if unit.pause is not None and unit.pause.awaited
         }
@@ -140,7 +140,7 @@ class Schedule:
 
 def _wait_for_barriers(running: list[Unit]) -> bool:
     """Do all wait at barriers? Then nothing will change any more."""
-    return all(u.ended or (u.pause is not None and u.pause.awaited is not None) for u in running)
+    return all(unit.ended or (unit.pause and unit.pause.awaited) for unit in running)
 
 
 def warps(space: LaneSpace, machine: Callable[[Mask], Machine]) -> Iterator[Unit]:

@@ -163,7 +163,7 @@ class LaunchCosts:
         yield from self._read_again()
         if not self.is_grid_wide:
             yield from self._handed_on()
-        yield from self._doubled()
+        yield from self._float64_inputs()
 
     def _scattered(self) -> Iterator[Finding]:
         """Loads and stores whose lanes touch more sectors than would hold what they ask for."""
@@ -357,7 +357,7 @@ class LaunchCosts:
             )
         return False
 
-    def _doubled(self) -> Iterator[Finding]:
+    def _float64_inputs(self) -> Iterator[Finding]:
         """Arrays of float64 beside those of float32 in which all that comes of them is stored."""
         arrays, touched = self.meter.arrays, self.meter.touched
         written = {

@@ -38,7 +38,6 @@ class EngineFaults(FaultObserver):
         # Of each block's shared memory: who wrote there since its last fence (0: nobody), where.
         self._writers: dict[tuple[int, int], np.ndarray] = {}
         self._lines: dict[tuple[int, int], np.ndarray] = {}
-        self._started: dict[int, tuple[int, int]] = {}  # who started each agent, and in which line
         self._products: Counter[tuple[int, int]] = Counter()  # of each warp and line
         self._sums: dict[tuple[int, int], tuple[int, int]] = {}  # array, lane: agent, line
 
@@ -198,19 +197,15 @@ class EngineFaults(FaultObserver):
         hint = "Who relies on what was done before the arrival?"
         self.note(finding("barrier-divergence", message, line, hint))
 
-    def handed_over(self, agent: int, lanes: Sequence[int]) -> None:
-        self._started[agent] = lanes[0], 0
-
-    def too_many_bytes(self, key: Key, agent: int, count: int) -> None:
-        who, thread = self.who(self._started[agent][0])
+    def too_many_bytes(self, line: int, count: int) -> None:
         message = say(
-            "The copies that {who} has started bring {count} bytes more than the barrier was told "
-            "of: a GPU goes on before all have come.",
-            who=who,
+            "Copies bring {count} bytes more than the barrier was told of that was made at {line}: "
+            "a GPU goes on before all have come.",
             count=count,
+            line=Line(line),
         )
         hint = "How many bytes has a box, and how many boxes come in one phase?"
-        self.note(finding("barrier-divergence", message, None, hint, threads=(thread,)))
+        self.note(finding("barrier-divergence", message, line, hint))
 
     def no_barrier(self, lane: int, address: int, line: int) -> None:
         who, thread = self.who(lane)

@@ -126,8 +126,8 @@ class OrderedRaces(Observer):
         self._agents: list[int] = []  # the thread that started each, and when
         self._started: list[int] = []
         self._kept: list[Touches] = []
-        # Of each access, its place in the program, and the array.
-        self._accesses: list[tuple[tuple[int, ...], Allocation]] = []
+        # Of each access, its place in the program, the array, and where that begins.
+        self._accesses: list[tuple[tuple[int, ...], Allocation, int]] = []
         self._events: list[Synchronisation] = []
 
     def begin(self, space: LaneSpace, memory: Memory) -> None:
@@ -236,7 +236,9 @@ class OrderedRaces(Observer):
     def _is_kept(self, allocation: Allocation) -> bool:
         if allocation.space == "global" and id(allocation.root) not in self._written_globals:
             return False
-        return allocation.space != "local" and self._kept_entries < MAX_ENTRIES
+        # Without the events that follow, what comes later would seem to be in no order.
+        is_full = self._kept_entries >= MAX_ENTRIES or len(self._events) >= MAX_EVENTS
+        return allocation.space != "local" and not is_full
 
     def _base(self, allocation: Allocation) -> int:
         """Where an array begins in its memory, in bytes."""
@@ -269,7 +271,7 @@ class OrderedRaces(Observer):
             )
         )
         self._kept_entries += count
-        self._accesses.append((order, allocation))
+        self._accesses.append((order, allocation, self._base(allocation)))
 
     # -- the verdict ------------------------------------------------------------------------
 
@@ -330,8 +332,7 @@ class OrderedRaces(Observer):
         agents = [int(touches.who[which]) >= self._everyone for which in (one, other)]
         threads = [self._thread(int(touches.who[which])) for which in (one, other)]
         blocks = [_place(thread // self._size, self._grid) for thread in threads]
-        _, allocation = self._accesses[int(touches.access[one])]
-        begin = self._base(allocation)
+        _, allocation, begin = self._accesses[int(touches.access[one])]
         kinds = [NAMES[int(touches.kind[which])] for which in (one, other)]
         warps = [(thread // self._size, thread % self._size // WARP_SIZE) for thread in threads]
         return Race(

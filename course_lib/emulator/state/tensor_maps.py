@@ -6,7 +6,7 @@ On a GPU the driver makes 128 bytes of that; here a map keeps the array.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -75,8 +75,8 @@ class Box:
         if self.allocation.written_in is not None:
             self.allocation.written_in[cells] = 0
 
-    def pieces(self) -> Iterator[np.ndarray]:
-        """Where its elements begin that the array has, in bytes from the array's beginning."""
-        cells = self._cells[self._inside]
-        if len(cells):
-            yield cells * self.allocation.spacing
+    @property
+    def starts(self) -> np.ndarray:
+        """Where those of its elements begin that the array has, in bytes from its beginning."""
+        starts: np.ndarray = self._cells[self._inside] * self.allocation.spacing
+        return starts
