@@ -17,6 +17,7 @@ import numpy as np
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.errors import KernelRejected
 from course_lib.emulator.machine.events import Cell, Instead
+from course_lib.emulator.observers.findings import NotedFindings
 from course_lib.emulator.observers.tracing import Output
 from course_lib.emulator.state.memory import GlobalMemory
 from course_lib.wording.findings import Finding
@@ -31,7 +32,7 @@ Memories = list[tuple[np.ndarray, np.ndarray | None]]
 class Repeatable(Protocol):
     """What a launch has to give, and to do, so that it can be tried again; see run.py."""
 
-    findings: dict[tuple[Any, ...], Finding]
+    findings: NotedFindings
     memory: GlobalMemory
     may_be_written: set[int]
     output: Output

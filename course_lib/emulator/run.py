@@ -44,6 +44,7 @@ from course_lib.emulator.observers.coverage import WrapNotes, left_out, wrapped_
 from course_lib.emulator.observers.engine_faults import EngineFaults, waits_in_vain
 from course_lib.emulator.observers.faults import CopyFaults, Faults
 from course_lib.emulator.observers.findings import (
+    NotedFindings,
     ThreadNames,
     causes_only,
     float64_findings,
@@ -52,21 +53,9 @@ from course_lib.emulator.observers.findings import (
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.observers.meter import Meter, StreamRecorder
 from course_lib.emulator.observers.ordered_races import OrderedRaces
-from course_lib.emulator.observers.race_findings import race_finding
-from course_lib.emulator.observers.races import BlockRaces, Race, RaceDetector
-from course_lib.emulator.observers.tracing import (
-    DRAW,
-    SAME,
-    START,
-    SWAP,
-    Output,
-    Tracer,
-    Unwritten,
-    change_in,
-    is_same_value,
-    is_start_value,
-    is_swap,
-)
+from course_lib.emulator.observers.race_findings import RaceNotes
+from course_lib.emulator.observers.races import BlockRaces, RaceDetector
+from course_lib.emulator.observers.tracing import Output, Tracer, Unwritten
 from course_lib.emulator.observers.values_in_text import float64_sources
 from course_lib.emulator.observers.waiting import WaitNotes, waiting
 from course_lib.emulator.options import (
@@ -82,7 +71,7 @@ from course_lib.emulator.reach import memories, weigh
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
 from course_lib.emulator.state.memory import ArrayView, GlobalMemory, Memory
 from course_lib.emulator.state.tensor_maps import TensorMap
-from course_lib.wording.findings import Finding, by_importance
+from course_lib.wording.findings import by_importance
 from course_lib.wording.sentences import say
 
 MAX_LOCAL_BYTES = 512 * 1024
@@ -129,7 +118,7 @@ class Run:
             for each, name in device_arrays(typing).items()
         }
         self.names = ThreadNames(shape.grid, shape.block)
-        self.findings: dict[tuple[Any, ...], Finding] = {}
+        self.findings = NotedFindings()
         self.may_be_written = self._written_allocations()
         typings = list(all_typings(typing, set()))
         self.waits_for_others = any(part.waits_for_others for part in typings)
@@ -154,8 +143,13 @@ class Run:
     def _make_observers(self, others: Iterable[Observer], limits: LimitNotes | None) -> None:
         """Who listens to this launch: what the options ask for, and then the others."""
         options = self.options
-        self.faults = Faults(self.names, self.note, options.costs)
-        self.unwritten = Unwritten(self.names, self.note)
+        note = self.findings.note
+        trees = tuple(typing.kernel.tree for typing in all_typings(self.typing, set()))
+        arrays = self.memory.arguments.items()
+        generators = {name for name, array in arrays if array.dtype == STATE}
+        self.note_race = RaceNotes(trees, generators, self.names, note)
+        self.faults = Faults(self.names, note, options.costs)
+        self.unwritten = Unwritten(self.names, note)
         self.output = Output(options.budget.printed_lines)
         self.meter = Meter() if options.counters else None
         self.stream = StreamRecorder() if options.stream else None
@@ -177,10 +171,10 @@ class Run:
         yield from (observer for observer in wanted if observer is not None)
         if self.options.races:
             if isinstance(self.beyond_blocks, BlockRaces):
-                yield RaceDetector(self.may_be_written, self._note_race)
-            yield CopyFaults(self.names, self.note)
+                yield RaceDetector(self.may_be_written, self.note_race)
+            yield CopyFaults(self.names, self.findings.note)
             if self.uses_engine:
-                yield EngineFaults(self.names, self.note)
+                yield EngineFaults(self.names, self.findings.note)
             yield self.beyond_blocks
         yield self.unwritten
         # Warp by warp, the same sites would be met once for every warp, in turns; nothing more.
@@ -188,28 +182,11 @@ class Run:
             limits.next_launch()
             yield limits
 
-    def _note_race(self, race: Race) -> None:
-        trees = tuple(typing.kernel.tree for typing in all_typings(self.typing, set()))
-        change = change_in(race.first_line, trees) if race.updates else ""
-        lines = race.first_line, race.second_line
-        if race.both_change and is_swap(lines, trees):
-            change = SWAP
-        both_store = race.first_kind == race.second_kind == "store"
-        if race.code == "race-write-after-write" and both_store and is_same_value(lines, trees):
-            change = SAME
-        kinds = {race.first_kind, race.second_kind}
-        if kinds == {"load", "atomic"} and is_start_value(lines, trees):
-            change = START
-        array = self.memory.arguments.get(race.array)
-        if array is not None and array.dtype == STATE:
-            change = DRAW
-        self.note(race_finding(race, self.names, change))
-
     def repeated(self, instead: Instead) -> Self:
         """The same launch once more, with other values for what nobody wrote, and unwatched."""
         again = copy.copy(self)
-        again.findings, again.shared, again.instead = {}, {}, instead
-        again.faults = Faults(again.names, again.note, again.options.costs)
+        again.findings, again.shared, again.instead = NotedFindings(), {}, instead
+        again.faults = Faults(again.names, again.findings.note, again.options.costs)
         again.output = Output(again.options.budget.printed_lines)
         again.observers = Observers([again.faults, again.output])
         again.products = again.products and EitherRounding(self.options.seed)
@@ -281,7 +258,7 @@ class Run:
             self._note_stop(stop)
         spent = self.options.budget.steps - max(self.steps.left, 0)
         for race in self.beyond_blocks.races:
-            self._note_race(race)
+            self.note_race(race)
         if before is not None and finished:
             self.steps.left = STEPS_OF_REPEATS * spent
             weigh(self, before)
@@ -292,9 +269,9 @@ class Run:
         """Why the launch did not come to its end."""
         for awaited in stop.awaited:
             block, thread = self.engine.space.describe(awaited.lane)
-            self.note(waits_in_vain(self.names.full(block, thread), thread, awaited))
+            self.findings.note(waits_in_vain(self.names.full(block, thread), thread, awaited))
         if not stop.awaited:
-            self.note(timeout(stop, self.options.budget.steps))
+            self.findings.note(timeout(stop, self.options.budget.steps))
 
     def run_all(self) -> None:
         """Run all blocks."""
@@ -337,7 +314,6 @@ class Run:
             raise rejection("not-allowed", message, None, "A smaller launch shows the same.")
 
     def _room(self) -> int:
-        """How many lanes the budget's memory has room for; at least those of a block."""
         """How many lanes the budget has room for; at least those of a block."""
         budget, threads = self.options.budget, int(np.prod(self.shape.block))
         of_block = self._shared_bytes + threads * bytes_per_lane(self.typing)
@@ -404,12 +380,6 @@ class Run:
         )
         machine.products, machine.unit.handed = self.products, self.handed
         return machine
-
-    def note(self, found: Finding) -> None:
-        """Keep a finding, once per code, severity, line and array."""
-        array = found.cell.split("[")[0]
-        key = (found.code, found.severity, found.line, found.other_line, array)
-        self.findings.setdefault(key, found)
 
     def _profile(self, finished: bool, steps: int) -> Profile:
         totals = self.meter.finish() if self.meter else Counters()

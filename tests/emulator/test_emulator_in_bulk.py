@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import platform
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 from emulator_helpers import run
 from every_case import every_case
 
-from course_lib.emulator import Profile
+from course_lib.emulator import Profile, emulate, load_program
 from course_lib.emulator.observers import meter, races
 from course_lib.emulator.observers.races import RaceDetector
 from course_lib.emulator.state.lanes import joint_shape, spread
@@ -179,3 +180,40 @@ def test_memory_that_a_launch_has_freed_is_at_hand_for_the_next_one() -> None:
         [sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True
     )
     assert sum(map(int, done.stdout.split()[3:])) < 2000
+
+
+TEXT = """
+from numba import cuda, float32
+@cuda.jit
+def grid_wide(out, x, lock):
+    i = cuda.grid(1)
+    out[i] = x[i]
+    cuda.cg.this_grid().sync()
+    cuda.atomic.add(out, 0, x[i])
+@cuda.jit
+def locked(out, x, lock):
+    while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+        pass
+    out[0] += x[0]
+    cuda.atomic.exch(lock, 0, 0)
+@cuda.jit
+def racing(out, x, lock):
+    tile = cuda.shared.array(32, float32)
+    tile[cuda.threadIdx.x] = x[cuda.threadIdx.x]
+    out[0] = tile[31 - cuda.threadIdx.x]
+"""
+
+
+@pytest.mark.parametrize("name", ["grid_wide", "locked", "racing"])
+def test_a_launch_leaves_nothing_to_the_garbage_collector(name: str) -> None:
+    """What it held is free at once: otherwise its arrays would stay until Python looks for them."""
+    launch = emulate(load_program(TEXT).functions[name], schedule="shuffled")[2, 32]
+    arrays = np.zeros(64, np.float32), np.ones(64, np.float32), np.zeros(1, np.int32)
+    launch(*arrays)
+    gc.collect()
+    gc.disable()
+    try:
+        launch(*arrays)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

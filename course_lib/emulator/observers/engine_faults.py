@@ -199,8 +199,8 @@ class EngineFaults(FaultObserver):
 
     def too_many_bytes(self, line: int, count: int) -> None:
         message = say(
-            "Copies bring {count} bytes more than the barrier was told of that was made at {line}: "
-            "a GPU goes on before all have come.",
+            "The barrier made at {line} is told of {count} bytes too few: a GPU goes on before all "
+            "copies have come.",
             count=count,
             line=Line(line),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.machine.events import Observer
@@ -44,6 +45,15 @@ class ThreadNames:
         if max(self.grid) == 1:
             return name
         return say("{thread} of {block}", thread=name, block=block_name(block, self.grid))
+
+
+class NotedFindings(dict[tuple[Any, ...], Finding]):
+    """The findings of one launch, each once per code, severity, lines and array."""
+
+    def note(self, found: Finding) -> None:
+        """Keep a finding, unless its like is there."""
+        array = found.cell.split("[")[0]
+        self.setdefault((found.code, found.severity, found.line, found.other_line, array), found)
 
 
 class FaultObserver(Observer):

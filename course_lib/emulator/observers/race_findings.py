@@ -2,14 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from course_lib.emulator.observers.findings import Place, ThreadNames, block_name
 from course_lib.emulator.observers.races import Race
-from course_lib.emulator.observers.tracing import DRAW, SAME, START, SWAP
+from course_lib.emulator.observers.tracing import (
+    DRAW,
+    SAME,
+    START,
+    SWAP,
+    change_in,
+    is_same_value,
+    is_start_value,
+    is_swap,
+)
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import Line, say
+
+
+class RaceNotes:
+    """Notes the races of one launch as findings; called with each race.
+
+    Args:
+        trees: the kernel and the functions that it calls, for what their lines do to a cell.
+        generators: the names of the arrays that hold states of random number generators.
+        names: what the threads of this launch are called.
+        note: keeps a finding.
+    """
+
+    def __init__(
+        self,
+        trees: tuple[ast.AST, ...],
+        generators: Collection[str],
+        names: ThreadNames,
+        note: Callable[[Finding], None],
+    ) -> None:
+        self.trees, self.generators = trees, generators
+        self.names, self.note = names, note
+
+    def __call__(self, race: Race) -> None:
+        self.note(race_finding(race, self.names, self._change(race)))
+
+    def _change(self, race: Race) -> str:
+        """What the lines do to the cell that they race for (tracing.py)."""
+        lines, kinds = (race.first_line, race.second_line), {race.first_kind, race.second_kind}
+        if race.array in self.generators:
+            return DRAW
+        if kinds == {"load", "atomic"} and is_start_value(lines, self.trees):
+            return START
+        if race.code == "race-write-after-write" and kinds == {"store"}:
+            if is_same_value(lines, self.trees):
+                return SAME
+        if race.both_change and is_swap(lines, self.trees):
+            return SWAP
+        return change_in(race.first_line, self.trees) if race.updates else ""
 
 
 def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
