@@ -65,8 +65,7 @@ def ours(name: str, plan: TilePlan | None) -> Contestant:
     """Rung 12 by a plan; None for the one that suits the product."""
 
     def prepare(problem: MatmulProblem) -> Launch:
-        A, B, C = problem.operands("bfloat16", "bfloat16")
-        return lambda: rung_12.ROUNDED.start(A, B, C, plan)
+        return rung_12.ROUNDED.prepare(*problem.operands("bfloat16", "bfloat16"), plan)
 
     multiples = rung_12.RUNG.multiples
     return Contestant(name, "rung", "bfloat16", prepare, "bfloat16", multiples=multiples)

@@ -18,6 +18,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,8 @@ from course_lib.kernels import RUNG_KERNELS, hopper_launch
 from course_lib.kernels import rung_12_tma as rung_12
 from course_lib.kernels.pieces import work_on_gpu
 from course_lib.kernels.tile_plan import PAIR, SINGLE, TilePlan
+from course_lib.kernels.tma_launch import TmaRung
+from course_lib.kernels.tma_room import BK, BM, SHARED, Room
 from course_lib.measurements import ablation, files
 from course_lib.measurements.ablation import SAMPLES, SUSTAINED
 
@@ -45,11 +48,13 @@ SIZES, ROUNDS = (4096, 8192), 15
 LOADED_ROUNDS, WARM_UP_MS, COUNTED_MS, BATCH_MS = 3, 2000.0, 500.0, 50.0
 CUBLAS = "cublas_bf16"  # what the shares are of
 
+Prepare = Callable[[Any, Any, Any], Launch]
+
 
 # --- who takes part ---------------------------------------------------------------------------
 
 
-def make_direct_store(room: rung_12.Room) -> Any:
+def make_direct_store(room: Room) -> Any:
     """As rung 11 stores: each lane its own two neighbours, straight to global memory."""
     pieces = room.width // 8
 
@@ -72,42 +77,44 @@ def make_direct_store(room: rung_12.Room) -> Any:
 DIRECT = rung_12.make_kernel(make_direct_store, cluster=1)
 
 
-def start_direct(A: Any, B: Any, C: Any, persistent: bool) -> None:
+def direct(persistent: bool) -> Prepare:
     """Rung 12 with direct stores of float32; a block for each tile, or as many as there are SMs."""
-    (M, N), K = C.shape, A.shape[1]
-    maps = (
-        hopper_launch.tensor_map(A, (rung_12.BM, rung_12.BK)),
-        hopper_launch.tensor_map(B, (rung_12.BK, 64)),
-    )
-    plan = SINGLE
-    blocks = hopper_launch.multiprocessors() if persistent else math.prod(plan.tiles(M, N))
-    work = work_on_gpu(plan, (M, N, K), blocks, rung_12.BK)
-    # No tile is split, so no map of partial sums is looked at.
-    arguments = (*maps, C, maps[0], work.table, np.uint32(work.most))
-    shape = (work.workers, 1), rung_12.RUNG.block[0]
-    hopper_launch.launch(DIRECT, shape, arguments, shared_bytes=rung_12.SHARED, overlap=False)
+
+    def prepare(A: Any, B: Any, C: Any) -> Launch:
+        (M, N), K = C.shape, A.shape[1]
+        maps = (
+            hopper_launch.tensor_map(A, (BM, BK)),
+            hopper_launch.tensor_map(B, (BK, 64)),
+        )
+        blocks = hopper_launch.multiprocessors() if persistent else math.prod(SINGLE.tiles(M, N))
+        work = work_on_gpu(SINGLE, (M, N, K), blocks, BK)
+        # No tile is split, so no map of partial sums is looked at.
+        arguments = (*maps, C, maps[0], work.table, np.uint32(work.most))
+        shape = (work.workers, 1), rung_12.RUNG.block[0]
+        return hopper_launch.ReadyLaunch(
+            DIRECT, shape, arguments, shared_bytes=SHARED, overlap=False
+        )
+
+    return prepare
 
 
 def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contestant]:
     """The steps from rung 11 to rung 12 without split tiles, and cuBLAS with either result."""
 
-    def by_tma(
-        rung: rung_12.TmaRung, plan: TilePlan = SINGLE, overlap: bool = False
-    ) -> Callable[[Any, Any, Any], None]:
-        return lambda A, B, C: rung.start(A, B, C, plan, overlap=overlap)
+    def by_tma(rung: TmaRung, plan: TilePlan = SINGLE, overlap: bool = False) -> Prepare:
+        return partial(rung.prepare, plan=plan, overlap=overlap)
 
-    def ours(name: str, result: str, start: Any) -> Contestant:
+    def ours(name: str, result: str, prepared: Prepare) -> Contestant:
         def prepare(problem: MatmulProblem) -> Launch:
-            A, B, C = problem.operands("bfloat16", result)
-            return lambda: start(A, B, C)
+            return prepared(*problem.operands("bfloat16", result))
 
         return Contestant(
             name, "rung", "bfloat16", prepare, result, multiples=rung_12.RUNG.multiples
         )
 
     steps = [
-        ours("tma", "float32", lambda A, B, C: start_direct(A, B, C, persistent=False)),
-        ours("persistent", "float32", lambda A, B, C: start_direct(A, B, C, persistent=True)),
+        ours("tma", "float32", direct(persistent=False)),
+        ours("persistent", "float32", direct(persistent=True)),
         ours("tma_store", "float32", by_tma(rung_12.RUNG)),
         ours("bf16", "bfloat16", by_tma(rung_12.ROUNDED)),
         ours("overlap", "bfloat16", by_tma(rung_12.ROUNDED, overlap=True)),

@@ -28,9 +28,10 @@ WARM_BELOW_MS = 50.0  # a shorter product runs once, unmeasured, before each of 
 
 @dataclass(frozen=True)
 class Sample:
-    """What the clock saw: milliseconds for one launch."""
+    """What the clock saw of one launch: milliseconds of the GPU, microseconds of the host."""
 
     ms: float
+    host_us: float | None = None
     launch_bound: bool = False
     sm_clock_mhz: int | None = None
 
@@ -78,6 +79,7 @@ class _Run:
         seen = sorted(s.sm_clock_mhz for s in self.samples if s.sm_clock_mhz)
         clocks = (seen[0], round(statistics.median(seen)), seen[-1]) if seen else ()
         bound = sum(sample.launch_bound for sample in self.samples)
+        hosts = [sample.host_us for sample in self.samples if sample.host_us is not None]
         why = "" if self.samples else self.problem or "The run was stopped before its turn."
         return Cell(
             size=self.size,
@@ -86,6 +88,7 @@ class _Run:
             error=self.error,
             accuracy=self.accuracy,
             sm_clock_mhz=clocks,
+            host_us=statistics.median(hosts) if hosts else None,
             launch_bound=2 * bound > len(self.samples) > 0,
             problem=why,
         )

@@ -41,10 +41,10 @@ class EventClock:
 
     def sample(self, launch: Launch, launches: int, warm: bool) -> Sample:
         for attempt in range(_TRIES):
-            ahead, ms, clock = self._burst(launch, launches, warm, 2.0**attempt)
+            ahead, ms, host, clock = self._burst(launch, launches, warm, 2.0**attempt)
             if ahead:
                 break
-        return Sample(ms / launches, not ahead, clock)
+        return Sample(ms / launches, 1e6 * host / launches, not ahead, clock)
 
     def sustain(self, launch: Launch, ms: float, seconds: float) -> dict[str, float]:
         """Launch again and again for some seconds, and look at the last quarter of them.
@@ -84,8 +84,12 @@ class EventClock:
 
     def _burst(
         self, launch: Launch, launches: int, warm: bool, patience: float
-    ) -> tuple[bool, float, int | None]:
-        """Hold the GPU, queue everything, let it go. Was the host always ahead? How long?"""
+    ) -> tuple[bool, float, float, int | None]:
+        """Hold the GPU, queue everything, let it go.
+
+        Returns whether the host was always ahead, the GPU's milliseconds, the host's seconds, and
+        the clock in MHz.
+        """
         self._hold(patience * (100e-6 + 1.5 * (launches + warm) * self._host_seconds))
         if warm:
             launch()
@@ -102,7 +106,7 @@ class EventClock:
         self._end.synchronize()
         ms = float(self._start.elapsed_time(self._end))
         self._host_seconds = min(host / launches, 1e-3)  # a first launch compiles
-        return ahead or host * 1e3 < _SHARE_THAT_SHOWS * ms, ms, clock
+        return ahead or host * 1e3 < _SHARE_THAT_SHOWS * ms, ms, host, clock
 
     def _hold(self, seconds: float) -> None:
         self._nap[1, 1](np.int64(min(seconds, 0.2) * self._naps_per_second))

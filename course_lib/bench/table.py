@@ -91,7 +91,8 @@ def _head(results: Measurements) -> Iterator[str]:
     )
     yield (
         f"Median of up to {results.method.get('rounds', '?')} rounds, everyone in turn in each "
-        "(quartiles in brackets). Inputs and L2 as the same product left them."
+        "(quartiles in brackets). Inputs and L2 as the same product left them. Times are "
+        "of the GPU, with every launch in its queue; only the last column is the host's."
     )
     roofs = results.measured_roofs
     if roofs:
@@ -114,7 +115,7 @@ def _size(results: Measurements, size: int) -> Iterator[str]:
     yield (
         f"  {'':{width}}  {'ms':>8}  {'(quartiles)':^19}  {'GFLOP/s':>9}  {'of cuBLAS':>9}  "
         f"{'same C':>7}  {'of peak':>7}  {'of ceiling':>10}  {'of C++':>7}  {'SM MHz':>6}  "
-        f"{'error':>7}"
+        f"{'error':>7}  {'host us':>7}"
     )
     for precision in _ORDER:
         entries = [each for each in results.entries if each.precision == precision]
@@ -142,9 +143,10 @@ def _cell(results: Measurements, entry: Entry, cell: Cell) -> str:
     clock = cell.sm_clock_mhz[1] if cell.sm_clock_mhz else ""
     bound = "  the host's launches, not the kernel" if cell.launch_bound else ""
     error = "" if cell.error is None else f"{cell.error:.1e}"
+    host = "" if cell.host_us is None else f"{cell.host_us:.1f}"
     return (
         f"{cell.median_ms:8.4g}  ({low:8.4g} {high:8.4g})  {cell.gflops:9,.0f}  {told}  "
-        f"{clock:>6}  {error:>7}{bound}"
+        f"{clock:>6}  {error:>7}  {host:>7}{bound}"
     )
 
 

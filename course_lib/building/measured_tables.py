@@ -10,7 +10,16 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from course_lib.building.notebook import BuildError
-from course_lib.measurements import Entry, attention, banks, load, memory, tuning, what_binds
+from course_lib.measurements import (
+    Entry,
+    attention,
+    banks,
+    host_time,
+    load,
+    memory,
+    tuning,
+    what_binds,
+)
 from course_lib.measurements.ablation import SAMPLES, SUSTAINED, ablation
 from course_lib.measurements.what_binds import SHARED, SLOTS, TENSOR_CORES
 
@@ -176,6 +185,23 @@ def tuned_tiles() -> str:
     return f"{found.label}:\n\n{_table(head, rows)}"
 
 
+def host_times() -> str:
+    """What a launch costs the host, and what a loop of them reaches beside PyTorch's."""
+    found = host_time.load(DEVICE)
+    rows = []
+    for problem, ways in found.problems.items():
+        for way, name in (("launch", ""), ("prepared", ""), ("prepared, graph", ", graph")):
+            mine, theirs = ways[way], ways[f"PyTorch{name}"]
+            rows.append((
+                problem.replace(" x ", " × "), f"`{way}`",
+                *(_number(each.host_us, ".1f") for each in (mine, theirs)),
+                *(_number(each.loop_us, ".1f") for each in (mine, theirs)),
+                _number(theirs.loop_us / mine.loop_us, ".2f"),
+            ))  # fmt: skip
+    head = ("", "way", "host, µs", "PyTorch's", "in a loop, µs", "PyTorch's", "of its speed")
+    return f"{found.label}, bfloat16:\n\n{_table(head, rows)}"
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "tensor-cores": tensor_cores,
     "rung-12": rung_12,
@@ -184,6 +210,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "cache-model": cache_model,
     "attention": attention_speeds,
     "tuned-tiles": tuned_tiles,
+    "host-times": host_times,
 }
 
 

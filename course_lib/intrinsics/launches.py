@@ -6,8 +6,8 @@ needs no data: it makes barriers, reads its list of work. **Programmatic depende
 next grid's blocks come as soon as there is room for them. What they may not touch before they have
 called `grid_dependency_sync()` is whatever an earlier launch reads or writes.
 
-The host asks for it with the launch (`course_lib.kernels.hopper_launch.launch`). Where it did not,
-both functions do nothing.
+The host asks for it with the launch (`course_lib.kernels.hopper_launch.ReadyLaunch`). Where it did
+not, both functions do nothing.
 
 PTX ISA, "griddepcontrol"; CUDA Programming Guide, "Programmatic Dependent Launch and
 Synchronization".

@@ -26,7 +26,6 @@ from course_lib.kernels import (
     rung_12_tma,
 )
 from course_lib.kernels.rung import InputsRefused, RungKernel
-from course_lib.kernels.tma_emulated import EmulatedTmaRung
 
 # From the bottom up.
 RUNG_KERNELS: dict[str, RungKernel] = {
@@ -48,8 +47,8 @@ RUNG_KERNELS: dict[str, RungKernel] = {
         rung_10_tensor_core_tf32.RUNG,
         rung_10_tensor_core_bf16.RUNG,
         rung_11_wgmma.RUNG,
-        EmulatedTmaRung.of(rung_12_tma.RUNG),
-        EmulatedTmaRung.of(rung_12_tma.ROUNDED),
+        rung_12_tma.RUNG,
+        rung_12_tma.ROUNDED,
     )
 }
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
-from numba import cuda
 
-from course_lib.kernels import hopper_launch, large_shared
+from course_lib.kernels import hopper_launch
 from course_lib.kernels.flash_attention import PANEL, ROWS, Plan, make_kernel
+from course_lib.kernels.hopper_launch import Described, ReadyLaunch, described
 from course_lib.kernels.rung import MOST_BLOCKS_IN_Y, InputsRefused
 
 LOG2_E = math.log2(math.e)
@@ -55,7 +56,7 @@ def flash_attention(
     Raises:
         InputsRefused: with one sentence that says what is wrong.
     """
-    prepare(Q, K, V, O, lse, causal, scale, stream)()
+    _ready(Q, K, V, O, lse, causal, scale, stream)()
 
 
 def prepare(
@@ -69,29 +70,58 @@ def prepare(
     stream: Any = 0,
     plan: Plan | None = None,
 ) -> Callable[[], None]:
-    """The same without the launch; what is returned launches, and keeps the arrays' addresses."""
-    check_inputs(Q, K, V, O, lse)
+    """The same without the launch; what is returned launches, and keeps the arrays alive."""
+    launch = _ready(Q, K, V, O, lse, causal, scale, stream, plan)
+
+    def start(_: Any = (Q, K, V, O, lse)) -> None:
+        launch()
+
+    return start
+
+
+def _ready(
+    Q: Any,
+    K: Any,
+    V: Any,
+    O: Any,
+    lse: Any,
+    causal: bool,
+    scale: float | None,
+    stream: Any,
+    plan: Plan | None = None,
+) -> ReadyLaunch:
+    arrays = tuple(described(array) for array in (Q, K, V, O, lse))
+    if None in arrays:
+        check_inputs(Q, K, V, O, lse)
+    handle, gpu = hopper_launch.handle_of(stream), hopper_launch.current_gpu()
+    return _prepared(arrays, causal, plan, scale, handle, gpu)
+
+
+@lru_cache(maxsize=256)
+def _prepared(
+    arrays: tuple[Any, ...],
+    causal: bool,
+    plan: Plan | None,
+    scale: float | None,
+    stream: int,
+    gpu: int,
+) -> ReadyLaunch:
+    """The launch for these arrays; addresses and sizes say which, so nothing keeps them."""
+    check_inputs(*arrays)
+    Q, K, V, O, lse = arrays
     batch, heads, queries, head = Q.shape
-    keys = K.shape[2]
     plan = plan or PLANS[head, causal]
     scale = 1 / math.sqrt(head) if scale is None else scale
-
-    kernel = kernel_for(plan)
     boxes = ((Q, ROWS), (K, plan.keys), (V, plan.keys), (O, ROWS))
     maps = [
         hopper_launch.tensor_map(_heads_in_a_row(array), (1, rows, PANEL)) for array, rows in boxes
     ]
-    sums = cuda.as_cuda_array(lse).reshape(batch * heads, queries)
+    sums = replace(lse, shape=(batch * heads, queries))
     # Scores are made for powers of 2.
-    arguments = (*maps, sums, np.int32(queries), np.int32(keys), np.float32(scale * LOG2_E))
-    large_shared.allow(kernel, arguments, plan.shared_bytes)
-    grid = (-(-queries // plan.rows), batch * heads)
-    configured = kernel[grid, plan.threads, stream, plan.shared_bytes]
-
-    def launch(_: Any = (Q, K, V, O, lse)) -> None:  # the arrays live as long as this function
-        configured(*arguments)
-
-    return launch
+    sizes = np.int32(queries), np.int32(K.shape[2])
+    arguments = (*maps, sums, *sizes, np.float32(scale * LOG2_E))
+    shape = (-(-queries // plan.rows), batch * heads), plan.threads
+    return ReadyLaunch(kernel_for(plan), shape, arguments, stream, plan.shared_bytes, overlap=False)
 
 
 @cache
@@ -126,14 +156,17 @@ def check_inputs(Q: Any, K: Any, V: Any, O: Any, lse: Any) -> None:
     if batch * heads > MOST_BLOCKS_IN_Y:
         _refuse(f"{batch * heads:,} heads in all are more than {MOST_BLOCKS_IN_Y:,}")
     for name, array in {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}.items():
-        if array.__cuda_array_interface__.get("strides") is not None:
+        on_gpu = described(array)
+        if on_gpu is None:
+            _refuse(f"{name} is not on the GPU, cuda.to_device({name}) copies it there")
+        elif on_gpu.strides is not None:
             _refuse(f"{name} is not C-contiguous")
 
 
-def _heads_in_a_row(array: Any) -> Any:
+def _heads_in_a_row(array: Described) -> Described:
     """Batch and heads as one axis: TMA takes five axes, but one is enough."""
     batch, heads, rows, columns = array.shape
-    return cuda.as_cuda_array(array).reshape(batch * heads, rows, columns)
+    return replace(array, shape=(batch * heads, rows, columns))
 
 
 def _refuse(why: str) -> None:

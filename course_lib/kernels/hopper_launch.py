@@ -7,7 +7,9 @@ numba-cuda brings along, have the driver's own.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -93,50 +95,136 @@ def prepare(kernel: Any, arguments: tuple[Any, ...], shared_bytes: int, cluster:
     return _compiled[key]
 
 
-def launch(
-    kernel: Any,
-    shape: tuple[tuple[int, int], int],
-    arguments: tuple[Any, ...],
-    stream: Any = 0,
-    shared_bytes: int = 0,
-    cluster: int = 1,
-    overlap: bool = True,
-) -> None:
-    """Launch a kernel, prepared for it; `shape` is its grid, x and y, and the threads of a block.
+class ReadyLaunch:
+    """A launch that is called again and again: its arguments lie packed as the driver takes them.
 
-    With `overlap` its blocks may come while the launch before is not over yet. So it has to call
-    `grid_dependency_sync` before it touches what other launches use
-    (`course_lib.intrinsics.launches`). `kernel[...]` has no word for this; cuda.core, by which
-    numba-cuda launches, has, from some version on.
+    Numba looks at every argument at every launch, which takes the host longer than many a product
+    takes the GPU. Here that is done once, and a call hands the driver one pointer. Nothing keeps
+    the arrays but those that are given as `arguments` and belong to nobody else.
+
+    Args:
+        kernel: of `@cuda.jit`; compiled and prepared here.
+        shape: its grid, x and y, and the threads of a block.
+        arguments: arrays on the GPU and NumPy's scalars.
+        stream: of Numba, or the driver's handle.
+        shared_bytes, cluster: as for `prepare`.
+        overlap: its blocks may come while the launch before is not over yet. So it has to call
+            `grid_dependency_sync` before it touches what other launches use
+            (`course_lib.intrinsics.launches`).
 
     Raises:
-        RuntimeError: if the driver refuses so much shared memory, or clusters.
+        RuntimeError: if the driver refuses so much shared memory, clusters, or a launch.
     """
-    compiled = prepare(kernel, arguments, shared_bytes, cluster)
-    config = _overlapping(*shape, shared_bytes) if overlap else None
-    if config is None:
-        kernel[*shape, stream, shared_bytes](*arguments)
-        return
-    from cuda.core import launch as launch_by_cuda_core
-    from numba.cuda.cudadrv import driver
 
-    plain: list[Any] = []
-    for kind, value in zip(compiled.argument_types, arguments, strict=True):
-        compiled._prepare_args(kind, value, stream, [], plain)
-    function = compiled._codelibrary.get_cufunc().kernel
-    launch_by_cuda_core(driver._to_core_stream(stream), config, function, *plain)
+    def __init__(
+        self,
+        kernel: Any,
+        shape: tuple[tuple[int, int], int],
+        arguments: tuple[Any, ...],
+        stream: Any = 0,
+        shared_bytes: int = 0,
+        cluster: int = 1,
+        overlap: bool = True,
+    ) -> None:
+        from cuda.bindings import driver
+
+        compiled = prepare(kernel, arguments, shared_bytes, cluster)
+        plain: list[Any] = []
+        for kind, value in zip(compiled.argument_types, arguments, strict=True):
+            compiled._prepare_args(kind, value, stream, [], plain)
+        # Numba's own arguments are integers of a pointer's size, and ctypes for all others.
+        self._values = [
+            ctypes.c_int64(value) if isinstance(value, int) else value for value in plain
+        ]
+        addresses = [ctypes.addressof(value) for value in self._values]
+        self._pointers = (ctypes.c_void_p * len(addresses))(*addresses)
+        self._first = ctypes.addressof(self._pointers)
+        self._owned = [value for value in arguments if not isinstance(value, Described)]
+        self._function = driver.CUfunction(int(compiled._codelibrary.get_cufunc().kernel.handle))
+        self._config = _config(*shape, shared_bytes, handle_of(stream), overlap)
+        self._start, self._success = driver.cuLaunchKernelEx, driver.CUresult.CUDA_SUCCESS
+        self._without_context = driver.CUresult.CUDA_ERROR_INVALID_CONTEXT
+
+    def __call__(self) -> None:
+        (error,) = self._start(self._config, self._function, self._first, 0)
+        if error == self._without_context:  # a thread's first call
+            current_gpu()
+            (error,) = self._start(self._config, self._function, self._first, 0)
+        if error != self._success:
+            raise RuntimeError(f"The driver refuses the launch: {error.name}.")
 
 
-@lru_cache(maxsize=256)
-def _overlapping(grid: tuple[int, int], threads: int, shared_bytes: int) -> Any:
-    """How to launch like that; None where cuda.core is too old for it."""
-    from cuda.core import LaunchConfig
+def _config(
+    grid: tuple[int, int], threads: int, shared_bytes: int, stream: int, overlap: bool
+) -> Any:
+    """A launch's shape and stream as the driver takes them."""
+    from cuda.bindings import driver
 
-    shape = {"grid": grid, "block": threads, "shmem_size": shared_bytes}
-    try:
-        return LaunchConfig(**shape, programmatic_stream_serialization=True)
-    except TypeError:
+    config = driver.CUlaunchConfig()
+    config.gridDimX, config.gridDimY, config.gridDimZ = *grid, 1
+    config.blockDimX, config.blockDimY, config.blockDimZ = threads, 1, 1
+    config.sharedMemBytes, config.hStream = shared_bytes, driver.CUstream(stream)
+    if overlap:
+        kind = "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION"
+        attribute = driver.CUlaunchAttribute()
+        attribute.id = getattr(driver.CUlaunchAttributeID, kind)
+        attribute.value.programmaticStreamSerializationAllowed = 1
+        config.attrs, config.numAttrs = [attribute], 1
+    return config
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """An array on the GPU by what a launch needs of it: it is hashable, and keeps nothing alive.
+
+    Attributes:
+        address, shape: as in the array; UVA gives each GPU addresses of its own.
+        typestr: its type as `__cuda_array_interface__` has it: "<u2".
+        strides: in bytes; None if it is C-contiguous.
+    """
+
+    address: int
+    typestr: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.typestr)
+
+    def is_c_contiguous(self) -> bool:  # a method, as Numba's arrays have it
+        return self.strides is None
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        data = self.address, False
+        kept = {"typestr": self.typestr, "shape": self.shape, "strides": self.strides}
+        return {"data": data, "version": 3, **kept}
+
+
+def described(array: Any) -> Described | None:
+    """An array of Numba, CuPy or PyTorch on the GPU; None for what is none."""
+    interface = getattr(array, "__cuda_array_interface__", None)
+    if interface is None:
         return None
+    data, kind, shape = interface["data"], interface["typestr"], interface["shape"]
+    return Described(data[0], kind, shape, interface.get("strides"))
+
+
+def handle_of(stream: Any) -> int:
+    """The driver's handle of a stream of Numba; 0 is the default stream."""
+    return int(getattr(stream, "handle", stream))
+
+
+def current_gpu() -> int:
+    """The number of the GPU whose context is current, or becomes it here."""
+    from cuda.bindings import driver
+    from numba import cuda
+
+    error, gpu = driver.cuCtxGetDevice()  # Numba's own way takes four microseconds
+    if error != driver.CUresult.CUDA_SUCCESS:
+        return int(cuda.current_context().device.id)
+    return int(gpu)
 
 
 def multiprocessors() -> int:

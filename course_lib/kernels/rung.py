@@ -24,7 +24,7 @@ class InputsRefused(PlainError):
     """A rung can't multiply these matrices; the message says why, and the mend."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a rung is itself alone, and so a key
 class RungKernel:
     """One rung of the ladder as code: C = A @ B for row-major matrices.
 

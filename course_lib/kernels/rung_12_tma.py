@@ -29,14 +29,14 @@ is released too early is a race that no barrier hides, one that is never release
 never ends. Edges need no tests: TMA fills in zeros outside A and B and leaves out what lies outside
 C. But TMA wants rows that begin at multiples of 16 bytes: N and K are multiples of 8.
 
-It needs a Hopper GPU and numba-cuda 0.30; without one, `tma_emulated.py` runs it on the emulator.
+How tiles lie in shared memory is in `tma_room.py`, how the host launches it, on a Hopper GPU or on
+the emulator, in `tma_launch.py`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple
+from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numba import cuda, float32
@@ -73,68 +73,25 @@ from course_lib.intrinsics import (
     wgmma_b,
 )
 from course_lib.intrinsics.warpgroups import fewer_registers, more_registers
-from course_lib.kernels import hopper_launch
-from course_lib.kernels.pieces import WHOLE, piece, work_on_gpu
-from course_lib.kernels.rung import RungKernel
-from course_lib.kernels.split_tiles import ADDING, make_adding, workspace
-from course_lib.kernels.tile_plan import TilePlan, plan_for
-
-BM, BN, BK = 128, 256, 64  # of the usual tile; others: `tile_plan`
-FEWEST_STAGES = 4  # where they fit
-FEW, MANY = 40, 232  # registers of the producer's threads and the consumers', with two panels each
-RESULTS = 2  # boxes for a consumer's results: one is read while the next is filled
-
-# Shared memory, in bytes: stages, results, barriers. A box is 64 rows of 128 bytes; 28 fit.
-BOX, ALL_BOXES, ROW = 8192, 229376, 128
-FULL, EMPTY = ALL_BOXES, ALL_BOXES + 64  # 8 bytes a barrier, for 8 stages at most
-SHARED = ALL_BOXES + 128
-BOXES = BOX, BOX // 2  # for results; the lower ones where they make room for another stage
-
-
-class Room(NamedTuple):
-    """What lies in a block's shared memory, for tiles of one size.
-
-    Attributes:
-        turned: whether warpgroups share out a tile's columns, and not its rows.
-        consumers: how many warpgroups multiply, with 64 rows or columns each.
-        rows: of the tile of A.
-        width: of a product: a consumer computes 64 x so many, of a whole row of panels, or of each
-            panel that is its own.
-        panels: of B behind it, boxes of 64 columns.
-        each: how many of them a consumer has for itself, if turned: one, or two of four.
-        steps: of k, 64 each, in a stage: one, or two where tiles are small.
-        stages: four, or more where there is room.
-        box: how large one of a consumer's two boxes for results is; they lie behind the stages.
-        step_bytes, stage_bytes: how large a step is, and a stage.
-    """
-
-    turned: bool
-    consumers: int
-    rows: int
-    width: int
-    panels: int
-    each: int
-    steps: int
-    stages: int
-    box: int
-    step_bytes: int
-    stage_bytes: int
-
-
-@cache
-def room_for(columns: int, rows: int) -> Room:
-    """Room for tiles of so many columns and rows: as many stages as leave place for results."""
-    turned, panels = rows != BM, columns // 64
-    each = 2 if turned and panels == 4 else 1
-    consumers = panels // each if turned else rows // 64
-    step = rows * ROW + panels * BOX
-    steps = max(1, 6 * BOX // step)
-    stage = steps * step
-    fit, fit_beside_halves = ((ALL_BOXES - RESULTS * consumers * box) // stage for box in BOXES)
-    stages = max(fit, min(FEWEST_STAGES, fit_beside_halves))
-    box = BOX if stages == fit else BOX // 2
-    width = rows if turned else columns
-    return Room(turned, consumers, rows, width, panels, each, steps, stages, box, step, stage)
+from course_lib.kernels.pieces import WHOLE, piece
+from course_lib.kernels.split_tiles import make_adding
+from course_lib.kernels.tma_launch import TmaRung
+from course_lib.kernels.tma_room import (
+    BK,
+    BM,
+    BN,
+    BOX,
+    EMPTY,
+    FEW,
+    FULL,
+    MANY,
+    RESULTS,
+    ROW,
+    SHARED,
+    Room,
+    room_for,
+    threads_of,
+)
 
 
 @cuda.jit(device=True)
@@ -322,14 +279,6 @@ def make_float32_store(room: Room) -> Any:
     return store_columns if room.turned else store_rows
 
 
-def threads_of(room: Room) -> int:
-    """Of a block: the consumers', and a warp for the producer.
-
-    Or a warpgroup, where consumers take registers from it: one instruction for all of its threads.
-    """
-    return 128 * room.consumers + (128 if room.each > 1 else 32)
-
-
 def make_kernel(
     make_store: Any, cluster: int, columns: int = BN, rows: int = BM, beside: bool = False
 ) -> Any:
@@ -423,87 +372,7 @@ def make_kernel(
     return tma
 
 
-@dataclass(frozen=True)
-class TmaRung(RungKernel):
-    """Rung 12 for one type of result: launched with tensor maps in place of matrices.
-
-    Attributes:
-        make_store: makes what stores results in a kernel; `kernel` is the one for the usual tile.
-        adding: the kernel that makes whole tiles out of split ones.
-    """
-
-    make_store: Any = None
-    adding: Any = None
-
-    @property
-    def signature(self) -> str:
-        """Four tensor maps, of 16 words each; the pieces, and how many a worker has at most."""
-        return f"void({', '.join(['uint64[::1]'] * 4)}, uint32[:, :, ::1], uint32)"
-
-    def grid_and_block(self, M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, ...]]:
-        """A block for each tile; a GPU gets as many as it has SMs, and they take turns."""
-        return (-(-M // BM) * -(-N // BN), 1), self.block
-
-    def _emulated_arguments(self, A: Any, B: Any, C: Any) -> tuple[Any, ...]:
-        # Not reached: `tma_emulated.py` launches it there, with tensor maps.
-        return A, B, C, C, C, 0
-
-    def _launch_on_gpu(self, A: Any, B: Any, C: Any, stream: Any) -> None:
-        """NumPy's arrays are copied to the GPU, and the result back, as Numba does it."""
-        a, b, c = (
-            each if hasattr(each, "__cuda_array_interface__") else cuda.to_device(each)
-            for each in (A, B, C)
-        )
-        self.start(a, b, c, stream=stream)
-        if c is not C:
-            c.copy_to_host(C)
-
-    def start(
-        self,
-        A: Any,
-        B: Any,
-        C: Any,
-        plan: TilePlan | None = None,
-        stream: Any = 0,
-        overlap: bool = True,
-    ) -> None:
-        """Start C = A @ B, for arrays on the GPU, by this plan or the one that suits it.
-
-        Without `overlap` it begins when the launch before is over.
-        """
-        (M, N), K = C.shape, A.shape[1]
-        multiprocessors = hopper_launch.multiprocessors()
-        plan = plan or plan_for(M, N, K, multiprocessors)
-        cluster, room = plan.cluster, room_for(plan.columns, plan.rows)
-        work = work_on_gpu(plan, (M, N, K), multiprocessors // cluster, BK * room.steps)
-        parts = cluster * room.consumers
-        # A box of float32 is two, side by side, where results are turned.
-        halves = 2 if room.turned and self.result == "float32" else 1
-        rows_stored = room.box // ROW // halves
-        pieces = None if work.shared is None else workspace(work.workers * parts, stream)
-        result = hopper_launch.tensor_map(C, (rows_stored, 128 // C.dtype.itemsize))
-        maps = (
-            hopper_launch.tensor_map(A, (plan.rows // plan.share_a, BK)),
-            hopper_launch.tensor_map(B, (BK // plan.share_b, 64)),
-            result,
-            result if pieces is None else hopper_launch.tensor_map(pieces, (64, 32)),
-        )
-        kernel = kernel_of(self, plan)
-        shape = (cluster * work.workers, 1), threads_of(room)
-        arguments = (*maps, work.table, np.uint32(work.most))
-        hopper_launch.launch(kernel, shape, arguments, stream, SHARED, cluster, overlap)
-        if pieces is not None:
-            shape = (32, len(work.shared) * parts), ADDING
-            added = pieces, C, work.shared, np.uint32(parts), np.uint32(plan.columns)
-            hopper_launch.launch(self.adding, shape, added, stream, overlap=overlap)
-
-
 kernel_for = cache(make_kernel)  # compiled when it is first launched
-
-
-def kernel_of(rung: TmaRung, plan: TilePlan) -> Any:
-    """A rung's kernel for a plan; made once."""
-    return kernel_for(rung.make_store, plan.cluster, plan.columns, plan.rows, plan.beside)
 
 
 @cuda.jit(device=True)
@@ -516,7 +385,7 @@ def _rung(name: str, result: str, make_store: Any, rounded: Any) -> TmaRung:
     return TmaRung(
         name,
         kernel_for(make_store, 1, BN, BM),
-        make_store=make_store,
+        make_kernel=partial(kernel_for, make_store),
         adding=make_adding(rounded),
         tile=(BM, BN, BK),
         block=(threads_of(room_for(BN, BM)),),

@@ -10,7 +10,8 @@ if the tile is **turned**. Columns want to be multiples of 64, whole lines of L2
 anywhere. So turned tiles are 128, 192 or 256 columns wide, and just as high as fills the turns.
 
 The unit is a **step**: what a block needs for 64 steps of k of a tile of 128 x 256. That is 0.67 to
-0.77 microseconds on an H200 at its limit of power; all prices were measured there, 2026-11-26.
+0.77 microseconds on an H200 at its limit of power; all prices were measured there, 2026-11-26 and
+2026-11-28.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ TAKEN_IN, ASKED_FOR, RAGGED = 0.0019, 0.0022, 0.0035
 # A tile's results are stored while nothing is multiplied: so many steps for a usual one. Two blocks
 # begin and end together.
 STORING, PAIRING = 2.0, 1.8
+
+# Two blocks that wait for each other's stages need so long for a step, however small their tiles:
+# at 200 x 4096 x 4096 tiles of 128 x 64 run at 113 % of cuBLAS alone, and at 67 % in pairs.
+PAIRED_STEP = 0.42
 
 # A product of more steps than LASTING, 0.7 ms, brings an H200 to its limit of power by itself, and
 # then energy is what counts. An SM that has no tile saves some, and the others run faster for it.
@@ -104,6 +109,7 @@ class TilePlan:
         row_of_a, row_of_b = (RAGGED if n % ALIGNED else ASKED_FOR for n in (K, N))
         return max(
             area,
+            PAIRED_STEP if self.cluster > 1 else 0.0,
             (self.rows + self.columns) * TAKEN_IN,
             self.rows / self.share_a * row_of_a + self.columns / self.share_b * row_of_b,
         )

@@ -45,6 +45,7 @@ class Cell:
         accuracy: norm of the difference from the float64 product of the unrounded float32 inputs,
             as a share of that product's norm: what the precision costs.
         sm_clock_mhz: lowest, median and highest SM clock seen during the samples; or empty.
+        host_us: microseconds that a launch takes the host, while the GPU is held; None if unknown.
         launch_bound: the GPU waited for the host, so this is no kernel time.
         problem: why there are no samples; "" where there are.
     """
@@ -55,6 +56,7 @@ class Cell:
     error: float | None = None
     accuracy: float | None = None
     sm_clock_mhz: tuple[int, ...] = ()
+    host_us: float | None = None
     launch_bound: bool = False
     problem: str = ""
 

@@ -179,11 +179,18 @@ def attention(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(script, "measure", lambda problem, *how: [rows[problem]])
 
 
+def host_time(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
+    rows = iter(stored("host_time")["rows"].values())
+    for kind in ("product", "attention"):
+        patch.setattr(script, kind, lambda shape: shape)
+    patch.setattr(script, "measured", lambda make: next(rows))
+
+
 STAND_INS: dict[str, Callable[[ModuleType, pytest.MonkeyPatch], None]] = {
     f"{each.__name__}.py": each
     for each in (
         bytes_in_flight, cache_model, loop_forms, tma_ablation, stored_machine_code, what_binds,
-        ncu_reports, bank_conflicts, attention,
+        ncu_reports, bank_conflicts, attention, host_time,
     )
 }  # fmt: skip
 

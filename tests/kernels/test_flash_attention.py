@@ -221,7 +221,8 @@ class OnGpu:
 
     def __init__(self, *shape: int, dtype: str = "uint16", strides: Any = None) -> None:
         self.shape, self.dtype = shape, np.dtype(dtype)
-        self.__cuda_array_interface__ = {"strides": strides, "data": (0, False)}
+        interface = {"shape": shape, "typestr": self.dtype.str, "data": (0, False)}
+        self.__cuda_array_interface__ = {**interface, "strides": strides}
 
 
 def test_what_it_refuses() -> None:
@@ -238,6 +239,7 @@ def test_what_it_refuses() -> None:
             lambda: check_inputs(OnGpu(1, 2, 5, 64, strides=(9, 9, 9, 9)), k, k, q, sums),
             "not C-contiguous",
         ),
+        (lambda: check_inputs(np.zeros(q.shape, "u2"), k, k, q, sums), "Q is not on the GPU"),
     ]
     for call, message in wrong:
         with pytest.raises(InputsRefused, match=message):

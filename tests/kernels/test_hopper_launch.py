@@ -1,78 +1,97 @@
-"""Launches that overlap, without a GPU: what cuda.core is asked for, and an older one's way."""
+"""Launches that cost the host little: what is looked at once, and what is handed on."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from types import ModuleType, SimpleNamespace
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
-from course_lib.kernels import hopper_launch
+from course_lib.kernels import RUNG_KERNELS, InputsRefused, hopper_launch, tma_launch
+from course_lib.kernels.hopper_launch import Described, described
 
-SHAPE, ARGUMENTS = ((132, 1), 288), ("A", 7)
+RUNG = RUNG_KERNELS["tma_bf16"]
 
 
-class Kernel:
-    """A kernel that notes how it is launched by `kernel[...]`."""
+class OnGpu:
+    """Stands in for an array on the GPU."""
 
-    def __init__(self) -> None:
-        self.launched: list[Any] = []
-        self.compiled = SimpleNamespace(
-            argument_types=("array", "uint32"),
-            _prepare_args=lambda kind, value, stream, back, plain: plain.append((kind, value)),
-            _codelibrary=SimpleNamespace(get_cufunc=lambda: SimpleNamespace(kernel="function")),
-        )
+    def __init__(self, *shape: int, address: int = 1024, strides: Any = None) -> None:
+        self.shape, self.dtype = shape, np.dtype(np.uint16)
+        interface = {"shape": shape, "typestr": "<u2", "data": (address, False)}
+        self.__cuda_array_interface__ = {**interface, "strides": strides}
 
-    def __getitem__(self, configuration: Any) -> Any:
-        return lambda *given: self.launched.append((configuration, given))
+    def is_c_contiguous(self) -> bool:
+        return self.__cuda_array_interface__["strides"] is None
+
+    def copy_to_host(self) -> None:
+        raise AssertionError("nothing has to be copied")
 
 
 @pytest.fixture
-def by_cuda_core(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """Launches that went through a stand-in for cuda.core, which knows overlap."""
-    launched: list[Any] = []
-    core: Any = ModuleType("cuda.core")
-    core.LaunchConfig = lambda **named: named
-    core.launch = lambda *given: launched.append(given)
-    driver: Any = ModuleType("numba.cuda.cudadrv.driver")
-    driver._to_core_stream = lambda stream: f"stream {stream}"
-    monkeypatch.setitem(sys.modules, "cuda", ModuleType("cuda"))
-    monkeypatch.setitem(sys.modules, "cuda.core", core)
-    monkeypatch.setitem(sys.modules, driver.__name__, driver)
-    monkeypatch.setattr(sys.modules["numba.cuda.cudadrv"], "driver", driver, raising=False)
-    monkeypatch.setattr(hopper_launch, "prepare", lambda kernel, *given: kernel.compiled)
-    hopper_launch._overlapping.cache_clear()
-    yield launched
-    hopper_launch._overlapping.cache_clear()
+def prepared(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """The launches that were prepared; each is then called by its number."""
+    found: list[tuple[Any, ...]] = []
+
+    def ready(*given: Any, **named: Any) -> Callable[[], None]:
+        found.append((*given, named))
+        return lambda: None
+
+    monkeypatch.setattr(tma_launch, "ReadyLaunch", ready)
+    work = type("Work", (), {"workers": 132, "table": "table", "shared": None, "most": 1})
+    monkeypatch.setattr(tma_launch, "work_on_gpu", lambda *given: work)
+    monkeypatch.setattr(hopper_launch, "tensor_map", lambda array, box: (array, box))
+    monkeypatch.setattr(hopper_launch, "multiprocessors", lambda: 132)
+    monkeypatch.setattr(hopper_launch, "current_gpu", lambda: 0)
+    tma_launch._prepared.cache_clear()
+    return found
 
 
-def test_a_launch_may_begin_while_the_one_before_ends(by_cuda_core: list[Any]) -> None:
-    kernel = Kernel()
-    hopper_launch.launch(kernel, SHAPE, ARGUMENTS, stream=3, shared_bytes=1024, cluster=2)
-    ((stream, config, function, *plain),) = by_cuda_core
-    assert (stream, function, kernel.launched) == ("stream 3", "function", [])
-    assert config == {
-        "grid": (132, 1),
-        "block": 288,
-        "shmem_size": 1024,
-        "programmatic_stream_serialization": True,
-    }
-    assert plain == [("array", "A"), ("uint32", 7)]
+def test_arrays_are_looked_at_once(prepared: list[tuple[Any, ...]]) -> None:
+    A, B, C = OnGpu(256, 64), OnGpu(64, 512, address=4096), OnGpu(256, 512, address=8192)
+    for _ in range(3):
+        RUNG.launch(A, B, C)
+    assert len(prepared) == 1
+    RUNG.launch(A, B, OnGpu(256, 512, address=16_384))  # another place, another map
+    RUNG.launch(A, B, C, stream=7)
+    RUNG.prepare(A, B, C)()  # as the first
+    assert len(prepared) == 3
+    _, _, arguments, stream, shared_bytes, *_ = prepared[0]
+    assert (stream, prepared[2][3], shared_bytes) == (0, 7, tma_launch.SHARED)
+    assert arguments[2][0] == Described(8192, "<u2", (256, 512))
 
 
-def test_without_overlap_it_is_launched_as_any_kernel(by_cuda_core: list[Any]) -> None:
-    kernel = Kernel()
-    hopper_launch.launch(kernel, SHAPE, ARGUMENTS, stream=3, shared_bytes=1024, overlap=False)
-    assert kernel.launched == [(((132, 1), 288, 3, 1024), ARGUMENTS)] and not by_cuda_core
+def test_what_does_not_fit_is_refused_in_the_callers_words(
+    prepared: list[tuple[Any, ...]],
+) -> None:
+    A, C = OnGpu(256, 64), OnGpu(256, 512)
+    for launch in (RUNG.launch, RUNG.prepare):
+        with pytest.raises(InputsRefused, match=r"B has shape \(64,\), and a matrix has two"):
+            launch(A, OnGpu(64), C)
+        with pytest.raises(InputsRefused, match=r"ascontiguousarray\(B.copy_to_host\(\)\)"):
+            launch(A, OnGpu(64, 512, strides=(2, 128)), C)
+        with pytest.raises(InputsRefused, match="N = 508 is no multiple of 8"):
+            launch(A, OnGpu(64, 508), OnGpu(256, 508))
+    assert not prepared
 
 
-def test_an_older_cuda_core_lets_launches_follow_each_other(by_cuda_core: list[Any]) -> None:
-    def older(grid: Any, block: int, shmem_size: int) -> None:
-        raise AssertionError("it is asked for more than it knows")
+def test_an_array_is_described_by_what_a_launch_needs() -> None:
+    array = described(OnGpu(3, 5, strides=(2, 6)))
+    assert array == Described(1024, "<u2", (3, 5), (2, 6)) and hash(array)
+    assert array.dtype == np.uint16 and not array.is_c_contiguous()
+    assert described(array) == array
+    assert described(np.zeros(3)) is None
 
-    sys.modules["cuda.core"].LaunchConfig = older  # type: ignore[attr-defined]
-    kernel = Kernel()
-    hopper_launch.launch(kernel, SHAPE, ARGUMENTS)
-    assert kernel.launched == [(((132, 1), 288, 0, 0), ARGUMENTS)] and not by_cuda_core
+
+def test_a_launch_may_begin_while_the_one_before_ends() -> None:
+    driver = pytest.importorskip("cuda.bindings.driver")
+    config = hopper_launch._config((132, 2), 288, 1024, 7, overlap=True)
+    assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (132, 2, 1)
+    assert (config.blockDimX, config.sharedMemBytes, int(config.hStream)) == (288, 1024, 7)
+    (attribute,) = config.attrs
+    kinds = driver.CUlaunchAttributeID
+    assert attribute.id == kinds.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    assert attribute.value.programmaticStreamSerializationAllowed == 1
+    alone = hopper_launch._config((132, 2), 288, 1024, 0, overlap=False)
+    assert alone.numAttrs == 0

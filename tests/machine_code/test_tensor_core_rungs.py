@@ -39,8 +39,8 @@ from course_lib.intrinsics import (
     to_tf32,
 )
 from course_lib.kernels import RUNG_KERNELS
-from course_lib.kernels.rung_12_tma import kernel_of, room_for, threads_of
 from course_lib.kernels.tile_plan import PAIR, TilePlan
+from course_lib.kernels.tma_room import room_for, threads_of
 from course_lib.machine_code import CompileReport, compile_reports, compiler, sass
 from course_lib.machine_code.front_ends import NUMBA
 from course_lib.machine_code.report import InstructionMix, mix_of, resources
@@ -154,7 +154,7 @@ def test_tma_multiplies_and_does_nothing_else(
 ) -> None:
     """A consumer's trip is four HGMMA a panel, a wait and a release; the engine copies."""
     rung, room = RUNG_KERNELS[name], room_for(plan.columns, plan.rows)
-    kernel = kernel_of(rung, plan)
+    kernel = rung.kernel_of(plan)
     threads = threads_of(room)
     code, log = hopper(kernel, rung.signature, launch_bounds=(threads, 1))
     found = resources(log, "kernel")
