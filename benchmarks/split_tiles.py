@@ -15,6 +15,7 @@ import random
 import statistics
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -65,7 +66,8 @@ def ours(name: str, plan: TilePlan | None) -> Contestant:
     """Rung 12 by a plan; None for the one that suits the product."""
 
     def prepare(problem: MatmulProblem) -> Launch:
-        return rung_12.ROUNDED.prepare(*problem.operands("bfloat16", "bfloat16"), plan)
+        rung = replace(rung_12.ROUNDED, plan=plan)
+        return rung.prepare(*problem.operands("bfloat16", "bfloat16"))
 
     multiples = rung_12.RUNG.multiples
     return Contestant(name, "rung", "bfloat16", prepare, "bfloat16", multiples=multiples)

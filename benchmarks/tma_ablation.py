@@ -15,32 +15,32 @@ import math
 import random
 import statistics
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numba import cuda
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from course_lib.bench import gpu, libraries
 from course_lib.bench.contest import Contest
-from course_lib.bench.contestants import Contestant, Launch, MatmulProblem, rung_in_python
+from course_lib.bench.contestants import (
+    Contestant,
+    Launch,
+    MatmulProblem,
+    format_of_result,
+    rung_in_python,
+)
 from course_lib.bench.matrices import Matrices
 from course_lib.bench.nvml import Nvml
 from course_lib.bench.session import short_name
-from course_lib.intrinsics import store2, unroll, unrolled
-from course_lib.kernels import RUNG_KERNELS, hopper_launch
-from course_lib.kernels import rung_12_tma as rung_12
-from course_lib.kernels.pieces import work_on_gpu
-from course_lib.kernels.tile_plan import PAIR, SINGLE, TilePlan
+from course_lib.kernels import RUNG_KERNELS
 from course_lib.kernels.tma_launch import TmaRung
-from course_lib.kernels.tma_room import BK, BM, SHARED, Room
+from course_lib.kernels.tma_steps import STEPS
 from course_lib.measurements import ablation, files
 from course_lib.measurements.ablation import SAMPLES, SUSTAINED
 
@@ -48,78 +48,22 @@ SIZES, ROUNDS = (4096, 8192), 15
 LOADED_ROUNDS, WARM_UP_MS, COUNTED_MS, BATCH_MS = 3, 2000.0, 500.0, 50.0
 CUBLAS = "cublas_bf16"  # what the shares are of
 
-Prepare = Callable[[Any, Any, Any], Launch]
-
 
 # --- who takes part ---------------------------------------------------------------------------
-
-
-def make_direct_store(room: Room) -> Any:
-    """As rung 11 stores: each lane its own two neighbours, straight to global memory."""
-    pieces = room.width // 8
-
-    @cuda.jit(device=True)
-    @unrolled
-    def store_directly(sums, C, top, left, staging, group, thread):
-        M, N = C.shape[0], np.uint64(C.shape[1])
-        x = left + thread % 4 * 2
-        for h in unroll(2):
-            y = top + thread // 32 * 16 + h * 8 + thread % 32 // 4
-            if y < M:
-                at = np.uint64(y) * N + x
-                for j in unroll(pieces):
-                    if x + j * 8 < N:
-                        store2(C, at + j * 8, (sums[4 * j + 2 * h], sums[4 * j + 2 * h + 1]))
-
-    return store_directly
-
-
-DIRECT = rung_12.make_kernel(make_direct_store, cluster=1)
-
-
-def direct(persistent: bool) -> Prepare:
-    """Rung 12 with direct stores of float32; a block for each tile, or as many as there are SMs."""
-
-    def prepare(A: Any, B: Any, C: Any) -> Launch:
-        (M, N), K = C.shape, A.shape[1]
-        maps = (
-            hopper_launch.tensor_map(A, (BM, BK)),
-            hopper_launch.tensor_map(B, (BK, 64)),
-        )
-        blocks = hopper_launch.multiprocessors() if persistent else math.prod(SINGLE.tiles(M, N))
-        work = work_on_gpu(SINGLE, (M, N, K), blocks, BK)
-        # No tile is split, so no map of partial sums is looked at.
-        arguments = (*maps, C, maps[0], work.table, np.uint32(work.most))
-        shape = (work.workers, 1), rung_12.RUNG.block[0]
-        return hopper_launch.ReadyLaunch(
-            DIRECT, shape, arguments, shared_bytes=SHARED, overlap=False
-        )
-
-    return prepare
 
 
 def contestants(cc: tuple[int, int], library: libraries.Library) -> list[Contestant]:
     """The steps from rung 11 to rung 12 without split tiles, and cuBLAS with either result."""
 
-    def by_tma(rung: TmaRung, plan: TilePlan = SINGLE, overlap: bool = False) -> Prepare:
-        return partial(rung.prepare, plan=plan, overlap=overlap)
+    def ours(name: str, rung: TmaRung) -> Contestant:
+        result = format_of_result(rung)
 
-    def ours(name: str, result: str, prepared: Prepare) -> Contestant:
         def prepare(problem: MatmulProblem) -> Launch:
-            return prepared(*problem.operands("bfloat16", result))
+            return rung.prepare(*problem.operands("bfloat16", result))
 
-        return Contestant(
-            name, "rung", "bfloat16", prepare, result, multiples=rung_12.RUNG.multiples
-        )
+        return Contestant(name, "rung", "bfloat16", prepare, result, multiples=rung.multiples)
 
-    steps = [
-        ours("tma", "float32", direct(persistent=False)),
-        ours("persistent", "float32", direct(persistent=True)),
-        ours("tma_store", "float32", by_tma(rung_12.RUNG)),
-        ours("bf16", "bfloat16", by_tma(rung_12.ROUNDED)),
-        ours("overlap", "bfloat16", by_tma(rung_12.ROUNDED, overlap=True)),
-        ours("clusters", "bfloat16", by_tma(rung_12.ROUNDED, PAIR, overlap=True)),
-    ]
+    steps = [ours(name, rung) for name, rung in STEPS.items() if name != "last_turn"]
     names = {"float32": "cublas_f32", "bfloat16": CUBLAS}
     theirs = [each for each in library.contestants(cc) if each.precision == "bfloat16"]
     first = rung_in_python(RUNG_KERNELS["wgmma"])

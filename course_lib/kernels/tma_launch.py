@@ -6,6 +6,7 @@ Without one the emulator runs the same kernel, planned as for an H200.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -35,15 +36,25 @@ class TmaRung(RungKernel):
         make_kernel: makes the kernel for a cluster's size, a tile's columns and rows, and whether
             its blocks lie side by side; `kernel` is the one for the usual tile.
         adding: the kernel that makes whole tiles out of split ones.
+        plan: its tiles; None for those that suit the product.
+        stays: whether there are as many blocks as SMs, which take tiles in turns, or one a tile.
+        by_tma: whether TMA stores the results, so that the kernel gets a map of C and not C.
+        overlap: whether a launch may begin while the one before is not over yet.
     """
 
     make_kernel: Any = None
     adding: Any = None
+    plan: TilePlan | None = None
+    stays: bool = True
+    by_tma: bool = True
+    overlap: bool = True
 
     @property
     def signature(self) -> str:
         """Four tensor maps, of 16 words each; the pieces, and how many a worker has at most."""
-        return f"void({', '.join(['uint64[::1]'] * 4)}, uint32[:, :, ::1], uint32)"
+        words, matrix = "uint64[::1]", f"{self.result}[:, ::1]"
+        third = words if self.by_tma else matrix
+        return f"void({words}, {words}, {third}, {words}, uint32[:, :, ::1], uint32)"
 
     def grid_and_block(self, M: int, N: int, K: int) -> tuple[tuple[int, int], tuple[int, ...]]:
         """A block for each tile; a GPU gets as many as it has SMs, and they take turns."""
@@ -62,9 +73,10 @@ class TmaRung(RungKernel):
             LaunchRefused: if the emulator won't run the kernel.
         """
         (M, N), K = C.shape, A.shape[1]
-        plan = plan_for(M, N, K, EMULATED_GPU.sms)
+        plan = self.plan or plan_for(M, N, K, EMULATED_GPU.sms)
         room, cluster = room_for(plan.columns, plan.rows), plan.cluster
-        work = pieces_of(plan, (M, N, K), EMULATED_GPU.sms // cluster, BK * room.steps)
+        workers = self._workers(plan, (M, N), EMULATED_GPU.sms)
+        work = pieces_of(plan, (M, N, K), workers, BK * room.steps)
         table, shared, parts = table_of(work), shared_tiles(work), cluster * room.consumers
         height = len(table) * parts * PIECE[0]
         pieces = np.zeros((height, room.width), np.float32) if len(shared) else None
@@ -91,28 +103,18 @@ class TmaRung(RungKernel):
         else:
             self._ready(A, B, C, arrays, stream)()
 
-    def prepare(
-        self,
-        A: Any,
-        B: Any,
-        C: Any,
-        plan: TilePlan | None = None,
-        stream: Any = 0,
-        overlap: bool = True,
-    ) -> Callable[[], None]:
+    def prepare(self, A: Any, B: Any, C: Any, stream: Any = 0) -> Callable[[], None]:
         """Everything but the launch of C = A @ B, for arrays on the GPU; what is returned launches.
 
         Args:
             A, B, C: as `launch` takes them; what is returned keeps them alive.
-            plan: None for the one that suits these sizes.
             stream: where to launch.
-            overlap: whether it may begin while the launch before is not over yet.
 
         Raises:
             InputsRefused: if this rung can't.
         """
         arrays = described(A), described(B), described(C)
-        launch = self._ready(A, B, C, arrays, stream, plan, overlap)
+        launch = self._ready(A, B, C, arrays, stream)
 
         def start(_: Any = (A, B, C)) -> None:
             launch()
@@ -120,18 +122,11 @@ class TmaRung(RungKernel):
         return start
 
     def _ready(
-        self,
-        A: Any,
-        B: Any,
-        C: Any,
-        arrays: tuple[Any, ...],
-        stream: Any,
-        plan: TilePlan | None = None,
-        overlap: bool = True,
+        self, A: Any, B: Any, C: Any, arrays: tuple[Any, ...], stream: Any
     ) -> Callable[[], None]:
         handle, gpu = hopper_launch.handle_of(stream), hopper_launch.current_gpu()
         try:
-            return _prepared(self, arrays, plan, handle, overlap, gpu)
+            return _prepared(self, arrays, handle, gpu)
         except InputsRefused:
             self.check_inputs(A, B, C)  # which knows whose arrays they are, and so the mend
             raise
@@ -148,43 +143,40 @@ class TmaRung(RungKernel):
     def _maps(
         self, tensor_map: Any, plan: TilePlan, arrays: tuple[Any, ...], pieces: Any
     ) -> tuple[Any, ...]:
-        """A, B, C and parts of split tiles as TMA wants them; C once more where there are none."""
+        """A, B, C and parts of split tiles as TMA wants them; A once more where there are none."""
         A, B, C = arrays
         room = room_for(plan.columns, plan.rows)
         # A box of float32 is two, side by side, where results are turned.
         halves = 2 if room.turned and self.result == "float32" else 1
-        result = tensor_map(C, (room.box // ROW // halves, 128 // C.dtype.itemsize))
-        return (
-            tensor_map(A, (plan.rows // plan.share_a, BK)),
-            tensor_map(B, (BK // plan.share_b, 64)),
-            result,
-            result if pieces is None else tensor_map(pieces, PIECE),
-        )
+        box = room.box // ROW // halves, 128 // C.dtype.itemsize
+        first = tensor_map(A, (plan.rows // plan.share_a, BK))
+        second = tensor_map(B, (BK // plan.share_b, 64))
+        result = tensor_map(C, box) if self.by_tma else C
+        return first, second, result, first if pieces is None else tensor_map(pieces, PIECE)
+
+    def _workers(self, plan: TilePlan, shape: tuple[int, int], multiprocessors: int) -> int:
+        """How many blocks, or clusters, share the tiles out among them."""
+        return multiprocessors // plan.cluster if self.stays else math.prod(plan.tiles(*shape))
 
 
 @lru_cache(maxsize=256)
-def _prepared(
-    rung: TmaRung,
-    arrays: tuple[Any, ...],
-    plan: TilePlan | None,
-    stream: int,
-    overlap: bool,
-    gpu: int,
-) -> Callable[[], None]:
+def _prepared(rung: TmaRung, arrays: tuple[Any, ...], stream: int, gpu: int) -> Callable[[], None]:
     """The launches of a product; addresses and sizes say which, so nothing keeps the matrices."""
     rung.check_inputs(*arrays)
     A, _, C = arrays
     (M, N), K = C.shape, A.shape[1]
     multiprocessors = hopper_launch.multiprocessors()
-    plan = plan or plan_for(M, N, K, multiprocessors)
+    plan = rung.plan or plan_for(M, N, K, multiprocessors)
     cluster, room = plan.cluster, room_for(plan.columns, plan.rows)
-    work = work_on_gpu(plan, (M, N, K), multiprocessors // cluster, BK * room.steps)
+    workers = rung._workers(plan, (M, N), multiprocessors)
+    work = work_on_gpu(plan, (M, N, K), workers, BK * room.steps)
     parts = cluster * room.consumers
     pieces = None if work.shared is None else workspace(work.workers * parts, stream)
     maps = rung._maps(hopper_launch.tensor_map, plan, arrays, pieces)
     shape = (cluster * work.workers, 1), threads_of(room)
     arguments = (*maps, work.table, np.uint32(work.most))
-    product = ReadyLaunch(rung.kernel_of(plan), shape, arguments, stream, SHARED, cluster, overlap)
+    kernel, overlap = rung.kernel_of(plan), rung.overlap
+    product = ReadyLaunch(kernel, shape, arguments, stream, SHARED, cluster, overlap)
     if pieces is None:
         return product
     shape = (32, len(work.shared) * parts), ADDING
