@@ -55,14 +55,14 @@ class FieldTyper(Typer):
         if not owner.dtype.names:
             return None
         index = node.slice
-        if not isinstance(index, ast.Constant | ast.Name) or _is_rest(index):
+        if not isinstance(index, ast.Constant | ast.Name | ast.UnaryOp) or _is_rest(index):
             return None
         typed = self.expression(index, env)
         named = typed.type.value if isinstance(typed.type, T.Static) else None
         number = typed.literal
         names = owner.dtype.names
-        if isinstance(owner, T.RecordType) and isinstance(number, int) and -1 < number < len(names):
-            return names[number]
+        if isinstance(owner, T.RecordType) and isinstance(number, int):
+            return names[number] if -len(names) <= number < len(names) else None
         return named if isinstance(named, str) and named in names else None
 
     def field(self, node: ast.Attribute | ast.Subscript, name: str) -> Typed:
