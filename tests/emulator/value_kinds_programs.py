@@ -252,11 +252,11 @@ def reads(records, i):
 """,
 )
 add(
-    "one record, and parts of complex numbers",
+    "one record, its fields by number, and parts of complex numbers",
     """
 i = cuda.grid(1)
 if i < out.size:
-    out.real[i] = r.x * i + r.v[1, 2]
+    out.real[i] = r.x * i + r.v[1, 2] + r[1] - r[-1].b
     out.imag[i] = out.real[i] + 1
 if i == 0:
     r.n = 17
