@@ -18,6 +18,9 @@ LEFT_OUT = (
     "while DEBUG:\n        r[0] = PAIR[5]",
     "m = 0\n    if m:\n        r[0] = PAIR[5]",
     "r[0] = PAIR[5] if DEBUG else 1",
+    "if NOTHING != None:\n        r[0] = NOTHING(1)",
+    "if NOTHING is not None:\n        r[0] = NOTHING(1)",
+    "if half == None:\n        r[0] = PAIR[5]\n    else:\n        r[0] = half(n)",
 )
 COMPILED = (
     "if len(PAIR) > 2:\n        r[0] = PAIR[2]",
@@ -25,7 +28,8 @@ COMPILED = (
     "if n > 9:\n        r[0] = PAIR[5]",
     "m = 0\n    m = m + 1\n    if m > 1:\n        r[0] = PAIR[5]",
 )
-AROUND = "from numba import cuda\nDEBUG = False\nSIZE = 2\nPAIR = (1, 2)\n"
+AROUND = "from numba import cuda\nDEBUG = False\nSIZE = 2\nPAIR = (1, 2)\nNOTHING = None\n"
+AROUND += "@cuda.jit(device=True)\ndef half(x):\n    return x / 2\n"
 
 
 def launch(body: str) -> np.ndarray:

@@ -143,9 +143,12 @@ class OperatorTyper(Typer):
 
     def compare_types(self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type) -> None:
         identity = isinstance(op, ast.Is | ast.IsNot)
-        if identity and T.Static(None) in (left, right):
+        known = isinstance(left, T.Static) and isinstance(right, T.Static)  # a function, or None
+        is_equality = isinstance(op, ast.Eq | ast.NotEq) and len(node.ops) == 1
+        if T.Static(None) in (left, right) and (identity or (known and is_equality)):
             if len(node.ops) == 1:
-                self.typing.constants[node] = np.bool_((left == right) == isinstance(op, ast.Is))
+                holds = isinstance(op, ast.Is | ast.Eq)
+                self.typing.constants[node] = np.bool_((left == right) == holds)
             return
         if identity and isinstance(left, T.ArrayType) and isinstance(right, T.ArrayType):
             # Numba has it; but whether a check passes one array twice is no answer's business.

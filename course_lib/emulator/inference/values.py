@@ -35,6 +35,7 @@ from course_lib.emulator.inference.typer import NotKnownYet, Typer
 from course_lib.emulator.inference.typings import Environment, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import INTRINSICS, Typed
+from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
 from course_lib.emulator.language.operators import COMPARE_OR_IS
 from course_lib.wording.sentences import say
@@ -177,7 +178,7 @@ class ValueTyper(Typer):
                 return decided if fixed is OPEN and decided is not None else fixed
             case ast.Name(id=name) if name not in {*self.kernel.parameters, *self.outer}:
                 value = self.kernel.namespace.get(name, OPEN)
-                return value if isinstance(value, int | float | str) else OPEN
+                return value if isinstance(value, int | float | str | None | Kernel) else OPEN
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 chosen = self.decided(test)
                 return OPEN if chosen is None else self.fixed_value(body if chosen else orelse)
