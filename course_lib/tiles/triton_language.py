@@ -165,6 +165,8 @@ def combined(machine: TileMachine, operation: str, left: Any, right: Any) -> Any
     if isinstance(left, Pointers) or isinstance(right, Pointers):
         return _moved(machine, operation, left, right)
     tiles = [value for value in (left, right) if isinstance(value, Tile)]
+    if operation == "FloorDiv" and tiles and promoted(left, right).kind == "float":
+        raise machine.refuse(say("// divides whole numbers, and one of these is a fraction."))
     if operation in ("FloorDiv", "Mod") and tiles and promoted(left, right).kind == "int":
         kind = promoted(left, right)
         one, two = (np.asarray(_data(value), np.int64) for value in (left, right))
