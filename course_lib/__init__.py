@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from course_lib.questions.two_copies import two_copies
     from course_lib.quiz import predict
     from course_lib.shown_answers import show_answer, yours_or_ours
+    from course_lib.tiles import emulate_tiles
     from course_lib.wording.errors import LaunchFailed, LaunchRefused
     from course_lib.wording.findings import Finding
 
@@ -31,6 +32,7 @@ __all__ = [
     "check",
     "compile_report",
     "emulate",
+    "emulate_tiles",
     "emulated",
     "examine",
     "examine_source",
@@ -51,6 +53,7 @@ _HOME = {
     "check": "checking",
     "compile_report": "machine_code",
     "emulate": "compiled_counts.emulate",
+    "emulate_tiles": "tiles",
     "emulated": "host.emulated",
     "examine": "checking",
     "examine_source": "checking",

@@ -21,6 +21,7 @@ ALLOWED: dict[str, set[str]] = {
     "wording": set(),
     "devices": {"wording"},
     "emulator": {"wording"},
+    "tiles": {"devices", "emulator", "wording"},
     "exercises": {"registry"},
     "tasks": {"registry"},
     "curriculum": {"exercises", "registry", "tasks"},

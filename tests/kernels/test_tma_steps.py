@@ -13,7 +13,7 @@ from course_lib.kernels.tma_steps import STEPS
 
 
 def product(name: str, M: int, N: int, K: int) -> tuple[Profile, np.ndarray, np.ndarray]:
-    """A step's run with small whole numbers, of which all sums are exact; C and what it should be."""
+    """A step's run with small whole numbers, so that all sums are exact; C, and the true one."""
     step, generator = STEPS[name], np.random.default_rng(0)
     A, B = (generator.integers(-3, 4, shape).astype(np.float32) for shape in ((M, K), (K, N)))
     C: Any = np.zeros((M, N), step.result)

@@ -1,0 +1,599 @@
+"""Carries out one program of a tile kernel: its statements in order, on values that are tiles.
+
+It reads the text and never runs it. What a language names, its own module has (`cutile.py`,
+`triton_language.py`); statements, arithmetic and calls are the same in all of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.errors import KernelRejected, rejection
+from course_lib.tiles.memory import ArrayArgument, TileMemory
+from course_lib.tiles.reading import TileFunction, TileProgram
+from course_lib.tiles.values import (
+    ARITHMETIC,
+    BOOL,
+    COMPARISONS,
+    DTYPES,
+    FLOAT32,
+    DType,
+    Tile,
+    Value,
+    joint_unknown,
+    made,
+    plain,
+    promoted,
+)
+from course_lib.wording.sentences import say
+
+DEEPEST = 32  # calls within calls
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a name of a language stands for: "load" of cuTile."""
+
+    language: str
+    name: str
+
+
+@dataclass(frozen=True)
+class BoundMethod:
+    """A function of a language, called on a value."""
+
+    function: Named
+    owner: Any
+
+
+@dataclass
+class Steps:
+    """How many statements a launch may still carry out."""
+
+    left: int
+
+    def take(self, node: ast.AST) -> None:
+        self.left -= 1
+        if self.left < 0:
+            message = say("The kernel is still at work when its budget of steps is used up.")
+            raise rejection("timeout", message, node, "Does this loop come to its end?")
+
+
+class _Return(Exception):
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class _Break(Exception):
+    pass
+
+
+class _Continue(Exception):
+    pass
+
+
+@dataclass
+class TileMachine:
+    """One program of a launch.
+
+    Attributes:
+        program: the text.
+        languages: the functions of each language: name, then what carries it out.
+        memory: the launch's arrays.
+        place: the program's number along each axis.
+        grid: how many programs there are.
+        number: the program's number among all.
+    """
+
+    program: TileProgram
+    languages: Mapping[str, Any]
+    memory: TileMemory
+    place: tuple[int, int, int]
+    grid: tuple[int, int, int]
+    number: int
+    steps: Steps
+    node: ast.AST = field(default_factory=ast.Pass)  # what is being carried out
+    depth: int = 0
+
+    @property
+    def line(self) -> int:
+        return int(getattr(self.node, "lineno", 0))
+
+    def refuse(self, message: str, code: str = "compile-error", hint: str = "") -> KernelRejected:
+        """An error at the place that is being carried out."""
+        return rejection(code, message, self.node, hint)
+
+    # --- statements ---------------------------------------------------------------------------
+
+    def call(self, function: TileFunction, values: Mapping[str, Any]) -> Any:
+        """Carry out a function of the text; what it returns."""
+        if self.depth == DEEPEST:
+            raise self.refuse(say("{name} calls itself too often.", name=function.name))
+        self.depth += 1
+        try:
+            self.block(function.tree.body, dict(values))
+        except _Return as done:
+            return done.value
+        finally:
+            self.depth -= 1
+        return None
+
+    def block(self, body: Sequence[ast.stmt], names: dict[str, Any]) -> None:
+        for statement in body:
+            self.node = statement
+            self.steps.take(statement)
+            carry_out = getattr(self, f"_{type(statement).__name__.lower()}", None)
+            if carry_out is None:
+                raise self._unknown_part(statement)
+            carry_out(statement, names)
+            size = sum(value.nbytes for value in names.values() if isinstance(value, Tile))
+            counts = self.memory.counts
+            counts.peak_tile_bytes = max(counts.peak_tile_bytes, size)
+
+    def _unknown_part(self, node: ast.AST) -> KernelRejected:
+        kind = type(node).__name__
+        return rejection(
+            "unsupported", say("The tile machine does not know {kind} here.", kind=kind), node
+        )
+
+    def _expr(self, statement: ast.Expr, names: dict[str, Any]) -> None:
+        if not isinstance(statement.value, ast.Constant):
+            self.value(statement.value, names)
+
+    def _pass(self, statement: ast.Pass, names: dict[str, Any]) -> None:
+        pass
+
+    def _return(self, statement: ast.Return, names: dict[str, Any]) -> None:
+        raise _Return(self.value(statement.value, names) if statement.value else None)
+
+    def _break(self, statement: ast.Break, names: dict[str, Any]) -> None:
+        raise _Break
+
+    def _continue(self, statement: ast.Continue, names: dict[str, Any]) -> None:
+        raise _Continue
+
+    def _assign(self, statement: ast.Assign, names: dict[str, Any]) -> None:
+        value = self.value(statement.value, names)
+        for target in statement.targets:
+            self._bind(target, value, names)
+
+    def _annassign(self, statement: ast.AnnAssign, names: dict[str, Any]) -> None:
+        if statement.value is not None:
+            self._bind(statement.target, self.value(statement.value, names), names)
+
+    def _augassign(self, statement: ast.AugAssign, names: dict[str, Any]) -> None:
+        before = self.value(_as_read(statement.target), names)
+        after = self.arithmetic(
+            type(statement.op).__name__, before, self.value(statement.value, names)
+        )
+        self._bind(statement.target, after, names)
+
+    def _bind(self, target: ast.expr, value: Any, names: dict[str, Any]) -> None:
+        if isinstance(target, ast.Name):
+            names[target.id] = value
+        elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, tuple):
+            if len(target.elts) != len(value):
+                raise self.refuse(
+                    say("{count} values do not fit {names} names.", count=len(value),
+                        names=len(target.elts))
+                )  # fmt: skip
+            for part, each in zip(target.elts, value, strict=True):
+                self._bind(part, each, names)
+        else:
+            message = say("A tile is a value: no part of it can be assigned.")
+            raise self.refuse(message, hint="Which new tile has the elements that you want?")
+
+    def _if(self, statement: ast.If, names: dict[str, Any]) -> None:
+        self.block(statement.body if self.truth(statement.test, names) else statement.orelse, names)
+
+    def _while(self, statement: ast.While, names: dict[str, Any]) -> None:
+        while self.truth(statement.test, names):
+            if not self._once(statement, names):
+                return
+
+    def _for(self, statement: ast.For, names: dict[str, Any]) -> None:
+        over = self.value(statement.iter, names)
+        if not isinstance(over, range | tuple):
+            raise self.refuse(say("A loop of tile code goes over a range."))
+        for value in over:
+            self._bind(statement.target, value, names)
+            if not self._once(statement, names):
+                return
+
+    def _once(self, loop: ast.For | ast.While, names: dict[str, Any]) -> bool:
+        """The body once; whether the loop goes on."""
+        self.node = loop
+        self.steps.take(loop)
+        try:
+            self.block(loop.body, names)
+        except _Break:
+            return False
+        except _Continue:
+            pass
+        return True
+
+    # --- expressions --------------------------------------------------------------------------
+
+    def truth(self, test: ast.expr, names: dict[str, Any]) -> bool:
+        """A condition: one number, not a tile of many."""
+        value = self.value(test, names)
+        if isinstance(value, Tile):
+            if value.data.size != 1:
+                message = say("A branch needs one truth value, and this is a tile of {shape}.",
+                              shape=" x ".join(map(str, value.shape)))  # fmt: skip
+                raise self.refuse(message, hint="Which function chooses element by element?")
+            return bool(value.data)
+        return bool(value)
+
+    def value(self, node: ast.expr, names: dict[str, Any]) -> Any:
+        """What an expression stands for."""
+        evaluate = getattr(self, f"_{type(node).__name__.lower()}_", None)
+        if evaluate is None:
+            raise self._unknown_part(node)
+        return evaluate(node, names)
+
+    def _constant_(self, node: ast.Constant, names: dict[str, Any]) -> Any:
+        return node.value
+
+    def _name_(self, node: ast.Name, names: dict[str, Any]) -> Any:
+        name, program = node.id, self.program
+        if name in names:
+            return names[name]
+        if name in program.functions:
+            return program.functions[name]
+        if name in program.constants:
+            return program.constants[name]
+        if name in program.imported:
+            return self._language_name(*program.imported[name], node)
+        if name in BUILTINS:
+            return Named("python", name)
+        message = say("{name} has no value here.", name=name)
+        raise rejection("compile-error", message, node, "Where does it get one?")
+
+    def _tuple_(self, node: ast.Tuple, names: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(self.value(each, names) for each in node.elts)
+
+    def _list_(self, node: ast.List, names: dict[str, Any]) -> tuple[Any, ...]:
+        return tuple(self.value(each, names) for each in node.elts)
+
+    def _ifexp_(self, node: ast.IfExp, names: dict[str, Any]) -> Any:
+        return self.value(node.body if self.truth(node.test, names) else node.orelse, names)
+
+    def _boolop_(self, node: ast.BoolOp, names: dict[str, Any]) -> bool:
+        every = isinstance(node.op, ast.And)
+        for part in node.values:
+            if self.truth(part, names) != every:
+                return not every
+        return every
+
+    def _unaryop_(self, node: ast.UnaryOp, names: dict[str, Any]) -> Any:
+        value = self.value(node.operand, names)
+        if isinstance(node.op, ast.Not):
+            return not self.truth(node.operand, names)
+        if isinstance(node.op, ast.UAdd):
+            return value
+        if isinstance(node.op, ast.Invert):
+            return value.like(np.logical_not) if _is_bool(value) else self._inverted(value)
+        return self.arithmetic("Sub", 0, value) if isinstance(value, Tile) else -value
+
+    def _inverted(self, value: Any) -> Any:
+        return made(~value.data, value.dtype, value) if isinstance(value, Tile) else ~value
+
+    def _binop_(self, node: ast.BinOp, names: dict[str, Any]) -> Any:
+        left, right = self.value(node.left, names), self.value(node.right, names)
+        if isinstance(node.op, ast.MatMult):
+            return self.languages[self.program.language].FUNCTIONS["matmul"](self, left, right)
+        return self.arithmetic(type(node.op).__name__, left, right)
+
+    def _compare_(self, node: ast.Compare, names: dict[str, Any]) -> Any:
+        values = [self.value(each, names) for each in (node.left, *node.comparators)]
+        found: Any = True
+        for number, op in enumerate(node.ops):
+            if isinstance(op, ast.Is | ast.IsNot):
+                one = (values[number] is values[number + 1]) == isinstance(op, ast.Is)
+            else:
+                one = self.comparison(type(op).__name__, values[number], values[number + 1])
+            found = one if number == 0 else self.arithmetic("BitAnd", found, one)
+        return found
+
+    def _subscript_(self, node: ast.Subscript, names: dict[str, Any]) -> Any:
+        owner = self.value(node.value, names)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if isinstance(owner, Tile):
+            return owner.like(lambda data: data[tuple(self._axis(part) for part in parts)])
+        if isinstance(owner, tuple):
+            index = self.value(node.slice, names)
+            if isinstance(index, int) and -len(owner) <= index < len(owner):
+                return owner[index]
+            raise self.refuse(say("Only {count} values are there.", count=len(owner)))
+        special = self.languages[self.program.language].subscripted(self, owner, parts)
+        if special is not None:
+            return special
+        message = say("{what} has no elements to be read like this.", what=ast.unparse(node.value))
+        raise self.refuse(message, hint="Which function of the language loads from an array?")
+
+    def _axis(self, part: ast.expr) -> Any:
+        """One part of an index of a tile: all of an axis, or a new one."""
+        if isinstance(part, ast.Slice) and not (part.lower or part.upper or part.step):
+            return slice(None)
+        if isinstance(part, ast.Constant) and part.value is None:
+            return None
+        message = say("Of a tile no single elements can be taken.")
+        raise rejection("compile-error", message, part, "What would the whole tile give you?")
+
+    def _attribute_(self, node: ast.Attribute, names: dict[str, Any]) -> Any:
+        text = ast.unparse(node.value)
+        if text in self.program.modules and not (
+            isinstance(node.value, ast.Name) and node.value.id in names
+        ):
+            return self._language_name(self.program.modules[text], node.attr, node)
+        owner = self.value(node.value, names)
+        if isinstance(owner, Named) and owner.language != "python":
+            return self._language_name(owner.language, f"{owner.name}.{node.attr}", node)
+        if isinstance(owner, Tile | ArrayArgument):
+            if node.attr == "shape":
+                return tuple(int(size) for size in owner.shape)
+            if node.attr == "ndim":
+                return len(owner.shape)
+            if node.attr == "dtype":
+                return owner.dtype
+        language = self.languages[self.program.language]
+        if isinstance(owner, Tile) and node.attr in language.METHODS:
+            return BoundMethod(Named(self.program.language, language.METHODS[node.attr]), owner)
+        if isinstance(owner, Tile) and node.attr == "T":
+            return owner.like(np.transpose)
+        message = say("{what} has no {name}.", what=text, name=node.attr)
+        raise rejection("compile-error", message, node)
+
+    def _language_name(self, language: str, name: str, node: ast.AST) -> Any:
+        """What `ct.NAME` or `tl.NAME` is."""
+        if language == "triton host":
+            language = "triton"
+        there = self.languages[language]
+        if name in there.NAMES:
+            return there.NAMES[name]
+        dtype = {"bool_": "bool", "int1": "bool"}.get(name, name)
+        if dtype in DTYPES:
+            return DTYPES[dtype]
+        if name in there.FUNCTIONS or any(key.startswith(f"{name}.") for key in there.NAMES):
+            return Named(language, name)
+        message = say("The tile machine does not know {name} of {language}.", name=name,
+                      language=there.TITLE)  # fmt: skip
+        raise rejection("unsupported", message, node)
+
+    def _call_(self, node: ast.Call, names: dict[str, Any]) -> Any:
+        function = self.value(node.func, names)
+        given = [self.value(each, names) for each in node.args]
+        named = {each.arg: self.value(each.value, names) for each in node.keywords if each.arg}
+        self.node = node
+        if isinstance(function, TileFunction):
+            return self.call(function, self.bound(function, given, named))
+        if isinstance(function, BoundMethod):
+            given, function = [function.owner, *given], function.function
+        if not isinstance(function, Named):
+            raise self.refuse(say("{what} is no function.", what=ast.unparse(node.func)))
+        if function.language == "python":
+            return self._builtin(function.name, given)
+        carry_out = self.languages[function.language].FUNCTIONS[function.name]
+        try:
+            return carry_out(self, *given, **named)
+        except TypeError as wrong:
+            if "argument" not in str(wrong):
+                raise
+            message = say("{what} is not called like this.", what=ast.unparse(node.func))
+            raise self.refuse(message, hint="Which arguments does its reference name?") from None
+
+    def bound(
+        self, function: TileFunction, given: Sequence[Any], named: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Arguments by the names of parameters, with the defaults of what was left out.
+
+        Raises:
+            KernelRejected: if one is missing, or there are too many.
+        """
+        values = dict(zip(function.parameters, given, strict=False)) | dict(named)
+        arguments = function.tree.args
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults = dict(zip(reversed(positional), reversed(arguments.defaults), strict=False))
+        defaults |= {
+            each: value
+            for each, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+            if value is not None
+        }
+        for parameter, default in defaults.items():
+            if parameter.arg not in values:
+                values[parameter.arg] = self.value(default, {})
+        missing = [name for name in function.parameters if name not in values]
+        surplus = [name for name in values if name not in function.parameters]
+        if missing or surplus or len(given) > len(function.parameters):
+            message = say(
+                "{name} takes {parameters}.",
+                name=function.name,
+                parameters=", ".join(function.parameters),
+            )
+            raise self.refuse(message, "invalid-launch" if not self.depth else "compile-error")
+        return values
+
+    def _builtin(self, name: str, given: Sequence[Any]) -> Any:
+        if name == "range":
+            return range(*(self.whole(each, "range") for each in given))
+        if any(isinstance(each, Tile) for each in given) and name in ("min", "max"):
+            function = "minimum" if name == "min" else "maximum"
+            return self.languages[self.program.language].FUNCTIONS[function](self, *given)
+        return BUILTINS[name](*given)
+
+    # --- what languages build on --------------------------------------------------------------
+
+    def whole(self, value: Any, what: str) -> int:
+        """A whole number, which may be known when the kernel runs only.
+
+        Raises:
+            KernelRejected: if it is none.
+        """
+        if isinstance(value, Tile) and value.data.size == 1 and value.dtype.kind == "int":
+            return int(value.data)
+        if isinstance(value, int):
+            return int(value)
+        raise self.refuse(say("{what} takes whole numbers.", what=what))
+
+    def shape(self, value: Any, what: str) -> tuple[int, ...]:
+        """The shape of a tile: constants, each a power of two.
+
+        Raises:
+            KernelRejected: if it is none.
+        """
+        sizes = value if isinstance(value, tuple) else (value,)
+        for size in sizes:
+            if not isinstance(size, int):
+                message = say("The shape in {what} has to be known when it is compiled.", what=what)
+                raise self.refuse(message, hint="Which parameter should be a constant?")
+            if size < 1 or size & (size - 1):
+                message = say("A tile's sides are powers of two, and {size} is none.", size=size)
+                raise self.refuse(message, hint="Which larger tile would do, with an edge?")
+        return sizes
+
+    def arithmetic(self, operation: str, left: Any, right: Any) -> Any:
+        """`left + right` and the like, element by element; shapes are broadcast."""
+        compute = ARITHMETIC.get(operation)
+        if compute is None:
+            raise self._unknown_part(self.node)
+        special = self.languages[self.program.language].combined(self, operation, left, right)
+        if special is not None:
+            return special
+        if not isinstance(left, Tile) and not isinstance(right, Tile):
+            return compute(left, right)
+        kind = promoted(left, right)
+        if operation == "Div" and kind.kind != "float":
+            kind = FLOAT32
+        one, other = (self._operand(each, kind) for each in (left, right))
+        self.check_shapes(left, right)
+        with np.errstate(all="ignore"):
+            result = compute(one, other)
+        if kind.kind == "float":
+            self.memory.counts.flops += int(np.size(result))
+        return made(result, kind, left, right)
+
+    def comparison(self, operation: str, left: Any, right: Any) -> Any:
+        """`left < right` and the like."""
+        compute = COMPARISONS.get(operation)
+        if compute is None:
+            raise self._unknown_part(self.node)
+        if not isinstance(left, Tile) and not isinstance(right, Tile):
+            return compute(left, right)
+        kind = promoted(left, right)
+        self.check_shapes(left, right)
+        return made(
+            compute(self._operand(left, kind), self._operand(right, kind)), BOOL, left, right
+        )
+
+    def elementwise(self, compute: Callable[..., Any], *values: Any) -> Any:
+        """A function of each element; of plain numbers, a plain number."""
+        if not any(isinstance(value, Tile) for value in values):
+            return compute(*values).item()
+        kind = promoted(*values)
+        kind = kind if kind.kind == "float" else FLOAT32
+        self.check_shapes(*values)
+        with np.errstate(all="ignore"):
+            result = compute(*(self._operand(value, kind) for value in values))
+        self.memory.counts.flops += int(np.size(result))
+        return made(result, kind, *values)
+
+    def product(self, left: Any, right: Any, total: Any, kind: DType) -> Tile:
+        """`left @ right + total` in `kind`; products of float16 and bfloat16 are exact there."""
+        sides = [value.data.astype(np.float32 if kind.bits < 64 else np.float64)
+                 if kind.kind == "float" else value.data.astype(kind.storage)
+                 for value in (left, right)]  # fmt: skip
+        with np.errstate(all="ignore"):
+            result = sides[0] @ sides[1]
+            result = result if total is None else result + total.data
+        self.memory.counts.flops += 2 * result.size * left.shape[-1]
+        unknown = None
+        for value, axis in ((left, -1), (right, -2)):
+            if value.unknown is not None:
+                mask = np.broadcast_to(value.unknown.mask.any(axis, keepdims=True), result.shape)
+                unknown = unknown or type(value.unknown)(
+                    mask, value.unknown.array, value.unknown.line
+                )
+        found = made(result, kind, *([] if total is None else [total]))
+        return found if found.unknown or unknown is None else Tile(found.data, kind, unknown)
+
+    def reduction(self, tile: Any, axis: Any, keep: bool, compute: Callable[..., Any]) -> Tile:
+        """A sum, a largest element and the like along one axis or all of them."""
+        if not isinstance(tile, Tile):
+            raise self.refuse(say("This takes a tile."))
+        for one in axis if isinstance(axis, tuple) else (axis,):
+            if one is not None and not -tile.data.ndim <= one < tile.data.ndim:
+                message = say("The tile has no axis {axis}: it is {shape}.", axis=one,
+                              shape=" x ".join(map(str, tile.shape)))  # fmt: skip
+                raise self.refuse(message)
+        result = np.asarray(compute(tile.data, axis=axis, keepdims=keep))
+        if tile.dtype.kind == "float":
+            self.memory.counts.flops += tile.data.size - result.size
+        found = made(result, tile.dtype)
+        if tile.unknown is None:
+            return found
+        mask = np.asarray(tile.unknown.mask.any(axis=axis, keepdims=keep))
+        return Tile(found.data, found.dtype,
+                    type(tile.unknown)(mask, tile.unknown.array, tile.unknown.line))  # fmt: skip
+
+    def chosen(self, condition: Any, one: Any, other: Any) -> Any:
+        """Element by element one of two; what is not chosen need not have a value."""
+        kind = promoted(one, other) if _any_tile(one, other) else _kind_of(one, other)
+        self.check_shapes(condition, one, other)
+        result = np.where(plain(condition), plain(one), plain(other))
+        unknown = joint_unknown(result.shape, condition)
+        for value, taken in ((one, plain(condition)), (other, np.logical_not(plain(condition)))):
+            if isinstance(value, Tile) and value.unknown is not None:
+                mask = np.broadcast_to(value.unknown.mask & taken, result.shape)
+                if mask.any():
+                    unknown = unknown or type(value.unknown)(
+                        mask, value.unknown.array, value.unknown.line
+                    )
+        return Tile(kind.holding(result), kind, unknown)
+
+    def check_shapes(self, *values: Any) -> None:
+        """Refuse tiles that cannot be broadcast."""
+        shapes = [value.shape for value in values if isinstance(value, Tile)]
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            named = say(" and ").join(" x ".join(map(str, each)) or "1" for each in shapes)
+            message = say("Tiles of {shapes} do not fit each other.", shapes=named)
+            raise self.refuse(message, hint="Which axis has the other length?") from None
+
+    def _operand(self, value: Any, kind: DType) -> Any:
+        if isinstance(value, Tile):
+            return value.data.astype(kind.storage)
+        if not isinstance(value, int | float):
+            raise self.refuse(say("Arithmetic takes tiles and numbers."))
+        return np.asarray(value).astype(kind.storage)
+
+
+def _any_tile(*values: Any) -> bool:
+    return any(isinstance(value, Tile) for value in values)
+
+
+def _kind_of(*values: Any) -> DType:
+    return FLOAT32 if any(isinstance(value, float) for value in values) else DTYPES["int32"]
+
+
+def _is_bool(value: Value) -> bool:
+    return isinstance(value, Tile) and value.dtype is BOOL
+
+
+def _as_read(target: ast.expr) -> ast.expr:
+    if not isinstance(target, ast.Name):
+        message = say("A tile is a value: no part of it can be assigned.")
+        raise rejection("compile-error", message, target)
+    return ast.copy_location(ast.Name(target.id, ast.Load()), target)
+
+
+BUILTINS: dict[str, Callable[..., Any]] = {
+    "range": range, "len": len, "min": min, "max": max, "abs": abs, "int": int, "float": float,
+    "bool": bool,
+}  # fmt: skip
