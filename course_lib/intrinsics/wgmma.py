@@ -57,13 +57,13 @@ A_STEP, B_STEP = 32 // UNIT, 16 * 128 // UNIT  # 16 numbers along a row of A; 16
 @device_function
 def wgmma_a(context: Any, address: Any) -> Any:
     """`word = wgmma_a(address)`: the word for a tile of A that begins there; a uint32."""
-    return _word(address, LOWER_A)
+    return word_at(address, LOWER_A)
 
 
 @device_function
 def wgmma_b(context: Any, address: Any) -> Any:
     """`word = wgmma_b(address)`: the word for a tile of B that begins there; a uint32."""
-    return _word(address, LOWER_B)
+    return word_at(address, LOWER_B)
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,8 @@ def _need_sums(name: str, sums: Any) -> None:
         raise Refused(f"{name} adds to float32, not {sums.dtype}")
 
 
-def _word(address: Any, lower: int) -> Any:
+def word_at(address: Any, lower: int) -> Any:
+    """Signature and code of a word: an address, and what a descriptor's bits 16 to 31 hold."""
     text = f"shr.u32 $0, $1, 4;\nand.b32 $0, $0, {ADDRESS};\nor.b32 $0, $0, {lower};"
     return instruction(text, "r", (address,), "r")
 

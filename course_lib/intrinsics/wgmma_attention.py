@@ -31,13 +31,12 @@ from course_lib.intrinsics.lowering import (
     Refused,
     device_function,
     element_pointer,
-    instruction,
     ir,
     need_array,
     ptx,
     types,
 )
-from course_lib.intrinsics.wgmma import ADDRESS, LOWER_A, UNIT, UPPER
+from course_lib.intrinsics.wgmma import UNIT, UPPER, WIDEST, wgmma_a, word_at
 
 ROW = 128  # bytes in a row of a panel: 64 bfloat16
 GROUP_ROWS = 64  # rows of Q that a warpgroup works on
@@ -72,27 +71,17 @@ class AttentionProducts:
 
 
 def attention_products(head: int, keys: int) -> AttentionProducts:
-    """The products for heads of `head` columns (a multiple of 64) and tiles of `keys` keys.
+    """The products for heads of `head` columns and tiles of `keys` keys.
 
-    `keys` is a multiple of 16 up to 256.
+    `head` is a multiple of 64, `keys` one of 16, both up to 256.
     """
-    if head % 64 or keys % 16 or not 0 < keys <= 256:
+    if head % 64 or keys % 16 or not 0 < head <= WIDEST or not 0 < keys <= WIDEST:
         raise ValueError(f"no products for heads of {head} columns and tiles of {keys} keys")
     scores, outputs, words = keys // 2, head // 2, keys // 4
 
-    @device_function
-    def q_word(context: Any, address: Any) -> Any:
-        return _word(address, LOWER_A)
-
-    @device_function
-    def k_word(context: Any, address: Any) -> Any:
-        return _word(address, LOWER_A)
-
-    @device_function
     def v_word(context: Any, address: Any) -> Any:
-        return _word(address, keys * ROW // UNIT << 16)  # from one panel to the next
+        return word_at(address, keys * ROW // UNIT << 16)  # from one panel to the next
 
-    @device_function
     def start_scores(context: Any, S: Any, q: Any, k: Any) -> Any:
         _need("start_scores", S, types.float32)
 
@@ -103,7 +92,6 @@ def attention_products(head: int, keys: int) -> AttentionProducts:
 
         return types.void(S, types.uint32, types.uint32), generate
 
-    @device_function
     def start_output(context: Any, O: Any, P: Any, v: Any) -> Any:
         _need("start_output", O, types.float32)
         _need("start_output", P, types.uint32)
@@ -117,20 +105,25 @@ def attention_products(head: int, keys: int) -> AttentionProducts:
 
         return types.void(O, P, types.uint32), generate
 
-    @device_function
     def wait_scores(context: Any, S: Any, others: Any) -> Any:
         _need("wait_scores", S, types.float32)
         if not isinstance(others, types.IntegerLiteral):
             raise Refused("wait_scores needs a constant")
         return _wait(S, scores, others.literal_value, others)
 
-    @device_function
     def wait_output(context: Any, O: Any) -> Any:
         _need("wait_output", O, types.float32)
         return _wait(O, outputs, 0)
 
+    def named(define: Any) -> Any:
+        """By this name the emulator knows it."""
+        define.__name__ = define.__qualname__ = f"{define.__name__}_{head}_{keys}"
+        return device_function(define)
+
     return AttentionProducts(
-        q_word, k_word, v_word, start_scores, start_output, wait_scores, wait_output
+        wgmma_a,
+        wgmma_a,
+        *map(named, (v_word, start_scores, start_output, wait_scores, wait_output)),
     )
 
 
@@ -138,11 +131,6 @@ def _need(name: str, array: Any, kind: Any) -> None:
     need_array(name, array, (32,))
     if array.dtype != kind:
         raise Refused(f"{name} takes a local array of {kind}, not of {array.dtype}")
-
-
-def _word(address: Any, lower: int) -> Any:
-    text = f"shr.u32 $0, $1, 4;\nand.b32 $0, $0, {ADDRESS};\nor.b32 $0, $0, {lower};"
-    return instruction(text, "r", (address,), "r")
 
 
 def _scores_text(head: int, keys: int) -> str:

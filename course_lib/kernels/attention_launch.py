@@ -3,6 +3,7 @@
     attention_launch.flash_attention(Q, K, V, O, lse, causal=True)
 
 `prepare` does everything but the launch, and returns what launches: for use again and again.
+`emulate` needs no GPU, takes NumPy arrays, and returns what the emulator saw.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
+from course_lib.host import runtime
 from course_lib.kernels import hopper_launch, large_shared
 from course_lib.kernels.flash_attention import PANEL, ROWS, Plan, make_kernel
 from course_lib.kernels.rung import MOST_BLOCKS_IN_Y, InputsRefused
@@ -71,27 +73,72 @@ def prepare(
 ) -> Callable[[], None]:
     """The same without the launch; what is returned launches, and keeps the arrays' addresses."""
     check_inputs(Q, K, V, O, lse)
-    batch, heads, queries, head = Q.shape
-    keys = K.shape[2]
-    plan = plan or PLANS[head, causal]
-    scale = 1 / math.sqrt(head) if scale is None else scale
-
+    plan = plan or PLANS[Q.shape[3], causal]
     kernel = kernel_for(plan)
-    boxes = ((Q, ROWS), (K, plan.keys), (V, plan.keys), (O, ROWS))
-    maps = [
-        hopper_launch.tensor_map(_heads_in_a_row(array), (1, rows, PANEL)) for array, rows in boxes
-    ]
-    sums = cuda.as_cuda_array(lse).reshape(batch * heads, queries)
-    # Scores are made for powers of 2.
-    arguments = (*maps, sums, np.int32(queries), np.int32(keys), np.float32(scale * LOG2_E))
+    on_gpu = [cuda.as_cuda_array(array) for array in (Q, K, V, O, lse)]
+    arguments = _arguments(plan, hopper_launch.tensor_map, *on_gpu, scale)
     large_shared.allow(kernel, arguments, plan.shared_bytes)
-    grid = (-(-queries // plan.rows), batch * heads)
-    configured = kernel[grid, plan.threads, stream, plan.shared_bytes]
+    configured = kernel[*_shape(plan, Q), stream, plan.shared_bytes]
 
     def launch(_: Any = (Q, K, V, O, lse)) -> None:  # the arrays live as long as this function
         configured(*arguments)
 
     return launch
+
+
+def emulate(
+    Q: Any,
+    K: Any,
+    V: Any,
+    O: Any,
+    lse: Any,
+    causal: bool = False,
+    scale: float | None = None,
+    plan: Plan | None = None,
+    **options: Any,
+) -> Any:
+    """The same on the emulator, whatever the machine; `options` are those of `runtime.emulate`.
+
+    Returns the Profile.
+
+    Raises:
+        InputsRefused: with one sentence that says what is wrong.
+    """
+    check_inputs(Q, K, V, O, lse)
+    plan = plan or PLANS[Q.shape[3], causal]
+    emulated = runtime.emulate(
+        kernel_for(plan),
+        steps=runtime.PATIENT_STEPS,
+        max_dynamic_shared=plan.shared_bytes,
+        **options,
+    )
+    arguments = _arguments(plan, runtime.tensor_map, Q, K, V, O, lse, scale)
+    return emulated[*_shape(plan, Q), 0, plan.shared_bytes](*arguments)
+
+
+def _arguments(
+    plan: Plan,
+    tensor_map: Callable[..., Any],
+    Q: Any,
+    K: Any,
+    V: Any,
+    O: Any,
+    lse: Any,
+    scale: float | None,
+) -> tuple[Any, ...]:
+    """What the kernel takes; `tensor_map` describes an array to TMA."""
+    boxes = ((Q, ROWS), (K, plan.keys), (V, plan.keys), (O, ROWS))
+    maps = [tensor_map(_heads_in_a_row(array), (1, rows, PANEL)) for array, rows in boxes]
+    scale = 1 / math.sqrt(plan.head) if scale is None else scale
+    # Scores are made for powers of 2.
+    numbers = np.int32(Q.shape[2]), np.int32(K.shape[2]), np.float32(scale * LOG2_E)
+    return (*maps, _heads_in_a_row(lse), *numbers)
+
+
+def _shape(plan: Plan, Q: Any) -> tuple[tuple[int, int], int]:
+    """The grid, and the threads of a block."""
+    batch, heads, queries, _ = Q.shape
+    return (-(-queries // plan.rows), batch * heads), plan.threads
 
 
 @cache
@@ -126,14 +173,15 @@ def check_inputs(Q: Any, K: Any, V: Any, O: Any, lse: Any) -> None:
     if batch * heads > MOST_BLOCKS_IN_Y:
         _refuse(f"{batch * heads:,} heads in all are more than {MOST_BLOCKS_IN_Y:,}")
     for name, array in {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}.items():
-        if array.__cuda_array_interface__.get("strides") is not None:
+        on_gpu = getattr(array, "__cuda_array_interface__", None)
+        if (on_gpu or array.__array_interface__).get("strides") is not None:
             _refuse(f"{name} is not C-contiguous")
 
 
 def _heads_in_a_row(array: Any) -> Any:
     """Batch and heads as one axis: TMA takes five axes, but one is enough."""
-    batch, heads, rows, columns = array.shape
-    return cuda.as_cuda_array(array).reshape(batch * heads, rows, columns)
+    batch, heads, *rest = array.shape
+    return array.reshape(batch * heads, *rest)
 
 
 def _refuse(why: str) -> None:

@@ -40,12 +40,12 @@ from course_lib.emulator.state.addresses import (
 )
 from course_lib.emulator.state.lanes import WARP_SIZE, Value, spread
 from course_lib.emulator.state.mbarriers import Key, Phases
-from course_lib.emulator.state.memory import ArrayView
+from course_lib.emulator.state.memory import Allocation, ArrayView
 from course_lib.emulator.state.tensor_maps import Box
 from course_lib.wording.sentences import say
 
 NOTHING = T.Static(None)
-ROW, PIECE = 128, 16  # bytes of a swizzled row, and of the pieces that change places in it
+ROW, ATOM = 128, 1024  # bytes of a swizzled row, and of eight: then the pattern begins again
 
 
 def values_of_lanes(machine: Machine, *values: Any) -> Iterator[tuple[int, ...]]:
@@ -95,6 +95,54 @@ def array_at_or_refuse(machine: Machine, address: int) -> ArrayView:
     return array
 
 
+def tile_at(
+    machine: Machine, address: int, size: int, multiple: int, kind: str
+) -> tuple[Allocation, int]:
+    """The array in which a swizzled tile of `size` bytes lies, and where it begins there.
+
+    It has to begin at a multiple of so many bytes. The swizzle goes by addresses, so the array has
+    to promise where it begins.
+
+    Raises:
+        KernelRejected: if it begins elsewhere, or ends outside of the array.
+    """
+    view = array_at_or_refuse(machine, address)
+    array = view.allocation
+    begin = address - base_of(machine.memory, array)
+    if array.alignment < ATOM:
+        message = say(
+            "A tile with the 128-byte swizzle lies in {name}, and nothing promises that this array "
+            "begins at a multiple of {size} bytes.",
+            name=view.name,
+            size=ATOM,
+        )
+        hint = say("cuda.shared.array takes alignment={size}.", size=ATOM)
+        raise rejection("wrong-index", message, machine.line, hint)
+    if begin % multiple:
+        message = say(
+            "The tile begins {begin} bytes behind the first of {name}: with the 128-byte swizzle "
+            "it has to be a multiple of {multiple}.",
+            begin=begin,
+            name=view.name,
+            multiple=multiple,
+        )
+        hint = "How large is what lies before it?"
+        raise rejection("wrong-index", message, machine.line, hint)
+    room = array.cells * array.dtype.itemsize
+    if begin + size > room:
+        message = say(
+            "The tile of {size} bytes begins at byte {begin} of {name}, which has {room}.",
+            size=size,
+            begin=begin,
+            name=view.name,
+            room=room,
+        )
+        code = "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
+        hint = "Is there room for all stages, or does an offset reach too far?"
+        raise rejection(code, message, machine.line, hint)
+    return array, begin
+
+
 def _store_words_at(
     machine: Machine, address: Value, dtype: np.dtype, numbers: Sequence[Value]
 ) -> None:
@@ -102,7 +150,12 @@ def _store_words_at(
     if machine.active.empty:
         return
     lanes = machine.active.full_array
-    array = array_at_or_refuse(machine, int(spread(address, machine.space.shape)[lanes][0]))
+    places = spread(address, machine.space.shape)[lanes]
+    array = array_at_or_refuse(machine, int(places[0]))
+    if (places % np.uint32(dtype.itemsize)).any():
+        message = say("Not every address here is a multiple of {size} bytes.", size=dtype.itemsize)
+        hint = "What was added to the address of the array, and in which unit?"
+        raise rejection("wrong-index", message, machine.line, hint)
     view, index = elements_at(machine.memory, array, address, dtype)
     machine.unit.store_wide(view, index, numbers, machine.active, machine.line)
 
@@ -177,7 +230,13 @@ def _touch(machine: Machine, lane: int, block: int, address: int, kind: str) -> 
 def _init(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     for lane, address, count in values_of_lanes(machine, *values):
         _touch(machine, lane, lane // machine.space.block_size, address, "store")
-        machine.engine.make(_key(machine, lane, address), count, machine.line)
+        machine.engine.make(_key(machine, lane, address), count, machine.line, lane)
+
+
+def _fence_init(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    lanes = np.flatnonzero(machine.active.full_array).tolist()
+    machine.engine.fence(lanes, ("copies", "blocks"))
+    machine.observers.fence_async(machine.active)
 
 
 def _ready(machine: Machine, lane: int, key: Key, address: int) -> bool:
@@ -200,6 +259,8 @@ def _arrive_at(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     for lane, address, rank, wanted in values_of_lanes(machine, *values):
         key = machine.cluster_block(lane, rank), address
         if wanted and _ready(machine, lane, key, address):
+            if key[0] != lane // machine.space.block_size:
+                machine.engine.need_fence(key, "blocks", machine.line)
             machine.engine.arrive(key, [lane])
 
 
@@ -238,7 +299,7 @@ def _nothing(machine: Machine, node: ast.Call, values: list[Any]) -> None:
 
 
 INTRINSICS[f"{HOME}.mbarrier_init"] = Intrinsic(giving(NOTHING, 2), _init)
-INTRINSICS[f"{HOME}.fence_mbarrier_init"] = Intrinsic(giving(NOTHING, 0), _nothing)
+INTRINSICS[f"{HOME}.fence_mbarrier_init"] = Intrinsic(giving(NOTHING, 0), _fence_init)
 INTRINSICS[f"{HOME}.mbarrier_arrive"] = Intrinsic(giving(NOTHING, 1), _arrive)
 INTRINSICS[f"{HOME}.mbarrier_arrive_with_bytes"] = Intrinsic(giving(NOTHING, 2), _arrive)
 INTRINSICS[f"{HOME}.mbarrier_arrive_at"] = Intrinsic(giving(NOTHING, 3), _arrive_at)
@@ -290,12 +351,24 @@ def _rank(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     return machine.convert(x % np.int32(machine.cluster), T.UINT32)
 
 
-def _registers(arguments: Arguments, keywords: Keywords) -> Typed:
+def _registers_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need_arguments(arguments, keywords, ("a constant",))
     count = arguments[0].literal
     fits = isinstance(count, int) and count % 8 == 0 and 24 <= count <= 256
     need(fits, "takes a constant, a multiple of 8 from 24 to 256")
     return Typed(NOTHING)
+
+
+def _set_registers(
+    change: Callable[[int, int], int],
+) -> Callable[[Machine, ast.Call, list[Any]], None]:
+    """`change` makes a warp's new count of what it has and what it asks for."""
+
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+        lanes = np.flatnonzero(machine.active.full_array)
+        machine.observers.registers(lanes, int(np.max(values[0])), change, machine.line)
+
+    return run
 
 
 INTRINSICS[f"{HOME}.group_sync"] = WaitFunction(
@@ -306,8 +379,8 @@ INTRINSICS[f"{HOME}.cluster_sync"] = WaitFunction(
     giving(NOTHING, 0), _after_wait, _meet_cluster, _is_over
 )
 INTRINSICS[f"{HOME}.cluster_rank"] = Intrinsic(giving(T.UINT32, 0), _rank)
-for _name in ("more_registers", "fewer_registers"):
-    INTRINSICS[f"{HOME}.{_name}"] = Intrinsic(_registers, _nothing)
+INTRINSICS[f"{HOME}.more_registers"] = Beside(_registers_typing, _set_registers(max))
+INTRINSICS[f"{HOME}.fewer_registers"] = Beside(_registers_typing, _set_registers(min))
 
 
 # --- TMA ------------------------------------------------------------------------------------------
@@ -375,8 +448,11 @@ def _start_load(
     """Let a box of an array be fetched into the shared memory of some blocks."""
     line, agent = machine.line, machine.engine.agent([lane])
     place, barrier = to
-    box, array = box_at(tensor_map, first), array_at_or_refuse(machine, place).allocation
-    begin = place - base_of(machine.memory, array)
+    box = box_at(tensor_map, first)
+    array, begin = tile_at(machine, place, box.bytes, ROW, "store")
+    for block in blocks:
+        if _ready(machine, lane, (block, barrier), barrier):
+            machine.engine.need_fence((block, barrier), "copies", line)
 
     def carry_out() -> None:
         contents = box.read()
@@ -385,12 +461,14 @@ def _start_load(
         )
         where = swizzled(begin + np.arange(contents.size))
         for block in blocks:
-            bytes_of(machine.memory, array, block)[where] = contents
-            rows = begin + np.arange(0, contents.size, ROW)
-            machine.observers.by_agent(
-                EngineAccess(agent, lane, "store", array, rows, block, ROW, line)
-            )
-            machine.engine.come((block, barrier), agent, contents.size)
+            memory, key = bytes_of(machine.memory, array, block), (block, barrier)
+            for first, last in machine.engine.parts(key, contents.size, ROW):
+                memory[where[first:last]] = contents[first:last]
+                rows = begin + np.arange(first, last, ROW)
+                machine.observers.by_agent(
+                    EngineAccess(agent, lane, "store", array, rows, block, ROW, line)
+                )
+                machine.engine.come(key, agent, last - first)
 
     machine.engine.start(EngineTask(agent, lane, carry_out))
 
@@ -407,8 +485,7 @@ def _start_store(
     """Let a box be written to an array, out of the lane's block."""
     line, agent = machine.line, machine.engine.agent([lane])
     box, block = box_at(tensor_map, first), lane // machine.space.block_size
-    array = array_at_or_refuse(machine, place).allocation
-    begin = place - base_of(machine.memory, array)
+    array, begin = tile_at(machine, place, box.bytes, ROW, "load")
 
     def carry_out() -> None:
         rows = begin + np.arange(0, box.bytes, ROW)
@@ -428,6 +505,7 @@ def _store_wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
 
 
 def _fence(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    machine.engine.fence(np.flatnonzero(machine.active.full_array).tolist(), ("copies",))
     machine.observers.fence_async(machine.active)
 
 

@@ -14,6 +14,7 @@ from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions import (
     arrays,  # noqa: F401  (joins INTRINSICS)
     atomics,  # noqa: F401  (joins INTRINSICS)
+    attention_functions,  # noqa: F401  (joins INTRINSICS)
     builtin_functions,  # noqa: F401  (joins INTRINSICS)
     complex_functions,  # noqa: F401  (joins INTRINSICS)
     hopper_functions,  # noqa: F401  (joins INTRINSICS)

@@ -75,7 +75,7 @@ class Barrier(Intrinsic):
 
 @dataclass(frozen=True)
 class Beside(Intrinsic):
-    """A function that starts something which goes on beside the threads."""
+    """A function that starts something beside the threads, or asks for what they share out."""
 
 
 @dataclass(frozen=True)

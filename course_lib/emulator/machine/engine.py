@@ -9,7 +9,7 @@ rely on it is for observers to say, by what was waited for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,7 +18,7 @@ import numpy as np
 from course_lib.emulator.budget import Awaited
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.state.lanes import LaneSpace
-from course_lib.emulator.state.mbarriers import Key, Phases
+from course_lib.emulator.state.mbarriers import Key, Onlooker, Phases
 from course_lib.emulator.state.memory import Memory
 
 Timing = Literal["early", "late", "by chance"]
@@ -77,10 +77,22 @@ class Engine:
 
     # -- barriers -----------------------------------------------------------------------------
 
-    def make(self, key: Key, expected: int, line: int) -> None:
+    def make(self, key: Key, expected: int, line: int, maker: int | None = None) -> None:
         """Make a barrier, or make it anew."""
-        self.barriers[key] = Phases(expected, line)
+        self.barriers[key] = Phases(expected, line, maker=maker)
         self.changes += 1
+
+    def fence(self, lanes: Collection[int], onlookers: Iterable[Onlooker]) -> None:
+        """Let others see the barriers that these lanes have made."""
+        for barrier in self.barriers.values():
+            if barrier.maker in lanes:
+                barrier.fenced_for.update(onlookers)
+
+    def need_fence(self, key: Key, onlooker: Onlooker, line: int) -> None:
+        """Tell if somebody uses a barrier in this line who need not see yet that it is there."""
+        barrier = self.barriers[key]
+        if barrier.maker is not None and onlooker not in barrier.fenced_for:
+            self.observers.not_fenced(barrier.maker, onlooker, barrier.line, line)
 
     def arrive(self, key: Key, who: Iterable[int], announced: int = 0) -> None:
         """Threads, or an agent, arrive."""
@@ -89,6 +101,17 @@ class Engine:
         self.changes += 1
         barrier.arrive(len(lanes), announced)
         self._tell_surplus(barrier)
+
+    def parts(self, key: Key, count: int, row: int) -> list[tuple[int, int]]:
+        """From where to where so many bytes come at once, in whole rows.
+
+        If the barrier was told of fewer bytes, its phase is over once those are there.
+        """
+        barrier = self.barriers.get(key)
+        if barrier is None or barrier.missing or not row <= barrier.bytes < count:
+            return [(0, count)]
+        enough = barrier.bytes // row * row
+        return [(0, enough), (enough, count)]
 
     def come(self, key: Key, agent: int, count: int) -> None:
         """The bytes of a copy have come."""
