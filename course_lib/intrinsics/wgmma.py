@@ -106,7 +106,7 @@ def warpgroup_product(columns: int, turned: bool = False, panels: int = 1) -> Wa
             need_integer("warpgroup_product(…).start", each)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            text = _product(columns, "add", turned, panels)
+            text = product_text(columns, "add", turned, panels)
             places = _places(context, builder, signature.args[0], arguments[0], panels * columns)
             _update(builder, places, text, arguments[1:])
             return context.get_dummy_value()
@@ -152,7 +152,7 @@ def wgmma_m64n256k64_bf16(context: Any, sums: Any, shared: Any, a_index: Any, b_
             units = builder.and_(builder.lshr(address, _word_of(4)), _word_of(ADDRESS))
             words.append(builder.or_(units, _word_of(lower)))
         places = _places(context, builder, kinds[0], arguments[0], WIDEST)
-        _update(builder, places, _product(WIDEST, "1"), words)
+        _update(builder, places, product_text(WIDEST, "1"), words)
         return context.get_dummy_value()
 
     return types.void(sums, shared, types.intp, types.intp), generate
@@ -197,7 +197,7 @@ def _update(builder: Any, places: list[Any], text: str, words: Any) -> None:
         builder.store(builder.extract_value(after, i), place)
 
 
-def _product(columns: int, add: str, turned: bool = False, panels: int = 1) -> str:
+def product_text(columns: int, add: str, turned: bool = False, panels: int = 1) -> str:
     """The PTX of a product, k = 64, and of a wait for the one before.
 
     Behind the sums come the words for A and B. With `add` "add", the predicate of this name is made

@@ -80,14 +80,14 @@ def attention_products(head: int, keys: int) -> AttentionProducts:
     scores, outputs, words = keys // 2, head // 2, keys // 4
 
     def v_word(context: Any, address: Any) -> Any:
-        return word_at(address, keys * ROW // UNIT << 16)  # from one panel to the next
+        return word_at(address, lower_v(keys))
 
     def start_scores(context: Any, S: Any, q: Any, k: Any) -> Any:
         _need("start_scores", S, types.float32)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             places = _places(context, builder, signature.args[0], arguments[0], scores)
-            _replace(builder, places, _scores_text(head, keys), list(arguments[1:]), keep=False)
+            _replace(builder, places, scores_text(head, keys), list(arguments[1:]), keep=False)
             return context.get_dummy_value()
 
         return types.void(S, types.uint32, types.uint32), generate
@@ -100,7 +100,7 @@ def attention_products(head: int, keys: int) -> AttentionProducts:
             places = _places(context, builder, signature.args[0], arguments[0], outputs)
             weights = _places(context, builder, signature.args[1], arguments[1], words)
             operands = [arguments[2], *[builder.load(place) for place in weights]]
-            _replace(builder, places, _output_text(head, keys), operands)
+            _replace(builder, places, output_text(head, keys), operands)
             return context.get_dummy_value()
 
         return types.void(O, P, types.uint32), generate
@@ -127,13 +127,18 @@ def attention_products(head: int, keys: int) -> AttentionProducts:
     )
 
 
+def lower_v(keys: int) -> int:
+    """Bits 16 to 31 of V's word: how far it is from one panel of 64 columns to the next."""
+    return keys * ROW // UNIT << 16
+
+
 def _need(name: str, array: Any, kind: Any) -> None:
     need_array(name, array, (32,))
     if array.dtype != kind:
         raise Refused(f"{name} takes a local array of {kind}, not of {array.dtype}")
 
 
-def _scores_text(head: int, keys: int) -> str:
+def scores_text(head: int, keys: int) -> str:
     """S: operands 0 to keys / 2 - 1, then the words for Q and K. The first step forgets S."""
     count = keys // 2
     lines = ["{", ".reg .b32 word;", ".reg .b64 a, b;", "wgmma.fence.sync.aligned;"]
@@ -150,7 +155,7 @@ def _scores_text(head: int, keys: int) -> str:
     return "\n".join([*lines, COMMIT, "}"])
 
 
-def _output_text(head: int, keys: int) -> str:
+def output_text(head: int, keys: int) -> str:
     """O: operands 0 to head / 2 - 1, then the word for V, then P's words, four for each step."""
     count = head // 2
     lines = ["{", ".reg .b32 word;", ".reg .b64 b;", "wgmma.fence.sync.aligned;"]

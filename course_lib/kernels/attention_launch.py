@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -76,7 +76,7 @@ def prepare(
     plan = plan or PLANS[Q.shape[3], causal]
     kernel = kernel_for(plan)
     on_gpu = [cuda.as_cuda_array(array) for array in (Q, K, V, O, lse)]
-    arguments = _arguments(plan, hopper_launch.tensor_map, *on_gpu, scale)
+    arguments = _arguments(plan, hopper_launch.tensor_map, on_gpu, scale)
     large_shared.allow(kernel, arguments, plan.shared_bytes)
     configured = kernel[*_shape(plan, Q), stream, plan.shared_bytes]
 
@@ -95,11 +95,12 @@ def emulate(
     causal: bool = False,
     scale: float | None = None,
     plan: Plan | None = None,
+    kernel: Any = None,
     **options: Any,
 ) -> Any:
     """The same on the emulator, whatever the machine; `options` are those of `runtime.emulate`.
 
-    Returns the Profile.
+    `kernel` takes the place of the plan's own. Returns the Profile.
 
     Raises:
         InputsRefused: with one sentence that says what is wrong.
@@ -107,26 +108,20 @@ def emulate(
     check_inputs(Q, K, V, O, lse)
     plan = plan or PLANS[Q.shape[3], causal]
     emulated = runtime.emulate(
-        kernel_for(plan),
+        kernel or kernel_for(plan),
         steps=runtime.PATIENT_STEPS,
         max_dynamic_shared=plan.shared_bytes,
         **options,
     )
-    arguments = _arguments(plan, runtime.tensor_map, Q, K, V, O, lse, scale)
+    arguments = _arguments(plan, runtime.tensor_map, (Q, K, V, O, lse), scale)
     return emulated[*_shape(plan, Q), 0, plan.shared_bytes](*arguments)
 
 
 def _arguments(
-    plan: Plan,
-    tensor_map: Callable[..., Any],
-    Q: Any,
-    K: Any,
-    V: Any,
-    O: Any,
-    lse: Any,
-    scale: float | None,
+    plan: Plan, tensor_map: Callable[..., Any], arrays: Sequence[Any], scale: float | None
 ) -> tuple[Any, ...]:
     """What the kernel takes; `tensor_map` describes an array to TMA."""
+    Q, K, V, O, lse = arrays
     boxes = ((Q, ROWS), (K, plan.keys), (V, plan.keys), (O, ROWS))
     maps = [tensor_map(_heads_in_a_row(array), (1, rows, PANEL)) for array, rows in boxes]
     scale = 1 / math.sqrt(plan.head) if scale is None else scale

@@ -15,11 +15,10 @@ from course_lib.devices import device
 from course_lib.host import runtime
 from course_lib.kernels.pieces import pieces_of, shared_tiles, table_of
 from course_lib.kernels.rung_12_tma import BK, ROW, SHARED, TmaRung, kernel_of, room_for, threads_of
-from course_lib.kernels.split_tiles import ADDING
-from course_lib.kernels.tile_plan import plan_for
+from course_lib.kernels.split_tiles import ADDING, COLUMNS, ROWS
+from course_lib.kernels.tile_plan import TilePlan, plan_for
 
 GPU = device("H200")
-ROWS_OF_PIECES = 64  # in a box of a part of a tile; its columns are 32
 
 
 @dataclass(frozen=True)
@@ -31,21 +30,33 @@ class EmulatedTmaRung(TmaRung):
         """The same rung, launched on the emulator, too."""
         return cls(**{part.name: getattr(rung, part.name) for part in fields(TmaRung)})
 
-    def emulate(self, A: Any, B: Any, C: Any) -> Any:
+    def emulate(
+        self,
+        A: Any,
+        B: Any,
+        C: Any,
+        plan: TilePlan | None = None,
+        workers: int = GPU.sms,
+        kernel: Any = None,
+        **options: Any,
+    ) -> Any:
         """Compute C = A @ B on the emulator, whatever the machine; returns the Profile.
 
-        Where tiles are split it is that of the product alone: another kernel adds up the parts.
+        Where tiles are split it is that of the product alone, with what is found in the kernel that
+        adds up the parts. `plan`, `workers` and `kernel` take the place of the plan that suits the
+        product, a GPU's multiprocessors and the plan's kernel; `options` are those of
+        `runtime.emulate`.
 
         Raises:
             LaunchRefused: if the emulator won't run the kernel.
         """
         (M, N), K = C.shape, A.shape[1]
-        plan = plan_for(M, N, K, GPU.sms)
+        plan = plan or plan_for(M, N, K, GPU.sms)
         room, cluster = room_for(plan.columns, plan.rows), plan.cluster
-        work = pieces_of(plan, (M, N, K), GPU.sms // cluster, BK * room.steps)
+        work = pieces_of(plan, (M, N, K), workers // cluster, BK * room.steps)
         table, shared, parts = table_of(work), shared_tiles(work), cluster * room.consumers
-        height = len(table) * parts * ROWS_OF_PIECES
-        pieces = np.zeros((height, room.width), np.float32) if len(shared) else None
+        height = len(table) * parts * ROWS
+        pieces = np.full((height, COLUMNS), np.nan, np.float32) if len(shared) else None
         # A box of float32 is two, side by side, where results are turned.
         halves = 2 if room.turned and self.result == "float32" else 1
         box = room.box // ROW // halves, 128 // C.dtype.itemsize
@@ -55,13 +66,16 @@ class EmulatedTmaRung(TmaRung):
             described(A, (plan.rows // plan.share_a, BK)),
             described(B, (BK // plan.share_b, 64)),
             result,
-            result if pieces is None else described(pieces, (ROWS_OF_PIECES, 32)),
+            result if pieces is None else described(pieces, (ROWS, 32)),
         )
-        launch = partial(runtime.emulate, steps=runtime.PATIENT_STEPS)
-        product = launch(kernel_of(self, plan), cluster=cluster, max_dynamic_shared=SHARED)
+        launch: Any = partial(runtime.emulate, steps=runtime.PATIENT_STEPS, **options)
+        product = launch(
+            kernel or kernel_of(self, plan), cluster=cluster, max_dynamic_shared=SHARED
+        )
         shape = (cluster * len(table), 1), threads_of(room)
         profile = product[*shape, 0, SHARED](*maps, table, np.uint32(table.shape[1]))
         if pieces is not None:
             added = pieces, C, shared, np.uint32(parts), np.uint32(plan.columns)
-            launch(self.adding)[(32, len(shared) * parts), ADDING](*added)
+            adding = launch(self.adding)[(32, len(shared) * parts), ADDING](*added)
+            profile.findings += adding.findings
         return profile

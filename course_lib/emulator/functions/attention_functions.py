@@ -21,7 +21,8 @@ from course_lib.emulator.functions.warpgroup_products import (
     Tile,
     begin,
     need_array_of,
-    wait_for_all_but,
+    waiting,
+    waits_for_all_but,
     word_of,
 )
 from course_lib.emulator.functions.wide_functions import HOME, need_arguments
@@ -30,11 +31,11 @@ from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
     Beside,
-    Intrinsic,
     Keywords,
     Typed,
     need,
 )
+from course_lib.emulator.machine.engine import Waiting
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import Value
 
@@ -77,10 +78,10 @@ def _start(form: ProductForm, arrays: int) -> Callable[[Machine, ast.Call, list[
     return run
 
 
-def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
     """For all, or for all but the newest so many."""
     left = values[1] if len(values) > 1 else 0
-    wait_for_all_but(machine, int(np.max(left)))
+    return waits_for_all_but(machine, int(np.max(left)))
 
 
 _S, _O, _P = {"S": T.FLOAT32}, {"O": T.FLOAT32}, {"P": T.UINT32}
@@ -94,8 +95,8 @@ for _head in range(64, 257, 64):
             "start_output": Beside(
                 _typing(_O | _P, "the word of V"), _start(output(_head, _keys), 2)
             ),
-            "wait_scores": Intrinsic(_typing(_S, "a constant"), _wait),
-            "wait_output": Intrinsic(_typing(_O), _wait),
+            "wait_scores": waiting(_typing(_S, "a constant"), _wait),
+            "wait_output": waiting(_typing(_O), _wait),
         }
         for _name, _function in _names.items():
             INTRINSICS[f"{HOME}.{_name}_{_head}_{_keys}"] = _function

@@ -116,8 +116,8 @@ def tile_at(
             name=view.name,
             size=ATOM,
         )
-        hint = say("cuda.shared.array takes alignment={size}.", size=ATOM)
-        raise rejection("wrong-index", message, machine.line, hint)
+        promise = say("cuda.shared.array takes alignment={size}.", size=ATOM)
+        raise rejection("wrong-index", message, machine.line, promise)
     if begin % multiple:
         message = say(
             "The tile begins {begin} bytes behind the first of {name}: with the 128-byte swizzle "
@@ -126,8 +126,8 @@ def tile_at(
             name=view.name,
             multiple=multiple,
         )
-        hint = "How large is what lies before it?"
-        raise rejection("wrong-index", message, machine.line, hint)
+        at = "How large is what lies before it?"
+        raise rejection("wrong-index", message, machine.line, at)
     room = array.cells * array.dtype.itemsize
     if begin + size > room:
         message = say(
@@ -138,8 +138,8 @@ def tile_at(
             room=room,
         )
         code = "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
-        hint = "Is there room for all stages, or does an offset reach too far?"
-        raise rejection(code, message, machine.line, hint)
+        room_for = "Is there room for all stages, or does an offset reach too far?"
+        raise rejection(code, message, machine.line, room_for)
     return array, begin
 
 
@@ -284,7 +284,8 @@ def _is_later(phase: int, barrier: Phases) -> bool:
     return barrier.phase > phase
 
 
-def _is_over(machine: Machine, waiting: list[Waiting]) -> bool:
+def is_over(machine: Machine, waiting: list[Waiting]) -> bool:
+    """Whether all that lanes wait for has come."""
     return all(wait.is_over(machine.engine.barriers[wait.key]) for wait in waiting)
 
 
@@ -304,7 +305,7 @@ INTRINSICS[f"{HOME}.mbarrier_arrive"] = Intrinsic(giving(NOTHING, 1), _arrive)
 INTRINSICS[f"{HOME}.mbarrier_arrive_with_bytes"] = Intrinsic(giving(NOTHING, 2), _arrive)
 INTRINSICS[f"{HOME}.mbarrier_arrive_at"] = Intrinsic(giving(NOTHING, 3), _arrive_at)
 INTRINSICS[f"{HOME}.mbarrier_wait"] = WaitFunction(
-    giving(NOTHING, 2), _after_wait, _begin_wait, _is_over
+    giving(NOTHING, 2), _after_wait, _begin_wait, is_over
 )
 
 
@@ -372,11 +373,11 @@ def _set_registers(
 
 
 INTRINSICS[f"{HOME}.group_sync"] = WaitFunction(
-    giving(NOTHING, 2), _after_wait, _meet_group, _is_over
+    giving(NOTHING, 2), _after_wait, _meet_group, is_over
 )
 INTRINSICS[f"{HOME}.group_arrive"] = Intrinsic(giving(NOTHING, 2), _arrive_only)
 INTRINSICS[f"{HOME}.cluster_sync"] = WaitFunction(
-    giving(NOTHING, 0), _after_wait, _meet_cluster, _is_over
+    giving(NOTHING, 0), _after_wait, _meet_cluster, is_over
 )
 INTRINSICS[f"{HOME}.cluster_rank"] = Intrinsic(giving(T.UINT32, 0), _rank)
 INTRINSICS[f"{HOME}.more_registers"] = Beside(_registers_typing, _set_registers(max))

@@ -19,6 +19,7 @@ import numpy as np
 from course_lib.emulator.functions.hopper_functions import (
     ATOM,
     ROW,
+    is_over,
     swizzled,
     tile_at,
     values_of_lanes,
@@ -28,14 +29,14 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
-    Beside,
+    GroupWait,
     Intrinsic,
     Keywords,
     Typed,
     giving,
     need,
 )
-from course_lib.emulator.machine.engine import EngineTask
+from course_lib.emulator.machine.engine import EngineTask, Waiting
 from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.addresses import base_of, bytes_of
@@ -81,11 +82,11 @@ class Tile:
         """From what the word names to its end."""
         return self.shift + (self.panels - 1) * self.panel + self.rows * ROW
 
-    def numbers(self, contents: np.ndarray, begin: int) -> np.ndarray:
-        """The matrix that is multiplied, as float32, out of a block's shared memory."""
-        halves = contents[begin : begin + self.bytes].view(np.uint16)[_places(self)]
-        matrix = (halves.astype(np.uint32) << np.uint32(16)).view(np.float32)
-        return matrix.T if self.transposed else matrix
+    def numbers(self, contents: np.ndarray, begin: int, rows: Any = slice(None)) -> np.ndarray:
+        """The matrix that is multiplied, or rows of it, as float32, out of shared memory."""
+        halves = contents[begin : begin + self.bytes].view(np.uint16)[_places(self)[rows]]
+        matrix: np.ndarray = (halves.astype(np.uint32) << np.uint32(16)).view(np.float32)
+        return matrix
 
     def starts(self, begin: int, rows: slice = slice(None)) -> np.ndarray:
         """Where its rows of 128 bytes begin, or some of them."""
@@ -96,11 +97,11 @@ class Tile:
 
 @cache
 def _places(tile: Tile) -> np.ndarray:
-    """Which numbers of 16 bits a tile's elements are, from what its word names."""
+    """Which numbers of 16 bits the elements of its matrix are, from what its word names."""
     row, column = np.ogrid[: tile.rows, : tile.columns]
     panel, within = np.divmod(column, PANEL_COLUMNS)
     places: np.ndarray = swizzled(tile.shift + panel * tile.panel + row * ROW + within * 2) // 2
-    return places
+    return np.ascontiguousarray(places.T) if tile.transposed else places
 
 
 @dataclass(frozen=True)
@@ -149,20 +150,23 @@ def matrix_product(columns: int, turned: bool = False, panels: int = 1) -> Produ
 
 
 def _dealt_out(product: np.ndarray) -> np.ndarray:
-    """A product of 64 rows as the sums of 128 threads: shape (columns / 2, 128)."""
-    apart = product.reshape(4, 2, 8, -1, 4, 2)  # warp, half, row, block of columns, pair, number
-    return apart.transpose(3, 1, 5, 0, 2, 4).reshape(-1, GROUP)
+    """A product of 16 rows for each warp as the sums of their threads: (columns / 2, threads)."""
+    rows, columns = product.shape
+    # Warp, half, row, block of columns, pair, number.
+    apart = product.reshape(rows // 16, 2, 8, columns // 8, 4, 2)
+    return apart.transpose(3, 1, 5, 0, 2, 4).reshape(columns // 2, 2 * rows)
 
 
 def _gathered(words: np.ndarray) -> np.ndarray:
-    """The other way round: 64 rows of bfloat16, of which each thread holds pairs in words."""
+    """The other way round: rows of bfloat16, of which each thread holds pairs in words."""
     pairs = np.stack([words << np.uint32(16), words & np.uint32(0xFFFF0000)], axis=1)
-    apart = pairs.view(np.float32).reshape(-1, 2, 2, 4, 8, 4)
-    return apart.transpose(3, 1, 4, 0, 5, 2).reshape(ROWS, -1)
+    count, threads = len(words), words.shape[1]
+    apart = pairs.view(np.float32).reshape(count // 2, 2, 2, threads // WARP_SIZE, 8, 4)
+    return apart.transpose(3, 1, 4, 0, 5, 2).reshape(threads // 2, 4 * count)
 
 
 class _Product:
-    """A product of one warpgroup that is under way."""
+    """A product that is under way, as far as some warps of a group have started it."""
 
     def __init__(
         self,
@@ -178,7 +182,7 @@ class _Product:
         self._memory, self._observers, self._line = machine.memory, machine.observers, machine.line
         self._operands = _found(machine, form, words)
         block, threads = np.divmod(lanes, machine.space.block_size)
-        self._block, self._threads = int(block[0]), threads % GROUP
+        self._block, self._warps = int(block[0]), threads[::WARP_SIZE] % GROUP // WARP_SIZE
         self.agents = []
         for warp in lanes.reshape(-1, WARP_SIZE).tolist():
             self.agents.append(machine.engine.agent(warp))
@@ -190,15 +194,15 @@ class _Product:
         for warp, agent in enumerate(self.agents):
             self._tell_reads(agent, warp)
         table = self._registers(self._sums)
+        own = (self._warps[:, None] * STEP + np.arange(STEP)).reshape(-1)  # rows
         count = self._form.columns // 2
         for part, (left, right) in enumerate(self._form.parts):
             places = slice(part * count, (part + 1) * count)
             total = table[places, self._lanes] if self._adds else np.zeros((count, 1), np.float32)
-            a = self._held() if left is None else self._fetched(left)
+            a = self._held() if left is None else self._fetched(left, own)
             b = self._fetched(right)
             for k in range(0, self._form.depth, STEP):
-                product = np.matmul(a[:, k : k + STEP], b[k : k + STEP])
-                total = total + _dealt_out(product)[:, self._threads]
+                total = total + _dealt_out(np.matmul(a[:, k : k + STEP], b[k : k + STEP]))
             table[places, self._lanes] = total
         if self._sums.written_in is not None:
             written = self._sums.written_in.reshape(self._sums.cells, -1)
@@ -206,7 +210,7 @@ class _Product:
 
     def _tell_reads(self, agent: int, warp: int) -> None:
         """What one warp's share of the product reads: its own 16 rows of the left operand."""
-        first = int(self._threads[warp * WARP_SIZE]) // WARP_SIZE * STEP
+        first = int(self._warps[warp]) * STEP
         lane = int(self._lanes[warp * WARP_SIZE])
         for left, right in self._form.parts:
             own = slice(None) if left is None or left.transposed else slice(first, first + STEP)
@@ -216,17 +220,15 @@ class _Product:
                     read = array, tile.starts(start, rows), self._block, ROW, self._line
                     self._observers.by_agent(EngineAccess(agent, lane, "load", *read))
 
-    def _fetched(self, tile: Tile) -> np.ndarray:
-        """An operand, out of shared memory."""
+    def _fetched(self, tile: Tile, rows: Any = slice(None)) -> np.ndarray:
+        """An operand, or rows of it, out of shared memory."""
         array, start = self._operands[tile.word]
-        return tile.numbers(bytes_of(self._memory, array, self._block), start)
+        return tile.numbers(bytes_of(self._memory, array, self._block), start, rows)
 
     def _held(self) -> np.ndarray:
-        """The left operand, out of registers; zeros where warps are missing."""
+        """The left operand, out of registers."""
         table = self._registers(self._weights[0])
-        words = np.zeros((self._form.depth // 4, GROUP), np.uint32)
-        words[:, self._threads] = table[: len(words), self._lanes]
-        return _gathered(words)
+        return _gathered(table[: self._form.depth // 4, self._lanes])
 
     @staticmethod
     def _registers(allocation: Allocation) -> np.ndarray:
@@ -246,15 +248,6 @@ def _found(
     return found
 
 
-def _start(form: ProductForm) -> Callable[[Machine, ast.Call, list[Any]], None]:
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-        sums, *words, add = values
-        begin(machine, form, [sums], words, add)
-        wait_for_all_but(machine, 1)
-
-    return run
-
-
 def begin(
     machine: Machine,
     form: ProductForm,
@@ -268,7 +261,7 @@ def begin(
     """
     by_group: dict[int, tuple[list[int], list[int]]] = {}
     for lane, *given in values_of_lanes(machine, *words, add):
-        by_group.setdefault(_group(machine, lane), ([], given))[0].append(lane)
+        by_group.setdefault(_group(machine, lane)[0], ([], given))[0].append(lane)
     for lanes, given in by_group.values():
         if len(lanes) % WARP_SIZE:
             machine.observers.broken_warp("wgmma", machine.active, machine.line)
@@ -278,26 +271,59 @@ def begin(
         task = EngineTask(product.agents[0], lanes[0], product.carry_out)
         flops = 2 * STEP * 2 * form.sums * form.depth * len(product.agents)
         machine.observers.flops(machine.line, machine.active, flops, False, True)
-        machine.engine.start_product(lanes, task, product.agents)
+        group, warps = _group(machine, lanes[0]), lanes[::WARP_SIZE]
+        machine.engine.start_product(group, warps, task, product.agents, machine.line)
 
 
-def _group(machine: Machine, lane: int) -> int:
-    """A lane's warpgroup: equal for those of one, and of no other."""
-    block, thread = divmod(lane, machine.space.block_size)
-    return block * machine.space.block_size + thread // GROUP
+def _group(machine: Machine, lane: int) -> list[int]:
+    """The first lanes of the warps of a lane's warpgroup."""
+    size = machine.space.block_size
+    block, thread = divmod(lane, size)
+    first = thread // GROUP * GROUP
+    return [block * size + each for each in range(first, min(first + GROUP, size), WARP_SIZE)]
 
 
-def wait_for_all_but(machine: Machine, left: int) -> None:
-    """Let the active warpgroups' products be done, but for the newest `left` of each."""
-    groups: dict[int, list[int]] = {}
+def waits_for_all_but(machine: Machine, left: int) -> list[Waiting]:
+    """What the active warps wait for, if that is their group's products but for the newest."""
+    warps: dict[int, list[int]] = {}
+    size = machine.space.block_size
     for (lane,) in values_of_lanes(machine):
-        groups.setdefault(_group(machine, lane), []).append(lane)
-    for lanes in groups.values():
-        machine.engine.wait_for_products(lanes, left)
+        warps.setdefault(lane - lane % size % WARP_SIZE, []).append(lane)
+    waits = []
+    for first, lanes in warps.items():
+        key = machine.engine.products_of(_group(machine, first), first, left)
+        if key is not None:
+            waits.append(Waiting(key, lanes, lambda begun: begun.phase > 0))
+    return waits
 
 
-def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    wait_for_all_but(machine, 0)
+def _end_wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    for wait in values[0]:
+        group = _group(machine, wait.lanes[0])
+        machine.engine.products_are_done(wait.key, group, wait.lanes)
+
+
+def waiting(
+    typing: Callable[[Arguments, Keywords], Typed],
+    arrive: Callable[[Machine, ast.Call, list[Any]], list[Waiting]],
+) -> GroupWait:
+    """A function that waits for products; `arrive` says for which."""
+    return GroupWait(typing, _end_wait, arrive, is_over)
+
+
+def _start(form: ProductForm) -> Callable[[Machine, ast.Call, list[Any]], list[Waiting]]:
+    """Start a product, and wait for the one before."""
+
+    def arrive(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
+        sums, *words, add = values
+        begin(machine, form, [sums], words, add)
+        return waits_for_all_but(machine, 1)
+
+    return arrive
+
+
+def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
+    return waits_for_all_but(machine, 0)
 
 
 def need_array_of(argument: Typed, kind: np.dtype) -> None:
@@ -319,7 +345,7 @@ def _sums_typing(*names: str) -> Callable[[Arguments, Keywords], Typed]:
     return typing
 
 
-def _by_index(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+def _by_index(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
     """The form whose tiles are named by indices of an array."""
     sums, shared, *indices = values
     allocation: Allocation = shared.allocation
@@ -329,7 +355,7 @@ def _by_index(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         for index in indices
     ]
     begin(machine, matrix_product(256), [sums], words, np.int64(1))
-    wait_for_all_but(machine, 1)
+    return waits_for_all_but(machine, 1)
 
 
 def word_of(lower: int) -> Intrinsic:
@@ -342,7 +368,7 @@ def word_of(lower: int) -> Intrinsic:
     return Intrinsic(giving(T.UINT32, 1), run)
 
 
-INTRINSICS[f"{HOME}.wgmma_wait"] = Intrinsic(_sums_typing(), _wait)
+INTRINSICS[f"{HOME}.wgmma_wait"] = waiting(_sums_typing(), _wait)
 INTRINSICS[f"{HOME}.wgmma_a"] = word_of(LOWER_A)
 INTRINSICS[f"{HOME}.wgmma_b"] = word_of(LOWER_B)
 _WORDS = ("a word for A", "a word for B", "whether to add")
@@ -350,10 +376,10 @@ for _columns in range(8, 257, 8):
     for _turned in (False, True):
         for _panels in (1, 2):
             _name = f"{_columns}{'_turned' if _turned else ''}_{_panels}"
-            INTRINSICS[f"{HOME}.start_product_{_name}"] = Beside(
+            INTRINSICS[f"{HOME}.start_product_{_name}"] = waiting(
                 _sums_typing(*_WORDS), _start(matrix_product(_columns, _turned, _panels))
             )
-            INTRINSICS[f"{HOME}.wait_for_product_{_name}"] = Intrinsic(_sums_typing(), _wait)
-INTRINSICS[f"{HOME}.wgmma_m64n256k64_bf16"] = Beside(
+            INTRINSICS[f"{HOME}.wait_for_product_{_name}"] = waiting(_sums_typing(), _wait)
+INTRINSICS[f"{HOME}.wgmma_m64n256k64_bf16"] = waiting(
     _sums_typing("a shared array", "an index", "an index"), _by_index
 )

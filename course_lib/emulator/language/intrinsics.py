@@ -92,6 +92,14 @@ class WaitFunction(Intrinsic):
 
 
 @dataclass(frozen=True)
+class GroupWait(WaitFunction):
+    """One in which the warps of a warpgroup wait for each other, and for nobody else.
+
+    Where they run together there is nothing to wait for: their blocks need not be taken apart.
+    """
+
+
+@dataclass(frozen=True)
 class Atomic(Intrinsic):
     """A function that reads a cell and changes it in one step."""
 

@@ -41,7 +41,8 @@ class EngineFaults(FaultObserver):
         self._writers: dict[tuple[int, int], np.ndarray] = {}
         self._lines: dict[tuple[int, int], np.ndarray] = {}
         self._products: Counter[tuple[int, int]] = Counter()  # of each warp and line
-        self._sums: dict[tuple[int, int], tuple[int, int]] = {}  # array, lane: agent, line
+        # Of each lane, by its arrays: the agent at work on it, and the line where that was started.
+        self._held: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
         # How many registers a thread has in each warp that has asked for a number, and where.
         self._registers: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
 
@@ -124,21 +125,22 @@ class EngineFaults(FaultObserver):
     ) -> None:
         for array in arrays:
             for lane in lanes:
-                self._sums[id(array), lane] = agent, line
+                self._held[lane][id(array)] = agent, line
         block, thread = divmod(lanes[0], self.space.block_size)
         self._products[block * self.space.warps_per_block + thread // WARP_SIZE, line] += 1
 
     def waited_for(self, agent: int, lanes: Sequence[int]) -> None:
-        done = [key for key, (by, _) in self._sums.items() if by == agent]
-        for key in done:
-            del self._sums[key]
+        for lane in lanes:
+            held = self._held[lane]
+            for array in [array for array, (by, _) in held.items() if by == agent]:
+                del held[array]
 
     def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None:
         """A thread touches a local array while a product is at work on it."""
-        if view.allocation.space != "local" or not self._sums or mask.empty:
+        if view.allocation.space != "local" or not self._held or mask.empty:
             return
         lane = int(np.flatnonzero(mask.full_array)[0])
-        under_way = self._sums.get((id(view.allocation), lane))
+        under_way = self._held[lane].get(id(view.allocation))
         if under_way is None:
             return
         who, thread = self.who(lane)
@@ -294,6 +296,18 @@ class EngineFaults(FaultObserver):
 
 def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
     """A barrier whose phase does not complete, though nothing more happens."""
+    if awaited.is_product:
+        message = say(
+            "{who} waits at {line} for ever: of the {all} warps of its group, {count} have not "
+            "started the product of {made}.",
+            who=who,
+            line=Line(awaited.line),
+            all=awaited.expected,
+            count=awaited.missing,
+            made=Line(awaited.made),
+        )
+        hint = "Which threads come there?"
+        return finding("barrier-divergence", message, awaited.line, hint, threads=(thread,))
     lacking = []
     if awaited.missing > 0:
         lacking.append(
