@@ -164,6 +164,14 @@ def test_registers_are_those_of_the_launch(
     assert [(found.code, found.line) for found in profile.errors] == wanted
 
 
+def test_all_warps_of_a_group_ask_for_registers() -> None:
+    program = HEADER + INTRINSICS + REGISTERS.format(few=24, many=168)
+    program = program.replace("- 128:", "- 96:")
+    profile = launch(program, 1, 384)
+    line = line_of(program, "fewer_registers(24)")
+    assert ("barrier-divergence", line) in [(found.code, found.line) for found in profile.errors]
+
+
 @pytest.mark.parametrize("count", ["100", "16", "264", "few"])
 def test_a_number_of_registers_is_a_constant_multiple_of_8(count: str) -> None:
     program = HEADER + INTRINSICS + REGISTERS.format(few=24, many=count)
@@ -384,7 +392,8 @@ CLUSTER_FAULTS = {
         "        fence_mbarrier_init()\n", "", "race-read-after-write", "mbarrier_arrive_at(base",
     ),
     "shown to copies only": (
-        "fence_mbarrier_init()", "fence_async()", "race-read-after-write", "mbarrier_arrive_at(base",
+        "fence_mbarrier_init()", "fence_async()",
+        "race-read-after-write", "mbarrier_arrive_at(base",
     ),
     "the blocks do not meet before": (
         "    cluster_sync()\n    if cuda.threadIdx.x == 0:", "    if cuda.threadIdx.x == 0:",

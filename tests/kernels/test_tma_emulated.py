@@ -104,7 +104,9 @@ def test_right_and_clean(
 # What is changed, into what, the code that is named ("": the result is wrong), and parts of lines.
 SLIPS = {
     "released too early": (
-        "is done\n                release(base, before", "is done\n                release(base, stage",
+        "            if done > 0:  # the product before is done\n"
+        "                release(base, before, thread, cluster)\n",
+        "            release(base, stage, thread, cluster)\n",
         "race-write-after-read", "tma_load(", "start_product(",
     ),
     "the producer waits for the wrong phase": (

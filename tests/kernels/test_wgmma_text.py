@@ -99,11 +99,11 @@ def by_twin(
     """What the emulator gives each thread: shape (sums, 128)."""
     results = []
     for left, right in form.parts:
-        a = warpgroup_products._gathered(words)
+        a = warpgroup_products.gathered(words)
         if left is not None:
             a = left.numbers(shared, begins[left.word])
         product = a @ right.numbers(shared, begins[right.word])
-        results.append(warpgroup_products._dealt_out(product))
+        results.append(warpgroup_products.dealt_out(product))
     return np.concatenate(results)
 
 

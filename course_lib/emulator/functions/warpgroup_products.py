@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.hopper_functions import (
+from course_lib.emulator.functions.address_functions import (
     ATOM,
     ROW,
-    is_over,
     swizzled,
     tile_at,
     values_of_lanes,
 )
+from course_lib.emulator.functions.hopper_functions import is_over
 from course_lib.emulator.functions.wide_functions import HOME, need_arguments, need_array
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
@@ -149,7 +149,7 @@ def matrix_product(columns: int, turned: bool = False, panels: int = 1) -> Produ
     )
 
 
-def _dealt_out(product: np.ndarray) -> np.ndarray:
+def dealt_out(product: np.ndarray) -> np.ndarray:
     """A product of 16 rows for each warp as the sums of their threads: (columns / 2, threads)."""
     rows, columns = product.shape
     # Warp, half, row, block of columns, pair, number.
@@ -157,7 +157,7 @@ def _dealt_out(product: np.ndarray) -> np.ndarray:
     return apart.transpose(3, 1, 5, 0, 2, 4).reshape(columns // 2, 2 * rows)
 
 
-def _gathered(words: np.ndarray) -> np.ndarray:
+def gathered(words: np.ndarray) -> np.ndarray:
     """The other way round: rows of bfloat16, of which each thread holds pairs in words."""
     pairs = np.stack([words << np.uint32(16), words & np.uint32(0xFFFF0000)], axis=1)
     count, threads = len(words), words.shape[1]
@@ -202,7 +202,7 @@ class _Product:
             a = self._held() if left is None else self._fetched(left, own)
             b = self._fetched(right)
             for k in range(0, self._form.depth, STEP):
-                total = total + _dealt_out(np.matmul(a[:, k : k + STEP], b[k : k + STEP]))
+                total = total + dealt_out(np.matmul(a[:, k : k + STEP], b[k : k + STEP]))
             table[places, self._lanes] = total
         if self._sums.written_in is not None:
             written = self._sums.written_in.reshape(self._sums.cells, -1)
@@ -228,7 +228,7 @@ class _Product:
     def _held(self) -> np.ndarray:
         """The left operand, out of registers."""
         table = self._registers(self._weights[0])
-        return _gathered(table[: self._form.depth // 4, self._lanes])
+        return gathered(table[: self._form.depth // 4, self._lanes])
 
     @staticmethod
     def _registers(allocation: Allocation) -> np.ndarray:

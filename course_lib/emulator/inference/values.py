@@ -12,6 +12,7 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions import (
+    address_functions,  # noqa: F401  (joins INTRINSICS)
     arrays,  # noqa: F401  (joins INTRINSICS)
     atomics,  # noqa: F401  (joins INTRINSICS)
     attention_functions,  # noqa: F401  (joins INTRINSICS)

@@ -220,6 +220,7 @@ class EngineFaults(FaultObserver):
         """Does any block have more than it had at the launch?"""
         room = self._at_launch * self.space.block_size
         for block, warps in self._registers.items():
+            self._tell_groups_that_part(block, warps)
             others = self.space.warps_per_block - len(warps)
             asked = WARP_SIZE * (
                 sum(count for count, _ in warps.values()) + others * self._at_launch
@@ -241,6 +242,25 @@ class EngineFaults(FaultObserver):
             )
             hint = "Which warps give registers back, and how many?"
             self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
+
+    def _tell_groups_that_part(self, block: int, warps: dict[int, tuple[int, int]]) -> None:
+        """Do all warps of a group have the same number?"""
+        for warp, (count, line) in warps.items():
+            first = warp // 4 * 4
+            group = range(first, min(first + 4, self.space.warps_per_block))
+            others = [each for each in group if warps.get(each, (0, 0))[0] != count]
+            if others:
+                who, thread = self.who(self._first_lane(block * self.space.warps_per_block + warp))
+                message = say(
+                    "The warp of {who} asks for {count} registers at {line}, and warp {other} of "
+                    "its warpgroup does not: all four have to.",
+                    who=who,
+                    count=count,
+                    line=Line(line),
+                    other=others[0] - first,
+                )
+                hint = "Which threads come here? It takes 128 neighbours, from a multiple of 128."
+                self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
 
     # -- barriers -----------------------------------------------------------------------------
 
