@@ -95,6 +95,7 @@ class Awaited:
         expected: how many arrivals would complete it.
         missing: how many of them have not come; negative if more came than were expected.
         bytes: how many announced bytes have not come.
+        is_product: whether it stands for a product, at which the warps of a group arrive.
     """
 
     line: int
@@ -104,6 +105,7 @@ class Awaited:
     expected: int
     missing: int
     bytes: int
+    is_product: bool = False
 
 
 class BudgetExceeded(Exception):

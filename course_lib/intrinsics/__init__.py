@@ -26,7 +26,7 @@ Start with: `wide`, then `copying`.
 
 Indices count elements from an array's first, whatever its axes, and are not checked; from the first
 row for 9.0 on, functions take addresses in bytes. They have twins in the emulator, where addresses,
-bounds and races are checked; attention's own products run on a GPU only.
+bounds and races are checked.
 """
 
 from course_lib.intrinsics.addresses import shared_address, uniform

@@ -57,13 +57,13 @@ A_STEP, B_STEP = 32 // UNIT, 16 * 128 // UNIT  # 16 numbers along a row of A; 16
 @device_function
 def wgmma_a(context: Any, address: Any) -> Any:
     """`word = wgmma_a(address)`: the word for a tile of A that begins there; a uint32."""
-    return _word(address, LOWER_A)
+    return word_at(address, LOWER_A)
 
 
 @device_function
 def wgmma_b(context: Any, address: Any) -> Any:
     """`word = wgmma_b(address)`: the word for a tile of B that begins there; a uint32."""
-    return _word(address, LOWER_B)
+    return word_at(address, LOWER_B)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def warpgroup_product(columns: int, turned: bool = False, panels: int = 1) -> Wa
             need_integer("warpgroup_product(…).start", each)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            text = _product(columns, "add", turned, panels)
+            text = product_text(columns, "add", turned, panels)
             places = _places(context, builder, signature.args[0], arguments[0], panels * columns)
             _update(builder, places, text, arguments[1:])
             return context.get_dummy_value()
@@ -152,7 +152,7 @@ def wgmma_m64n256k64_bf16(context: Any, sums: Any, shared: Any, a_index: Any, b_
             units = builder.and_(builder.lshr(address, _word_of(4)), _word_of(ADDRESS))
             words.append(builder.or_(units, _word_of(lower)))
         places = _places(context, builder, kinds[0], arguments[0], WIDEST)
-        _update(builder, places, _product(WIDEST, "1"), words)
+        _update(builder, places, product_text(WIDEST, "1"), words)
         return context.get_dummy_value()
 
     return types.void(sums, shared, types.intp, types.intp), generate
@@ -164,7 +164,8 @@ def _need_sums(name: str, sums: Any) -> None:
         raise Refused(f"{name} adds to float32, not {sums.dtype}")
 
 
-def _word(address: Any, lower: int) -> Any:
+def word_at(address: Any, lower: int) -> Any:
+    """Signature and code of a word: an address, and what a descriptor's bits 16 to 31 hold."""
     text = f"shr.u32 $0, $1, 4;\nand.b32 $0, $0, {ADDRESS};\nor.b32 $0, $0, {lower};"
     return instruction(text, "r", (address,), "r")
 
@@ -196,7 +197,7 @@ def _update(builder: Any, places: list[Any], text: str, words: Any) -> None:
         builder.store(builder.extract_value(after, i), place)
 
 
-def _product(columns: int, add: str, turned: bool = False, panels: int = 1) -> str:
+def product_text(columns: int, add: str, turned: bool = False, panels: int = 1) -> str:
     """The PTX of a product, k = 64, and of a wait for the one before.
 
     Behind the sums come the words for A and B. With `add` "add", the predicate of this name is made

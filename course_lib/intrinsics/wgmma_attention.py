@@ -31,13 +31,12 @@ from course_lib.intrinsics.lowering import (
     Refused,
     device_function,
     element_pointer,
-    instruction,
     ir,
     need_array,
     ptx,
     types,
 )
-from course_lib.intrinsics.wgmma import ADDRESS, LOWER_A, UNIT, UPPER
+from course_lib.intrinsics.wgmma import UNIT, UPPER, WIDEST, wgmma_a, word_at
 
 ROW = 128  # bytes in a row of a panel: 64 bfloat16
 GROUP_ROWS = 64  # rows of Q that a warpgroup works on
@@ -72,38 +71,27 @@ class AttentionProducts:
 
 
 def attention_products(head: int, keys: int) -> AttentionProducts:
-    """The products for heads of `head` columns (a multiple of 64) and tiles of `keys` keys.
+    """The products for heads of `head` columns and tiles of `keys` keys.
 
-    `keys` is a multiple of 16 up to 256.
+    `head` is a multiple of 64, `keys` one of 16, both up to 256.
     """
-    if head % 64 or keys % 16 or not 0 < keys <= 256:
+    if head % 64 or keys % 16 or not 0 < head <= WIDEST or not 0 < keys <= WIDEST:
         raise ValueError(f"no products for heads of {head} columns and tiles of {keys} keys")
     scores, outputs, words = keys // 2, head // 2, keys // 4
 
-    @device_function
-    def q_word(context: Any, address: Any) -> Any:
-        return _word(address, LOWER_A)
-
-    @device_function
-    def k_word(context: Any, address: Any) -> Any:
-        return _word(address, LOWER_A)
-
-    @device_function
     def v_word(context: Any, address: Any) -> Any:
-        return _word(address, keys * ROW // UNIT << 16)  # from one panel to the next
+        return word_at(address, lower_v(keys))
 
-    @device_function
     def start_scores(context: Any, S: Any, q: Any, k: Any) -> Any:
         _need("start_scores", S, types.float32)
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             places = _places(context, builder, signature.args[0], arguments[0], scores)
-            _replace(builder, places, _scores_text(head, keys), list(arguments[1:]), keep=False)
+            _replace(builder, places, scores_text(head, keys), list(arguments[1:]), keep=False)
             return context.get_dummy_value()
 
         return types.void(S, types.uint32, types.uint32), generate
 
-    @device_function
     def start_output(context: Any, O: Any, P: Any, v: Any) -> Any:
         _need("start_output", O, types.float32)
         _need("start_output", P, types.uint32)
@@ -112,26 +100,36 @@ def attention_products(head: int, keys: int) -> AttentionProducts:
             places = _places(context, builder, signature.args[0], arguments[0], outputs)
             weights = _places(context, builder, signature.args[1], arguments[1], words)
             operands = [arguments[2], *[builder.load(place) for place in weights]]
-            _replace(builder, places, _output_text(head, keys), operands)
+            _replace(builder, places, output_text(head, keys), operands)
             return context.get_dummy_value()
 
         return types.void(O, P, types.uint32), generate
 
-    @device_function
     def wait_scores(context: Any, S: Any, others: Any) -> Any:
         _need("wait_scores", S, types.float32)
         if not isinstance(others, types.IntegerLiteral):
             raise Refused("wait_scores needs a constant")
         return _wait(S, scores, others.literal_value, others)
 
-    @device_function
     def wait_output(context: Any, O: Any) -> Any:
         _need("wait_output", O, types.float32)
         return _wait(O, outputs, 0)
 
+    def named(define: Any) -> Any:
+        """By this name the emulator knows it."""
+        define.__name__ = define.__qualname__ = f"{define.__name__}_{head}_{keys}"
+        return device_function(define)
+
     return AttentionProducts(
-        q_word, k_word, v_word, start_scores, start_output, wait_scores, wait_output
+        wgmma_a,
+        wgmma_a,
+        *map(named, (v_word, start_scores, start_output, wait_scores, wait_output)),
     )
+
+
+def lower_v(keys: int) -> int:
+    """Bits 16 to 31 of V's word: how far it is from one panel of 64 columns to the next."""
+    return keys * ROW // UNIT << 16
 
 
 def _need(name: str, array: Any, kind: Any) -> None:
@@ -140,12 +138,7 @@ def _need(name: str, array: Any, kind: Any) -> None:
         raise Refused(f"{name} takes a local array of {kind}, not of {array.dtype}")
 
 
-def _word(address: Any, lower: int) -> Any:
-    text = f"shr.u32 $0, $1, 4;\nand.b32 $0, $0, {ADDRESS};\nor.b32 $0, $0, {lower};"
-    return instruction(text, "r", (address,), "r")
-
-
-def _scores_text(head: int, keys: int) -> str:
+def scores_text(head: int, keys: int) -> str:
     """S: operands 0 to keys / 2 - 1, then the words for Q and K. The first step forgets S."""
     count = keys // 2
     lines = ["{", ".reg .b32 word;", ".reg .b64 a, b;", "wgmma.fence.sync.aligned;"]
@@ -162,7 +155,7 @@ def _scores_text(head: int, keys: int) -> str:
     return "\n".join([*lines, COMMIT, "}"])
 
 
-def _output_text(head: int, keys: int) -> str:
+def output_text(head: int, keys: int) -> str:
     """O: operands 0 to head / 2 - 1, then the word for V, then P's words, four for each step."""
     count = head // 2
     lines = ["{", ".reg .b32 word;", ".reg .b64 b;", "wgmma.fence.sync.aligned;"]

@@ -3,21 +3,22 @@
     attention_launch.flash_attention(Q, K, V, O, lse, causal=True)
 
 `prepare` does everything but the launch, and returns what launches: for use again and again.
+`emulate` needs no GPU, takes NumPy arrays, and returns what the emulator saw.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 
+from course_lib.host import runtime
 from course_lib.kernels import hopper_launch
 from course_lib.kernels.flash_attention import PANEL, ROWS, Plan, make_kernel
-from course_lib.kernels.hopper_launch import Described, ReadyLaunch, described
+from course_lib.kernels.hopper_launch import ReadyLaunch, described
 from course_lib.kernels.rung import MOST_BLOCKS_IN_Y, InputsRefused
 
 LOG2_E = math.log2(math.e)
@@ -56,7 +57,7 @@ def flash_attention(
     Raises:
         InputsRefused: with one sentence that says what is wrong.
     """
-    _ready(Q, K, V, O, lse, causal, scale, stream)()
+    _ready((Q, K, V, O, lse), causal, scale, stream)()
 
 
 def prepare(
@@ -71,7 +72,7 @@ def prepare(
     plan: Plan | None = None,
 ) -> Callable[[], None]:
     """The same without the launch; what is returned launches, and keeps the arrays alive."""
-    launch = _ready(Q, K, V, O, lse, causal, scale, stream, plan)
+    launch = _ready((Q, K, V, O, lse), causal, scale, stream, plan)
 
     def start(_: Any = (Q, K, V, O, lse)) -> None:
         launch()
@@ -80,21 +81,19 @@ def prepare(
 
 
 def _ready(
-    Q: Any,
-    K: Any,
-    V: Any,
-    O: Any,
-    lse: Any,
+    arrays: Sequence[Any],
     causal: bool,
     scale: float | None,
     stream: Any,
     plan: Plan | None = None,
 ) -> ReadyLaunch:
-    arrays = tuple(described(array) for array in (Q, K, V, O, lse))
-    if None in arrays:
-        check_inputs(Q, K, V, O, lse)
+    on_gpu = tuple(described(array) for array in arrays)
+    if None in on_gpu:
+        check_inputs(*arrays)
+        name = ("Q", "K", "V", "O", "lse")[on_gpu.index(None)]
+        _refuse(f"{name} is not on the GPU, cuda.to_device({name}) copies it there")
     handle, gpu = hopper_launch.handle_of(stream), hopper_launch.current_gpu()
-    return _prepared(arrays, causal, plan, scale, handle, gpu)
+    return _prepared(on_gpu, causal, plan, scale, handle, gpu)
 
 
 @lru_cache(maxsize=256)
@@ -108,20 +107,61 @@ def _prepared(
 ) -> ReadyLaunch:
     """The launch for these arrays; addresses and sizes say which, so nothing keeps them."""
     check_inputs(*arrays)
+    Q = arrays[0]
+    plan = plan or PLANS[Q.shape[3], causal]
+    arguments = _arguments(plan, hopper_launch.tensor_map, arrays, scale)
+    kernel, shape = kernel_for(plan), _shape(plan, Q)
+    return ReadyLaunch(kernel, shape, arguments, stream, plan.shared_bytes, overlap=False)
+
+
+def emulate(
+    Q: Any,
+    K: Any,
+    V: Any,
+    O: Any,
+    lse: Any,
+    causal: bool = False,
+    scale: float | None = None,
+    plan: Plan | None = None,
+    kernel: Any = None,
+    **options: Any,
+) -> Any:
+    """The same on the emulator, whatever the machine; `options` are those of `runtime.emulate`.
+
+    `kernel` takes the place of the plan's own. Returns the Profile.
+
+    Raises:
+        InputsRefused: with one sentence that says what is wrong.
+    """
+    check_inputs(Q, K, V, O, lse)
+    plan = plan or PLANS[Q.shape[3], causal]
+    emulated = runtime.emulate(
+        kernel or kernel_for(plan),
+        steps=runtime.PATIENT_STEPS,
+        max_dynamic_shared=plan.shared_bytes,
+        **options,
+    )
+    arguments = _arguments(plan, runtime.tensor_map, (Q, K, V, O, lse), scale)
+    return emulated[*_shape(plan, Q), 0, plan.shared_bytes](*arguments)
+
+
+def _arguments(
+    plan: Plan, tensor_map: Callable[..., Any], arrays: Sequence[Any], scale: float | None
+) -> tuple[Any, ...]:
+    """What the kernel takes; `tensor_map` describes an array to TMA."""
     Q, K, V, O, lse = arrays
-    batch, heads, queries, head = Q.shape
-    plan = plan or PLANS[head, causal]
-    scale = 1 / math.sqrt(head) if scale is None else scale
     boxes = ((Q, ROWS), (K, plan.keys), (V, plan.keys), (O, ROWS))
-    maps = [
-        hopper_launch.tensor_map(_heads_in_a_row(array), (1, rows, PANEL)) for array, rows in boxes
-    ]
-    sums = replace(lse, shape=(batch * heads, queries))
+    maps = [tensor_map(_heads_in_a_row(array), (1, rows, PANEL)) for array, rows in boxes]
+    scale = 1 / math.sqrt(plan.head) if scale is None else scale
     # Scores are made for powers of 2.
-    sizes = np.int32(queries), np.int32(K.shape[2])
-    arguments = (*maps, sums, *sizes, np.float32(scale * LOG2_E))
-    shape = (-(-queries // plan.rows), batch * heads), plan.threads
-    return ReadyLaunch(kernel_for(plan), shape, arguments, stream, plan.shared_bytes, overlap=False)
+    numbers = np.int32(Q.shape[2]), np.int32(K.shape[2]), np.float32(scale * LOG2_E)
+    return (*maps, _heads_in_a_row(lse), *numbers)
+
+
+def _shape(plan: Plan, Q: Any) -> tuple[tuple[int, int], int]:
+    """The grid, and the threads of a block."""
+    batch, heads, queries, _ = Q.shape
+    return (-(-queries // plan.rows), batch * heads), plan.threads
 
 
 @cache
@@ -156,17 +196,15 @@ def check_inputs(Q: Any, K: Any, V: Any, O: Any, lse: Any) -> None:
     if batch * heads > MOST_BLOCKS_IN_Y:
         _refuse(f"{batch * heads:,} heads in all are more than {MOST_BLOCKS_IN_Y:,}")
     for name, array in {"Q": Q, "K": K, "V": V, "O": O, "lse": lse}.items():
-        on_gpu = described(array)
-        if on_gpu is None:
-            _refuse(f"{name} is not on the GPU, cuda.to_device({name}) copies it there")
-        elif on_gpu.strides is not None:
+        on_gpu = getattr(array, "__cuda_array_interface__", None)
+        if (on_gpu or array.__array_interface__).get("strides") is not None:
             _refuse(f"{name} is not C-contiguous")
 
 
-def _heads_in_a_row(array: Described) -> Described:
+def _heads_in_a_row(array: Any) -> Any:
     """Batch and heads as one axis: TMA takes five axes, but one is enough."""
-    batch, heads, rows, columns = array.shape
-    return replace(array, shape=(batch * heads, rows, columns))
+    batch, heads, *rest = array.shape
+    return array.reshape(batch * heads, *rest)
 
 
 def _refuse(why: str) -> None:

@@ -28,7 +28,8 @@ scores must be -inf. Only a tile that holds such keys is masked; with `causal`, 
 the diagonal. Tiles above it are never fetched. Tiles are taken from the first key on, so that every
 row sees a key in its first tile, and a maximum of -inf does not occur.
 
-It needs a Hopper GPU and numba-cuda 0.30. How to launch it: `course_lib.kernels.attention_launch`.
+It needs a Hopper GPU and numba-cuda 0.30; without one it runs on the emulator. How to launch it in
+either way: `course_lib.kernels.attention_launch`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -191,6 +191,10 @@ class Described:
     @property
     def dtype(self) -> np.dtype[Any]:
         return np.dtype(self.typestr)
+
+    def reshape(self, *shape: int) -> Described:
+        """The same memory with other axes; of a C-contiguous array."""
+        return replace(self, shape=shape)
 
     def is_c_contiguous(self) -> bool:  # a method, as Numba's arrays have it
         return self.strides is None

@@ -20,12 +20,11 @@ from course_lib.kernels import hopper_launch
 from course_lib.kernels.hopper_launch import ReadyLaunch, described
 from course_lib.kernels.pieces import pieces_of, shared_tiles, table_of, work_on_gpu
 from course_lib.kernels.rung import InputsRefused, RungKernel
-from course_lib.kernels.split_tiles import ADDING, workspace
+from course_lib.kernels.split_tiles import ADDING, COLUMNS, ROWS, workspace
 from course_lib.kernels.tile_plan import TilePlan, plan_for
 from course_lib.kernels.tma_room import BK, BM, BN, ROW, SHARED, room_for, threads_of
 
 EMULATED_GPU = device("H200")
-PIECE = (64, 32)  # rows and columns in a box of a part of a tile
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,30 +63,43 @@ class TmaRung(RungKernel):
         """The kernel for a plan; made once."""
         return self.make_kernel(plan.cluster, plan.columns, plan.rows, plan.beside)
 
-    def emulate(self, A: Any, B: Any, C: Any) -> Any:
+    def emulate(
+        self,
+        A: Any,
+        B: Any,
+        C: Any,
+        plan: TilePlan | None = None,
+        multiprocessors: int = EMULATED_GPU.sms,
+        kernel: Any = None,
+        **options: Any,
+    ) -> Any:
         """Compute C = A @ B on the emulator, whatever the machine; returns the Profile.
 
-        Where tiles are split it is that of the product alone: another kernel adds up the parts.
+        Where tiles are split it is that of the product alone, with what is found in the kernel that
+        adds up the parts. `plan` and `kernel` take the place of those that suit the product;
+        `options` are those of `runtime.emulate`.
 
         Raises:
             LaunchRefused: if the emulator won't run the kernel.
         """
         (M, N), K = C.shape, A.shape[1]
-        plan = self.plan or plan_for(M, N, K, EMULATED_GPU.sms)
+        plan = plan or self.plan or plan_for(M, N, K, multiprocessors)
         room, cluster = room_for(plan.columns, plan.rows), plan.cluster
-        workers = self._workers(plan, (M, N), EMULATED_GPU.sms)
+        workers = self._workers(plan, (M, N), multiprocessors)
         work = pieces_of(plan, (M, N, K), workers, BK * room.steps)
         table, shared, parts = table_of(work), shared_tiles(work), cluster * room.consumers
-        height = len(table) * parts * PIECE[0]
-        pieces = np.zeros((height, room.width), np.float32) if len(shared) else None
+        height = len(table) * parts * ROWS
+        pieces = np.full((height, COLUMNS), np.nan, np.float32) if len(shared) else None
         maps = self._maps(runtime.tensor_map, plan, (A, B, C), pieces)
-        launch = partial(runtime.emulate, steps=runtime.PATIENT_STEPS)
-        product = launch(self.kernel_of(plan), cluster=cluster, max_dynamic_shared=SHARED)
+        launch: Any = partial(runtime.emulate, steps=runtime.PATIENT_STEPS, **options)
+        kernel = kernel or self.kernel_of(plan)
+        product = launch(kernel, cluster=cluster, max_dynamic_shared=SHARED)
         shape = (cluster * len(table), 1), threads_of(room)
         profile = product[*shape, 0, SHARED](*maps, table, np.uint32(table.shape[1]))
         if pieces is not None:
             added = pieces, C, shared, np.uint32(parts), np.uint32(plan.columns)
-            launch(self.adding)[(32, len(shared) * parts), ADDING](*added)
+            adding = launch(self.adding)[(32, len(shared) * parts), ADDING](*added)
+            profile.findings += adding.findings
         return profile
 
     def launch(self, A: Any, B: Any, C: Any, stream: Any = 0) -> None:
@@ -152,7 +164,7 @@ class TmaRung(RungKernel):
         first = tensor_map(A, (plan.rows // plan.share_a, BK))
         second = tensor_map(B, (BK // plan.share_b, 64))
         result = tensor_map(C, box) if self.by_tma else C
-        return first, second, result, first if pieces is None else tensor_map(pieces, PIECE)
+        return first, second, result, first if pieces is None else tensor_map(pieces, (ROWS, 32))
 
     def _workers(self, plan: TilePlan, shape: tuple[int, int], multiprocessors: int) -> int:
         """How many blocks, or clusters, share the tiles out among them."""

@@ -7,6 +7,7 @@ import pytest
 from emulator_helpers import HEADER, launch, line_of
 
 from course_lib.emulator import Profile
+from course_lib.emulator.errors import KernelRejected
 from course_lib.emulator.state.tensor_maps import TensorMap
 from course_lib.host import runtime
 from course_lib.wording.errors import PlainError
@@ -19,6 +20,7 @@ from course_lib.intrinsics import (
     shared_address, store_shared2, tma_load, tma_load_multicast, tma_store, tma_store_wait,
     warpgroup_product, wgmma_a, wgmma_b,
 )
+from course_lib.intrinsics.warpgroups import fewer_registers, more_registers
 
 STAGE, STAGES = 16384, 3
 FULL, EMPTY, RESULT = 3 * 16384, 3 * 16384 + 64, 4 * 16384
@@ -128,6 +130,59 @@ def test_what_no_driver_describes_is_refused(array: np.ndarray, box: tuple, said
         runtime.tensor_map(array, box)
 
 
+# The last warpgroup gives registers back, the others take them.
+REGISTERS = """\
+@cuda.jit
+def kernel():
+    if cuda.threadIdx.x >= cuda.blockDim.x - 128:
+        fewer_registers({few})
+    else:
+        more_registers({many})
+"""
+
+
+@pytest.mark.parametrize(
+    ("threads", "few", "many", "is_right"),
+    [
+        (384, 24, 240, True),  # 168 at the launch
+        (384, 40, 232, True),
+        (384, 32, 240, False),
+        (384, 24, 248, False),
+        (384, 168, 176, False),
+        (512, 32, 160, True),  # 128 at the launch
+        (512, 24, 168, False),
+        (256, 40, 232, True),  # 256 at the launch: nothing is lacking
+    ],
+)
+def test_registers_are_those_of_the_launch(
+    threads: int, few: int, many: int, is_right: bool
+) -> None:
+    program = HEADER + INTRINSICS + REGISTERS.format(few=few, many=many)
+    profile = launch(program, 2, threads)
+    line = line_of(program, f"more_registers({many})")
+    wanted = [] if is_right else [("barrier-divergence", line)]
+    assert [(found.code, found.line) for found in profile.errors] == wanted
+
+
+def test_all_warps_of_a_group_ask_for_registers() -> None:
+    program = HEADER + INTRINSICS + REGISTERS.format(few=24, many=168)
+    program = program.replace("- 128:", "- 96:")
+    profile = launch(program, 1, 384)
+    line = line_of(program, "fewer_registers(24)")
+    assert ("barrier-divergence", line) in [(found.code, found.line) for found in profile.errors]
+
+
+@pytest.mark.parametrize("count", ["100", "16", "264", "few"])
+def test_a_number_of_registers_is_a_constant_multiple_of_8(count: str) -> None:
+    program = HEADER + INTRINSICS + REGISTERS.format(few=24, many=count)
+    program = program.replace("kernel():", "kernel(few):")
+    with pytest.raises(KernelRejected) as refused:
+        launch(program, 2, 384, np.int32(24))
+    (found,) = refused.value.findings
+    line = line_of(program, f"more_registers({count})")
+    assert (found.code, found.line) == ("compile-error", line)
+
+
 # What is changed, into what, the code and the line that is named, and the other one ("" for none).
 FAULTS = {
     "the wait for a full stage is missing": (
@@ -167,7 +222,12 @@ FAULTS = {
         "EMPTY + 8 * s, 128)", "EMPTY + 8 * s, 1)", "race-|barrier-divergence", "", "",
     ),
     "too few bytes are announced": (
-        "FULL + 8 * s, 16384)", "FULL + 8 * s, 8192)", "barrier-divergence", "", "",
+        "FULL + 8 * s, 16384)", "FULL + 8 * s, 8192)",
+        "race-", "start(sums", "tma_load(base + s * STAGE + 8192",
+    ),
+    "bytes for a part of a box are announced": (
+        "FULL + 8 * s, 16384)", "FULL + 8 * s, 4096)",
+        "race-", "start(sums", "tma_load(base + s * STAGE, map_a",
     ),
     "too many bytes are announced": (
         "FULL + 8 * s, 16384)", "FULL + 8 * s, 32768)",
@@ -240,6 +300,46 @@ FAULTS = {
         "            store_shared2(base + RESULT, sums[0], sums[1])\n",
         "race-write-after-read|race-", "store_shared2(base + RESULT", "tma_store(map_c, (0, 0)",
     ),
+    "new barriers are not shown to the copy engine": (
+        "        fence_mbarrier_init()\n", "",
+        "race-read-after-write", "tma_load(base + s * STAGE, map_a", "mbarrier_init(base + FULL",
+    ),
+    "another thread than the one that made barriers calls the fence": (
+        "        fence_mbarrier_init()\n    cuda.sync",
+        "    if tid == 1:\n        fence_mbarrier_init()\n    cuda.sync",
+        "race-read-after-write", "tma_load(base + s * STAGE, map_a", "mbarrier_init(base + FULL",
+    ),
+    "a copy ends at a barrier that is not there": (
+        "map_b, (0, t * 64), base + FULL + 8 * s", "map_b, (0, t * 64), base + FULL + 8 * s + 32",
+        "uninitialised-read", "tma_load(base + s * STAGE + 8192", "",
+    ),
+    "nothing promises where stages begin": (
+        ", alignment=1024)", ", alignment=128)", "wrong-index", "map_a, (t * 64, 0)", "",
+    ),
+    "a box begins within a row of the swizzle": (
+        "tma_load(base + s * STAGE + 8192", "tma_load(base + s * STAGE + 8192 + 64",
+        "wrong-index", "tma_load(base + s * STAGE + 8192 + 64", "",
+    ),
+    "a product's tile begins within eight rows": (
+        "wgmma_b(base + s * STAGE + 8192)", "wgmma_b(base + s * STAGE + 8192 + 128)",
+        "wrong-index", "start(sums", "",
+    ),
+    "results are stored from within a row": (
+        "tma_store(map_c, (32, 0), base + RESULT + 8192)",
+        "tma_store(map_c, (32, 0), base + RESULT + 8192 + 16)",
+        "wrong-index", "tma_store(map_c, (32, 0)", "",
+    ),
+    "results lie beyond the block's memory": (
+        "tma_store(map_c, (32, 0), base + RESULT + 8192)",
+        "tma_store(map_c, (32, 0), base + RESULT + 3 * 8192 + 4096)",
+        "out-of-bounds-read", "tma_store(map_c, (32, 0)", "",
+    ),
+    "results are not where two numbers may begin": (
+        "+ column % 4 * 4\n", "+ column % 4 * 4 + 4\n", "wrong-index", "store_shared2(place", "",
+    ),
+    "an address counts no whole number": (
+        "+ column % 4 * 4\n", "+ column % 4 * 4 + 2\n", "wrong-index", "store_shared2(place", "",
+    ),
     "the warps of the group part": (
         "            start(sums",
         "            if tid < 96:\n                start(sums",
@@ -257,10 +357,104 @@ def test_a_wrong_pipeline_is_named(name: str) -> None:
     lines = {line_of(program, part) for part in (line, other) if part}
     seen = []
     for schedule, seed in SCHEDULES:
-        profile, _ = run(text, schedule, seed)
-        seen += profile.errors
-        for found in profile.errors:
+        try:
+            errors = run(text, schedule, seed)[0].errors
+        except KernelRejected as refused:
+            errors = refused.findings
+        seen += errors
+        for found in errors:
             is_there = not lines or lines <= {found.line, found.other_line}
             if found.code.startswith(tuple(code.split("|"))) and is_there:
                 return
     raise AssertionError(seen)
+
+
+# Two blocks: both arrive at the barrier of the first, and that one's threads wait.
+CLUSTER = """\
+@cuda.jit
+def kernel(result):
+    shared = cuda.shared.array(0, np.uint8, alignment=1024)
+    base = shared_address(shared)
+    if cuda.threadIdx.x == 0:
+        mbarrier_init(base, 2)
+        fence_mbarrier_init()
+    cluster_sync()
+    if cuda.threadIdx.x == 0:
+        mbarrier_arrive_at(base, 0, 1)
+    if cluster_rank() == 0:
+        mbarrier_wait(base, 0)
+        result[cuda.blockIdx.x, cuda.threadIdx.x] = 1
+    cluster_sync()
+"""
+CLUSTER_FAULTS = {
+    "": ("", "", "", ""),
+    "not shown to the other block": (
+        "        fence_mbarrier_init()\n", "", "race-read-after-write", "mbarrier_arrive_at(base",
+    ),
+    "shown to copies only": (
+        "fence_mbarrier_init()", "fence_async()",
+        "race-read-after-write", "mbarrier_arrive_at(base",
+    ),
+    "the blocks do not meet before": (
+        "    cluster_sync()\n    if cuda.threadIdx.x == 0:", "    if cuda.threadIdx.x == 0:",
+        "race-|uninitialised-read", "mbarrier_arrive_at(base",
+    ),
+    "both wait, each at its own": (
+        "    if cluster_rank() == 0:", "    if cluster_rank() < 2:",
+        "barrier-divergence", "mbarrier_wait(base",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CLUSTER_FAULTS)
+def test_barriers_of_a_cluster(name: str) -> None:
+    old, new, code, line = CLUSTER_FAULTS[name]
+    assert not name or CLUSTER.count(old) == 1
+    program = HEADER + INTRINSICS + CLUSTER.replace(old, new)
+    found = []
+    for schedule, seed in SCHEDULES:
+        result = np.zeros((2, 32), np.int32)
+        profile = launch(
+            program, 2, 32, result, shared_bytes=1024, schedule=schedule, seed=seed, cluster=2
+        )
+        found += profile.errors
+        assert name or (result[0] == 1).all()
+    assert bool(found) == bool(name)
+    if name:
+        wanted = code.split("|"), line_of(program, line)
+        assert any(e.code.startswith(tuple(wanted[0])) and e.line == wanted[1] for e in found)
+
+
+def test_tiles_may_lie_in_an_array_of_fixed_size() -> None:
+    program = (
+        HEADER
+        + INTRINSICS
+        + """\
+@cuda.jit
+def kernel(map_a, map_b, C):
+    shared = cuda.shared.array(16384 + 8, np.uint8, alignment=1024)
+    base = shared_address(shared)
+    tid = cuda.threadIdx.x
+    if tid == 0:
+        mbarrier_init(base + 16384, 1)
+        fence_mbarrier_init()
+        mbarrier_arrive_with_bytes(base + 16384, 16384)
+        tma_load(base, map_a, (0, 0), base + 16384)
+        tma_load(base + 8192, map_b, (0, 0), base + 16384)
+    cuda.syncthreads()
+    mbarrier_wait(base + 16384, 0)
+    sums = cuda.local.array(32, float32)
+    start(sums, wgmma_a(base), wgmma_b(base + 8192), 0)
+    wait(sums)
+    for i in range(32):
+        row = 16 * (tid // 32) + 8 * (i // 2 % 2) + tid % 32 // 4
+        C[row, 8 * (i // 4) + 2 * (tid % 4) + i % 2] = sums[i]
+"""
+    )
+    random = np.random.default_rng(0)
+    left, right = (random.integers(-4, 5, (64, 64)) for _ in range(2))
+    maps = [TensorMap(bits(each), (64, 64)) for each in (left, right)]
+    result = np.zeros((64, 64), np.float32)
+    profile = launch(program, 1, 128, *maps, result)
+    assert profile.errors == []
+    np.testing.assert_array_equal(result, left @ right)

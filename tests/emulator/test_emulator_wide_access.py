@@ -348,15 +348,6 @@ def test_loops_that_cannot_be_written_out(loop: str, decorators: str) -> None:
     assert rejection_codes(program, *arguments) == ["compile-error"]
 
 
-def test_what_runs_on_a_gpu_only() -> None:
-    program = as_program(
-        "wgmma_m64n64k16(out)",
-        before="from course_lib.intrinsics import *\n"
-        "from course_lib.intrinsics import wgmma_m64n64k16",
-    )
-    assert rejection_codes(program, np.zeros(1)) == ["unsupported"]
-
-
 def test_dynamic_shared_memory_beyond_the_usual_limit() -> None:
     program = as_program("s = cuda.shared.array(0, float32)\ns[0] = 1\nout[0] = s[0]")
     out = np.zeros(1, np.float32)

@@ -1,4 +1,4 @@
-"""FlashAttention without a GPU: its compiled PTX, interpreted, against float64; its machine code.
+"""FlashAttention without a GPU: on the emulator against float64, with slips; its machine code.
 
 What decides on a GPU and nowhere else (is it fast, does the hardware agree) is in
 benchmarks/attention.py, whose check runs before its times.
@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hopper_memory import TensorMap, Wrong
-from ptx_machine import Block, Hangs, Memory, bf16_bits, flattened
+from changed_kernels import changed, is_named
 
+from course_lib.emulator import Profile
 from course_lib.host import runtime
-from course_lib.kernels import InputsRefused
+from course_lib.kernels import InputsRefused, flash_attention
 from course_lib.kernels.accuracy import bits_of_bf16, from_bf16
-from course_lib.kernels.attention_launch import PLANS, check_inputs
-from course_lib.kernels.flash_attention import PANEL, ROWS, Plan, make_kernel
+from course_lib.kernels.attention_launch import PLANS, check_inputs, emulate, prepare
+from course_lib.kernels.flash_attention import Plan, make_kernel
 from course_lib.machine_code import compiler, sass
 from course_lib.machine_code.front_ends import NUMBA
 from course_lib.machine_code.report import resources
@@ -66,25 +66,19 @@ def compiled(plan: Plan) -> str:
 
 
 def attend(
-    plan: Plan, ptx: str, Q: np.ndarray, K: np.ndarray, V: np.ndarray, late: bool, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """O and the log-sum-exp, block by block, as the launch would compute them."""
-    (heads, queries, head), keys = Q.shape, K.shape[1]
-    O = np.full(Q.shape, 0x7FFF, np.uint16)  # NaN
-    lse = np.full((heads, queries), np.nan, np.float32)
-    memory = Memory()
-    boxes = ((Q, ROWS), (K, plan.keys), (V, plan.keys), (O, ROWS))
-    maps = [memory.place_map(TensorMap(array, (1, rows, PANEL))) for array, rows in boxes]
-    arguments: list[Any] = [number for each in maps for number in flattened((16,), 8, each)]
-    arguments += flattened(lse.shape, 4, memory.place(lse))
-    arguments += [queries, keys, np.float32(math.log2(math.e) / math.sqrt(head))]
-    grid = -(-queries // plan.rows), heads
-    for x in range(grid[0]):
-        for y in range(grid[1]):
-            Block(
-                ptx, arguments, plan.threads, (x, y), grid, plan.shared_bytes, memory, late, seed
-            ).run()
-    return from_bf16(O), lse
+    plan: Plan,
+    Q: np.ndarray,
+    K: np.ndarray,
+    V: np.ndarray,
+    kernel: Any = None,
+    **schedule: Any,
+) -> tuple[np.ndarray, np.ndarray, Profile]:
+    """O, the log-sum-exp and what the emulator saw; `kernel` in place of the plan's own."""
+    arrays = [array[None] for array in (Q, K, V)]
+    O = np.full(arrays[0].shape, 0x7FFF, np.uint16)  # NaN
+    lse = np.full(O.shape[:3], np.nan, np.float32)
+    profile = emulate(*arrays, O, lse, plan=plan, kernel=kernel, **schedule)
+    return from_bf16(O[0]), lse[0], profile
 
 
 def inputs(
@@ -110,67 +104,180 @@ def exact(plan: Plan, Q: np.ndarray, K: np.ndarray, V: np.ndarray) -> tuple[np.n
     return weights / total @ v, (top + np.log(total))[..., 0]
 
 
-def fault(plan: Plan, ptx: str, shape: tuple[int, ...], late: bool, seed: int = 0) -> str:
-    """What is wrong with a run; "" if nothing is."""
+def off_by(plan: Plan, shape: tuple[int, ...], **options: Any) -> tuple[float, float, Profile]:
+    """How far O (of its norm) and the log-sum-exp are from float64's."""
     Q, K, V = inputs(plan, *shape)  # type: ignore[arg-type]
-    try:
-        O, lse = attend(plan, ptx, Q, K, V, late, seed)
-    except (Hangs, Wrong) as problem:
-        return repr(problem)
+    O, lse, profile = attend(plan, Q, K, V, **options)
     truth, sums = exact(plan, Q, K, V)
     off = float(np.linalg.norm(O - truth) / np.linalg.norm(truth))
-    off_lse = float(np.abs(lse - sums).max() / np.maximum(1, np.abs(sums)).max())
-    return "" if off < 4e-3 and off_lse < 2e-6 else f"off by {off:.2g}, {off_lse:.2g}"
+    return off, float(np.abs(lse - sums).max() / np.maximum(1, np.abs(sums)).max()), profile
 
 
-class TestInterpreted:
+def check(plan: Plan, shape: tuple[int, ...], **options: Any) -> None:
+    """Weights and O are bfloat16, of 8 bits: 2 ** -8 is a last place."""
+    off, off_lse, profile = off_by(plan, shape, **options)
+    assert [str(found) for found in profile.findings] == []
+    assert off < 4e-3
+    assert off_lse < 2e-6
+
+
+SCHEDULES = [("lockstep", 0), ("warps", 0), ("shuffled", 1)]  # late, early, by chance
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=str)
+def test_right_and_clean(plan: Plan) -> None:
+    check(plan, (1, 70, 129, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plan", ALL_PLANS, ids=str)
+def test_right_whenever_products_and_copies_are_done(plan: Plan) -> None:
+    for number, shape in enumerate(SHAPES):
+        schedule, seed = SCHEDULES[number % 3]
+        check(plan, shape, schedule=schedule, seed=seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("schedule", "seed"), [*SCHEDULES, ("shuffled", 2)])
+def test_right_in_every_order_of_the_warps(schedule: str, seed: int) -> None:
+    check(PLANS[128, True], (1, 256, 640, 2), schedule=schedule, seed=seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("plan", (*PLANS.values(), PLAIN), ids=str)
+def test_right_where_a_thread_weighs_nothing(plan: Plan) -> None:
+    """Scores so large that one key of a row gets all the weight, and most threads have none."""
+    check(plan, (1, 130, 640, 60), schedule="warps")
+
+
+def test_what_is_counted() -> None:
+    """Boxes are read whole, but for what lies outside; every consumer multiplies whole tiles."""
+    plan = PLANS[64, False]
+    Q, K, V = inputs(plan, 2, 70, 129, 1)
+    profile = attend(plan, Q, K, V)[2]
+    assert profile.global_load_bytes == Q.nbytes + K.nbytes + V.nbytes
+    assert profile.global_store_bytes == Q.nbytes + 2 * 70 * 4
+    products = 2 * 2 * plan.rows * 2 * plan.keys * plan.head * 2  # two heads, two tiles
+    assert products < profile.flops < 1.1 * products
+
+
+def test_not_a_number_ends_as_such() -> None:
+    plan = PLANS[64, False]
+    Q, K, V = inputs(plan, 1, 70, 640, 1)
+    Q[:] = 0x7FC0
+    O, lse, _ = attend(plan, Q, K, V)
+    assert np.isnan(O).all()
+    assert np.isnan(lse).all()
+
+
+# What is changed in the kernel, into what, the code that is named, and a part of the line; of the
+# other one, if it names two.
+FAULTS = {
+    "nobody waits for the scores": (
+        "            wait_scores(S, 1 if OVERLAP else 0)\n", "",
+        "race-read-after-write", "top0 = larger(", "start_scores(S, q, k + slot",
+    ),
+    "the wait leaves the scores under way": (
+        "wait_scores(S, 1 if OVERLAP else 0)", "wait_scores(S, 2)",
+        "race-read-after-write", "top0 = larger(", "start_scores(S, q, k + slot",
+    ),
+    "weights are made while P V reads them": (
+        "            wait_output(O)\n            if thread == 0:\n",
+        "            to_bf16(S, P)\n            wait_output(O)\n            if thread == 0:\n",
+        "race-read-after-write", "P[i] = pack_bf16", "start_output(O, P, v + before",
+    ),
+    "O is scaled before its product is done": (
+        "        wait_output(O)\n        rescale(", "        rescale(",
+        "race-read-after-write", "O[4 * j + c] *= factor0", "start_output(O, P, v + before",
+    ),
+    "a slot of K is released before the scores are there": (
+        "            wait_scores(S, 1 if OVERLAP else 0)\n",
+        "            if thread == 0:\n                mbarrier_arrive(base + K_EMPTY + 8 * slot)\n"
+        "            wait_scores(S, 1 if OVERLAP else 0)\n",
+        "race-|barrier-divergence", "", "",
+    ),
+    "a slot of V is released before the output is there": (
+        "            wait_output(O)\n            if thread == 0:\n"
+        "                mbarrier_arrive(base + V_EMPTY + 8 * before)\n",
+        "            if thread == 0:\n"
+        "                mbarrier_arrive(base + V_EMPTY + 8 * before)\n"
+        "            wait_output(O)\n",
+        "race-write-after-read", "tma_load(to, map_v", "start_output(O, P, v + before",
+    ),
+    "nobody is told that a slot of V is empty": (
+        "                mbarrier_arrive(base + V_EMPTY + 8 * before)\n", "                pass\n",
+        "barrier-divergence", "mbarrier_wait(base + V_EMPTY", "",
+    ),
+    "nobody waits for V": (
+        "            mbarrier_wait(base + V_FULL + 8 * before, parity_before)\n            start",
+        "            start",
+        "race-read-after-write", "start_output(O, P, v + before", "tma_load(to, map_v",
+    ),
+    "Q is not waited for": (
+        "        mbarrier_wait(base + Q_IS_THERE, 0)\n", "",
+        "race-read-after-write", "start_scores(S, q, k)", "tma_load(to, map_q",
+    ),
+    "bytes of one consumer's Q": (
+        "Q_IS_THERE, AT_K)", "Q_IS_THERE, Q_BYTES)",
+        "race-read-after-write", "start_scores(S, q, k)", "tma_load(to, map_q",
+    ),
+    "no fence before O is stored": (
+        "        fence_async()\n", "",
+        "race-read-after-write", "tma_store(map_o", "stmatrix_x4(",
+    ),
+    "new barriers are not shown to the copy engine": (
+        "            fence_mbarrier_init()\n", "",
+        "race-read-after-write", "tma_load(to, map_q", "mbarrier_init(base + Q_IS_THERE",
+    ),
+    "the producer keeps its registers": (
+        "            fewer_registers(FEW)\n", "",
+        "barrier-divergence", "more_registers(MANY)", "",
+    ),
+    "all consumers wait for their turn": (
+        "if TURNS and group == CONSUMERS - 1:", "if TURNS and group == CONSUMERS:",
+        "barrier-divergence", "group_sync(FIRST_TURN", "",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_broken_kernel_is_named(name: str, tmp_path: Path) -> None:
+    old, new, code, *parts = FAULTS[name]
+    plan = PLANS[128, False]
+    kernel = changed(flash_attention, old, new, tmp_path).make_kernel(plan)
+    seen: list[Any] = []
+    for schedule, seed in SCHEDULES:
+        options = {"kernel": kernel, "schedule": schedule, "seed": seed}
+        profile = off_by(plan, (1, 100, 490, 1), **options)[2]
+        seen += profile.errors
+        if is_named(profile.errors, tmp_path, code, parts):
+            return
+    raise AssertionError(seen)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "size"),
+    [
+        ("top0 = larger(top0, larger(S", "top0 = min(top0, larger(S", 12),
+        ("        top0 = larger(top0, cuda.shfl_xor_sync(ALL_LANES, top0, 2))\n", "", 12),
+        ("if tile >= masked:", "if tile > masked:", 1),
+        ("(2 * (p % 4) + lane // 16) ^ (lane % 8)", "2 * (p % 4) + lane // 16", 1),
+    ],
+)
+def test_a_wrong_formula_is_wrong_and_no_race(
+    old: str, new: str, size: float, tmp_path: Path
+) -> None:
+    plan = PLANS[128, False]
+    kernel = changed(flash_attention, old, new, tmp_path).make_kernel(plan)
+    off, _, profile = off_by(plan, (1, 100, 490, size), kernel=kernel)
+    assert not off < 4e-3
+    assert profile.errors == []
+
+
+class TestCompiled:
     pytestmark = needs_compiler
-
-    @pytest.mark.parametrize("plan", ALL_PLANS, ids=str)
-    def test_right_whenever_products_and_copies_are_done(self, plan: Plan) -> None:
-        ptx = compiled(plan)
-        for number, shape in enumerate(SHAPES):
-            assert fault(plan, ptx, shape, late=number % 2 == 0, seed=number) == "", shape
-
-    @pytest.mark.parametrize("late", (False, True))
-    @pytest.mark.parametrize("seed", range(3))
-    def test_right_in_every_order_of_the_warps(self, late: bool, seed: int) -> None:
-        plan = PLANS[128, True]
-        assert fault(plan, compiled(plan), (1, 256, 640, 2), late, seed) == ""
-
-    @pytest.mark.parametrize("plan", (*PLANS.values(), PLAIN), ids=str)
-    def test_right_where_a_thread_weighs_nothing(self, plan: Plan) -> None:
-        """Scores so large that one key of a row gets all the weight, and most threads have none."""
-        assert fault(plan, compiled(plan), (1, 130, 640, 60), late=False) == ""
-
-    def test_not_a_number_ends_as_such(self) -> None:
-        plan = PLANS[64, False]
-        Q, K, V = inputs(plan, 1, 70, 640, 1)
-        Q[:] = 0x7FC0
-        O, lse = attend(plan, compiled(plan), Q, K, V, late=False, seed=0)
-        assert np.isnan(O).all() and np.isnan(lse).all()
-
-    @pytest.mark.parametrize(
-        ("name", "old", "new", "late"),
-        [
-            ("nobody waits for the scores", "wgmma.wait_group.sync.aligned 1;", "", True),
-            ("nobody waits for the output", "wgmma.wait_group.sync.aligned 0;", "", True),
-            ("K taken for a transposed tile", "1, 1, 0, 0;", "1, 1, 0, 1;", False),
-            ("V taken for one that is not", "1, 1, 1, 1;", "1, 1, 1, 0;", False),
-            ("a maximum that is a minimum", "max.f32", "min.f32", False),
-            ("nobody is told that a slot is empty", "mbarrier.arrive.shared::cta.b64", "", True),
-        ],
-    )
-    def test_a_broken_kernel_is_found(self, name: str, old: str, new: str, late: bool) -> None:
-        plan = PLANS[64, False]
-        ptx = compiled(plan)
-        assert old in ptx, name
-        lines = ptx.splitlines()
-        if new:
-            broken = "\n".join(line.replace(old, new) for line in lines)
-        else:
-            broken = "\n".join(line for line in lines if old not in line)
-        assert fault(plan, broken, (1, 130, 640, 12), late) != "", name
 
     @pytest.mark.parametrize("plan", (*PLANS.values(), PLAIN), ids=str)
     def test_machine_code(self, plan: Plan) -> None:
@@ -239,13 +346,8 @@ def test_what_it_refuses() -> None:
             lambda: check_inputs(OnGpu(1, 2, 5, 64, strides=(9, 9, 9, 9)), k, k, q, sums),
             "not C-contiguous",
         ),
-        (lambda: check_inputs(np.zeros(q.shape, "u2"), k, k, q, sums), "Q is not on the GPU"),
+        (lambda: prepare(q, k, k, np.zeros(q.shape, "u2"), sums), "O is not on the GPU"),
     ]
     for call, message in wrong:
         with pytest.raises(InputsRefused, match=message):
             call()
-
-
-def test_the_machine_rounds_as_the_course_does() -> None:
-    numbers = np.random.default_rng(0).standard_normal(1000).astype(np.float32)
-    assert (bf16_bits(numbers) == bits_of_bf16(numbers)).all()

@@ -6,15 +6,20 @@ What a thread starts and does not wait for is a task of the engine (machine/engi
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.elementwise import elementwise
-from course_lib.emulator.functions.tensor_cores import bfloat16_of
+from course_lib.emulator.functions.address_functions import (
+    ROW,
+    array_at_or_refuse,
+    swizzled,
+    tile_at,
+    values_of_lanes,
+)
 from course_lib.emulator.functions.wide_functions import HOME, need_arguments, need_array
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
@@ -31,132 +36,14 @@ from course_lib.emulator.language.intrinsics import (
 from course_lib.emulator.machine.engine import EngineTask, Waiting
 from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.machine.machine import Machine
-from course_lib.emulator.state.addresses import (
-    address_of,
-    array_at,
-    base_of,
-    bytes_of,
-    elements_at,
-)
-from course_lib.emulator.state.lanes import WARP_SIZE, Value, spread
+from course_lib.emulator.state.addresses import base_of, bytes_of
+from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.mbarriers import Key, Phases
 from course_lib.emulator.state.memory import ArrayView
 from course_lib.emulator.state.tensor_maps import Box
 from course_lib.wording.sentences import say
 
 NOTHING = T.Static(None)
-ROW, PIECE = 128, 16  # bytes of a swizzled row, and of the pieces that change places in it
-
-
-def values_of_lanes(machine: Machine, *values: Any) -> Iterator[tuple[int, ...]]:
-    """Each active lane's number in the space, and its values."""
-    lanes = np.flatnonzero(machine.active.full_array)
-    columns = [spread(np.asarray(v), machine.space.shape).reshape(-1)[lanes] for v in values]
-    yield from zip(lanes.tolist(), *(column.tolist() for column in columns), strict=True)
-
-
-def swizzled(address: np.ndarray) -> np.ndarray:
-    """Where a byte lies with the 128-byte swizzle: row r's piece p at place p ^ (r % 8)."""
-    result: np.ndarray = address ^ ((address >> 7 & 7) << 4)
-    return result
-
-
-# --- Addresses in shared memory -------------------------------------------------------------------
-
-
-def _address_typing(arguments: Arguments, keywords: Keywords) -> Typed:
-    need_arguments(arguments, keywords, ("a shared array",))
-    need_array(arguments[0], (1, 2, 4, 8))
-    return Typed(T.UINT32)
-
-
-def _address(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-    return address_of(machine.memory, values[0])
-
-
-def _uniform(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
-    rows = machine.space.warps_of(spread(values[0], machine.space.shape))
-    first = np.repeat(rows[:, :, :1], WARP_SIZE, axis=2)
-    return machine.convert(machine.space.from_warps(first), T.UINT32)
-
-
-def array_at_or_refuse(machine: Machine, address: int) -> ArrayView:
-    """The shared array in which an address lies.
-
-    Raises:
-        KernelRejected: if there is none.
-    """
-    array = array_at(machine.memory, address)
-    if array is None:
-        message = say("No shared array of this block has the address {address}.", address=address)
-        raise rejection(
-            "out-of-bounds-read", message, machine.line, "What was added to its beginning?"
-        )
-    return array
-
-
-def _store_words_at(
-    machine: Machine, address: Value, dtype: np.dtype, numbers: Sequence[Value]
-) -> None:
-    """Store neighbours at each active lane's address."""
-    if machine.active.empty:
-        return
-    lanes = machine.active.full_array
-    array = array_at_or_refuse(machine, int(spread(address, machine.space.shape)[lanes][0]))
-    view, index = elements_at(machine.memory, array, address, dtype)
-    machine.unit.store_wide(view, index, numbers, machine.active, machine.line)
-
-
-def _store_at(count: int) -> Intrinsic:
-    """Stores so many float32 at an address of shared memory."""
-
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-        numbers = [machine.convert(value, T.FLOAT32) for value in values[1:]]
-        _store_words_at(machine, values[0], T.FLOAT32, numbers)
-
-    return Intrinsic(giving(NOTHING, 1 + count), run)
-
-
-def _stmatrix(transposed: bool) -> Intrinsic:
-    """Stores four 8 x 8 matrices; lane l points at row l % 8 of matrix l // 8."""
-
-    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
-        need_arguments(arguments, keywords, ("an address", "a tuple of four words"))
-        words = T.TupleType((T.UINT32,) * 4)
-        need(arguments[1].type == words, say("stores four uint32, not {it}", it=arguments[1].type))
-        return Typed(NOTHING)
-
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-        space = machine.space
-        words = np.stack([space.warps_of(spread(word, space.shape)) for word in values[1]])
-        words = words.reshape(4, -1, WARP_SIZE)
-        halves = np.ascontiguousarray(words).view(T.UINT16).reshape(4, -1, 8, 8)
-        if transposed:
-            halves = np.ascontiguousarray(halves.swapaxes(2, 3))
-        rows = halves.view(T.UINT32).swapaxes(0, 1).reshape(-1, WARP_SIZE, 4)
-        numbers = [space.from_warps(np.ascontiguousarray(rows[:, :, i])) for i in range(4)]
-        _store_words_at(machine, values[0], T.UINT32, numbers)
-
-    return Intrinsic(typing, run)
-
-
-def _pack(first: Value, second: Value) -> Value:
-    low, high = (bfloat16_of(np.asarray(v, T.FLOAT32)).astype(T.UINT32) for v in (first, second))
-    return low | high << np.uint32(16)
-
-
-def _floats(kinds: list[np.dtype]) -> np.dtype:
-    need(all(T.is_float(kind) for kind in kinds), "needs float32")
-    return T.UINT32
-
-
-INTRINSICS[f"{HOME}.shared_address"] = Intrinsic(_address_typing, _address)
-INTRINSICS[f"{HOME}.uniform"] = Intrinsic(giving(T.UINT32, 1), _uniform)
-INTRINSICS[f"{HOME}.store_shared"] = _store_at(1)
-INTRINSICS[f"{HOME}.store_shared2"] = _store_at(2)
-INTRINSICS[f"{HOME}.stmatrix_x4"] = _stmatrix(transposed=False)
-INTRINSICS[f"{HOME}.stmatrix_x4_trans"] = _stmatrix(transposed=True)
-INTRINSICS[f"{HOME}.pack_bf16"] = elementwise(_pack, _floats, operands=lambda _: T.FLOAT32, low=2)
 
 
 # --- mbarriers ------------------------------------------------------------------------------------
@@ -177,7 +64,13 @@ def _touch(machine: Machine, lane: int, block: int, address: int, kind: str) -> 
 def _init(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     for lane, address, count in values_of_lanes(machine, *values):
         _touch(machine, lane, lane // machine.space.block_size, address, "store")
-        machine.engine.make(_key(machine, lane, address), count, machine.line)
+        machine.engine.make(_key(machine, lane, address), count, machine.line, lane)
+
+
+def _fence_init(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    lanes = np.flatnonzero(machine.active.full_array).tolist()
+    machine.engine.fence(lanes, ("copies", "blocks"))
+    machine.observers.fence_async(machine.active)
 
 
 def _ready(machine: Machine, lane: int, key: Key, address: int) -> bool:
@@ -200,6 +93,8 @@ def _arrive_at(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     for lane, address, rank, wanted in values_of_lanes(machine, *values):
         key = machine.cluster_block(lane, rank), address
         if wanted and _ready(machine, lane, key, address):
+            if key[0] != lane // machine.space.block_size:
+                machine.engine.need_fence(key, "blocks", machine.line)
             machine.engine.arrive(key, [lane])
 
 
@@ -223,7 +118,8 @@ def _is_later(phase: int, barrier: Phases) -> bool:
     return barrier.phase > phase
 
 
-def _is_over(machine: Machine, waiting: list[Waiting]) -> bool:
+def is_over(machine: Machine, waiting: list[Waiting]) -> bool:
+    """Whether all that lanes wait for has come."""
     return all(wait.is_over(machine.engine.barriers[wait.key]) for wait in waiting)
 
 
@@ -238,12 +134,12 @@ def _nothing(machine: Machine, node: ast.Call, values: list[Any]) -> None:
 
 
 INTRINSICS[f"{HOME}.mbarrier_init"] = Intrinsic(giving(NOTHING, 2), _init)
-INTRINSICS[f"{HOME}.fence_mbarrier_init"] = Intrinsic(giving(NOTHING, 0), _nothing)
+INTRINSICS[f"{HOME}.fence_mbarrier_init"] = Intrinsic(giving(NOTHING, 0), _fence_init)
 INTRINSICS[f"{HOME}.mbarrier_arrive"] = Intrinsic(giving(NOTHING, 1), _arrive)
 INTRINSICS[f"{HOME}.mbarrier_arrive_with_bytes"] = Intrinsic(giving(NOTHING, 2), _arrive)
 INTRINSICS[f"{HOME}.mbarrier_arrive_at"] = Intrinsic(giving(NOTHING, 3), _arrive_at)
 INTRINSICS[f"{HOME}.mbarrier_wait"] = WaitFunction(
-    giving(NOTHING, 2), _after_wait, _begin_wait, _is_over
+    giving(NOTHING, 2), _after_wait, _begin_wait, is_over
 )
 
 
@@ -290,7 +186,7 @@ def _rank(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
     return machine.convert(x % np.int32(machine.cluster), T.UINT32)
 
 
-def _registers(arguments: Arguments, keywords: Keywords) -> Typed:
+def _registers_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need_arguments(arguments, keywords, ("a constant",))
     count = arguments[0].literal
     fits = isinstance(count, int) and count % 8 == 0 and 24 <= count <= 256
@@ -298,16 +194,28 @@ def _registers(arguments: Arguments, keywords: Keywords) -> Typed:
     return Typed(NOTHING)
 
 
+def _set_registers(
+    change: Callable[[int, int], int],
+) -> Callable[[Machine, ast.Call, list[Any]], None]:
+    """`change` makes a warp's new count of what it has and what it asks for."""
+
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+        lanes = np.flatnonzero(machine.active.full_array)
+        machine.observers.registers(lanes, int(np.max(values[0])), change, machine.line)
+
+    return run
+
+
 INTRINSICS[f"{HOME}.group_sync"] = WaitFunction(
-    giving(NOTHING, 2), _after_wait, _meet_group, _is_over
+    giving(NOTHING, 2), _after_wait, _meet_group, is_over
 )
 INTRINSICS[f"{HOME}.group_arrive"] = Intrinsic(giving(NOTHING, 2), _arrive_only)
 INTRINSICS[f"{HOME}.cluster_sync"] = WaitFunction(
-    giving(NOTHING, 0), _after_wait, _meet_cluster, _is_over
+    giving(NOTHING, 0), _after_wait, _meet_cluster, is_over
 )
 INTRINSICS[f"{HOME}.cluster_rank"] = Intrinsic(giving(T.UINT32, 0), _rank)
-for _name in ("more_registers", "fewer_registers"):
-    INTRINSICS[f"{HOME}.{_name}"] = Intrinsic(_registers, _nothing)
+INTRINSICS[f"{HOME}.more_registers"] = Beside(_registers_typing, _set_registers(max))
+INTRINSICS[f"{HOME}.fewer_registers"] = Beside(_registers_typing, _set_registers(min))
 
 
 # --- TMA ------------------------------------------------------------------------------------------
@@ -375,8 +283,11 @@ def _start_load(
     """Let a box of an array be fetched into the shared memory of some blocks."""
     line, agent = machine.line, machine.engine.agent([lane])
     place, barrier = to
-    box, array = box_at(tensor_map, first), array_at_or_refuse(machine, place).allocation
-    begin = place - base_of(machine.memory, array)
+    box = box_at(tensor_map, first)
+    array, begin = tile_at(machine, place, box.bytes, ROW, "store")
+    for block in blocks:
+        if _ready(machine, lane, (block, barrier), barrier):
+            machine.engine.need_fence((block, barrier), "copies", line)
 
     def carry_out() -> None:
         contents = box.read()
@@ -385,12 +296,14 @@ def _start_load(
         )
         where = swizzled(begin + np.arange(contents.size))
         for block in blocks:
-            bytes_of(machine.memory, array, block)[where] = contents
-            rows = begin + np.arange(0, contents.size, ROW)
-            machine.observers.by_agent(
-                EngineAccess(agent, lane, "store", array, rows, block, ROW, line)
-            )
-            machine.engine.come((block, barrier), agent, contents.size)
+            memory, key = bytes_of(machine.memory, array, block), (block, barrier)
+            for first, last in machine.engine.parts(key, contents.size, ROW):
+                memory[where[first:last]] = contents[first:last]
+                rows = begin + np.arange(first, last, ROW)
+                machine.observers.by_agent(
+                    EngineAccess(agent, lane, "store", array, rows, block, ROW, line)
+                )
+                machine.engine.come(key, agent, last - first)
 
     machine.engine.start(EngineTask(agent, lane, carry_out))
 
@@ -407,8 +320,7 @@ def _start_store(
     """Let a box be written to an array, out of the lane's block."""
     line, agent = machine.line, machine.engine.agent([lane])
     box, block = box_at(tensor_map, first), lane // machine.space.block_size
-    array = array_at_or_refuse(machine, place).allocation
-    begin = place - base_of(machine.memory, array)
+    array, begin = tile_at(machine, place, box.bytes, ROW, "load")
 
     def carry_out() -> None:
         rows = begin + np.arange(0, box.bytes, ROW)
@@ -428,6 +340,7 @@ def _store_wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
 
 
 def _fence(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    machine.engine.fence(np.flatnonzero(machine.active.full_array).tolist(), ("copies",))
     machine.observers.fence_async(machine.active)
 
 

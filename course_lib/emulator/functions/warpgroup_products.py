@@ -11,29 +11,32 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.hopper_functions import (
+from course_lib.emulator.functions.address_functions import (
+    ATOM,
     ROW,
-    array_at_or_refuse,
     swizzled,
+    tile_at,
     values_of_lanes,
 )
+from course_lib.emulator.functions.hopper_functions import is_over
 from course_lib.emulator.functions.wide_functions import HOME, need_arguments, need_array
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,
     Arguments,
-    Beside,
+    GroupWait,
     Intrinsic,
     Keywords,
     Typed,
     giving,
     need,
 )
-from course_lib.emulator.machine.engine import EngineTask
+from course_lib.emulator.machine.engine import EngineTask, Waiting
 from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.addresses import base_of, bytes_of
@@ -45,169 +48,304 @@ NOTHING = T.Static(None)
 GROUP = 128  # threads of a warpgroup
 ROWS, DEPTH, STEP = 64, 64, 16  # of a product: its rows, its k, and the k of one instruction
 PANEL, PANEL_COLUMNS = 8192, 64  # bytes of a panel of B, and its columns
-UNIT, ADDRESS = 16, 0x3FFF  # what words count in, and the bits that hold the address
+# What words count in, and the bits that hold the address; on a GPU one less (state/addresses.py).
+UNIT, ADDRESS = 16, 0x7FFF
 LOWER_A, LOWER_B = 1 << 16, PANEL // UNIT << 16  # as in course_lib.intrinsics.wgmma
 
 
 @dataclass(frozen=True)
-class ProductForm:
-    """Of what kind a product is.
+class Tile:
+    """An operand in shared memory: rows of 128 bytes, in panels of 64 columns side by side.
 
     Attributes:
-        columns: of the tile of B; turned, rows of the tile of A.
-        turned: whether results are the transpose: rows of sums are columns of C.
-        panels: how many panels of B follow each other, each with results of its own; if turned.
+        word: which of a product's words names it.
+        rows, columns: as it lies there.
+        panel: bytes from one panel to the next.
+        transposed: whether its transpose is multiplied.
+        shift: where it begins, in bytes from what the word names.
     """
 
+    word: int
+    rows: int
     columns: int
-    turned: bool = False
-    panels: int = 1
+    panel: int = PANEL
+    transposed: bool = False
+    shift: int = 0
+
+    @property
+    def panels(self) -> int:
+        """How many of them there are; the last may be read in part."""
+        return -(-self.columns // PANEL_COLUMNS)
+
+    @property
+    def bytes(self) -> int:
+        """From what the word names to its end."""
+        return self.shift + (self.panels - 1) * self.panel + self.rows * ROW
+
+    def numbers(self, contents: np.ndarray, begin: int, rows: Any = slice(None)) -> np.ndarray:
+        """The matrix that is multiplied, or rows of it, as float32, out of shared memory."""
+        halves = contents[begin : begin + self.bytes].view(np.uint16)[_places(self)[rows]]
+        matrix: np.ndarray = (halves.astype(np.uint32) << np.uint32(16)).view(np.float32)
+        return matrix
+
+    def starts(self, begin: int, rows: slice = slice(None)) -> np.ndarray:
+        """Where its rows of 128 bytes begin, or some of them."""
+        panels = np.arange(self.panels)[:, None] * self.panel
+        starts: np.ndarray = begin + self.shift + panels + np.arange(self.rows)[rows] * ROW
+        return starts.reshape(-1)
+
+
+@cache
+def _places(tile: Tile) -> np.ndarray:
+    """Which numbers of 16 bits the elements of its matrix are, from what its word names."""
+    row, column = np.ogrid[: tile.rows, : tile.columns]
+    panel, within = np.divmod(column, PANEL_COLUMNS)
+    places: np.ndarray = swizzled(tile.shift + panel * tile.panel + row * ROW + within * 2) // 2
+    return np.ascontiguousarray(places.T) if tile.transposed else places
+
+
+@dataclass(frozen=True)
+class ProductForm:
+    """Which operands a product has.
+
+    Attributes:
+        parts: the left and the right one of each product of 64 rows; the results of one follow
+            those of the one before. None: what threads hold in registers.
+        replaces: whether what the sums held is forgotten, whatever the call says.
+    """
+
+    parts: tuple[tuple[Tile | None, Tile], ...]
+    replaces: bool = False
+
+    @property
+    def depth(self) -> int:
+        """k."""
+        right = self.parts[0][1]
+        return right.columns if right.transposed else right.rows
+
+    @property
+    def columns(self) -> int:
+        """Of one part's results."""
+        right = self.parts[0][1]
+        return right.rows if right.transposed else right.columns
 
     @property
     def sums(self) -> int:
         """Of one thread."""
-        return self.panels * self.columns // 2
+        return len(self.parts) * self.columns // 2
 
 
-def _number_at(contents: np.ndarray, begin: Any, row: np.ndarray, column: np.ndarray) -> Any:
-    """Elements of a swizzled tile of bfloat16, as float32; `column` of at most 64."""
-    at = swizzled(begin + row * ROW + column * 2)
-    low, high = contents[at].astype(np.uint32), contents[at + 1].astype(np.uint32)
-    return (low << np.uint32(16) | high << np.uint32(24)).view(np.float32)
+def matrix_product(columns: int, turned: bool = False, panels: int = 1) -> ProductForm:
+    """A (64 x 64) B (64 x columns); turned, the transpose of A (columns x 64) B (64 x 64).
+
+    Turned, several panels of B follow each other, each with results of its own.
+    """
+    if not turned:
+        return ProductForm(((Tile(0, ROWS, DEPTH), Tile(1, DEPTH, columns)),))
+    rows = Tile(0, columns, DEPTH, transposed=True)
+    shifts = range(0, panels * PANEL, PANEL)
+    return ProductForm(
+        tuple((Tile(1, DEPTH, ROWS, transposed=True, shift=shift), rows) for shift in shifts)
+    )
 
 
-def _operands(
-    form: ProductForm, contents: np.ndarray, a: int, b: int, panel: int
-) -> tuple[Any, Any]:
-    """The 64 x 64 and the 64 x columns matrix that are multiplied."""
-    k, n = np.arange(DEPTH), np.arange(form.columns)
-    if not form.turned:
-        left = _number_at(contents, a, np.arange(ROWS)[:, None], k)
-        begin = b + n // PANEL_COLUMNS * PANEL
-        return left, _number_at(contents, begin, k[:, None], n % PANEL_COLUMNS)
-    left = _number_at(contents, b + panel * PANEL, k[:, None], np.arange(ROWS)).T
-    return left, _number_at(contents, a, n[:, None], k).T
+def dealt_out(product: np.ndarray) -> np.ndarray:
+    """A product of 16 rows for each warp as the sums of their threads: (columns / 2, threads)."""
+    rows, columns = product.shape
+    # Warp, half, row, block of columns, pair, number.
+    apart = product.reshape(rows // 16, 2, 8, columns // 8, 4, 2)
+    return apart.transpose(3, 1, 5, 0, 2, 4).reshape(columns // 2, 2 * rows)
 
 
-def _rows_read(form: ProductForm, a: int, b: int, warp: int) -> np.ndarray:
-    """Where the rows of 128 bytes begin that one of four warps reads."""
-    if form.turned:
-        whole = b + np.arange(form.panels * ROWS) * ROW
-        return np.concatenate([whole, a + np.arange(form.columns) * ROW])
-    panels = -(-form.columns // PANEL_COLUMNS)
-    own = a + (16 * warp + np.arange(16)) * ROW
-    starts = b + np.arange(panels)[:, None] * PANEL + np.arange(DEPTH) * ROW
-    return np.concatenate([own, starts.reshape(-1)])
-
-
-def _dealt_out(product: np.ndarray) -> np.ndarray:
-    """A product of 64 rows as the sums of 128 threads: shape (columns / 2, 128)."""
-    apart = product.reshape(4, 2, 8, -1, 4, 2)  # warp, half, row, block of columns, pair, number
-    return apart.transpose(3, 1, 5, 0, 2, 4).reshape(-1, GROUP)
+def gathered(words: np.ndarray) -> np.ndarray:
+    """The other way round: rows of bfloat16, of which each thread holds pairs in words."""
+    pairs = np.stack([words << np.uint32(16), words & np.uint32(0xFFFF0000)], axis=1)
+    count, threads = len(words), words.shape[1]
+    apart = pairs.view(np.float32).reshape(count // 2, 2, 2, threads // WARP_SIZE, 8, 4)
+    return apart.transpose(3, 1, 4, 0, 5, 2).reshape(threads // 2, 4 * count)
 
 
 class _Product:
-    """A product of one warpgroup that is under way."""
+    """A product that is under way, as far as some warps of a group have started it."""
 
     def __init__(
         self,
         machine: Machine,
         form: ProductForm,
-        sums: ArrayView,
+        arrays: Sequence[ArrayView],
         lanes: np.ndarray,
         words: Sequence[int],
+        adds: bool,
     ) -> None:
-        a, b, add = words
-        self._form, self._sums, self._lanes, self._adds = form, sums, lanes, add != 0
+        self._form, self._lanes, self._adds = form, lanes, adds and not form.replaces
+        self._sums, *self._weights = (array.allocation for array in arrays)
         self._memory, self._observers, self._line = machine.memory, machine.observers, machine.line
-        address_a, address_b = ((word & ADDRESS) * UNIT for word in (a, b))
-        self._array = array_at_or_refuse(machine, address_a).allocation
-        begin = base_of(machine.memory, self._array)
-        self._a, self._b = address_a - begin, address_b - begin
-        block, self._threads = np.divmod(lanes, machine.space.block_size)
-        self._block = int(block[0])
+        self._operands = _found(machine, form, words)
+        block, threads = np.divmod(lanes, machine.space.block_size)
+        self._block, self._warps = int(block[0]), threads[::WARP_SIZE] % GROUP // WARP_SIZE
         self.agents = []
         for warp in lanes.reshape(-1, WARP_SIZE).tolist():
             self.agents.append(machine.engine.agent(warp))
-            machine.observers.computes(self.agents[-1], sums.allocation, warp, machine.line)
+            held = [array.allocation for array in arrays]
+            machine.observers.computes(self.agents[-1], held, warp, machine.line)
 
     def carry_out(self) -> None:
         """Multiply, and put the sums where they belong."""
-        form, allocation = self._form, self._sums.allocation
-        contents = bytes_of(self._memory, self._array, self._block)
         for warp, agent in enumerate(self.agents):
-            rows = _rows_read(
-                form, self._a, self._b, int(self._threads[warp * WARP_SIZE]) % GROUP // WARP_SIZE
-            )
-            lane = int(self._lanes[warp * WARP_SIZE])
-            self._observers.by_agent(
-                EngineAccess(agent, lane, "load", self._array, rows, self._block, ROW, self._line)
-            )
-        threads = self._threads % GROUP
-        table = allocation.storage.reshape(allocation.cells, -1)
-        for panel in range(form.panels):
-            left, right = _operands(form, contents, self._a, self._b, panel)
-            count = form.columns // 2
-            places = slice(panel * count, (panel + 1) * count)
+            self._tell_reads(agent, warp)
+        table = self._registers(self._sums)
+        own = (self._warps[:, None] * STEP + np.arange(STEP)).reshape(-1)  # rows
+        count = self._form.columns // 2
+        for part, (left, right) in enumerate(self._form.parts):
+            places = slice(part * count, (part + 1) * count)
             total = table[places, self._lanes] if self._adds else np.zeros((count, 1), np.float32)
-            for k in range(0, DEPTH, STEP):
-                product = np.matmul(left[:, k : k + STEP], right[k : k + STEP])
-                total = total + _dealt_out(product)[:, threads]
+            a = self._held() if left is None else self._fetched(left, own)
+            b = self._fetched(right)
+            for k in range(0, self._form.depth, STEP):
+                total = total + dealt_out(np.matmul(a[:, k : k + STEP], b[k : k + STEP]))
             table[places, self._lanes] = total
-        if allocation.written_in is not None:
-            allocation.written_in.reshape(allocation.cells, -1)[: form.sums, self._lanes] = 0
+        if self._sums.written_in is not None:
+            written = self._sums.written_in.reshape(self._sums.cells, -1)
+            written[: self._form.sums, self._lanes] = 0
+
+    def _tell_reads(self, agent: int, warp: int) -> None:
+        """What one warp's share of the product reads: its own 16 rows of the left operand."""
+        first = int(self._warps[warp]) * STEP
+        lane = int(self._lanes[warp * WARP_SIZE])
+        for left, right in self._form.parts:
+            own = slice(None) if left is None or left.transposed else slice(first, first + STEP)
+            for tile, rows in ((right, slice(None)), (left, own)):
+                if tile is not None:
+                    array, start = self._operands[tile.word]
+                    read = array, tile.starts(start, rows), self._block, ROW, self._line
+                    self._observers.by_agent(EngineAccess(agent, lane, "load", *read))
+
+    def _fetched(self, tile: Tile, rows: Any = slice(None)) -> np.ndarray:
+        """An operand, or rows of it, out of shared memory."""
+        array, start = self._operands[tile.word]
+        return tile.numbers(bytes_of(self._memory, array, self._block), start, rows)
+
+    def _held(self) -> np.ndarray:
+        """The left operand, out of registers."""
+        table = self._registers(self._weights[0])
+        return gathered(table[: self._form.depth // 4, self._lanes])
+
+    @staticmethod
+    def _registers(allocation: Allocation) -> np.ndarray:
+        table: np.ndarray = allocation.storage.reshape(allocation.cells, -1)
+        return table
 
 
-def _start(form: ProductForm) -> Callable[[Machine, ast.Call, list[Any]], None]:
-    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-        sums, *words = values
-        begin(machine, form, sums, words)
+def _found(
+    machine: Machine, form: ProductForm, words: Sequence[int]
+) -> list[tuple[Allocation, int]]:
+    """In which array the tiles lie that words name, and where they begin there."""
+    tiles = [tile for part in form.parts for tile in part if tile is not None]
+    found = []
+    for number, word in enumerate(words):
+        size = max(tile.bytes for tile in tiles if tile.word == number)
+        found.append(tile_at(machine, (word & ADDRESS) * UNIT, size, ATOM, "load"))
+    return found
 
-    return run
 
+def begin(
+    machine: Machine,
+    form: ProductForm,
+    arrays: Sequence[ArrayView],
+    words: Sequence[Value],
+    add: Value,
+) -> None:
+    """Let each active warpgroup's product be under way.
 
-def begin(machine: Machine, form: ProductForm, sums: ArrayView, words: Sequence[Value]) -> None:
-    """Let each active warpgroup's product be under way, and the one before be done."""
+    `arrays` are the sums, and the words of the left operand if it comes from registers.
+    """
     by_group: dict[int, tuple[list[int], list[int]]] = {}
-    for lane, *given in values_of_lanes(machine, *words):
-        by_group.setdefault(_group(machine, lane), ([], given))[0].append(lane)
+    for lane, *given in values_of_lanes(machine, *words, add):
+        by_group.setdefault(_group(machine, lane)[0], ([], given))[0].append(lane)
     for lanes, given in by_group.values():
         if len(lanes) % WARP_SIZE:
             machine.observers.broken_warp("wgmma", machine.active, machine.line)
             continue
-        product = _Product(machine, form, sums, np.array(lanes), given)
+        *named, adds = given
+        product = _Product(machine, form, arrays, np.array(lanes), named, adds != 0)
         task = EngineTask(product.agents[0], lanes[0], product.carry_out)
-        flops = 2 * 16 * form.columns * form.panels * DEPTH * len(product.agents)
+        flops = 2 * STEP * 2 * form.sums * form.depth * len(product.agents)
         machine.observers.flops(machine.line, machine.active, flops, False, True)
-        machine.engine.start_product(lanes, task, product.agents)
-        machine.engine.wait_for_products(lanes, 1)
+        group, warps = _group(machine, lanes[0]), lanes[::WARP_SIZE]
+        machine.engine.start_product(group, warps, task, product.agents, machine.line)
 
 
-def _group(machine: Machine, lane: int) -> int:
-    """A lane's warpgroup: equal for those of one, and of no other."""
-    block, thread = divmod(lane, machine.space.block_size)
-    return block * machine.space.block_size + thread // GROUP
+def _group(machine: Machine, lane: int) -> list[int]:
+    """The first lanes of the warps of a lane's warpgroup."""
+    size = machine.space.block_size
+    block, thread = divmod(lane, size)
+    first = thread // GROUP * GROUP
+    return [block * size + each for each in range(first, min(first + GROUP, size), WARP_SIZE)]
 
 
-def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    groups: dict[int, list[int]] = {}
+def waits_for_all_but(machine: Machine, left: int) -> list[Waiting]:
+    """What the active warps wait for, if that is their group's products but for the newest."""
+    warps: dict[int, list[int]] = {}
+    size = machine.space.block_size
     for (lane,) in values_of_lanes(machine):
-        groups.setdefault(_group(machine, lane), []).append(lane)
-    for lanes in groups.values():
-        machine.engine.wait_for_products(lanes, 0)
+        warps.setdefault(lane - lane % size % WARP_SIZE, []).append(lane)
+    waits = []
+    for first, lanes in warps.items():
+        key = machine.engine.products_of(_group(machine, first), first, left)
+        if key is not None:
+            waits.append(Waiting(key, lanes, lambda begun: begun.phase > 0))
+    return waits
+
+
+def _end_wait(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+    for wait in values[0]:
+        group = _group(machine, wait.lanes[0])
+        machine.engine.products_are_done(wait.key, group, wait.lanes)
+
+
+def waiting(
+    typing: Callable[[Arguments, Keywords], Typed],
+    arrive: Callable[[Machine, ast.Call, list[Any]], list[Waiting]],
+) -> GroupWait:
+    """A function that waits for products; `arrive` says for which."""
+    return GroupWait(typing, _end_wait, arrive, is_over)
+
+
+def _start(form: ProductForm) -> Callable[[Machine, ast.Call, list[Any]], list[Waiting]]:
+    """Start a product, and wait for the one before."""
+
+    def arrive(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
+        sums, *words, add = values
+        begin(machine, form, [sums], words, add)
+        return waits_for_all_but(machine, 1)
+
+    return arrive
+
+
+def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
+    return waits_for_all_but(machine, 0)
+
+
+def need_array_of(argument: Typed, kind: np.dtype) -> None:
+    """Refuse anything but an array of this type.
+
+    Raises:
+        TypingError: if it is something else.
+    """
+    array = need_array(argument, (kind.itemsize,))
+    need(array.dtype == kind, say("needs {kind}, not {it}", kind=kind, it=array.dtype))
 
 
 def _sums_typing(*names: str) -> Callable[[Arguments, Keywords], Typed]:
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         need_arguments(arguments, keywords, ("an array of sums", *names))
-        array = need_array(arguments[0], (4,))
-        need(array.dtype == T.FLOAT32, say("adds to float32, not {it}", it=array.dtype))
+        need_array_of(arguments[0], T.FLOAT32)
         return Typed(NOTHING)
 
     return typing
 
 
-def _by_index(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+def _by_index(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
     """The form whose tiles are named by indices of an array."""
     sums, shared, *indices = values
     allocation: Allocation = shared.allocation
@@ -216,10 +354,13 @@ def _by_index(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         // UNIT
         for index in indices
     ]
-    begin(machine, ProductForm(256), sums, [*words, np.int64(1)])
+    begin(machine, matrix_product(256), [sums], words, np.int64(1))
+    return waits_for_all_but(machine, 1)
 
 
-def _word(lower: int) -> Intrinsic:
+def word_of(lower: int) -> Intrinsic:
+    """Makes a word of an address; its upper half is `lower`'s."""
+
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         address = machine.convert(values[0], T.UINT32)
         return (address >> np.uint32(4)) & np.uint32(ADDRESS) | np.uint32(lower)
@@ -227,18 +368,18 @@ def _word(lower: int) -> Intrinsic:
     return Intrinsic(giving(T.UINT32, 1), run)
 
 
-INTRINSICS[f"{HOME}.wgmma_wait"] = Intrinsic(_sums_typing(), _wait)
-INTRINSICS[f"{HOME}.wgmma_a"] = _word(LOWER_A)
-INTRINSICS[f"{HOME}.wgmma_b"] = _word(LOWER_B)
+INTRINSICS[f"{HOME}.wgmma_wait"] = waiting(_sums_typing(), _wait)
+INTRINSICS[f"{HOME}.wgmma_a"] = word_of(LOWER_A)
+INTRINSICS[f"{HOME}.wgmma_b"] = word_of(LOWER_B)
 _WORDS = ("a word for A", "a word for B", "whether to add")
 for _columns in range(8, 257, 8):
     for _turned in (False, True):
         for _panels in (1, 2):
             _name = f"{_columns}{'_turned' if _turned else ''}_{_panels}"
-            INTRINSICS[f"{HOME}.start_product_{_name}"] = Beside(
-                _sums_typing(*_WORDS), _start(ProductForm(_columns, _turned, _panels))
+            INTRINSICS[f"{HOME}.start_product_{_name}"] = waiting(
+                _sums_typing(*_WORDS), _start(matrix_product(_columns, _turned, _panels))
             )
-            INTRINSICS[f"{HOME}.wait_for_product_{_name}"] = Intrinsic(_sums_typing(), _wait)
-INTRINSICS[f"{HOME}.wgmma_m64n256k64_bf16"] = Beside(
+            INTRINSICS[f"{HOME}.wait_for_product_{_name}"] = waiting(_sums_typing(), _wait)
+INTRINSICS[f"{HOME}.wgmma_m64n256k64_bf16"] = waiting(
     _sums_typing("a shared array", "an index", "an index"), _by_index
 )

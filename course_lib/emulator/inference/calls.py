@@ -423,10 +423,6 @@ class CallTyper(MethodTyper):
             hint = next((h for start, h in INSTEAD.items() if name.startswith(start)), last)
         elif path in NUMBAS_FUNCTIONS:
             hint = INSTEAD.get(name, "Operators and loops over range() do the same.")
-        elif path.startswith("course_lib.intrinsics."):
-            message = say("{name} runs on a GPU only.", name=name)
-            hint = "The lesson shows what it does; its counts were measured on a GPU."
-            return rejection("unsupported", message, node, hint)
         else:
             message = say("{name} cannot be called inside a kernel.", name=name)
             return rejection("compile-error", message, node)

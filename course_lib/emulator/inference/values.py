@@ -12,8 +12,10 @@ import numpy as np
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.functions import (
+    address_functions,  # noqa: F401  (joins INTRINSICS)
     arrays,  # noqa: F401  (joins INTRINSICS)
     atomics,  # noqa: F401  (joins INTRINSICS)
+    attention_functions,  # noqa: F401  (joins INTRINSICS)
     builtin_functions,  # noqa: F401  (joins INTRINSICS)
     complex_functions,  # noqa: F401  (joins INTRINSICS)
     hopper_functions,  # noqa: F401  (joins INTRINSICS)

@@ -75,7 +75,7 @@ class Barrier(Intrinsic):
 
 @dataclass(frozen=True)
 class Beside(Intrinsic):
-    """A function that starts something which goes on beside the threads."""
+    """A function that starts something beside the threads, or asks for what they share out."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,14 @@ class WaitFunction(Intrinsic):
 
     arrive: Callable[[Any, ast.Call, list[Any]], Any]
     is_over: Callable[[Any, Any], bool]
+
+
+@dataclass(frozen=True)
+class GroupWait(WaitFunction):
+    """One in which the warps of a warpgroup wait for each other, and for nobody else.
+
+    Where they run together there is nothing to wait for: their blocks need not be taken apart.
+    """
 
 
 @dataclass(frozen=True)

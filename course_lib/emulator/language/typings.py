@@ -17,6 +17,7 @@ from course_lib.emulator.language.intrinsics import (
     Barrier,
     Beside,
     Cast,
+    GroupWait,
     Intrinsic,
     WaitFunction,
 )
@@ -149,7 +150,8 @@ class Typing:
     def waits_for_others(self) -> bool:
         """Are there such loops, or functions that wait for what others or a copy will do?"""
         return bool(self.spins) or any(
-            isinstance(target, WaitFunction) for target in self.calls.values()
+            isinstance(target, WaitFunction) and not isinstance(target, GroupWait)
+            for target in self.calls.values()
         )
 
     @property

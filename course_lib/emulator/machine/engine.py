@@ -9,7 +9,8 @@ rely on it is for observers to say, by what was waited for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,11 +19,14 @@ import numpy as np
 from course_lib.emulator.budget import Awaited
 from course_lib.emulator.machine.events import Observers
 from course_lib.emulator.state.lanes import LaneSpace
-from course_lib.emulator.state.mbarriers import Key, Phases
+from course_lib.emulator.state.mbarriers import Key, Onlooker, Phases
 from course_lib.emulator.state.memory import Memory
 
 Timing = Literal["early", "late", "by chance"]
 TIMINGS: dict[str, Timing] = {"lockstep": "late", "warps": "early", "shuffled": "by chance"}
+
+
+PRODUCT = "product"  # in the keys of what counts the warps that have started one
 
 
 @dataclass(eq=False)
@@ -72,15 +76,29 @@ class Engine:
         self._under_way: list[EngineTask] = []
         self._agents = 0
         self._groups: dict[int, list[EngineTask]] = {}  # of each lane, the oldest first
-        # The same for products, by the first of the lanes; each with the agents of its warps.
-        self._products: dict[int, list[tuple[EngineTask, Sequence[int]]]] = {}
+        # The products of each warp, by its first lane, with the warp's agents; and of how many of
+        # them, in the second place, the warp in the first knows that they are done.
+        self._products: dict[int, list[tuple[EngineTask, int]]] = {}
+        self._seen: Counter[tuple[int, int]] = Counter()
 
     # -- barriers -----------------------------------------------------------------------------
 
-    def make(self, key: Key, expected: int, line: int) -> None:
+    def make(self, key: Key, expected: int, line: int, maker: int | None = None) -> None:
         """Make a barrier, or make it anew."""
-        self.barriers[key] = Phases(expected, line)
+        self.barriers[key] = Phases(expected, line, maker=maker)
         self.changes += 1
+
+    def fence(self, lanes: Collection[int], onlookers: Iterable[Onlooker]) -> None:
+        """Let others see the barriers that these lanes have made."""
+        for barrier in self.barriers.values():
+            if barrier.maker in lanes:
+                barrier.fenced_for.update(onlookers)
+
+    def need_fence(self, key: Key, onlooker: Onlooker, line: int) -> None:
+        """Tell if somebody uses a barrier in this line who need not see yet that it is there."""
+        barrier = self.barriers[key]
+        if barrier.maker is not None and onlooker not in barrier.fenced_for:
+            self.observers.not_fenced(barrier.maker, onlooker, barrier.line, line)
 
     def arrive(self, key: Key, who: Iterable[int], announced: int = 0) -> None:
         """Threads, or an agent, arrive."""
@@ -89,6 +107,17 @@ class Engine:
         self.changes += 1
         barrier.arrive(len(lanes), announced)
         self._tell_surplus(barrier)
+
+    def parts(self, key: Key, count: int, row: int) -> list[tuple[int, int]]:
+        """From where to where so many bytes come at once, in whole rows.
+
+        If the barrier was told of fewer bytes, its phase is over once those are there.
+        """
+        barrier = self.barriers.get(key)
+        if barrier is None or barrier.missing or not row <= barrier.bytes < count:
+            return [(0, count)]
+        enough = barrier.bytes // row * row
+        return [(0, enough), (enough, count)]
 
     def come(self, key: Key, agent: int, count: int) -> None:
         """The bytes of a copy have come."""
@@ -107,7 +136,8 @@ class Engine:
         """What lanes wait for that does not come."""
         barrier = self.barriers[waiting.key]
         counts = barrier.phase, barrier.expected, barrier.missing, barrier.bytes
-        return Awaited(line, waiting.lanes[0], barrier.line, *counts)
+        is_product = waiting.key[0] == PRODUCT
+        return Awaited(line, waiting.lanes[0], barrier.line, *counts, is_product)
 
     def passed(self, key: Key, who: Iterable[int], phase: int) -> None:
         """Threads have seen that a phase is complete."""
@@ -156,21 +186,43 @@ class Engine:
             self.observers.waited_for(task.agent, [lane])
         self._groups[lane] = own[max(len(own) - left, 0) :]
 
-    def start_product(self, lanes: Sequence[int], task: EngineTask, agents: Sequence[int]) -> None:
-        """Let a product of these lanes be under way; each of their warps has an agent."""
-        own = self._products.setdefault(lanes[0], [])
-        task.after = [before for before, _ in own]
-        own.append((task, agents))
+    def start_product(
+        self,
+        group: Sequence[int],
+        warps: Sequence[int],
+        task: EngineTask,
+        agents: Sequence[int],
+        line: int,
+    ) -> None:
+        """Let a product of some warps of a group be under way; each of them has an agent.
+
+        Warps are named by their first lanes. A product is one of all four: it is done when the
+        shares of all of them are (PTX ISA, "wgmma.commit_group").
+        """
+        task.after = [own[-1][0] for warp in warps if (own := self._products.get(warp))]
+        for warp, agent in zip(warps, agents, strict=True):
+            own = self._products.setdefault(warp, [])
+            key = PRODUCT, group[0], len(own)
+            if key not in self.barriers:
+                self.make(key, len(group), line)
+            self.barriers[key].arrive()
+            own.append((task, agent))
         self.start(task)
 
-    def wait_for_products(self, lanes: Sequence[int], left: int) -> None:
-        """Let the products of these lanes be done, but for the newest `left`."""
-        own = self._products.get(lanes[0], [])
-        for task, agents in own[: max(len(own) - left, 0)]:
-            self._land_if_under_way(task)
-            for number, agent in enumerate(agents):
-                self.observers.waited_for(agent, lanes[32 * number : 32 * number + 32])
-        self._products[lanes[0]] = own[max(len(own) - left, 0) :]
+    def products_of(self, group: Sequence[int], warp: int, left: int) -> Key | None:
+        """What tells that all warps have started what one waits for, all but its newest `left`."""
+        count = len(self._products.get(warp, ())) - left
+        return (PRODUCT, group[0], count - 1) if count > 0 else None
+
+    def products_are_done(self, key: Key, group: Sequence[int], lanes: Sequence[int]) -> None:
+        """Let the products of a group be done as far as a warp has waited for them."""
+        count = int(key[2]) + 1
+        for warp in group:
+            begin = self._seen[lanes[0], warp]
+            for task, agent in self._products[warp][begin:count]:
+                self._land_if_under_way(task)
+                self.observers.waited_for(agent, lanes)
+            self._seen[lanes[0], warp] = max(begin, count)
 
     def _land_if_under_way(self, task: EngineTask) -> None:
         if task in self._under_way:

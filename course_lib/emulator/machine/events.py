@@ -14,7 +14,7 @@ import numpy as np
 from course_lib.emulator.language.intrinsics import Scope
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
-from course_lib.emulator.state.mbarriers import Key
+from course_lib.emulator.state.mbarriers import Key, Onlooker
 from course_lib.emulator.state.memory import Access, Memory
 
 if TYPE_CHECKING:
@@ -195,8 +195,18 @@ class Observer:
     def too_many_bytes(self, line: int, count: int) -> None:
         """Copies bring more bytes than the barrier was told of that this line has made."""
 
-    def computes(self, agent: int, allocation: Allocation, lanes: Sequence[int], line: int) -> None:
+    def computes(
+        self, agent: int, arrays: Sequence[Allocation], lanes: Sequence[int], line: int
+    ) -> None:
         """An agent works on local arrays of lanes until they have waited for it."""
+
+    def registers(
+        self, lanes: np.ndarray, count: int, change: Callable[[int, int], int], line: int
+    ) -> None:
+        """Lanes ask for so many registers; `change` gives how many they have then."""
+
+    def not_fenced(self, lane: int, onlooker: Onlooker, made: int, line: int) -> None:
+        """A barrier is used that others than its block's threads need not see yet."""
 
     def no_barrier(self, lane: int, address: int, line: int) -> None:
         """A lane uses a barrier in shared memory that nobody has made."""

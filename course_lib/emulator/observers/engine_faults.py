@@ -7,7 +7,7 @@ barrier was told of, writes that a copy or a product need not see, sums that are
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.observers.findings import FaultObserver, Place
 from course_lib.emulator.state.addresses import base_of
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value, spread
-from course_lib.emulator.state.mbarriers import Key
+from course_lib.emulator.state.mbarriers import Key, Onlooker
 from course_lib.emulator.state.memory import Access, Allocation, ArrayView, Memory
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import Line, say
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from course_lib.emulator.budget import Awaited
 
 UNIT = 4  # bytes of shared memory that are told apart
+# Of a block, at most, and of a thread; they are dealt out in steps (setmaxnreg, PTX ISA).
+REGISTERS, MOST_REGISTERS, STEP = 65_536, 256, 8
 
 
 class EngineFaults(FaultObserver):
@@ -39,7 +41,10 @@ class EngineFaults(FaultObserver):
         self._writers: dict[tuple[int, int], np.ndarray] = {}
         self._lines: dict[tuple[int, int], np.ndarray] = {}
         self._products: Counter[tuple[int, int]] = Counter()  # of each warp and line
-        self._sums: dict[tuple[int, int], tuple[int, int]] = {}  # array, lane: agent, line
+        # Of each lane, by its arrays: the agent at work on it, and the line where that was started.
+        self._held: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
+        # How many registers a thread has in each warp that has asked for a number, and where.
+        self._registers: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
 
     # -- writes that an agent need not see ----------------------------------------------------
 
@@ -113,25 +118,29 @@ class EngineFaults(FaultObserver):
             )
         )
 
-    # -- sums that belong to a product --------------------------------------------------------
+    # -- registers that belong to a product----------------------------------------------------
 
-    def computes(self, agent: int, allocation: Allocation, lanes: Sequence[int], line: int) -> None:
-        for lane in lanes:
-            self._sums[id(allocation), lane] = agent, line
+    def computes(
+        self, agent: int, arrays: Sequence[Allocation], lanes: Sequence[int], line: int
+    ) -> None:
+        for array in arrays:
+            for lane in lanes:
+                self._held[lane][id(array)] = agent, line
         block, thread = divmod(lanes[0], self.space.block_size)
         self._products[block * self.space.warps_per_block + thread // WARP_SIZE, line] += 1
 
     def waited_for(self, agent: int, lanes: Sequence[int]) -> None:
-        done = [key for key, (by, _) in self._sums.items() if by == agent]
-        for key in done:
-            del self._sums[key]
+        for lane in lanes:
+            held = self._held[lane]
+            for array in [array for array, (by, _) in held.items() if by == agent]:
+                del held[array]
 
     def index(self, view: ArrayView, indices: Sequence[Value], mask: Mask, line: int) -> None:
         """A thread touches a local array while a product is at work on it."""
-        if view.allocation.space != "local" or not self._sums or mask.empty:
+        if view.allocation.space != "local" or not self._held or mask.empty:
             return
         lane = int(np.flatnonzero(mask.full_array)[0])
-        under_way = self._sums.get((id(view.allocation), lane))
+        under_way = self._held[lane].get(id(view.allocation))
         if under_way is None:
             return
         who, thread = self.who(lane)
@@ -158,6 +167,10 @@ class EngineFaults(FaultObserver):
     # -- products that not all warps of a group start -----------------------------------------
 
     def end(self) -> None:
+        self._tell_warps_that_leave()
+        self._tell_too_many_registers()
+
+    def _tell_warps_that_leave(self) -> None:
         """Which warps of each group have started how many products of a line?"""
         by_group: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
         for (warp, line), count in self._products.items():
@@ -186,7 +199,90 @@ class EngineFaults(FaultObserver):
         block, number = divmod(warp, self.space.warps_per_block)
         return block * self.space.block_size + number * WARP_SIZE
 
+    # -- registers that warps take over from others -------------------------------------------
+
+    def registers(
+        self, lanes: np.ndarray, count: int, change: Callable[[int, int], int], line: int
+    ) -> None:
+        """Note how many each warp has now."""
+        blocks, threads = np.divmod(lanes, self.space.block_size)
+        for block, warp in set(zip(blocks.tolist(), (threads // WARP_SIZE).tolist(), strict=True)):
+            before, _ = self._registers[block].get(warp, (self._at_launch, line))
+            self._registers[block][warp] = change(before, count), line
+
+    @property
+    def _at_launch(self) -> int:
+        """Registers of a thread then, at most."""
+        own = REGISTERS // self.space.block_size // STEP * STEP
+        return min(own, MOST_REGISTERS)
+
+    def _tell_too_many_registers(self) -> None:
+        """Does any block have more than it had at the launch?"""
+        room = self._at_launch * self.space.block_size
+        for block, warps in self._registers.items():
+            self._tell_groups_that_part(block, warps)
+            others = self.space.warps_per_block - len(warps)
+            asked = WARP_SIZE * (
+                sum(count for count, _ in warps.values()) + others * self._at_launch
+            )
+            if asked <= room:
+                continue
+            count, line = max(warps.values())
+            most = next(warp for warp, have in warps.items() if have == (count, line))
+            who, thread = self.who(self._first_lane(block * self.space.warps_per_block + most))
+            message = say(
+                "{who} waits at {line} for ever: with {count} registers for each thread there, the "
+                "block has {asked} in all, and {room} at the launch, {each} for each thread.",
+                who=who,
+                line=Line(line),
+                count=count,
+                asked=asked,
+                room=room,
+                each=self._at_launch,
+            )
+            hint = "Which warps give registers back, and how many?"
+            self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
+
+    def _tell_groups_that_part(self, block: int, warps: dict[int, tuple[int, int]]) -> None:
+        """Do all warps of a group have the same number?"""
+        for warp, (count, line) in warps.items():
+            first = warp // 4 * 4
+            group = range(first, min(first + 4, self.space.warps_per_block))
+            others = [each for each in group if warps.get(each, (0, 0))[0] != count]
+            if others:
+                who, thread = self.who(self._first_lane(block * self.space.warps_per_block + warp))
+                message = say(
+                    "The warp of {who} asks for {count} registers at {line}, and warp {other} of "
+                    "its warpgroup does not: all four have to.",
+                    who=who,
+                    count=count,
+                    line=Line(line),
+                    other=others[0] - first,
+                )
+                hint = "Which threads come here? It takes 128 neighbours, from a multiple of 128."
+                self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
+
     # -- barriers -----------------------------------------------------------------------------
+
+    def not_fenced(self, lane: int, onlooker: Onlooker, made: int, line: int) -> None:
+        who, thread = self.who(lane)
+        said = {
+            "copies": say("What is started at {line} ends at a barrier", line=Line(line)),
+            "blocks": say("At {line} another block uses a barrier", line=Line(line)),
+        }
+        message = say(
+            "{what} that {who} has made at {made}: without a fence_mbarrier_init() by that thread "
+            "it need not be seen there.",
+            what=said[onlooker],
+            who=who,
+            made=Line(made),
+        )
+        hint = "What does the thread that makes the barriers call before all threads meet?"
+        self.note(
+            finding(
+                "race-read-after-write", message, line, hint, other_line=made, threads=(thread,)
+            )
+        )
 
     def never_awaited(self, key: Key, line: int) -> None:
         message = say(
@@ -220,6 +316,18 @@ class EngineFaults(FaultObserver):
 
 def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
     """A barrier whose phase does not complete, though nothing more happens."""
+    if awaited.is_product:
+        message = say(
+            "{who} waits at {line} for ever: of the {all} warps of its group, {count} have not "
+            "started the product of {made}.",
+            who=who,
+            line=Line(awaited.line),
+            all=awaited.expected,
+            count=awaited.missing,
+            made=Line(awaited.made),
+        )
+        hint = "Which threads come there?"
+        return finding("barrier-divergence", message, awaited.line, hint, threads=(thread,))
     lacking = []
     if awaited.missing > 0:
         lacking.append(
@@ -228,6 +336,8 @@ def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
     if awaited.bytes > 0:
         lacking.append(say("{count} bytes", count=awaited.bytes))
     state = say("lacks {what}", what=" and ".join(map(str, lacking)))
+    if not lacking:
+        state = say("has {count} bytes more than were announced", count=-awaited.bytes)
     if awaited.missing < 0:
         came = awaited.expected - awaited.missing
         state = say("had {came} arrivals, and {all} complete it", came=came, all=awaited.expected)

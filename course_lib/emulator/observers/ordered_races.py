@@ -17,8 +17,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
@@ -32,8 +33,8 @@ from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, spread
 from course_lib.emulator.state.memory import Access, Allocation, Memory
 
 MAX_ENTRIES = 4_000_000  # of all accesses together; what comes later is not looked at
-MAX_EVENTS = 200_000  # fences and atomic operations, thread by thread; the same
-# So many fences and atomic operations are gone through for each two lines, all pairs together.
+MAX_EVENTS = 200_000  # fences, atomic operations, arrivals and waits; the same
+# So many of them, thread by thread, are gone through for each two lines, all pairs together.
 MAX_SEARCHED = 1_000_000
 NAMES = {number: kind for kind, number in KINDS.items() if kind != "copy"}
 STORE, ATOMIC, LOAD = KINDS["store"], KINDS["atomic"], KINDS["load"]
@@ -41,10 +42,10 @@ STORE, ATOMIC, LOAD = KINDS["store"], KINDS["atomic"], KINDS["load"]
 
 @dataclass(frozen=True)
 class Synchronisation:
-    """What a thread, or an agent, does at a time that may order it with others.
+    """What threads of a block, or an agent, do at a time that may order them with others.
 
     Attributes:
-        who: its number, of a thread or an agent, and `block`, whose interval it is in.
+        who: their numbers, or the agent's, and `block`, whose interval they are in.
         interval: how many barriers the block had passed.
         does: "fence"; "give" or "take", at the barrier or cell `at`; "both" for an atomic
             operation that changes its cell; "start" or "join" the agent `agent`.
@@ -52,7 +53,7 @@ class Synchronisation:
     """
 
     time: int
-    who: int
+    who: tuple[int, ...]
     block: int
     interval: int
     does: Literal["fence", "give", "take", "both", "start", "join"]
@@ -129,6 +130,7 @@ class OrderedRaces(Observer):
         # Of each access, its place in the program, the array, and where that begins.
         self._accesses: list[tuple[tuple[int, ...], Allocation, int]] = []
         self._events: list[Synchronisation] = []
+        self._lane_events = 0  # the same, thread by thread
 
     def begin(self, space: LaneSpace, memory: Memory) -> None:
         self._space, self._memory = space, memory
@@ -151,25 +153,22 @@ class OrderedRaces(Observer):
 
     def fence(self, mask: Mask, scope: Scope) -> None:
         self._time += 1
-        for who in self._who(mask).tolist():
-            self._note(who, "fence", scope=scope)
+        self._note(self._who(mask).tolist(), "fence", scope=scope)
 
     def signal(self, at: Moment, who: Sequence[int], gives: bool) -> None:
         self._time += 1
-        for lane in who:
-            self._note(self._number(lane), "give" if gives else "take", at=at[0], phase=at[1])
+        numbers = [self._number(lane) for lane in who]
+        self._note(numbers, "give" if gives else "take", at=at[0], phase=at[1])
 
     def handed_over(self, agent: int, lanes: Sequence[int]) -> None:
         self._time += 1
         self._agents.append(self._number(lanes[0]))
         self._started.append(self._time)
-        for lane in lanes:
-            self._note(self._number(lane), "start", agent=self._number(agent))
+        self._note([self._number(lane) for lane in lanes], "start", agent=self._number(agent))
 
     def waited_for(self, agent: int, lanes: Sequence[int]) -> None:
         self._time += 1
-        for lane in lanes:
-            self._note(self._number(lane), "join", agent=self._number(agent))
+        self._note([self._number(lane) for lane in lanes], "join", agent=self._number(agent))
 
     def syncwarp(self, mask: Mask) -> None:
         who = self._who(mask)
@@ -186,11 +185,15 @@ class OrderedRaces(Observer):
         self._round += 1
         self._intervals += 1
 
-    def _note(self, who: int, does: Any, **facts: Any) -> None:
-        if len(self._events) < MAX_EVENTS:
-            block = who // self._size
-            interval = int(self._intervals[block]) if who < self._everyone else 0
-            self._events.append(Synchronisation(self._time, who, block, interval, does, **facts))
+    def _note(self, who: Iterable[int], does: Any, **facts: Any) -> None:
+        """Keep what some threads do at once, those of each block together."""
+        for block, some in groupby(sorted(who), lambda number: number // self._size):
+            if len(self._events) < MAX_EVENTS:
+                those = tuple(some)
+                interval = int(self._intervals[block]) if those[0] < self._everyone else 0
+                kept = Synchronisation(self._time, those, block, interval, does, **facts)
+                self._events.append(kept)
+                self._lane_events += len(those)
 
     # -- what is ordered --------------------------------------------------------------------
 
@@ -213,7 +216,7 @@ class OrderedRaces(Observer):
             block = 0 if allocation.space == "global" else who // self._size
             places = zip(np.broadcast_to(block, who.shape).tolist(), cells.tolist(), strict=True)
             for number, place, changed in zip(who.tolist(), places, changes.tolist(), strict=True):
-                self._note(number, "both" if changed else "take", at=(id(allocation), place))
+                self._note([number], "both" if changed else "take", at=(id(allocation), place))
         first = self._base(allocation) + cells.astype(np.int64) * allocation.spacing
         width = allocation.dtype.itemsize
         self._keep(
@@ -303,7 +306,7 @@ class OrderedRaces(Observer):
 
     def _first_race(self, touches: Touches, first: np.ndarray, second: np.ndarray) -> Race | None:
         """Of pairs on the same two lines, the first that is in no order."""
-        most = max(MAX_SEARCHED // max(len(self._events), 1), 8)
+        most = max(MAX_SEARCHED // max(self._lane_events, 1), 8)
         chosen = np.unique(np.linspace(0, len(first) - 1, min(len(first), most)).astype(int))
         for one, other in zip(first[chosen].tolist(), second[chosen].tolist(), strict=True):
             if not self._is_ordered(touches, one, other, needs_fence=True):
@@ -399,23 +402,30 @@ class _Known:
         """Something takes place that may hand it on."""
         who, block, interval = event.who, event.block, event.interval
         match event.does:
-            case "fence" if self.to(who, interval):
-                self.let_go(who, block, interval)
-            case "start" if self.to(who, interval):
+            case "fence":
+                for thread in who:
+                    if self.to(thread, interval):
+                        self.let_go(thread, block, interval)
+            case "start" if self._to_any(event):
                 self._all.add(event.agent)
             case "join" if event.agent in self._all:
                 self._learn(who, block, interval)
-            case "give" if self.to(who, interval):
+            case "give" if self._to_any(event):
                 self._told[event.at] = min(event.phase, self._told.get(event.at, event.phase))
             case "take" | "both" if self._told.get(event.at, event.phase + 1) <= event.phase:
                 self._learn(who, block, interval)
-            case "both" if who in self._fenced or _since(self._blocks_fenced, block, interval):
+            case "both" if who[0] in self._fenced or _since(self._blocks_fenced, block, interval):
                 self._told[event.at] = 0
 
-    def _learn(self, who: int, block: int, interval: int) -> None:
-        self._all.add(who)
+    def _to_any(self, event: Synchronisation) -> bool:
+        known = _since(self._blocks, event.block, event.interval)
+        return known or not self._all.isdisjoint(event.who)
+
+    def _learn(self, who: tuple[int, ...], block: int, interval: int) -> None:
+        self._all.update(who)
+        self._fenced.update(who)
         self._blocks[block] = min(interval, self._blocks.get(block, interval))
-        self.let_go(who, block, interval)
+        self._blocks_fenced[block] = min(interval, self._blocks_fenced.get(block, interval))
 
 
 def _since(intervals: dict[int, int], block: int, interval: int) -> bool:

@@ -1,7 +1,7 @@
 """Shared memory by address: what `shared_address` gives, and what lies there.
 
 An address counts bytes from the beginning of a block's dynamic shared memory; arrays that have
-their size in the kernel begin further on, at STATIC.
+their size in the kernel begin further on, at STATIC, which is more than a block has.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.memory import Allocation, ArrayView, Memory
 
-STATIC = 1 << 20
+STATIC = 1 << 18
 
 
 def address_of(memory: Memory, view: ArrayView) -> Value:

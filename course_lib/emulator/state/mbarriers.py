@@ -7,11 +7,13 @@ whole warps (`group_sync`) and of a cluster are counted in the same way, without
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 # What tells a barrier apart from others: a block, by its number in the space, and its address
 # there, or a name and a number of another kind of barrier.
 Key = tuple[int | str, ...]
+Onlooker = Literal["copies", "blocks"]  # other than threads of the same block
 
 
 @dataclass
@@ -26,6 +28,8 @@ class Phases:
             before they are announced make it negative.
         phase: how many phases are complete.
         is_awaited: whether anybody has waited for one.
+        maker: the lane that made it, where one did.
+        fenced_for: who can see that it is there, by what that lane has called since.
     """
 
     expected: int
@@ -34,6 +38,8 @@ class Phases:
     bytes: int = 0
     phase: int = 0
     is_awaited: bool = False
+    maker: int | None = None
+    fenced_for: set[Onlooker] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.missing = self.expected

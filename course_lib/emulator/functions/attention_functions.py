@@ -1,0 +1,128 @@
+"""The twins of what attention for Hopper takes: its two products, powers of 2 and their logarithm.
+
+Layouts are those of `course_lib.intrinsics.wgmma_attention`. Powers and logarithms are NumPy's, in
+float32; a multiprocessor's are off by two last digits at most.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from course_lib.emulator.functions.address_functions import ROW
+from course_lib.emulator.functions.elementwise import elementwise
+from course_lib.emulator.functions.warpgroup_products import (
+    ROWS,
+    UNIT,
+    ProductForm,
+    Tile,
+    begin,
+    need_array_of,
+    waiting,
+    waits_for_all_but,
+    word_of,
+)
+from course_lib.emulator.functions.wide_functions import HOME, need_arguments
+from course_lib.emulator.language import types as T
+from course_lib.emulator.language.intrinsics import (
+    INTRINSICS,
+    Arguments,
+    Beside,
+    Keywords,
+    Typed,
+    need,
+)
+from course_lib.emulator.machine.engine import Waiting
+from course_lib.emulator.machine.machine import Machine
+from course_lib.emulator.state.lanes import Value
+
+NOTHING = T.Static(None)
+SMALLEST = np.float32(2.0**-126)  # a normal float32; what is smaller counts as 0
+
+
+# --- Products -------------------------------------------------------------------------------------
+
+
+def scores(head: int, keys: int) -> ProductForm:
+    """S = Q Kᵀ: what S held is forgotten."""
+    q, k = Tile(0, ROWS, head), Tile(1, keys, head, keys * ROW, transposed=True)
+    return ProductForm(((q, k),), replaces=True)
+
+
+def output(head: int, keys: int) -> ProductForm:
+    """O = O + P V, with P from registers."""
+    return ProductForm(((None, Tile(0, keys, head, keys * ROW)),))
+
+
+def _typing(arrays: dict[str, np.dtype], *others: str) -> Callable[[Arguments, Keywords], Typed]:
+    """Local arrays of these types come first; the last of two arguments may be a constant."""
+
+    def typing(arguments: Arguments, keywords: Keywords) -> Typed:
+        need_arguments(arguments, keywords, (*arrays, *others))
+        for argument, kind in zip(arguments, arrays.values(), strict=False):
+            need_array_of(argument, kind)
+        if "a constant" in others:
+            need(isinstance(arguments[-1].literal, int), "needs a constant")
+        return Typed(NOTHING)
+
+    return typing
+
+
+def _start(form: ProductForm, arrays: int) -> Callable[[Machine, ast.Call, list[Any]], None]:
+    def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
+        begin(machine, form, values[:arrays], values[arrays:], np.int64(1))
+
+    return run
+
+
+def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
+    """For all, or for all but the newest so many."""
+    left = values[1] if len(values) > 1 else 0
+    return waits_for_all_but(machine, int(np.max(left)))
+
+
+_S, _O, _P = {"S": T.FLOAT32}, {"O": T.FLOAT32}, {"P": T.UINT32}
+for _head in range(64, 257, 64):
+    for _keys in range(16, 257, 16):
+        _names = {
+            "v_word": word_of(_keys * ROW // UNIT << 16),
+            "start_scores": Beside(
+                _typing(_S, "the word of Q", "the word of K"), _start(scores(_head, _keys), 1)
+            ),
+            "start_output": Beside(
+                _typing(_O | _P, "the word of V"), _start(output(_head, _keys), 2)
+            ),
+            "wait_scores": waiting(_typing(_S, "a constant"), _wait),
+            "wait_output": waiting(_typing(_O), _wait),
+        }
+        for _name, _function in _names.items():
+            INTRINSICS[f"{HOME}.{_name}_{_head}_{_keys}"] = _function
+
+
+# --- Numbers --------------------------------------------------------------------------------------
+
+
+def _flushed(numbers: Value) -> Value:
+    """Numbers that are too small for a normal float32 count as 0."""
+    return np.where(np.abs(numbers) < SMALLEST, np.float32(0), numbers)
+
+
+def _power_of_2(exponent: Value) -> Value:
+    return _flushed(np.exp2(_flushed(exponent)))
+
+
+def _log_2(number: Value) -> Value:
+    return np.log2(_flushed(number))
+
+
+def _float32(kinds: list[np.dtype]) -> np.dtype:
+    need(all(kind == T.FLOAT32 for kind in kinds), "takes float32")
+    return T.FLOAT32
+
+
+INTRINSICS[f"{HOME}.power_of_2"] = elementwise(_power_of_2, _float32)
+INTRINSICS[f"{HOME}.log_2"] = elementwise(_log_2, _float32)
+INTRINSICS[f"{HOME}.larger"] = elementwise(np.fmax, _float32, low=2, chooses=True)

@@ -1,0 +1,156 @@
+"""Rung 12 without a Hopper GPU: by every kind of plan it is right and clean; slips are named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from changed_kernels import changed, is_named
+
+from course_lib.emulator import Profile
+from course_lib.emulator.errors import KernelRejected
+from course_lib.kernels import RUNG_KERNELS, rung_12_tma
+from course_lib.kernels.accuracy import bits_of_bf16
+from course_lib.kernels.tile_plan import PAIR, TilePlan
+from course_lib.wording.errors import LaunchRefused
+
+# Every size ends inside a tile, a box or 64 steps of k; blocks compute several tiles. With LONG
+# a block runs through the ring of stages more than twice within a tile.
+RAGGED, LONG = (130, 264, 136), (100, 256, 600)
+NAMES = {"float32": "tma", "bfloat16": "tma_bf16"}
+SCHEDULES = [("lockstep", 0), ("warps", 0), ("shuffled", 1)]  # late, early, by chance
+
+
+def multiply(
+    shape: tuple[int, int, int],
+    result: str,
+    blocks: int,
+    plan: TilePlan,
+    rung: Any = None,
+    **options: Any,
+) -> tuple[Profile, bool]:
+    """What the emulator saw, and whether the product of small whole numbers is exact."""
+    (M, N, K), random = shape, np.random.default_rng(1)
+    A, B = (random.integers(-4, 5, size).astype(np.float32) for size in ((M, K), (K, N)))
+    C = {
+        "float32": np.full((M, N), np.nan, np.float32),
+        "bfloat16": np.full((M, N), 0x7FC0, np.uint16),
+    }[result]
+    rung = rung or RUNG_KERNELS[NAMES[result]]
+    profile = rung.emulate(bits_of_bf16(A), bits_of_bf16(B), C, plan, blocks, **options)
+    wanted = A @ B
+    return profile, np.array_equal(C, wanted if result == "float32" else bits_of_bf16(wanted))
+
+
+CASES = [
+    ((1, 8, 8), "float32", 1, TilePlan()),
+    ((33, 72, 24), "bfloat16", 1, TilePlan(columns=192)),
+    ((33, 72, 136), "bfloat16", 2, TilePlan(split=1)),
+    (RAGGED, "float32", 2, TilePlan(2)),
+    (RAGGED, "bfloat16", 2, TilePlan()),
+    # 2 x 2 tiles for 4 blocks; two for 2 pairs.
+    (RAGGED, "float32", 4, TilePlan(split=2)),
+    (RAGGED, "bfloat16", 4, TilePlan(2, 256, split=1)),
+    # Two steps of k in a stage; turned tiles that end within a box of results, and that do not.
+    (RAGGED, "bfloat16", 3, TilePlan(1, 64)),
+    (RAGGED, "bfloat16", 2, TilePlan(2, 192, 176)),
+    (RAGGED, "float32", 2, TilePlan(1, 192, 72)),
+    (RAGGED, "bfloat16", 2, PAIR),
+    # Two panels for a consumer; blocks side by side, whose halves of A begin within eight rows.
+    (RAGGED, "float32", 1, TilePlan(1, 256, 184)),
+    (RAGGED, "bfloat16", 2, TilePlan(2, 256, 152, beside=True)),
+    (LONG, "float32", 1, TilePlan()),
+    (LONG, "float32", 2, TilePlan(2)),
+]
+# The same parts put together otherwise.
+MORE_CASES = [
+    (RAGGED, "bfloat16", 2, TilePlan(2, 192)),
+    (RAGGED, "float32", 4, TilePlan(1, 192, split=2)),
+    (RAGGED, "float32", 2, TilePlan(2, 64)),
+    (RAGGED, "bfloat16", 1, TilePlan(1, 192, 192)),
+    (RAGGED, "float32", 2, TilePlan(2, 192, 160)),
+    (RAGGED, "float32", 2, TilePlan(2, 128, 72)),
+]
+
+
+def _cases() -> list[Any]:
+    """One schedule for each slow case; the others are for `long`."""
+    cases = []
+    for number, case in enumerate(CASES + MORE_CASES):
+        for turn, schedule in enumerate(SCHEDULES):
+            is_first = number % len(SCHEDULES) == turn and number < len(CASES)
+            slow = pytest.mark.slow if is_first else pytest.mark.long
+            cases.append(pytest.param(*case, schedule, marks=slow if number > 1 else ()))
+    return cases
+
+
+@pytest.mark.parametrize(("shape", "result", "blocks", "plan", "schedule"), _cases())
+def test_right_and_clean(
+    shape: tuple[int, int, int],
+    result: str,
+    blocks: int,
+    plan: TilePlan,
+    schedule: tuple[str, int],
+) -> None:
+    profile, is_exact = multiply(
+        shape, result, blocks, plan, schedule=schedule[0], seed=schedule[1]
+    )
+    assert [str(found) for found in profile.errors] == []
+    assert is_exact
+
+
+# What is changed, into what, the code that is named ("": the result is wrong), and parts of lines.
+SLIPS = {
+    "released too early": (
+        "            if done > 0:  # the product before is done\n"
+        "                release(base, before, thread, cluster)\n",
+        "            release(base, stage, thread, cluster)\n",
+        "race-write-after-read", "tma_load(", "start_product(",
+    ),
+    "the producer waits for the wrong phase": (
+        "stage, lap ^ 1)", "stage, lap)", "barrier-divergence", "mbarrier_wait(base + EMPTY",
+    ),
+    "no wait for the tile": (
+        "mbarrier_wait(base + FULL + 8 * stage, lap)", "pass",
+        "race-read-after-write|barrier-divergence", "",
+    ),
+    "bytes miscounted": ("(full, room.stage_bytes)", "(full, BOX)", "race-", "start_product"),
+    "boxes overlap": ("group * (RESULTS * room.box)", "group * room.box", "race-", ""),
+    "a panel too many": (
+        "for p in range(room.panels)", "for p in range(room.panels + 1)", "race-|barrier-", "",
+    ),
+    "arrivals miscounted": (
+        "room.consumers * cluster)  #", "cluster)  #", "race-|barrier-divergence", "",
+    ),
+    "no fence before the copy": (
+        "stmatrix_x4(box + row * ROW + piece * 16, words)\n            fence_async()\n",
+        "stmatrix_x4(box + row * ROW + piece * 16, words)\n",
+        "race-read-after-write", "tma_store(", "stmatrix_x4(",
+    ),
+    "results overwritten before they are read": (
+        "tma_store_wait(1)", "pass", "race-write-after-read", "tma_store(",
+    ),
+    "no swizzle": ("(2 * q + lane // 16) ^ (lane % 8)", "2 * q + lane // 16", "", ""),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SLIPS)
+def test_slips_are_caught(name: str, tmp_path: Path) -> None:
+    old, new, code, *parts = SLIPS[name]
+    module = changed(rung_12_tma, old, new, tmp_path)
+    kernel = module.kernel_of(module.ROUNDED, TilePlan())
+    seen: list[Any] = []
+    for schedule, seed in SCHEDULES:
+        options = {"kernel": kernel, "schedule": schedule, "seed": seed}
+        try:
+            profile, is_exact = multiply(LONG, "bfloat16", 1, TilePlan(), **options)
+        except (KernelRejected, LaunchRefused) as refused:
+            seen.append(refused)
+            continue
+        seen += profile.errors
+        if is_named(profile.errors, tmp_path, code, parts) or (not code and not is_exact):
+            return
+    raise AssertionError(seen)
