@@ -16,7 +16,7 @@ from course_lib.kernels.accuracy import bits_of_bf16
 from course_lib.kernels.tile_plan import PAIR, TilePlan
 from course_lib.wording.errors import LaunchRefused
 
-# Every size ends inside a tile, a box or 64 steps of k; blocks compute several tiles. With the long K
+# Every size ends inside a tile, a box or 64 steps of k; blocks compute several tiles. With a long K
 # a block runs through the ring of stages more than twice within a tile.
 RAGGED, LONG = (130, 264, 136), (100, 256, 600)
 NAMES = {"float32": "tma", "bfloat16": "tma_bf16"}
