@@ -316,6 +316,10 @@ FAULTS = {
     "nothing promises where stages begin": (
         ", alignment=1024)", ", alignment=128)", "wrong-index", "map_a, (t * 64, 0)", "",
     ),
+    "a barrier begins within one": (
+        "mbarrier_init(base + EMPTY + 8 * s, 128)", "mbarrier_init(base + EMPTY + 4 + 8 * s, 128)",
+        "wrong-index", "mbarrier_init(base + EMPTY", "",
+    ),
     "a box begins within a row of the swizzle": (
         "tma_load(base + s * STAGE + 8192", "tma_load(base + s * STAGE + 8192 + 64",
         "wrong-index", "tma_load(base + s * STAGE + 8192 + 64", "",
