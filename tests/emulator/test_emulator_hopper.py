@@ -316,6 +316,10 @@ FAULTS = {
     "nothing promises where stages begin": (
         ", alignment=1024)", ", alignment=128)", "wrong-index", "map_a, (t * 64, 0)", "",
     ),
+    "a barrier begins within one": (
+        "mbarrier_init(base + EMPTY + 8 * s, 128)", "mbarrier_init(base + EMPTY + 4 + 8 * s, 128)",
+        "wrong-index", "mbarrier_init(base + EMPTY", "",
+    ),
     "a box begins within a row of the swizzle": (
         "tma_load(base + s * STAGE + 8192", "tma_load(base + s * STAGE + 8192 + 64",
         "wrong-index", "tma_load(base + s * STAGE + 8192 + 64", "",
@@ -458,3 +462,88 @@ def kernel(map_a, map_b, C):
     profile = launch(program, 1, 128, *maps, result)
     assert profile.errors == []
     np.testing.assert_array_equal(result, left @ right)
+
+
+# S = Q Kᵀ of 64 queries, 32 keys and 64 columns; S in bfloat16 times V is O.
+ATTENTION = """\
+from course_lib.intrinsics import pack_bf16
+from course_lib.intrinsics.wgmma_attention import attention_products
+
+PRODUCTS = attention_products(64, 32)
+start_scores, wait_scores = PRODUCTS.start_scores, PRODUCTS.wait_scores
+start_output, wait_output = PRODUCTS.start_output, PRODUCTS.wait_output
+q_word, k_word, v_word = PRODUCTS.q_word, PRODUCTS.k_word, PRODUCTS.v_word
+
+@cuda.jit
+def kernel(map_q, map_k, map_v, C):
+    shared = cuda.shared.array(16384 + 8, np.uint8, alignment=1024)
+    base = shared_address(shared)
+    tid = cuda.threadIdx.x
+    if tid == 0:
+        mbarrier_init(base + 16384, 1)
+        fence_mbarrier_init()
+        mbarrier_arrive_with_bytes(base + 16384, 16384)
+        tma_load(base, map_q, (0, 0), base + 16384)
+        tma_load(base + 8192, map_k, (0, 0), base + 16384)
+        tma_load(base + 12288, map_v, (0, 0), base + 16384)
+    cuda.syncthreads()
+    mbarrier_wait(base + 16384, 0)
+    S = cuda.local.array(16, float32)
+    P = cuda.local.array(8, np.uint32)
+    O = cuda.local.array(32, float32)
+    for i in range(32):
+        O[i] = 1
+    start_scores(S, q_word(base), k_word(base + 8192))
+    wait_scores(S, 0)
+    for i in range(8):
+        P[i] = pack_bf16(S[2 * i], S[2 * i + 1])
+    start_output(O, P, v_word(base + 12288))
+    wait_output(O)
+    for i in range(32):
+        row = 16 * (tid // 32) + 8 * (i // 2 % 2) + tid % 32 // 4
+        C[row, 8 * (i // 4) + 2 * (tid % 4) + i % 2] = O[i]
+"""
+ATTENTION_FAULTS = {
+    "": ("", "", "", ""),
+    "P is touched while its product reads it": (
+        "    wait_output(O)\n", "    P[0] = 0\n    wait_output(O)\n",
+        "    P[0] = 0", "start_output(O, P",
+    ),
+    "O is touched while its product adds to it": (
+        "    wait_output(O)\n", "    O[5] += 1\n    wait_output(O)\n",
+        "    O[5] += 1", "start_output(O, P",
+    ),
+    "the scores are left under way": (
+        "wait_scores(S, 0)", "wait_scores(S, 1)", "P[i] = pack_bf16", "start_scores(S, q",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ATTENTION_FAULTS)
+def test_products_of_attention(name: str) -> None:
+    old, new, *parts = ATTENTION_FAULTS[name]
+    program = HEADER + INTRINSICS + ATTENTION
+    assert not name or program.count(old) == 1
+    program = program.replace(old, new) if name else program
+    random = np.random.default_rng(0)
+    q, k, v = (random.integers(-1, 2, (rows, 64)) for rows in (64, 32, 32))
+    maps = [TensorMap(bits(each), each.shape) for each in (q, k, v)]
+    result = np.zeros((64, 64), np.float32)
+    profile = launch(program, 1, 128, *maps, result)
+    found = {(each.code, each.line, each.other_line) for each in profile.errors}
+    if name:
+        assert ("race-read-after-write", *(line_of(program, part) for part in parts)) in found
+    else:
+        assert found == set()
+        np.testing.assert_array_equal(result, 1 + (q @ k.T) @ v)
+
+
+@pytest.mark.parametrize(
+    "call", ["start_scores(C, base)", "wait_scores(S, tid)", "start_output(S, S, base)"]
+)
+def test_what_products_of_attention_take(call: str) -> None:
+    program = HEADER + INTRINSICS + ATTENTION.replace("wait_output(O)", call)
+    arguments = [TensorMap(np.zeros((64, 64), np.uint16), (64, 64))] * 3
+    with pytest.raises(KernelRejected) as refused:
+        launch(program, 1, 128, *arguments, np.zeros((64, 64), np.float32))
+    assert refused.value.findings[0].code == "compile-error"

@@ -44,6 +44,7 @@ from course_lib.emulator.state.tensor_maps import Box
 from course_lib.wording.sentences import say
 
 NOTHING = T.Static(None)
+BARRIER = 8  # bytes of an mbarrier
 
 
 # --- mbarriers ------------------------------------------------------------------------------------
@@ -57,12 +58,27 @@ def _touch(machine: Machine, lane: int, block: int, address: int, kind: str) -> 
     """A thread makes a block's barrier (a store) or uses it (an atomic operation)."""
     allocation = array_at_or_refuse(machine, address).allocation
     begin = np.array([address - base_of(machine.memory, allocation)])
-    touched = EngineAccess(lane, lane, kind, allocation, begin, block, 8, machine.line)
+    touched = EngineAccess(lane, lane, kind, allocation, begin, block, BARRIER, machine.line)
     machine.observers.by_agent(touched)
+
+
+def _need_room_for_barrier(machine: Machine, view: ArrayView, address: int) -> None:
+    begin = address - base_of(machine.memory, view.allocation)
+    if begin % BARRIER or view.allocation.alignment < BARRIER:
+        message = say(
+            "A barrier needs an address that is a multiple of {size}, and nothing promises that "
+            "byte {begin} of {name} has one.",
+            size=BARRIER,
+            begin=begin,
+            name=view.name,
+        )
+        where = say("cuda.shared.array takes alignment={size}.", size=BARRIER)
+        raise rejection("wrong-index", message, machine.line, where)
 
 
 def _init(machine: Machine, node: ast.Call, values: list[Any]) -> None:
     for lane, address, count in values_of_lanes(machine, *values):
+        _need_room_for_barrier(machine, array_at_or_refuse(machine, address), address)
         _touch(machine, lane, lane // machine.space.block_size, address, "store")
         machine.engine.make(_key(machine, lane, address), count, machine.line, lane)
 

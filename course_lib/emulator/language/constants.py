@@ -95,8 +95,8 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
                 reference = base.attribute(attribute)
                 value = constant_of_reference(reference)
                 return reference if value is None else value
-            if isinstance(base, ProductFunctions) and attribute in ("start", "wait"):
-                return getattr(base, attribute)
+            if isinstance(base, ProductFunctions) and attribute in base.functions:
+                return base.functions[attribute]
             raise NotConstant(say("the attribute .{name} is not known here", name=attribute))
         case ast.Tuple(elts=items) | ast.List(elts=items) if len(items) <= MAX_TUPLE_ITEMS:
             values = tuple(evaluate_constant(item, names) for item in items)
@@ -174,8 +174,8 @@ def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) ->
             return _apply(function.dtype.type, _number(values[0]))
         if function.path.endswith(".from_dtype") and isinstance(values[0], np.dtype):
             return values[0]
-        if function.path == "course_lib.intrinsics.warpgroup_product":
-            return _warpgroup_product(values)
+        if function.path in _PRODUCTS:
+            return _apply(_PRODUCTS[function.path], *map(_number, values))
         if function.path in _FUNCTIONS:
             return _apply(_FUNCTIONS[function.path], *values)
     raise NotConstant("only casts and functions of math are worked out in a constant")
@@ -183,21 +183,40 @@ def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) ->
 
 @dataclass(frozen=True)
 class ProductFunctions:
-    """What `warpgroup_product` gives: see course_lib/intrinsics/wgmma.py. No kernel takes it."""
+    """What `warpgroup_product` and `attention_products` give, by name. No kernel takes it."""
 
-    start: Reference
-    wait: Reference
+    functions: Mapping[str, Reference]
 
 
-def _warpgroup_product(values: list[Any]) -> ProductFunctions:
-    columns, turned, panels = (*map(_number, values), False, 1)[:3]
+def _warpgroup_product(columns: Any, turned: Any = False, panels: Any = 1) -> ProductFunctions:
+    """See course_lib/intrinsics/wgmma.py."""
     if not isinstance(columns, int) or columns % 8 or not 0 < columns <= 256:
         raise NotConstant("warpgroup_product takes a multiple of 8 up to 256")
     name = f"{columns}{'_turned' if turned else ''}_{panels}"
-    functions = (
-        f"course_lib.intrinsics.{part}_{name}" for part in ("start_product", "wait_for_product")
+    parts = {"start": f"start_product_{name}", "wait": f"wait_for_product_{name}"}
+    return _product_functions(parts)
+
+
+def _attention_products(head: Any, keys: Any) -> ProductFunctions:
+    """See course_lib/intrinsics/wgmma_attention.py."""
+    whole = isinstance(head, int) and isinstance(keys, int)
+    if not whole or head % 64 or keys % 16 or not 0 < min(head, keys) <= max(head, keys) <= 256:
+        raise NotConstant("attention_products takes multiples of 64 and of 16 up to 256")
+    parts = ("v_word", "start_scores", "start_output", "wait_scores", "wait_output")
+    words = dict.fromkeys(("q_word", "k_word"), "wgmma_a")
+    return _product_functions(words | {part: f"{part}_{head}_{keys}" for part in parts})
+
+
+def _product_functions(names: Mapping[str, str]) -> ProductFunctions:
+    return ProductFunctions(
+        {part: Reference(f"course_lib.intrinsics.{name}") for part, name in names.items()}
     )
-    return ProductFunctions(*map(Reference, functions))
+
+
+_PRODUCTS: dict[str, Callable[..., ProductFunctions]] = {
+    "course_lib.intrinsics.warpgroup_product": _warpgroup_product,
+    "course_lib.intrinsics.attention_products": _attention_products,
+}
 
 
 def _dtype(
