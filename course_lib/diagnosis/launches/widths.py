@@ -9,7 +9,7 @@ from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.state.memory import Access
 
 
-class Place(NamedTuple):
+class AccessSite(NamedTuple):
     """Where an array is accessed."""
 
     space: str
@@ -27,17 +27,17 @@ class Widths(Observer):
     spaces: ClassVar = ("global", "shared")
 
     def __init__(self) -> None:
-        self.lanes: Counter[Place] = Counter()
-        self.bytes: Counter[Place] = Counter()
+        self.lanes: Counter[AccessSite] = Counter()
+        self.bytes: Counter[AccessSite] = Counter()
 
     def access(self, access: Access) -> None:
         if access.kind not in ("load", "store"):
             return
-        place = Place(access.allocation.space, access.array, access.kind, access.line)  # type: ignore[arg-type]
+        place = AccessSite(access.allocation.space, access.array, access.kind, access.line)  # type: ignore[arg-type]
         self.lanes[place] += access.mask.lanes
         self.bytes[place] += access.mask.lanes * access.width
 
-    def narrowest(self, space: str, array: str, verb: str, width: int) -> Place | None:
+    def narrowest(self, space: str, array: str, verb: str, width: int) -> AccessSite | None:
         """Where most lanes move fewer bytes at once than `width`; "" stands for all arrays."""
         narrow = [
             place
