@@ -90,7 +90,7 @@ class Variables(AnswerTree):
         return names
 
     def staged(self, operand: str) -> set[str]:
-        """The shared arrays that elements of `operand` are put into, perhaps by way of a variable."""
+        """The shared arrays that elements of `operand` are put into, by a variable perhaps."""
         found = set()
         for name in self.shared_names():
             for access in self.accesses(name, store=True):
