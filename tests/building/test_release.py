@@ -81,12 +81,13 @@ def test_no_line_of_a_solution_is_in_it_but_what_lessons_show(names: list[str]) 
     folders = ("questions", "tasks", "kernels")
     for path in (path for folder in folders for path in library.glob(f"{folder}/*.py")):
         shown |= set(map(str.strip, path.read_text(encoding="utf-8").splitlines()))
+    given = ""
     # And an exercise that starts from another one's answer gives its lines.
     for path in (REPOSITORY / "exercises").glob("*.ipynb"):
         for name, cell in answer_cells(read(path)).items():
-            if EXERCISES[name].starts_from:
-                shown |= set(map(str.strip, source(cell).splitlines()))
+            given += source(cell) if EXERCISES[name].starts_from else ""
     secret = set().union(*map(solution_lines, (REPOSITORY / "solutions").glob("*.ipynb"))) - shown
+    secret = {line for line in secret if line not in given}
     assert len(secret) > 50
     named = tuple(release.shows)
     for path, content in release.files.items():
