@@ -57,6 +57,16 @@ REFERENCE: Mapping[str, Mapping[str, int]] = {
         "global_load_sectors": 1_024,
         "shared_load_wavefronts": 8_192,
     },
+    "matmul_wide": {
+        "global_load_bytes": 32_768,
+        "global_load_sectors": 1_024,
+        "shared_load_wavefronts": 3_072,
+    },
+    "matmul_warp_tiled": {
+        "global_load_bytes": 32_768,
+        "global_load_sectors": 1_024,
+        "shared_load_wavefronts": 1_024,
+    },
 }
 
 

@@ -86,6 +86,8 @@ def test_published_shares_agree_with_the_facts():
         ("attention", (33,), (3,), (32, 16)),
         ("matmul_1d", (31, 65), (2, 1), (512,)),
         ("matmul_2d", (65, 64), (1, 2), (256,)),
+        ("matmul_wide", (65, 64), (1, 2), (256,)),
+        ("matmul_warp_tiled", (65, 64), (1, 2), (64,)),
     ],
 )
 def test_the_default_launch_covers_the_output(name, shape, grid, block):
@@ -179,6 +181,8 @@ EVER_GRADED = {
     "block_scan": "right 4, bounds 1, race-free 3, reuse 1, float32 1",
     "matmul_1d": "right 3, bounds 1, race-free 2, reuse 1, registers 2, float32 1",
     "matmul_2d": "right 3, bounds 1, race-free 2, reuse 1, registers 2, float32 1",
+    "matmul_wide": "right 3, bounds 1, race-free 1, reuse 1, wide 3, float32 1",
+    "matmul_warp_tiled": "right 3, bounds 1, race-free 1, reuse 1, conflict-free 3, float32 1",
     "attention": "right 4, bounds 1, shared-memory 1, race-free 2, reuse 1, float32 1",
 }
 

@@ -81,6 +81,15 @@ def _output_never_written(kernel: Kernel, source: Source) -> Iterator[Finding]:
     rebound = output_rebound(output, source)
     if rebound and not source.accesses(output, store=True):
         yield rebound
+    elif _is_only_measured(output, kernel.tree):
+        yield tell("no store", kernel.tree.lineno, kernel=kernel.name, output=output)
+
+
+def _is_only_measured(array: str, tree: ast.AST) -> bool:
+    """Is nothing asked of an array but `C.shape` and the like?"""
+    named = {node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == array}
+    measured = {node.value for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return named <= measured
 
 
 def output_rebound(output: str, source: Source) -> Finding | None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis import answer
 from course_lib.diagnosis.answer import Answer, missing, source_of
-from course_lib.diagnosis.codes import APART, OUTSIDE
+from course_lib.diagnosis.codes import APART, OUTSIDE, is_misaligned
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.explained import with_causes
 from course_lib.diagnosis.faults import outside, traced
@@ -326,6 +326,9 @@ class Examination:
             return [rounding]
         limit, warnings = limit_of(launcher, trials)
         faults = self.faults(trials)
+        stops = [fault for fault in faults if is_misaligned(fault)]
+        if stops:
+            return stops  # whatever else was seen may follow
         overwritten = written_inputs(launcher, trials)
         if overwritten:
             faults = [fault for fault in faults if not traced.follows_overwriting(fault, names)]

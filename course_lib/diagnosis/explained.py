@@ -35,7 +35,7 @@ from course_lib.emulator import KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.registry.exercise import WrongIdea
 from course_lib.wording.findings import Finding, finding
-from course_lib.wording.sentences import Line, Sentence, with_values
+from course_lib.wording.sentences import Line, Sentence, facts_of, with_values
 
 NUMBERS = ("wrong-result", "race-write-after-write", "incomplete-output")
 # What these say is true and shows late; what the numbers are made of says more.
@@ -200,6 +200,7 @@ class CauseSearch:
         idea = self.idea if self.fits(edit, code) else None
         lost = self.lost if not idea and seen.code == "wrong-result" else None
         plain = seen.code not in NUMBERS and fact is not None and fact.kind == UNWRITTEN
+        plain = plain or "taken" in facts_of(seen.message)  # rows of another length: that is why
         if idea:
             message, hint = idea.message, idea.hint  # type: ignore[assignment]
         elif fact and fact.kind != NOT_FINITE and not plain:

@@ -15,6 +15,7 @@ from course_lib.diagnosis.answer import Answer, source_of
 from course_lib.diagnosis.costs.measured import WARP, Measured
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.launches.trail import Journeys, Trail, TrailMaker
+from course_lib.diagnosis.launches.widths import Widths
 from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.diagnosis.problems.launch_choice import (
     LaunchConfiguration,
@@ -71,6 +72,7 @@ class Launcher:
         self.names = answer.kernel.parameters
         self.trails: dict[Case, Trail] = {}
         self.journeys: dict[Case, Journeys] = {}
+        self.widths: dict[Case, Widths] = {}
         self.typings: Typings = {}
         self.handed_on: dict[tuple[Case, bool], bool] = {}
         self.spent: dict[Case, int] = {}  # steps of each launch
@@ -147,6 +149,9 @@ class Launcher:
             maker = TrailMaker(shapes, self.names[-1], launch.grid, self.problem.order)
             self.journeys[case] = Journeys()
             emulation.observers += [maker, self.journeys[case]]
+            if self.exercise.wide:
+                self.widths[case] = Widths()
+                emulation.observers.append(self.widths[case])
         profile = emulation[launch.grid, launch.block](*held, output)
         self.spent[case] = profile.steps
         if followed:
@@ -369,6 +374,7 @@ class Launcher:
                 shape, self.tile, self.step_tile or 1, self.thread_tile
             ),
             journeys=self.journeys.get(trial.case),
+            widths=self.widths.get(trial.case),
             hands_on=not trial.case.exact
             or self.reads_for_a_caller
             or partial(self.hands_on, trial.case),

@@ -18,13 +18,15 @@ The rule, in the order in which it is applied:
 6. Points are earned with the tool that the task asks for. Where the threads of a block hand nothing
    to each other, there is no race, no bank conflict and no reuse to get right: an answer that
    misses what it should have shared that way earns nothing for their absence.
+7. Where the answer to an earlier exercise is handed out, points are for what is changed in it: an
+   answer that shows nothing which is new in this exercise earns nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from course_lib.curriculum import Exercise
+from course_lib.curriculum import EXERCISES, Exercise
 from course_lib.registry.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
 from course_lib.wording.findings import CODES, Finding
 
@@ -74,8 +76,8 @@ FATAL = {
 def property_of(exercise: Exercise, code: str) -> str:
     """The property that an error of this code costs in this exercise: one that it asks for."""
     name = OF_KIND[exercise.kind].get(code) or PROPERTY_OF.get(code, "right")
-    if name == "shared-memory" and "registers" in exercise.points:
-        name = "registers"  # registers are filled from there
+    if name == "shared-memory":  # registers are filled from there; and wide loads are a tool, too
+        name = next((tool for tool in ("registers", "wide") if tool in exercise.points), name)
     return name if name in exercise.points else "right"
 
 
@@ -129,7 +131,19 @@ def lost_properties(
     if "shared-memory" in lost or (not shares and lost.keys() & COME_OF_SHARING):
         for name, why in _NOT_SHARED.items():
             lost.setdefault(name, why)
+    new = _new_in(exercise)
+    if new and new <= lost.keys():
+        return dict.fromkeys(judged, _NOTHING_NEW)
     return {name: lost[name] for name in judged if name in lost}
+
+
+def _new_in(exercise: Exercise) -> set[str]:
+    """The properties that are judged here, and not in the exercise whose answer is handed out."""
+    given = EXERCISES.get(exercise.starts_from)
+    return set(exercise.points) - set(given.points) if given else set()
+
+
+_NOTHING_NEW = "the kernel that was given can do all that this one does"
 
 
 _NOT_SHARED = {

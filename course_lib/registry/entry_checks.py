@@ -19,6 +19,7 @@ POINTS_IN_ALL = 10
 MOST_LETTERS = 3
 MOST_THREADS = 1024
 MOST_HINTS = 3
+AXES = ("M", "N", "K")  # of a family's sizes, in order
 DTYPES = ("float32", "float16", "bfloat16")
 Fault = tuple[str, str]  # the field, and what is wrong with it
 
@@ -145,6 +146,14 @@ def faults_of_kernel(exercise: Any) -> Iterator[Fault]:
         yield "output", f"the output {exercise.output} is none of the parameters ({given})"
     yield from _faults_of_sizes(exercise)
     yield from _faults_of_shapes(exercise)
+    for name, multiple in exercise.multiples.items():
+        if not exercise.family or name not in AXES or type(multiple) is not int or multiple < 1:
+            yield "multiples", f"{name}: {multiple!r} is no multiple of one of {', '.join(AXES)}"
+    for name in exercise.wide:
+        if name not in exercise.parameters:
+            yield "wide", f"{name} is none of the parameters"
+    if "wide" in exercise.points and not exercise.wide:
+        yield "wide", "`wide` has to name the parameters that are moved 16 bytes at a time"
     for name, dtype in exercise.dtypes.items():
         if name not in exercise.parameters or name == exercise.output:
             yield "dtypes", f"{name} is none of the inputs"
@@ -234,6 +243,11 @@ def by_id(
         if exercise.lesson not in numbers:
             raise refuse(exercise, "lesson", f"there is no lesson {exercise.lesson!r}")
         found[exercise.id] = exercise
+
+    for exercise in found.values():
+        if exercise.starts_from and exercise.starts_from not in found:
+            why = f"there is no exercise {exercise.starts_from!r} to start from"
+            raise refuse(exercise, "starts_from", why)
 
     def order(exercise: Any) -> tuple[int, int, str]:
         return (numbers.index(exercise.lesson), exercise.position, exercise.id)

@@ -30,6 +30,7 @@ PROPERTIES: Mapping[str, str] = MappingProxyType(
         "race-free": "a barrier stands wherever one thread needs what another one wrote",
         "reuse": "a block fetches each element from global memory once per tile",
         "registers": "what a thread reads from tiles in shared memory serves several of its sums",
+        "wide": "one load moves 16 bytes for each lane, and one store of the output does, too",
         "parallel": "the threads share the work",
         "conflict-free": "no access to shared memory has a bank conflict",
         "float32": "all arithmetic is done in float32",
@@ -71,6 +72,7 @@ class Exercise:
         block_axes: how many sizes a tuple BLOCK may have with which an answer chooses another
             block; none where it may not.
         points: what is judged (see PROPERTIES), in the order of a report, with its points.
+        starts_from: the exercise whose answer the student is given to change, if any.
         rung: the rung of the ladder that its solution stands on, if any.
         kind: a kernel that is launched, a plain function that is called, or constants (those of
             `parameters`) that are looked at. What is said of launches is for kernels alone.
@@ -82,6 +84,12 @@ class Exercise:
         family: without a reference: the family of problems (diagnosis/problems/table.py) whose
             hypotheses judge it.
         sizes: the uneven sizes to try, as its family has them.
+        multiples: of what a size is always a multiple, {"K": 4}; sizes of a family are M, N and K.
+        wide: the parameters that are loaded and stored 16 bytes at a time.
+        passes: how many passes of loads from shared memory a multiply-add of a warp may take; 0
+            where that is not judged.
+        overlaps: whether each tile but the first has to travel while another one is read.
+        asynchronous: whether shared memory has to be filled by asynchronous copies alone.
         dtypes: by parameter, the format of inputs that are not float32: "float16", or "bfloat16",
             which a kernel gets as uint16 bit patterns. A reference gets the numbers themselves.
     """
@@ -97,6 +105,7 @@ class Exercise:
     thread_tile: tuple[Size, ...] | None = None
     constants: Mapping[str, int] = field(default_factory=dict)
     block_axes: tuple[int, ...] = ()
+    starts_from: str = ""
     rung: str | None = None
     kind: Kind = KERNEL
     reference: Callable[..., Any] | None = None
@@ -104,6 +113,11 @@ class Exercise:
     formula: str = ""
     family: str = ""
     sizes: tuple[tuple[int, ...], ...] = ()
+    multiples: Mapping[str, int] = field(default_factory=dict)
+    wide: tuple[str, ...] = ()
+    passes: float = 0
+    overlaps: bool = False
+    asynchronous: bool = False
     dtypes: Mapping[str, str] = field(default_factory=dict)
     most_elements: int = 0
     position: int = 1
@@ -116,6 +130,7 @@ class Exercise:
         object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
         object.__setattr__(self, "constants", MappingProxyType(dict(self.constants)))
         object.__setattr__(self, "dtypes", MappingProxyType(dict(self.dtypes)))
+        object.__setattr__(self, "multiples", MappingProxyType(dict(self.multiples)))
         object.__setattr__(self, "place", entries.EntryLocation())
         entries.check_entry(self, properties_of(self.kind, tuple(PROPERTIES)))
 
@@ -270,19 +285,14 @@ class Task(Exercise):
             a whole cell; `parameters`, `shapes` and `reference` are those of this kernel.
         loads: how many numbers a thread may load for each multiply-add, from global and shared
             memory together; 0 where that is not judged.
-        passes: how many passes of loads from shared memory a multiply-add of a warp may take; 0
-            where that is not judged.
         reads: how many numbers the threads may load from shared memory in the launch that is looked
             at; 0 where that is not judged.
         reads_hint: what to look at if they load more: which turns of their loop change nothing.
         visits: by parameter: how often each of its numbers may be loaded from global memory, on
             average, in the launch that is looked at; not judged where it is not named.
-        wide: the parameters that are loaded and stored 16 bytes at a time.
         barriers: how many of them a block may pass in the launch that is looked at; 0: not judged.
         barriers_along: a letter of `shapes`: one barrier more for each step along it.
         without_shared: whether the answer has to do without shared memory.
-        overlaps: whether each tile but the first has to travel while another one is read.
-        asynchronous: whether shared memory has to be filled by asynchronous copies alone.
         picture: what is drawn of a run: which thread wrote which element; how the banks serve the
             first store to shared memory; which lane of a warp owns which outputs; or how tiles
             pass through buffers. The last two are drawn before the typing, too.
@@ -314,16 +324,12 @@ class Task(Exercise):
     uses: tuple[str, ...] = ()
     caller: str = ""
     loads: float = 0
-    passes: float = 0
     reads: int = 0
     reads_hint: str = ""
     visits: Mapping[str, float] = field(default_factory=dict)
-    wide: tuple[str, ...] = ()
     barriers: int = 0
     barriers_along: str = ""
     without_shared: bool = False
-    overlaps: bool = False
-    asynchronous: bool = False
     picture: Literal["elements", "banks", "lanes", "buffers"] = "elements"
     tile_steps: int = 0
     instructions: float = 0

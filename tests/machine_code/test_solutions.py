@@ -39,6 +39,8 @@ HELD = {
     # With `range` over k it is 4.6 and 2.9.
     "matmul_1d": Held("08_register_tiling", 8 * 8, 2.0),
     "matmul_2d": Held("08_register_tiling", 8 * 16, 1.65),
+    "matmul_wide": Held("09_wide_loads_and_warp_tiles", 8 * 16, 1.55),
+    "matmul_warp_tiled": Held("09_wide_loads_and_warp_tiles", 8 * 64, 1.25),
     # Loads in `range(ty, TILE, 16)` keep a loop of their own, and 64 registers instead of 46. The
     # compiler writes out by itself what `unroll` would: that saves 1 of 308 instructions.
     "attention": Held("11_flash_attention", 2 * 32, 4.3, arguments=4),

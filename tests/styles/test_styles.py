@@ -38,6 +38,8 @@ AT_LEAST = {
     "attention": 6,
     "matmul_1d": 6,
     "matmul_2d": 6,
+    "matmul_wide": 5,
+    "matmul_warp_tiled": 4,
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.launches.trail import Journeys
+from course_lib.diagnosis.launches.widths import Widths
 from course_lib.diagnosis.source.source import Source
 from course_lib.wording.findings import Severity
 
@@ -37,6 +38,7 @@ class Measured:
         hands_over: whether a thread reads from shared memory what another one has written.
         most_elements: how many elements of the output one thread computes, at most.
         journeys: when tiles travelled, where that was listened to.
+        widths: how many bytes lanes moved at once, where the exercise asks for it.
         hands_on: whether the result is made of what threads read of each other in shared memory;
             where that is still to be found out, a function does, told if a block fetches sparingly.
         contiguous_axis: along which elements of the arrays are neighbours in memory.
@@ -55,6 +57,7 @@ class Measured:
     hands_over: bool = True
     most_elements: int = 0
     journeys: Journeys | None = None
+    widths: Widths | None = None
     hands_on: bool | Callable[[bool], bool] = True
     contiguous_axis: int = -1
 

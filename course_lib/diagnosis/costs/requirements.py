@@ -13,13 +13,14 @@ from dataclasses import replace
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.costs.measured import Measured, first_line, severity_of
-from course_lib.diagnosis.costs.task_costs import costs_of_a_task
+from course_lib.diagnosis.costs.task_costs import costs_of_its_own
 from course_lib.diagnosis.costs.transactions import (
     FLOAT_BYTES,
     bank_conflicts,
     coalescing,
     coalescing_at_edges,
     loads_of_a_task,
+    narrow_accesses,
     register_reuse,
 )
 from course_lib.diagnosis.costs.words import NEED, PROBLEM, READ_TOO, tell
@@ -42,8 +43,9 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     if not found:
         found += _reuse(exercise, measured)
         found += register_reuse(exercise, measured)
+        found += narrow_accesses(exercise, measured)
         found += loads_of_a_task(exercise, measured)
-        found += costs_of_a_task(exercise, measured)
+        found += costs_of_its_own(exercise, measured)
     found += coalescing(exercise, measured)
     found += bank_conflicts(measured, severity_of(exercise, "conflict-free"))
     found += _barriers(measured)

@@ -1,4 +1,4 @@
-"""What a task asks of its copies, passes and barriers, beside a right result.
+"""What an exercise or a task asks of its copies, passes and barriers, beside a right result.
 
 Counts are those of the launch that is looked at.
 """
@@ -18,21 +18,20 @@ from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Line
 
 ROOM = 1.02
-FLOAT_BYTES, WIDE_BYTES, WARP = 4, 16, 32
+FLOAT_BYTES, WARP = 4, 32
 
 
-def costs_of_a_task(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
-    """What a task limits by a number of its own, or asks for by name, and the answer misses."""
-    if not isinstance(exercise, Task):
-        return
-    yield from _shared_arrays(measured) if exercise.without_shared else ()
-    yield from _narrow_accesses(exercise, measured)
+def costs_of_its_own(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """What is limited by a number of its own, or asked for by name, and missed by the answer."""
     yield from _passes(exercise, measured)
-    yield from _reads(exercise, measured)
-    yield from _visits(exercise, measured)
     journeys = measured.journeys or Journeys()
     yield from _stores(journeys) if exercise.asynchronous else ()
     yield from _waits_at_once(journeys) if exercise.overlaps else ()
+    if not isinstance(exercise, Task):
+        return
+    yield from _shared_arrays(measured) if exercise.without_shared else ()
+    yield from _reads(exercise, measured)
+    yield from _visits(exercise, measured)
     yield from _barriers(exercise, measured) if exercise.barriers else ()
 
 
@@ -42,30 +41,12 @@ def _shared_arrays(measured: Measured) -> Iterator[Finding]:
         yield tell("not wanted", array.line, array=array.name)
 
 
-def _narrow_accesses(task: Task, measured: Measured) -> Iterator[Finding]:
-    """Loads and stores of a thread that move less than 16 bytes."""
-    for name, letter in zip(measured.names, task.parameters, strict=True):
-        traffic = measured.profile.arrays.get(name)
-        if letter not in task.wide or traffic is None:
-            continue
-        for verb, requests, elements, at in (
-            ("load", traffic.load_requests, traffic.loaded_elements, traffic.loaded_at),
-            ("store", traffic.store_requests, traffic.stored_elements, traffic.stored_at),
-        ):
-            size = FLOAT_BYTES * elements / (WARP * requests) if requests else WIDE_BYTES
-            if size >= WIDE_BYTES:
-                continue
-            words = {"verb": verb, "letter": letter, "size": f"{size:.3g}"}
-            counts = {"requests": f"{requests:,}", "elements": f"{elements:,}"}
-            line = max(at, key=lambda each: (at[each], each), default=None)
-            yield tell("narrow", line, **words, **counts)
-
-
-def _passes(task: Task, measured: Measured) -> Iterator[Finding]:
+def _passes(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
     """Passes of loads from shared memory, for each multiply-add of a warp."""
     profile = measured.profile
     multiply_adds = profile.flops / 2 / WARP
-    if not task.passes or profile.shared_load_wavefronts <= ROOM * task.passes * multiply_adds:
+    most = ROOM * exercise.passes * multiply_adds
+    if not exercise.passes or profile.shared_load_wavefronts <= most:
         return
     lines = profile.lines
     busiest = max(lines, key=lambda number: lines[number].shared_load_wavefronts)
@@ -74,7 +55,7 @@ def _passes(task: Task, measured: Measured) -> Iterator[Finding]:
         "passes",
         busiest,
         passes=f"{profile.shared_load_wavefronts / multiply_adds:.4g}",
-        enough=f"{task.passes:.4g}",
+        enough=f"{exercise.passes:.4g}",
         each=f"{there.shared_load_wavefronts / there.shared_load_requests:.3g}",
     )
     yield tell.again("pieces apart", found) if there.shared_load_bank_conflicts else found

@@ -191,9 +191,10 @@ def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         ):
             needed = _sectors_needed(exercise, measured, elements)
             each = sectors / requests if requests else 0
-            if each > SECTORS_FOR_A_WARP:
+            full = _sectors_of_a_request(requests, elements)
+            if each > full:
                 kind = "store of many sectors" if store else "load of many sectors"
-                enough: int | str = SECTORS_FOR_A_WARP
+                enough = f"{full:.3g}"
             elif sectors > ROOM * needed:
                 kind = "stores apart" if store else "loads apart"
                 enough = f"{needed:,.0f}"
@@ -208,8 +209,15 @@ def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
                 requests=f"{requests:,}",
                 sectors=f"{sectors:,}",
                 needed=enough,
+                elements=f"{FLOATS_OF_A_SECTOR * full:.3g}",
             )
             yield replace(found, severity=severity)
+
+
+def _sectors_of_a_request(requests: int, elements: int) -> float:
+    """The sectors that the lanes of a warp touch together if they are neighbours, wide or not."""
+    wide = elements / requests / FLOATS_OF_A_SECTOR if requests else 0
+    return max(SECTORS_FOR_A_WARP, wide)
 
 
 def _sectors_needed(exercise: Exercise, measured: Measured, elements: int) -> float:
@@ -229,7 +237,7 @@ def _sectors_needed(exercise: Exercise, measured: Measured, elements: int) -> fl
 
 
 ROOM_OF_REGISTERS = 1.02
-FLOAT_BYTES = 4
+FLOAT_BYTES, WIDE_BYTES = 4, 16
 BYTES = {"float32": FLOAT_BYTES, "float16": 2, "bfloat16": 2}
 
 
@@ -262,6 +270,36 @@ def loads_of_a_task(exercise: Exercise, measured: Measured) -> Iterator[Finding]
         each=f"{loads / multiply_adds:.3g}",
         enough=f"{exercise.loads:.3g}",
     )
+
+
+def narrow_accesses(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Loads and stores of a thread that move less than 16 bytes, where wide ones are the point.
+
+    They are judged array by array; where it gives points, so are loads from shared memory.
+    """
+    widths = measured.widths
+    if widths is None:
+        return
+    places = [
+        (widths.narrowest("global", name, verb, WIDE_BYTES), letter)
+        for name, letter in zip(measured.names, exercise.parameters, strict=True)
+        for verb in ("load", "store")
+        if letter in exercise.wide
+    ]
+    if "wide" in exercise.points:
+        places.append((widths.narrowest("shared", "", "load", WIDE_BYTES), ""))
+    for place, letter in places:
+        if place:
+            lanes, moved = widths.lanes[place], widths.bytes[place]
+            yield tell(
+                "narrow",
+                place.line,
+                verb=place.verb,
+                letter=letter or place.array,
+                accesses=f"{lanes:,}",
+                elements=f"{moved // FLOAT_BYTES:,}",
+                size=f"{moved / lanes:.3g}",
+            )
 
 
 def _several_sums(measured: Measured) -> list[Finding]:

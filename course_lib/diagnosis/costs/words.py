@@ -32,8 +32,8 @@ AT_EDGES = (
     "sectors of 32 bytes; lanes that are neighbours need about {needed}."
 )
 MANY_SECTORS = (
-    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes; 32 neighbouring "
-    "elements need {needed}."
+    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes; {elements} "
+    "neighbouring elements need {needed}."
 )
 APART = (
     "The lanes of a warp {verb} {to} {letter} apart from each other: {requests} requests touch "
@@ -129,8 +129,8 @@ tell = Words(
         "stores apart": Wording("uncoalesced-store", APART, LANE),
         "narrow": Wording(
             "not-used",
-            "{requests} {verb} requests move {elements} numbers of {letter}: {size} bytes for each "
-            "lane, where one instruction can move 16.",
+            "{accesses} {verb}s of a thread move {elements} numbers of {letter} here: {size} bytes "
+            "each, where one instruction can move 16.",
             "Which function {verb}s four neighbours of {letter} at once?",
         ),
         "fetched again": Wording(

@@ -14,7 +14,15 @@ from course_lib.diagnosis.faults.outside import line_of
 from course_lib.diagnosis.faults.words import tell
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.source.source import Source, Threads, value_in
-from course_lib.diagnosis.source.tree import flat, indices_of, names_in, outside, part_of, root_name
+from course_lib.diagnosis.source.tree import (
+    flat,
+    indices_of,
+    names_in,
+    outside,
+    part_of,
+    root_name,
+    wide_accesses,
+)
 from course_lib.diagnosis.trial import Trial, counts_of, exact_of
 from course_lib.emulator.inference.infer import all_typings
 from course_lib.emulator.language.intrinsics import Cast
@@ -156,8 +164,6 @@ def _is_float(typing: Typing, node: ast.expr) -> bool:
 # --- Indices worked out wrong: for rows of another length, in a given line, alike for two ---------
 
 
-# Where the arrays stand among the arguments; the index follows each.
-ARRAYS = {"load4": (0,), "store4": (0,), "store2": (0,), "cp_async16": (0, 2), "cp_async4": (0, 2)}
 EXPLAINED = ("uninitialised-read", "out-of-bounds-read", "out-of-bounds-write")
 
 
@@ -184,14 +190,14 @@ def explain_row_length(
 def flat_indices(source: Source, array: str, line: int | None) -> Iterator[ast.expr]:
     """The flat indices into an array on a line."""
     for node in source.walk():
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
-            continue
-        if line is None or not node.lineno <= line <= (node.end_lineno or node.lineno):
-            continue
-        for place in ARRAYS.get(node.func.id, ()):
-            given = node.args[place : place + 2]
-            if len(given) == 2 and isinstance(given[0], ast.Name) and given[0].id == array:
-                yield given[1]
+        for name, index, _ in wide_accesses(node):
+            first = getattr(node, "lineno", 0)
+            if (
+                name == array
+                and line
+                and first <= line <= (getattr(node, "end_lineno", 0) or first)
+            ):
+                yield index
 
 
 def _factors(index: ast.expr) -> Iterator[int]:

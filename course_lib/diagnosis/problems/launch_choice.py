@@ -56,13 +56,13 @@ def far_cases(
         usual = case.shape[case.along]
         wide = replace(case, shape=_wide(problem, case.shape))
         beyond += (
-            _longer(wide, n + 1, STEPS_BEYOND_A_NUMBER)
+            _longer(problem, wide, n + 1, STEPS_BEYOND_A_NUMBER)
             for n in numbers
             if usual < n + 1 <= farthest
         )
         if longest > usual:
             length = int(np.exp(rng.uniform(np.log(usual), np.log(longest))))
-            drawn.append(_longer(case, length))
+            drawn.append(_longer(problem, case, length))
     beyond.sort(key=lambda case: max(case.shape))
     corner = _corner(problem, rng)
     if corner and (not drawn or rng.random() < 0.5):
@@ -71,12 +71,12 @@ def far_cases(
     return [*beyond[:BEYOND_NUMBERS], *one]
 
 
-def _longer(case: Case, size: int, steps: int = MOST_STEPS) -> Case:
+def _longer(problem: Problem, case: Case, size: int, steps: int = MOST_STEPS) -> Case:
     assert case.along is not None
     shape = list(case.shape)
     shape[case.along] = size
     return Case(
-        tuple(shape),
+        problem.fitted(tuple(shape)),
         poison=NAN,
         draw=DRAW + case.along,
         counted=True,
@@ -119,7 +119,7 @@ def _corner(problem: Problem, rng: np.random.Generator) -> Case | None:
     if problem.has_steps:
         shape[2] = int(rng.integers(*STEPS_IN_THE_CORNER))
     return Case(
-        tuple(shape),
+        problem.fitted(tuple(shape)),
         poison=NAN,
         draw=DRAW + 9,
         counted=True,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lcm
 from typing import ClassVar, Literal
 
@@ -170,6 +170,7 @@ class Problem:
         shapes: the uneven shapes to try, beside the exact one.
         order: how matrices lie in memory: "C" row after row, "F" column after column.
         formats: of the inputs, in order; none means that all are float32.
+        multiples: of what each of the sizes is a multiple; none means of nothing.
         letters: the arrays, the output last.
         has_steps: a sum runs along K, perhaps in tiles.
         fewest_steps: the emulator's budget on the smallest shape, where a loop without end is met.
@@ -191,6 +192,7 @@ class Problem:
     shapes: tuple[Shape, ...]
     order: Literal["C", "F"] = "C"
     formats: tuple[str, ...] = ()
+    multiples: tuple[int, ...] = ()
 
     letters: ClassVar[Sequence[str]] = "ABC"
     has_steps: ClassVar[bool] = False
@@ -222,7 +224,17 @@ class Problem:
 
     def gpu_cases(self) -> list[Case]:
         """What a real GPU is tried on as well."""
-        return [Case(shape, draw=100 + number) for number, shape in enumerate(self.gpu_shapes)]
+        shapes = map(self.fitted, self.gpu_shapes)
+        return [Case(shape, draw=100 + number) for number, shape in enumerate(shapes)]
+
+    def fitted(self, shape: Shape) -> Shape:
+        """The next larger shape that this problem may have."""
+        if not self.multiples:
+            return shape
+        return tuple(
+            -(-size // multiple) * multiple
+            for size, multiple in zip(shape, self.multiples, strict=True)
+        )
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Fresh inputs, float32."""
@@ -335,7 +347,8 @@ def make_cases(problem: Problem, first: Shape, seed: int) -> list[Case]:
     drawn = problem.random_shape(np.random.default_rng((seed, 99)))
     cases.append(Case(drawn, "lockstep", NAN, draw=again + 1))
     cases.append(Case(shapes[0], "lockstep", NAN, draw=again, further=True))
-    return cases + long_cases(problem, seed)
+    cases += long_cases(problem, seed)
+    return [replace(case, shape=problem.fitted(case.shape)) for case in cases]
 
 
 def long_cases(problem: Problem, seed: int) -> list[Case]:

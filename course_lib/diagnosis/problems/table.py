@@ -79,6 +79,9 @@ def problem_of(exercise: Exercise) -> Problem:
     problem = replace(
         FAMILIES[exercise.family], shapes=exercise.sizes, order=exercise.order, formats=formats
     )
+    if exercise.multiples:
+        multiples = tuple(exercise.multiples.get(axis, 1) for axis in entries.AXES)
+        problem = replace(problem, multiples=multiples)
     if isinstance(exercise, Task) and exercise.family == "product" and exercise.shapes:
         rows, columns = _axes(exercise.shapes[-1])
         sizes = (rows, columns, _axes(exercise.shapes[0])[1])

@@ -16,7 +16,7 @@ import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit, Function
 from course_lib.diagnosis.repair.schemata import schemata
-from course_lib.diagnosis.source.tree import flat, root_name, walk
+from course_lib.diagnosis.source.tree import flat, root_name, walk, wide_accesses
 from course_lib.emulator import Budget, Kernel
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
@@ -27,6 +27,9 @@ from course_lib.emulator.unwatched import run_unwatched, typing_for
 Array = np.ndarray
 MOST_LANES = 200_000  # of one launch; more copies than that are launched one after the other
 Kind = Literal["load", "store", "test"]
+OF_A_WIDE_LOAD = 4  # numbers
+LAST_OF_A_STORE = 2  # the place of its numbers among the arguments; copies have more of those
+ZEROS = ast.Tuple([ast.Constant(0)] * OF_A_WIDE_LOAD, ast.Load())
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +102,16 @@ def sites_of(typing: Typing) -> list[TextSite]:
         for site in _in_function(each.kernel.tree):
             if site.node in each.waiting:  # every thread has to reach a barrier
                 continue
-            if site.kind == "test" or T.is_float(each.types.get(site.node)):  # type: ignore[arg-type]
+            if site.kind == "test" or _are_floats(each.types.get(site.node)):
                 found.setdefault((site.node, site.kind, site.instead), site)
     return list(found.values())
+
+
+def _are_floats(kind: Any) -> bool:
+    """A floating-point number, or a tuple of as many as `load4` returns?"""
+    if isinstance(kind, T.TupleType):
+        return len(kind.items) == OF_A_WIDE_LOAD and all(map(T.is_float, kind.items))
+    return T.is_float(kind)
 
 
 def _with_callees(typing: Typing) -> list[Typing]:
@@ -117,16 +127,27 @@ def _in_function(tree: Function) -> Iterator[TextSite]:
 
     def site(node: ast.expr, kind: Kind, array: str = "", instead: bool | None = None) -> TextSite:
         new = ast.Constant(0 if instead is None else instead)
+        return edited(node, new, kind, array, instead)
+
+    def edited(
+        node: ast.expr, new: ast.expr, kind: Kind, array: str, instead: bool | None = None
+    ) -> TextSite:
         edit = Edit(kind, node.lineno, 0, tree, {paths[node]: new})
         return TextSite(node, kind, edit, array, instead)
 
     for node in ast.walk(tree):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             yield site(node, "load", root_name(node) or "")
+        for array, _, is_written in wide_accesses(node):
+            if isinstance(node, ast.Call) and len(node.args) <= LAST_OF_A_STORE + 1:
+                numbers = node.args[LAST_OF_A_STORE] if is_written else node
+                yield edited(numbers, ZEROS, "store" if is_written else "load", array)
         if isinstance(node, ast.Assign) and not isinstance(node.value, ast.Tuple):
-            for target in (part for whole in node.targets for part in flat(whole)):
-                if isinstance(target, ast.Subscript):
-                    yield site(node.value, "store", root_name(target) or "")
+            for whole in node.targets:
+                new = ZEROS if isinstance(whole, ast.Tuple) else ast.Constant(0)
+                for target in flat(whole):
+                    if isinstance(target, ast.Subscript):
+                        yield edited(node.value, new, "store", root_name(target) or "")
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript):
             yield site(node.value, "store", root_name(node.target) or "")
         if isinstance(node, ast.If | ast.IfExp):

@@ -333,7 +333,8 @@ def _cases(launcher: Launcher, trials: Sequence[Trial]) -> Iterator[Case]:
     ]
     shapes = {each.shape: each for each in wrong}
     if problem.sizes_vary and wrong:
-        shapes.setdefault(problem.short, replace(wrong[0], shape=problem.short, exact=False))
+        short = problem.fitted(problem.short)
+        shapes.setdefault(short, replace(wrong[0], shape=short, exact=False))
 
     def size(case: Case) -> tuple[bool, bool, int]:
         launch = launcher.launch(case)

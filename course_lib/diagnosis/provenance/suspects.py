@@ -398,6 +398,7 @@ class Suspects:
     def _careless_fillings(self, fact: Fact) -> Iterator[int]:
         """Where a cell of an input is put into several cells of a tile, in every step or block."""
         wanted = self._told_apart_by(fact) if fact.kind == MOVED else {*fact.arrays}
+        held = set().union(*map(self.source.held, wanted))
         for name in sorted(set().union(*(self.source.staged(each) for each in wanted))):
             for store in self.source.accesses(name, store=True):
                 statement = self.source.statement(store)
@@ -405,7 +406,7 @@ class Suspects:
                     continue
                 around = [loop for loop in self.source.loops_around(store) if self._sums_in(loop)]
                 steps = {name for loop in around for name in self._steps_of(loop)}
-                reads = [node for node in ast.walk(statement.value) if _reads(node, wanted)]
+                reads = [node for node in ast.walk(statement.value) if _reads(node, wanted | held)]
                 is_one = bool((self._moves_with([store]) | steps) - self._moves_with(reads))
                 if reads and (is_one or self._lacks_the_block(fact, reads)):
                     yield statement.lineno

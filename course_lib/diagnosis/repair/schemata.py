@@ -14,13 +14,13 @@ from dataclasses import replace
 from typing import Any
 
 from course_lib.diagnosis.repair.edit import Edit, Function, StatementEdit
-from course_lib.diagnosis.source.tree import Path, copy_of, names_read
+from course_lib.diagnosis.source.tree import Path, copy_of, last_name, names_read
 from course_lib.emulator import Kernel
 from course_lib.emulator.language.names import Reference
 from course_lib.emulator.machine.choice import CHOOSE
 
 MOST_AT_ONCE = 31  # a call has at most 64 arguments
-_CHOOSE, _BLOCK, _TURNS = "<choose>", "<blockIdx>", "<turns>"
+_CHOOSE, _BLOCK, _TURNS, _RANGE = "<choose>", "<blockIdx>", "<turns>", "<range>"
 
 
 def schemata(
@@ -63,7 +63,11 @@ def _rewritten(
     if isinstance(tree, ast.FunctionDef) and most_turns is not None:
         tree.body.insert(0, ast.Assign([ast.Name(_TURNS, ast.Store())], ast.Constant(0)))
     _place(tree)
-    names: dict[str, Any] = {_CHOOSE: Reference(CHOOSE), _BLOCK: Reference("numba.cuda.blockIdx")}
+    names: dict[str, Any] = {
+        _CHOOSE: Reference(CHOOSE),
+        _BLOCK: Reference("numba.cuda.blockIdx"),
+        _RANGE: Reference("builtins.range"),
+    }
     around: Any = ChainMap(names, kernel.namespace)  # type: ignore[arg-type]
     done[kernel.tree] = replace(kernel, tree=tree, namespace=around)
     for name in names_read(kernel.tree) if any(variants) else ():
@@ -107,6 +111,9 @@ class _Builder:
     def statement(self, statement: ast.stmt, path: Path) -> list[ast.stmt]:
         changes = self.statements.get(path, [])
         usual = self.node(statement, path)
+        if isinstance(usual, ast.For) and isinstance(usual.iter, ast.Call):
+            if last_name(usual.iter.func) == "unroll":  # which allows less than a change may need
+                usual.iter.func = ast.Name(_RANGE, ast.Load())
         if isinstance(usual, ast.For | ast.While) and self.most_turns is not None:
             self._bound(usual, self.most_turns)
         left_out = [number for number, change in changes if change.instead is not None]
@@ -148,6 +155,8 @@ class _Builder:
 
 
 def _choose(usual: ast.expr, pairs: Sequence[tuple[int, ast.expr]]) -> ast.expr:
+    if isinstance(pairs[0][1], ast.Tuple):  # of several numbers each is chosen for itself
+        return _choose_each(usual, pairs)
     chosen = usual
     for start in range(0, len(pairs), MOST_AT_ONCE):
         others = [
@@ -157,6 +166,19 @@ def _choose(usual: ast.expr, pairs: Sequence[tuple[int, ast.expr]]) -> ast.expr:
         ]
         chosen = ast.Call(ast.Name(_CHOOSE, ast.Load()), [chosen, *others], [])
     return chosen
+
+
+def _choose_each(usual: ast.expr, pairs: Sequence[tuple[int, ast.expr]]) -> ast.expr:
+    """A tuple that chooses between the items of tuples; of all others there is one usual value."""
+    tuples = [(number, value) for number, value in pairs if isinstance(value, ast.Tuple)]
+    chosen = [
+        _choose(
+            ast.Subscript(copy_of(usual), ast.Constant(item), ast.Load()),
+            [(number, value.elts[item]) for number, value in tuples],
+        )
+        for item in range(len(tuples[0][1].elts))
+    ]
+    return ast.Tuple(chosen, ast.Load())
 
 
 def _only(number: int, body: Sequence[ast.stmt]) -> ast.stmt:

@@ -189,6 +189,7 @@ class Suspicion:
         shape = tuple(
             size if axis == self.axis else other for axis, other in enumerate(self.long.shape)
         )
+        shape = problem.fitted(shape)
         if sum(map(math.prod, problem.operand_shapes(shape))) > MOST_ELEMENTS:
             return None
         steps = spent * size // self.long.shape[self.axis]

@@ -14,7 +14,9 @@ from course_lib.diagnosis.source.tree import (
     indices_of,
     loop_names,
     names_in,
+    names_read,
     part_of,
+    wide_accesses,
 )
 
 
@@ -86,6 +88,36 @@ class Variables(AnswerTree):
                 if value is not None:
                     names |= self.origins(value, depth - 1)
         return names
+
+    def staged(self, operand: str) -> set[str]:
+        """The shared arrays that elements of `operand` are put into, by a variable perhaps."""
+        found = set()
+        for name in self.shared_names():
+            for access in self.accesses(name, store=True):
+                statement = self.statement(access)
+                if statement is not None and operand in self._names_behind(statement):
+                    found.add(name)
+        return found
+
+    def held(self, operand: str) -> set[str]:
+        """The variables that hold several elements of `operand` at once, from a wide load."""
+        return {
+            target.id
+            for node in self.walk()
+            if isinstance(node, ast.Assign)
+            and any(array == operand for array, _, _ in wide_accesses(node.value))
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+
+    def _names_behind(self, statement: ast.stmt) -> set[str]:
+        """The names in a statement, and in what has set its variables last above it."""
+        found = names_in(statement)
+        for name in names_read(statement):
+            above = [each for each in self.assignments(name) if each.lineno < statement.lineno]
+            if above:
+                found |= names_in(above[-1])
+        return found
 
     def everything_behind(self, expression: ast.AST) -> set[str]:
         """Every name that an expression may depend on, through all that sets its variables."""

@@ -8,6 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
+# Functions that access arrays several elements at a time: where each array stands among the
+# arguments, with its index behind it, and whether it is written.
+WIDE_ACCESSES: Mapping[str, tuple[tuple[int, bool], ...]] = {
+    "load4": ((0, False),),
+    "store4": ((0, True),),
+    "store2": ((0, True),),
+    "cp_async16": ((0, True), (2, False)),
+    "cp_async4": ((0, True), (2, False)),
+}
 THREAD, BLOCK = {"threadIdx"}, {"blockIdx", "blockDim", "grid", "gridsize", "gridDim"}
 
 
@@ -52,6 +61,26 @@ def _names_with(node: ast.AST, context: type[ast.expr_context]) -> frozenset[str
         for part in ast.walk(node)
         if isinstance(part, ast.Name) and isinstance(part.ctx, context)
     )
+
+
+def last_name(function: ast.AST) -> str:
+    """Of `intrinsics.load4`, or `load4`, that is "load4"; "" for anything else."""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
+
+
+def wide_accesses(node: ast.AST) -> Iterator[tuple[str, ast.expr, bool]]:
+    """The arrays that a call accesses several elements at a time: name, flat index, is it written.
+
+    Nothing where a node is no such call.
+    """
+    if not isinstance(node, ast.Call):
+        return
+    for place, is_written in WIDE_ACCESSES.get(last_name(node.func), ()):
+        match node.args[place : place + 2]:
+            case [ast.Name(id=array), index]:
+                yield array, index, is_written
 
 
 def root_name(target: ast.AST) -> str | None:
@@ -154,7 +183,10 @@ class AnswerTree:
             yield node
 
     def accesses(self, array: str, store: bool) -> list[ast.Subscript]:
-        """Where an array is read, or written, by this name."""
+        """Where an array is read, or written, by this name.
+
+        A wide access stands here as one of its first element, with its flat index.
+        """
         wanted = ast.Store if store else ast.Load
         return [
             node
@@ -173,6 +205,11 @@ class AnswerTree:
         for node in self.walk():
             if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
                 found.setdefault(node.value.id, []).append(node)
+            for array, index, is_written in wide_accesses(node):
+                context = ast.Store() if is_written else ast.Load()
+                access = ast.Subscript(ast.Name(array, ast.Load()), index, context)
+                self.parents[access] = node
+                found.setdefault(array, []).append(ast.copy_location(access, node))
         for accesses in found.values():
             accesses.sort(key=lambda node: (node.lineno, node.col_offset))
         return found
@@ -242,16 +279,6 @@ class AnswerTree:
             return False
         names = names_in(statement.value.func)
         return "array" in names and bool(names & {"shared", "local"})
-
-    def staged(self, operand: str) -> set[str]:
-        """The shared arrays that elements of `operand` are put into."""
-        found = set()
-        for name in self.shared_names():
-            for access in self.accesses(name, store=True):
-                statement = self.statement(access)
-                if statement is not None and operand in names_in(statement):
-                    found.add(name)
-        return found
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The statement that a node belongs to."""
