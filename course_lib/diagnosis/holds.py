@@ -18,6 +18,7 @@ from course_lib.wording.findings import Finding
 # What an exercise may ask for: the codes of errors that say it is missed, and how it is praised.
 TOOLS: dict[str, tuple[tuple[str, ...], str]] = {
     "shared-memory": (("not-used",), "shared memory is used"),
+    "tensor": (("not-used",), "tensor cores make all products"),
     "reuse": (("not-used", "excess-global-traffic"), "each element is fetched once per tile"),
     "coalesced": (
         ("not-used", "uncoalesced"),

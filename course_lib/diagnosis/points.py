@@ -74,8 +74,8 @@ FATAL = {
 def property_of(exercise: Exercise, code: str) -> str:
     """The property that an error of this code costs in this exercise: one that it asks for."""
     name = OF_KIND[exercise.kind].get(code) or PROPERTY_OF.get(code, "right")
-    if name == "shared-memory" and "registers" in exercise.points:
-        name = "registers"  # registers are filled from there
+    if name == "shared-memory":  # registers are filled from there; and tensor cores are a tool, too
+        name = next((tool for tool in ("registers", "tensor") if tool in exercise.points), name)
     return name if name in exercise.points else "right"
 
 

@@ -30,6 +30,7 @@ PROPERTIES: Mapping[str, str] = MappingProxyType(
         "race-free": "a barrier stands wherever one thread needs what another one wrote",
         "reuse": "a block fetches each element from global memory once per tile",
         "registers": "what a thread reads from tiles in shared memory serves several of its sums",
+        "tensor": "all products are made by tensor cores",
         "parallel": "the threads share the work",
         "conflict-free": "no access to shared memory has a bank conflict",
         "float32": "all arithmetic is done in float32",

@@ -38,6 +38,7 @@ AT_LEAST = {
     "attention": 6,
     "matmul_1d": 6,
     "matmul_2d": 6,
+    "matmul_mma": 6,
 }
 
 

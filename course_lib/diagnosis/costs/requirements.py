@@ -34,6 +34,7 @@ FEW_VISITS = 3  # of a thread to one element of the output; more of them are a r
 ROOM_FOR_NEIGHBOURS = 2  # times the bytes asked for, in sectors
 ROOM_FOR_A_HALO = 2  # what may be fetched, in times of once, where neighbours belong to a tile
 ROOM_FOR_REUSE = 1.02  # what may be fetched beyond once, where all tiles are whole
+SHARE_OF_THREADS = 0.1  # of a tensor core's operations: scaling, a bias, and the like
 
 
 def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
@@ -42,6 +43,7 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     if not found:
         found += _reuse(exercise, measured)
         found += register_reuse(exercise, measured)
+        found += _tensor_cores(exercise, measured)
         found += loads_of_a_task(exercise, measured)
         found += costs_of_a_task(exercise, measured)
     found += coalescing(exercise, measured)
@@ -228,6 +230,19 @@ def _in_problem(measured: Measured) -> str:
         return ""
     M, N, K = measured.shape
     return say(PROBLEM, sizes=f"{M} x {K} x {N}", step=measured.step_tile)
+
+
+def _tensor_cores(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Products that the threads make themselves where tensor cores should."""
+    profile = measured.profile
+    by_threads = profile.flops - profile.tensor_flops
+    if "tensor" not in exercise.points or by_threads <= SHARE_OF_THREADS * profile.tensor_flops:
+        return
+    lines = profile.lines
+    busiest = max(lines, key=lambda number: lines[number].flops - lines[number].tensor_flops)
+    kind = "products of threads" if profile.tensor_flops else "no tensor cores"
+    words = {"by_threads": f"{by_threads:,}", "flops": f"{profile.flops:,}"}
+    yield tell(kind, busiest, **words)
 
 
 def _barriers(measured: Measured) -> Iterator[Finding]:

@@ -179,6 +179,7 @@ def begin(machine: Machine, form: ProductForm, sums: ArrayView, words: Sequence[
         task = EngineTask(product.agents[0], lanes[0], product.carry_out)
         flops = 2 * 16 * form.columns * form.panels * DEPTH * len(product.agents)
         machine.observers.flops(machine.line, machine.active, flops, False, True)
+        machine.observers.by_tensor_cores(machine.line, flops)
         machine.engine.start_product(lanes, task, product.agents)
         machine.engine.wait_for_products(lanes, 1)
 
