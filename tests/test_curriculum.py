@@ -88,6 +88,7 @@ def test_published_shares_agree_with_the_facts():
         ("matmul_1d", (31, 65), (2, 1), (512,)),
         ("matmul_2d", (65, 64), (1, 2), (256,)),
         ("matmul_mma", (65, 64), (1, 2), (128,)),
+        ("matmul_tma", (65, 64), (1, 2), (160,)),
     ],
 )
 def test_the_default_launch_covers_the_output(name, shape, grid, block):
@@ -182,6 +183,7 @@ EVER_GRADED = {
     "matmul_1d": "right 3, bounds 1, race-free 2, reuse 1, registers 2, float32 1",
     "matmul_2d": "right 3, bounds 1, race-free 2, reuse 1, registers 2, float32 1",
     "matmul_mma": "right 3, bounds 1, race-free 2, reuse 1, tensor 2, float32 1",
+    "matmul_tma": "right 3, bounds 1, race-free 3, reuse 1, tensor 1, float32 1",
     "attention": "right 4, bounds 1, shared-memory 1, race-free 2, reuse 1, float32 1",
 }
 

@@ -85,6 +85,8 @@ class Exercise:
         sizes: the uneven sizes to try, as its family has them.
         dtypes: by parameter, the format of inputs that are not float32: "float16", or "bfloat16",
             which a kernel gets as uint16 bit patterns. A reference gets the numbers themselves.
+        boxes: by parameter, of inputs that the kernel gets as tensor maps of TMA: what is copied at
+            once, rows first.
     """
 
     id: str
@@ -106,6 +108,7 @@ class Exercise:
     family: str = ""
     sizes: tuple[tuple[int, ...], ...] = ()
     dtypes: Mapping[str, str] = field(default_factory=dict)
+    boxes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     most_elements: int = 0
     position: int = 1
     order: Literal["C", "F"] = "C"
@@ -117,6 +120,7 @@ class Exercise:
         object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
         object.__setattr__(self, "constants", MappingProxyType(dict(self.constants)))
         object.__setattr__(self, "dtypes", MappingProxyType(dict(self.dtypes)))
+        object.__setattr__(self, "boxes", MappingProxyType(dict(self.boxes)))
         object.__setattr__(self, "place", entries.EntryLocation())
         entries.check_entry(self, properties_of(self.kind, tuple(PROPERTIES)))
 

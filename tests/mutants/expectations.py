@@ -95,7 +95,8 @@ def as_mutant(exercise: str, name: str, text: str) -> Mutant:
 # The exercises by what it costs to judge an answer, the cheapest first.
 _BY_COST = (
     "mat_add matmul_naive matmul_coalesced pick_a_tile transpose_tiled block_scan "
-    "matmul_column_major matmul_tiled blocks_per_sm matmul_1d matmul_2d matmul_mma attention"
+    "matmul_column_major matmul_tiled blocks_per_sm matmul_1d matmul_2d matmul_mma "
+    "matmul_tma attention"
 ).split()
 
 

@@ -39,6 +39,7 @@ AT_LEAST = {
     "matmul_1d": 6,
     "matmul_2d": 6,
     "matmul_mma": 6,
+    "matmul_tma": 5,
 }
 
 

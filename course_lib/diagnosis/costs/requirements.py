@@ -12,7 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis.costs.measured import Measured, first_line, severity_of
+from course_lib.diagnosis.costs.measured import (
+    Measured,
+    first_line,
+    severity_of,
+    traffic_of,
+)
 from course_lib.diagnosis.costs.task_costs import costs_of_a_task
 from course_lib.diagnosis.costs.transactions import (
     FLOAT_BYTES,
@@ -85,7 +90,7 @@ def _reuse_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]
         measured.names, exercise.parameters, measured.fetched_once, measured.at_most, strict=False
     )
     for name, letter, once, most in inputs:
-        traffic = measured.profile.arrays.get(name)
+        traffic = traffic_of(measured.profile, name)
         if traffic is None or traffic.loaded_elements <= most:
             continue
         times, least = (
@@ -193,8 +198,8 @@ def shares(measured: Measured) -> bool:
 
 def _fetched(measured: Measured) -> list[int]:
     """How many elements of each input all threads load from global memory."""
-    arrays = measured.profile.arrays
-    return [arrays[name].loaded_elements for name in measured.names[:-1] if name in arrays]
+    found = (traffic_of(measured.profile, name) for name in measured.names[:-1])
+    return [traffic.loaded_elements for traffic in found if traffic]
 
 
 def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -203,9 +208,9 @@ def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         return
     inputs = zip(measured.names, exercise.parameters, measured.fetched_once, strict=False)
     for name, letter, once in inputs:
-        if name not in measured.profile.arrays:
+        traffic = traffic_of(measured.profile, name)
+        if traffic is None:
             continue  # a number
-        traffic = measured.profile.arrays[name]
         times, least = (
             count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
         )
