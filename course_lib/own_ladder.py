@@ -13,6 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.curriculum import EXERCISES, RUNGS, TASKS, Exercise
+from course_lib.devices.number_formats import rounded
+from course_lib.diagnosis.problems.inputs import as_held
+from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.trial import counts_of
 from course_lib.emulator import INTERACTIVE, KernelRejected, emulate, kernel_from
 from course_lib.host import runtime
@@ -23,7 +26,7 @@ SIZE = 64  # of the counted product
 TIMED_SIZE = 1024  # of the timed one
 SECONDS = 2.0  # for timing
 LONGEST_NAME = 32  # of a GPU, in characters
-FAMILIES = ("product", "register product")
+FAMILIES = ("product", "register product", "product of boxes")
 
 # What is compared: the heading, and the emulator's counter.
 COLUMNS: Mapping[str, str] = {
@@ -66,6 +69,16 @@ REFERENCE: Mapping[str, Mapping[str, int]] = {
         "global_load_bytes": 32_768,
         "global_load_sectors": 1_024,
         "shared_load_wavefronts": 1_024,
+    },
+    "matmul_mma": {
+        "global_load_bytes": 16_384,
+        "global_load_sectors": 512,
+        "shared_load_wavefronts": 256,
+    },
+    "matmul_tma": {
+        "global_load_bytes": 16_384,
+        "global_load_sectors": 512,
+        "shared_load_wavefronts": 0,
     },
 }
 
@@ -115,9 +128,11 @@ def whole_ladder(now: str = "") -> Sequence[OwnRung]:
         for each in (*TASKS.values(), *EXERCISES.values())
         if each.rung
     ]
+    # Above the rungs that others have published stand those of the later exercises, in their order.
+    names = dict.fromkeys((*(each.name for each in RUNGS), *(step.rung for step in steps)))
     rungs = []
-    for each in RUNGS:
-        here = [step for step in steps if step.rung == each.name]
+    for name in names:
+        here = [step for step in steps if step.rung == name]
         rungs += [max(here, key=lambda step: (step.is_new, step.passed))] if here else []
     return tuple(rungs)
 
@@ -128,11 +143,11 @@ def counts_of_product(
     """What an answer counts for the product of the ladder; {} if it cannot be launched so."""
     if exercise.family not in FAMILIES:
         return {}
-    A, B, C, wanted = _matrices(SIZE)
+    *inputs, C, wanted = _matrices(exercise, SIZE)
     try:
         kernel = kernel_from(answer)
         launch = exercise.launch(C.shape, chosen_constants(exercise, kernel.namespace), block)
-        profile = emulate(kernel, budget=INTERACTIVE)[launch.grid, launch.block](A, B, C)
+        profile = emulate(kernel, budget=INTERACTIVE)[launch.grid, launch.block](*inputs, C)
     except (KernelRejected, ValueError):
         return {}
     return counts_of(profile) if np.allclose(C, wanted, rtol=1e-4, atol=1e-4) else {}
@@ -144,13 +159,15 @@ def milliseconds_of_product(
     """How long an answer takes for a larger product, by the GPU's name; {} without a GPU."""
     if exercise.family not in FAMILIES or not hasattr(answer, "py_func") or not runtime.on_gpu():
         return {}
+    if exercise.boxes:  # the tensor maps of the emulator are none for a GPU
+        return {}
     from course_lib.timing import time_kernel
 
-    A, B, C, _ = _matrices(TIMED_SIZE)
+    *inputs, C, _ = _matrices(exercise, TIMED_SIZE)
     try:
         names = kernel_from(answer).namespace
         launch = exercise.launch(C.shape, chosen_constants(exercise, names), block)
-        timing = time_kernel(answer, launch.grid, launch.block, A, B, C, max_seconds=SECONDS)
+        timing = time_kernel(answer, launch.grid, launch.block, *inputs, C, max_seconds=SECONDS)
     except (PlainError, KernelRejected, ValueError):
         return {}
     return {runtime.device_name(): timing.median_ms}
@@ -170,10 +187,15 @@ def _step(exercise: Exercise, known: progress.ExerciseProgress, now: str) -> Own
     )
 
 
-def _matrices(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _matrices(exercise: Exercise, size: int) -> tuple[np.ndarray, ...]:
+    """What a kernel gets, its inputs in their formats and C; and the product."""
     rng = np.random.default_rng(0)
-    A, B = (rng.random((size, size), np.float32) for _ in range(2))
-    return A, B, np.full((size, size), np.nan, np.float32), A @ B
+    problem = problem_of(exercise)
+    numbers = problem.operands((size, size, size), rng)[2:]
+    inputs = (*(rng.random((size, size), np.float32) for _ in range(2)), *numbers)
+    formats = problem.formats or exercise.formats
+    A, B, *_ = inputs = tuple(map(rounded, inputs, formats))
+    return *as_held(problem, inputs), np.full((size, size), np.nan, np.float32), A @ B
 
 
 def chosen_constants(exercise: Exercise, names: Mapping[str, object]) -> dict[str, object]:

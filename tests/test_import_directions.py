@@ -36,7 +36,9 @@ ALLOWED: dict[str, set[str]] = {
     "compiled_counts": {
         "curriculum", "diagnosis", "emulator", "host", "machine_code", "registry", "wording",
     },
-    "own_ladder": {"curriculum", "diagnosis", "emulator", "host", "student", "timing", "wording"},
+    "own_ladder": {
+        "curriculum", "devices", "diagnosis", "emulator", "host", "student", "timing", "wording",
+    },
     "roofline": {"devices", "emulator", "machine_code"},
     "bench": {
         "curriculum", "devices", "host", "kernels", "machine_code", "measurements", "roofline",

@@ -109,7 +109,7 @@ class CauseSearch:
     @cached_property
     def repair(self) -> Edit | None:
         """The smallest change with which all launches are right and clean."""
-        if not self.is_needed:
+        if not self.is_needed or self.launcher.problem.boxes:
             return None
         counted = [trial for trial in self.trials if trial.case.is_counted]
         return Search(self.launcher, counted, self.ranks).repair()
@@ -132,6 +132,8 @@ class CauseSearch:
         Raises:
             BudgetExceeded, KernelRejected: if it ends otherwise with other numbers.
         """
+        if self.launcher.problem.boxes:  # copies of a launch have arrays, and no maps of them
+            return None
         ending = [trial for trial in self.trials if trial.case.is_counted and not runs_out(trial)]
         return experiment(self.launcher, ending)
 

@@ -19,6 +19,7 @@ from course_lib.wording.findings import Finding
 TOOLS: dict[str, tuple[tuple[str, ...], str]] = {
     "shared-memory": (("not-used",), "shared memory is used"),
     "wide": (("not-used",), "each access moves 16 bytes"),
+    "tensor": (("not-used",), "tensor cores make all products"),
     "reuse": (("not-used", "excess-global-traffic"), "each element is fetched once per tile"),
     "coalesced": (
         ("not-used", "uncoalesced"),

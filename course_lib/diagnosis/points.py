@@ -76,8 +76,9 @@ FATAL = {
 def property_of(exercise: Exercise, code: str) -> str:
     """The property that an error of this code costs in this exercise: one that it asks for."""
     name = OF_KIND[exercise.kind].get(code) or PROPERTY_OF.get(code, "right")
-    if name == "shared-memory":  # registers are filled from there; and wide loads are a tool, too
-        name = next((tool for tool in ("registers", "wide") if tool in exercise.points), name)
+    if name == "shared-memory":  # registers are filled from there; the others are tools, too
+        tools = ("registers", "wide", "tensor")
+        name = next((tool for tool in tools if tool in exercise.points), name)
     return name if name in exercise.points else "right"
 
 

@@ -159,6 +159,9 @@ def faults_of_kernel(exercise: Any) -> Iterator[Fault]:
             yield "dtypes", f"{name} is none of the inputs"
         if dtype not in DTYPES:
             yield "dtypes", f"{name} is {dtype!r}; inputs are {', '.join(DTYPES)}"
+    for name in exercise.boxes:
+        if name not in exercise.parameters or name == exercise.output:
+            yield "boxes", f"{name} is none of the inputs"
 
 
 def _faults_of_points(exercise: Any, known: Sequence[str]) -> Iterator[Fault]:

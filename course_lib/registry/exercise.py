@@ -31,6 +31,7 @@ PROPERTIES: Mapping[str, str] = MappingProxyType(
         "reuse": "a block fetches each element from global memory once per tile",
         "registers": "what a thread reads from tiles in shared memory serves several of its sums",
         "wide": "one load moves 16 bytes for each lane, and one store of the output does, too",
+        "tensor": "all products are made by tensor cores",
         "parallel": "the threads share the work",
         "conflict-free": "no access to shared memory has a bank conflict",
         "float32": "all arithmetic is done in float32",
@@ -92,6 +93,8 @@ class Exercise:
         asynchronous: whether shared memory has to be filled by asynchronous copies alone.
         dtypes: by parameter, the format of inputs that are not float32: "float16", or "bfloat16",
             which a kernel gets as uint16 bit patterns. A reference gets the numbers themselves.
+        boxes: by parameter, of inputs that the kernel gets as tensor maps of TMA: what is copied at
+            once, rows first.
     """
 
     id: str
@@ -119,6 +122,7 @@ class Exercise:
     overlaps: bool = False
     asynchronous: bool = False
     dtypes: Mapping[str, str] = field(default_factory=dict)
+    boxes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     most_elements: int = 0
     position: int = 1
     order: Literal["C", "F"] = "C"
@@ -131,6 +135,7 @@ class Exercise:
         object.__setattr__(self, "constants", MappingProxyType(dict(self.constants)))
         object.__setattr__(self, "dtypes", MappingProxyType(dict(self.dtypes)))
         object.__setattr__(self, "multiples", MappingProxyType(dict(self.multiples)))
+        object.__setattr__(self, "boxes", MappingProxyType(dict(self.boxes)))
         object.__setattr__(self, "place", entries.EntryLocation())
         entries.check_entry(self, properties_of(self.kind, tuple(PROPERTIES)))
 

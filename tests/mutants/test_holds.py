@@ -71,6 +71,7 @@ def _objection_to_costs(held: str, profile: Profile, errors: set[str]) -> str:
     conflicts = profile.shared_load_bank_conflicts + profile.shared_store_bank_conflicts
     against = {
         "shared memory is used": not profile.shared_load_requests,
+        "tensor cores make all products": 11 * profile.tensor_flops < 10 * profile.flops,
         "no bank conflicts": bool(conflicts),
         "each element is fetched once per tile": "excess-global-traffic" in errors,
         "global memory is accessed in neighbouring elements": any(

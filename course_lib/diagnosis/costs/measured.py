@@ -62,6 +62,11 @@ class Measured:
     contiguous_axis: int = -1
 
 
+def traffic_of(profile: Any, name: str) -> Any:
+    """The traffic of an array that was passed in, or described by what was; None of a number."""
+    return profile.arrays.get(f"{name}.array") or profile.arrays.get(name)
+
+
 def severity_of(exercise: Exercise, requirement: str) -> Severity:
     return "error" if requirement in exercise.points else "warning"
 

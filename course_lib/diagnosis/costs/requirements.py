@@ -12,7 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis.costs.measured import Measured, first_line, severity_of
+from course_lib.diagnosis.costs.measured import (
+    Measured,
+    first_line,
+    severity_of,
+    traffic_of,
+)
 from course_lib.diagnosis.costs.task_costs import costs_of_its_own
 from course_lib.diagnosis.costs.transactions import (
     FLOAT_BYTES,
@@ -35,6 +40,7 @@ FEW_VISITS = 3  # of a thread to one element of the output; more of them are a r
 ROOM_FOR_NEIGHBOURS = 2  # times the bytes asked for, in sectors
 ROOM_FOR_A_HALO = 2  # what may be fetched, in times of once, where neighbours belong to a tile
 ROOM_FOR_REUSE = 1.02  # what may be fetched beyond once, where all tiles are whole
+SHARE_OF_THREADS = 0.1  # of a tensor core's operations: scaling, a bias, and the like
 
 
 def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
@@ -44,6 +50,7 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
         found += _reuse(exercise, measured)
         found += register_reuse(exercise, measured)
         found += narrow_accesses(exercise, measured)
+        found += _tensor_cores(exercise, measured)
         found += loads_of_a_task(exercise, measured)
         found += costs_of_its_own(exercise, measured)
     found += coalescing(exercise, measured)
@@ -85,7 +92,7 @@ def _reuse_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]
         measured.names, exercise.parameters, measured.fetched_once, measured.at_most, strict=False
     )
     for name, letter, once, most in inputs:
-        traffic = measured.profile.arrays.get(name)
+        traffic = traffic_of(measured.profile, name)
         if traffic is None or traffic.loaded_elements <= most:
             continue
         times, least = (
@@ -193,8 +200,8 @@ def shares(measured: Measured) -> bool:
 
 def _fetched(measured: Measured) -> list[int]:
     """How many elements of each input all threads load from global memory."""
-    arrays = measured.profile.arrays
-    return [arrays[name].loaded_elements for name in measured.names[:-1] if name in arrays]
+    found = (traffic_of(measured.profile, name) for name in measured.names[:-1])
+    return [traffic.loaded_elements for traffic in found if traffic]
 
 
 def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
@@ -203,9 +210,9 @@ def _reuse(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
         return
     inputs = zip(measured.names, exercise.parameters, measured.fetched_once, strict=False)
     for name, letter, once in inputs:
-        if name not in measured.profile.arrays:
+        traffic = traffic_of(measured.profile, name)
+        if traffic is None:
             continue  # a number
-        traffic = measured.profile.arrays[name]
         times, least = (
             count / math.prod(traffic.shape) for count in (traffic.loaded_elements, once)
         )
@@ -230,6 +237,19 @@ def _in_problem(measured: Measured) -> str:
         return ""
     M, N, K = measured.shape
     return say(PROBLEM, sizes=f"{M} x {K} x {N}", step=measured.step_tile)
+
+
+def _tensor_cores(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
+    """Products that the threads make themselves where tensor cores should."""
+    profile = measured.profile
+    by_threads = profile.flops - profile.tensor_flops
+    if "tensor" not in exercise.points or by_threads <= SHARE_OF_THREADS * profile.tensor_flops:
+        return
+    lines = profile.lines
+    busiest = max(lines, key=lambda number: lines[number].flops - lines[number].tensor_flops)
+    kind = "products of threads" if profile.tensor_flops else "no tensor cores"
+    words = {"by_threads": f"{by_threads:,}", "flops": f"{profile.flops:,}"}
+    yield tell(kind, busiest, **words)
 
 
 def _barriers(measured: Measured) -> Iterator[Finding]:

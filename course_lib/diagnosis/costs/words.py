@@ -61,6 +61,17 @@ tell = Words(
             "The result is not made of what threads read of each other in {names}: every thread "
             "fetches its operands from global memory.",
         ),
+        "no tensor cores": Wording(
+            "not-used",
+            "No product is made by a tensor core: the threads themselves do {by_threads} FLOP.",
+            "Which instruction multiplies two fragments? How does each lane get its words of them?",
+        ),
+        "products of threads": Wording(
+            "not-used",
+            "The threads themselves do {by_threads} of {flops} FLOP, most of them here; tensor "
+            "cores should do all.",
+            "Which of the products here could an `mma` make as well?",
+        ),
         "passed by": Wording(
             "not-used",
             "Only {read} numbers are read from shared memory, and {fetched} from global memory: "

@@ -8,6 +8,7 @@ import numpy as np
 
 from course_lib.devices.number_formats import encoded, rounded
 from course_lib.diagnosis.problems.problem import Array, Case, Problem
+from course_lib.emulator import TensorMap
 
 # The draws that hold exact zeros: one launch with each kind of poison.
 DRAWS_WITH_ZEROS = (2, 3)
@@ -15,6 +16,7 @@ RISING_DRAW = 3  # the draw in which inputs rise, where a task asks for that
 SHARE_OF_ZEROS = 1 / 16
 WIDE_DRAW = 4  # the draw with two numbers far from all others, and with neighbours that are equal
 FAR_NUMBER = np.float32(1000)
+ROW_BYTES = 16  # each row of an array that TMA copies from begins at a multiple of them
 FEW_ELEMENTS = 8  # an array that small gets no zeros: it might be left with nothing else
 
 
@@ -31,10 +33,22 @@ def make_inputs(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
 
 
 def as_held(problem: Problem, inputs: Sequence[Array]) -> tuple[Array, ...]:
-    """Copies of the inputs as a kernel gets them, each in its format."""
+    """Copies of the inputs as a kernel gets them, each in its format, or as a tensor map."""
     if not problem.formats:
         return tuple(each.copy(order="K") for each in inputs)
-    return tuple(encoded(each, name) for each, name in zip(inputs, problem.formats, strict=True))
+    held = [encoded(each, name) for each, name in zip(inputs, problem.formats, strict=True)]
+    for place, box in problem.boxes.items():
+        held[place] = described(held[place], box)
+    return tuple(held)
+
+
+def described(matrix: Array, box: Sequence[int]) -> TensorMap:
+    """A tensor map of a copy whose rows begin at multiples of 16 bytes, as TMA wants them."""
+    rows, columns = matrix.shape
+    unit = ROW_BYTES // matrix.itemsize
+    pitched = np.zeros((rows, -(-columns // unit) * unit), matrix.dtype)[:, :columns]
+    pitched[...] = matrix
+    return TensorMap(pitched, box)
 
 
 def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:

@@ -25,7 +25,6 @@ from course_lib.emulator.language.constants import ConstantList, NotConstant, ev
 FARTHEST = 20_000  # a size that is drawn
 BEYOND_NUMBERS = 12  # launches
 MOST_STEPS = 3_000  # of one of these launches, as drawn
-STEPS_BEYOND_A_NUMBER = 24_000  # of one just beyond a number: few right answers have any
 MOST_ELEMENTS = 1 << 19  # of its arrays together
 CORNER = (129, 230)  # the range of sides, where several are long at once
 STEPS_IN_THE_CORNER = (17, 25)  # two tiles of 16
@@ -52,11 +51,11 @@ def far_cases(
     for case, steps in long:
         assert case.along is not None
         longest = _longest(problem, case, steps, MOST_STEPS)
-        farthest = _longest(problem, case, steps, STEPS_BEYOND_A_NUMBER)
+        farthest = _longest(problem, case, steps, problem.steps_beyond)
         usual = case.shape[case.along]
         wide = replace(case, shape=_wide(problem, case.shape))
         beyond += (
-            _longer(problem, wide, n + 1, STEPS_BEYOND_A_NUMBER)
+            _longer(problem, wide, n + 1, problem.steps_beyond)
             for n in numbers
             if usual < n + 1 <= farthest
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import lcm
 from typing import ClassVar, Literal
 
@@ -171,11 +171,13 @@ class Problem:
         order: how matrices lie in memory: "C" row after row, "F" column after column.
         formats: of the inputs, in order; none means that all are float32.
         multiples: of what each of the sizes is a multiple; none means of nothing.
+        boxes: of the inputs that a kernel gets as tensor maps, by their places.
         letters: the arrays, the output last.
         has_steps: a sum runs along K, perhaps in tiles.
         fewest_steps: the emulator's budget on the smallest shape, where a loop without end is met.
         steps: its budgets elsewhere.
         steps_of_all: the budget of all launches together.
+        steps_beyond: of one just beyond a number that stands in an answer: few right ones have any.
         schedules: those of the first uneven shapes; the others run in lockstep.
         tiny: the smallest shape.
         short: a small one, which the long launches make long in one direction each.
@@ -193,12 +195,14 @@ class Problem:
     order: Literal["C", "F"] = "C"
     formats: tuple[str, ...] = ()
     multiples: tuple[int, ...] = ()
+    boxes: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
     letters: ClassVar[Sequence[str]] = "ABC"
     has_steps: ClassVar[bool] = False
     fewest_steps: ClassVar[int] = 3000
     steps: ClassVar[Mapping[str, int]] = STEPS
     steps_of_all: ClassVar[int] = 70_000
+    steps_beyond: ClassVar[int] = 24_000
     schedules: ClassVar[tuple[str, ...]] = ("warps", "shuffled")
     tiny: ClassVar[Shape] = (1, 1, 0)
     short: ClassVar[Shape] = (5, 6, 0)

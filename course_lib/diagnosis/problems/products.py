@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import ClassVar
@@ -11,6 +11,7 @@ import numpy as np
 
 from course_lib.curriculum import Launch
 from course_lib.diagnosis.launches.outcome import Geometry
+from course_lib.diagnosis.problems.box_ideas import box_ideas
 from course_lib.diagnosis.problems.problem import (
     EPSILON,
     FEW_STEPS,
@@ -23,6 +24,7 @@ from course_lib.diagnosis.problems.problem import (
     more_tiles,
 )
 from course_lib.registry import entry_checks as entries
+from course_lib.registry.exercise import WrongIdea
 
 
 class Sum(Problem):
@@ -151,7 +153,7 @@ class RegisterProduct(Product):
     # Some loops run once for each element of a thread, and a thread has up to a hundred of them.
     steps = {"lockstep": 30_000, "warps": 80_000, "long": 120_000}  # noqa: RUF012
     steps_of_all = 250_000
-    schedules = ("warps",)
+    schedules: ClassVar[tuple[str, ...]] = ("warps",)
     counted = 1
 
     def lengths(self, along: int) -> Sequence[int]:
@@ -166,6 +168,47 @@ class RegisterProduct(Product):
     def random_shape(self, rng: np.random.Generator) -> Shape:
         M, N, K = (int(size) for size in rng.integers((2, 2, 2), (130, 130, 20)))
         return (M, N, K)
+
+
+class BoxProduct(RegisterProduct):
+    """C = A @ B, of which the kernel gets A and B as tensor maps, and K as a number."""
+
+    letters = "ABKC"
+    schedules = ("warps", "shuffled", "shuffled")
+    steps = {**RegisterProduct.steps, "shuffled": 80_000}  # noqa: RUF012
+    steps_beyond = 4_000  # every warp of every block takes steps of its own
+
+    def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
+        return (*super().operand_shapes(shape), ())
+
+    def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        return (*super().operands(shape, rng)[:2], _steps(shape))
+
+    def telling_operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
+        return (*super().telling_operands(shape, rng)[:2], _steps(shape))
+
+    def answer(self, *inputs: Array) -> tuple[Array, Array]:
+        return super().answer(*inputs[:2])
+
+    def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
+        """Two tiles of C each way, and so many steps that a ring of stages goes round."""
+        wide, high = tile
+        return (2 * high, 2 * wide, step * (3 + more_tiles(seed, 1)))
+
+    def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
+        a, b, c = super().tiles_of(tile, step)
+        return a, b, (), c
+
+    def wrong_ideas(self) -> Iterable[WrongIdea]:
+        return box_ideas(max(self.boxes.get(0, (1,))))
+
+    def gpu_cases(self) -> list[Case]:
+        """None: only the host knows how to describe an array to TMA."""
+        return []
+
+
+def _steps(shape: Shape) -> Array:
+    return np.array(shape[2], np.int32)[()]
 
 
 class NarrowProduct(Product):

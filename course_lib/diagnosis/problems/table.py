@@ -17,6 +17,7 @@ from course_lib.diagnosis.problems.described import (
 )
 from course_lib.diagnosis.problems.problem import Problem, Shape
 from course_lib.diagnosis.problems.products import (
+    BoxProduct,
     NarrowProduct,
     Product,
     RegisterProduct,
@@ -32,6 +33,7 @@ FAMILIES: dict[str, Problem] = {
     "sum": Sum("C = A + B", ()),
     "product": Product("C = A @ B", ()),
     "register product": RegisterProduct("C = A @ B", ()),
+    "product of boxes": BoxProduct("C = A @ B", ()),
     "transpose": Transpose("B = A.T", ()),
     "scan": Scan("y = running sums of x, run by run", ()),
     "attention": Attention("O = softmax(Q Kᵀ / √32) V", ()),
@@ -76,8 +78,13 @@ def problem_of(exercise: Exercise) -> Problem:
     if exercise.reference:
         return TaskProblem(exercise) if isinstance(exercise, Task) else DescribedProblem(exercise)
     formats = exercise.formats if exercise.dtypes else ()
+    boxes = {exercise.parameters.index(name): box for name, box in exercise.boxes.items()}
     problem = replace(
-        FAMILIES[exercise.family], shapes=exercise.sizes, order=exercise.order, formats=formats
+        FAMILIES[exercise.family],
+        shapes=exercise.sizes,
+        order=exercise.order,
+        formats=formats,
+        boxes=boxes,
     )
     if exercise.multiples:
         multiples = tuple(exercise.multiples.get(axis, 1) for axis in entries.AXES)

@@ -26,6 +26,7 @@ from course_lib.diagnosis.provenance.facts import (
     READS_OTHER,
     SAME,
     SCATTERED,
+    STRETCH,
     SURPLUS,
     TIMES,
     UP_TO,
@@ -42,6 +43,7 @@ from course_lib.diagnosis.source.tree import (
     is_number,
     names_bound,
     names_in,
+    outside,
     part_of,
     root_name,
     variables_in,
@@ -93,7 +95,9 @@ class Suspects:
                     yield from self._definitions(self._by_axis(stores, _axes(fact)))
                 inputs = {*self.source.parameters[:-1]}
                 if len(inputs) > 1 and self._told_apart_by(fact) == inputs:
-                    yield from _lines([*self._sums, *stores])  # a load concerns one operand
+                    # A load concerns one operand; whose sums a lane has, the hardware says.
+                    own = [each for each in self._sums if each not in self.source.products()]
+                    yield from _lines([*own, *stores])
                 yield from self._careless_fillings(fact)
                 yield from _lines([*loads[:1], *self._sums, *loads[1:], *stores])
                 yield from self._definitions(loads)
@@ -117,6 +121,8 @@ class Suspects:
                 yield from self._exits()
                 if fact.kind == MISSING and self._is_beside_tiles(fact):
                     yield from self._tests([*loads, *self._sums])
+                if fact.kind == MISSING and self._is_within_tiles(fact):
+                    yield from _lines(self.source.products())
                 if fact.kind == ONLY or (fact.terms and fact.terms.kind in (UP_TO, FIRST)):
                     yield from _lines(self._resets(in_loops=fact.kind == MISSING))
                 yield from self._loops_of_sums(fact)
@@ -189,6 +195,8 @@ class Suspects:
             else np.argsort(np.logical_not(at_inputs), kind="stable")
         )
         nodes: list[ast.expr] = [loads[each].node for each in order]
+        fragments = [call for name in sorted(staged) for call in self.source.fragments(name)]
+        nodes = [*nodes, *fragments] if self._is_by_tiles(fact) else [*fragments, *nodes]
         if fact.kind in (READS_OTHER, MOVED) and fact.forms and fact.arrays[0] in inputs:
             return self._by_axis(nodes, _axes(fact), fact.arrays[0])
         return nodes
@@ -249,6 +257,12 @@ class Suspects:
         kinds = (FROM, SCATTERED, EVERY)
         found = fact.terms is not None and fact.terms.kind in kinds
         return bool(self.found.launcher.step_tile) and found and not self._is_by_tiles(fact)
+
+    def _is_within_tiles(self, fact: Fact) -> bool:
+        """Does a stretch of terms lack that begins or ends within a tile?"""
+        terms, step = fact.terms, self.found.launcher.step_tile
+        within = terms is not None and terms.kind == STRETCH and step is not None
+        return within and any(number % step for number in terms.numbers)  # type: ignore[union-attr, operator]
 
     def _of_stores_alone(
         self, stores: Iterable[ast.expr], loads: Iterable[ast.expr]
@@ -320,7 +334,7 @@ class Suspects:
     @cached_property
     def _sums(self) -> list[ast.stmt]:
         """The statements that combine what feeds wrong elements, those deepest in loops first."""
-        found = list(self.source.additions())
+        found: list[ast.stmt] = [*self.source.additions(), *self.source.products()]
         for site in self._feeding:
             statement = self.source.statement(site.node)
             value = getattr(statement, "value", None)
@@ -328,7 +342,7 @@ class Suspects:
                 value, ast.BinOp | ast.Call
             )
             if isinstance(statement, Statement) and combines and statement not in found:
-                found.append(statement)  # type: ignore[arg-type]
+                found.append(statement)
         return sorted(
             found,
             key=lambda addition: (
@@ -369,9 +383,9 @@ class Suspects:
         kept = set(self.source.sums()) | changed
         for store in self._stores():
             whole = self.source.statement(store)
-            kept |= (
-                variables_in(whole.value) if isinstance(whole, Statement) and whole.value else set()
-            )
+            if isinstance(whole, Statement) and whole.value:
+                parts = outside(whole.value)
+                kept |= {part.id for part in parts if isinstance(part, ast.Name)}
         return bool(names & kept)
 
     def _constants(self) -> list[ast.AST]:
@@ -464,7 +478,11 @@ class Suspects:
         for statement in sorted(self._sums, key=lambda each: not names_in(each) & elements):
             target = _target(statement) if isinstance(statement, Statement) else statement
             own = counted | (
-                variables_in(target.slice) if isinstance(target, ast.Subscript) else set()
+                variables_in(target.slice)
+                if isinstance(target, ast.Subscript)
+                else variables_in(target)
+                if isinstance(target, ast.Expr)
+                else set()
             )
             loops = self._around(statement)
             loops = loops[::-1] if self._is_by_tiles(fact) else loops

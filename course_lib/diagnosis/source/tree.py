@@ -140,6 +140,8 @@ def multiplies(node: ast.AST) -> bool:
 
 
 Path = tuple[tuple[str, int | None], ...]  # from a function to one of its nodes
+# How the names of functions begin that bring fragments to tensor cores, and that multiply them.
+FRAGMENTS, PRODUCTS = "ldmatrix_x", "mma_m"
 Node = TypeVar("Node", bound=ast.AST)
 
 
@@ -263,6 +265,34 @@ class AnswerTree:
         named = [each for each in calls if root_name(each.func) == function]
         return sorted(named, key=lambda node: node.lineno)
 
+    def fragments(self, array: str) -> list[ast.Call]:
+        """Where tensor cores get numbers of a shared array: `ldmatrix_x4(array, …)`."""
+        calls = [node for node in self.walk() if isinstance(node, ast.Call) and node.args]
+        found = [
+            call
+            for call in calls
+            if _last_name(call.func).startswith(FRAGMENTS) and root_name(call.args[0]) == array
+        ]
+        return sorted(found, key=lambda call: call.lineno)
+
+    def products(self) -> list[ast.stmt]:
+        """The kernel's statements in which tensor cores multiply, there or in what is called."""
+        waiting: list[ast.AST] = [
+            node
+            for node in self.walk()
+            if isinstance(node, ast.Call) and _last_name(node.func).startswith(PRODUCTS)
+        ]
+        found: dict[ast.stmt, None] = {}
+        seen: set[ast.FunctionDef | None] = {self.kernel}
+        for call in waiting:
+            function, statement = self._function_of(call), self.statement(call)
+            if function is self.kernel and statement is not None:
+                found[statement] = None
+            elif function not in seen and function is not None:
+                seen.add(function)
+                waiting += self.calls_by_name(function.name)
+        return sorted(found, key=lambda statement: statement.lineno)
+
     def own_arrays(self) -> set[str]:
         """The variables that hold shared or local arrays."""
         return {
@@ -330,6 +360,11 @@ class AnswerTree:
                     and isinstance(each.body[-1], (ast.Return, ast.Continue, ast.Break))
                 ]
         return []
+
+
+def _last_name(function: ast.expr) -> str:
+    """The name of a function, without that of its module."""
+    return function.attr if isinstance(function, ast.Attribute) else root_name(function) or ""
 
 
 def copy_of(node: Node) -> Node:

@@ -247,6 +247,7 @@ def _mma(k: int, numbers: FromWords, a_words: int, b_words: int) -> Intrinsic:
         product = np.matmul(a_matrices(a, numbers), b_matrices(b, numbers))
         flops = 2 * ROWS * COLUMNS * k * int(np.count_nonzero(whole))
         machine.observers.flops(machine.line, machine.active, flops, False, True)
+        machine.observers.by_tensor_cores(machine.line, flops)
         return _to_lanes(machine, sums_of(c_matrices(sums) + product), whole)
 
     return Intrinsic(typing, run)

@@ -273,6 +273,7 @@ def begin(
         machine.observers.flops(machine.line, machine.active, flops, False, True)
         group, warps = _group(machine, lanes[0]), lanes[::WARP_SIZE]
         machine.engine.start_product(group, warps, task, product.agents, machine.line)
+        machine.observers.by_tensor_cores(machine.line, flops)
 
 
 def _group(machine: Machine, lane: int) -> list[int]:

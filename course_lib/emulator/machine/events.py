@@ -128,6 +128,9 @@ class Observer:
     def flops(self, line: int, mask: Mask, count: int, is_float64: bool, is_data: bool) -> None:
         """Floating-point operations, `count` in all; not `is_data` where integers were divided."""
 
+    def by_tensor_cores(self, line: int, count: int) -> None:
+        """So many of the operations that `flops` told of are a tensor core's."""
+
     def multiplied(self, a: np.ndarray, b: np.ndarray) -> None:
         """Warps multiply fragments: the lanes' words of A and of B, shape (words, warps, 32)."""
 

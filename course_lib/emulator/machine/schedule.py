@@ -101,7 +101,9 @@ class Schedule:
         machine = waiting[0].machine
         loop = machine.loop_without_end()
         in_vain = loop and replace(loop, in_vain=True)
-        return BudgetExceeded(machine.line, in_vain, list(awaited.values()))
+        # What stops first makes the others wait: the phase with the lower number.
+        first = sorted(awaited.values(), key=lambda each: (each.phase, each.line))
+        return BudgetExceeded(machine.line, in_vain, first)
 
     def _shuffled(self, units: list[Unit]) -> list[Unit]:
         if self._order is None or len(units) == 1:

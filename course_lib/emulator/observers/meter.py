@@ -333,6 +333,9 @@ class Meter(Observer):
             if is_data:
                 self.float64_lines.add(line)
 
+    def by_tensor_cores(self, line: int, count: int) -> None:
+        self.line(line).tensor_flops += count
+
     def barrier(self, line: int, arrived: Mask, live: Mask) -> None:
         self.line(line).barriers += int(np.count_nonzero(arrived.lanes_by_block))
 

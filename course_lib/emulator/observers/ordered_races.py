@@ -306,6 +306,7 @@ class OrderedRaces(Observer):
 
     def _first_race(self, touches: Touches, first: np.ndarray, second: np.ndarray) -> Race | None:
         """Of pairs on the same two lines, the first that is in no order."""
+        first, second = _told_apart(touches, first, second)
         most = max(MAX_SEARCHED // max(self._lane_events, 1), 8)
         chosen = np.unique(np.linspace(0, len(first) - 1, min(len(first), most)).astype(int))
         for one, other in zip(first[chosen].tolist(), second[chosen].tolist(), strict=True):
@@ -432,6 +433,23 @@ def _since(intervals: dict[int, int], block: int, interval: int) -> bool:
     """Has the block passed a barrier since the interval that is noted for it?"""
     known = intervals.get(block)
     return known is not None and known < interval
+
+
+def _told_apart(
+    touches: Touches, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Of pairs of the same two accesses by the same two threads or agents the first alone.
+
+    Whatever the cell, what orders one of them orders all.
+    """
+    pair = np.zeros(len(first), np.int64)
+    for which in (first, second):
+        for column in (touches.access[which], touches.who[which]):
+            values, place = np.unique(column, return_inverse=True)
+            _, pair = np.unique(pair * len(values) + place.reshape(-1), return_inverse=True)
+    _, kept = np.unique(pair, return_index=True)
+    kept.sort()
+    return first[kept], second[kept]
 
 
 def _in_conflict(touches: Touches, block_size: int) -> tuple[np.ndarray, np.ndarray]:

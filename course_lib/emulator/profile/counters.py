@@ -15,7 +15,8 @@ class Counters:
 
     Memory is counted per warp instruction: a request is one warp's access, a sector 32 bytes of
     global memory, a wavefront one pass through shared memory. Bytes are those that the threads
-    asked for. A FLOP is counted for every active lane; a fused multiply-add is two.
+    asked for. A FLOP is counted for every active lane; a fused multiply-add is two. `tensor_flops`
+    are those of tensor cores.
     `barriers` counts the blocks that passed one; branches are counted per warp.
     """
 
@@ -38,6 +39,7 @@ class Counters:
     atomics: int = 0
     flops: int = 0
     float64_flops: int = 0
+    tensor_flops: int = 0
     barriers: int = 0
     branches: int = 0
     divergent_branches: int = 0

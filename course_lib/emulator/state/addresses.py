@@ -1,7 +1,8 @@
 """Shared memory by address: what `shared_address` gives, and what lies there.
 
 An address counts bytes from the beginning of a block's dynamic shared memory; arrays that have
-their size in the kernel begin further on, at STATIC, which is more than a block has.
+their size in the kernel, 48 KiB at most, begin further on, at STATIC. Both lie below 256 KiB, all
+that a descriptor of a tile can name.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from course_lib.emulator.state.lanes import Value
 from course_lib.emulator.state.memory import Allocation, ArrayView, Memory
 
-STATIC = 1 << 18
+STATIC = (256 - 48) << 10
 
 
 def address_of(memory: Memory, view: ArrayView) -> Value:
@@ -29,12 +30,16 @@ def base_of(memory: Memory, allocation: Allocation) -> int:
 
 
 def array_at(memory: Memory, address: int) -> ArrayView | None:
-    """The shared array in which an address lies; None if there is none."""
+    """The shared array in which an address lies; None if there is none.
+
+    None as well where dynamic memory reaches beyond STATIC, and an array lies there, too.
+    """
+    found: dict[bool, ArrayView] = {}
     for view in memory.shared.values():
         begin = base_of(memory, view.allocation)
         if begin <= address < begin + view.allocation.cells * view.allocation.dtype.itemsize:
-            return view
-    return None
+            found.setdefault(memory.is_dynamic(view.allocation), view)
+    return found.popitem()[1] if len(found) == 1 else None
 
 
 def elements_at(

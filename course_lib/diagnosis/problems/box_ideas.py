@@ -1,0 +1,117 @@
+"""What wrong products of boxes compute: other boxes than the tile's, or sums that forget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import ceil
+
+import numpy as np
+
+from course_lib.registry.exercise import WrongIdea
+
+Array = np.ndarray
+Box = Callable[[Array, int, int, int, int], Array]  # of a matrix: top, left, step, side
+COORDINATES = (
+    "Which column and which row does this box begin at, and in which order are they named?"
+)
+OF_A, OF_B = ("call", "tma_load", "with", "A"), ("call", "tma_load", "with", "B")
+
+
+def box_ideas(side: int) -> Iterator[WrongIdea]:
+    """Ideas for boxes of so many rows and columns."""
+    product = partial(_product, side=side)
+    yield WrongIdea(
+        partial(product, a=lambda A, top, _left, _k, n: _box(A, top, 0, n)),
+        "every tile of A is the one of the first steps of k",
+        COORDINATES,
+        OF_A,
+        "wrong-index",
+    )
+    yield WrongIdea(
+        partial(product, b=lambda B, _top, left, _k, n: _box(B, 0, left, n)),
+        "every tile of B is the one of the first steps of k",
+        COORDINATES,
+        OF_B,
+        "wrong-index",
+    )
+    yield WrongIdea(
+        partial(product, a=lambda A, _top, _left, k, n: _box(A, 0, k, n)),
+        "all blocks multiply the first rows of A",
+        COORDINATES,
+        OF_A,
+        "wrong-index",
+    )
+    yield WrongIdea(
+        partial(product, b=lambda B, _top, _left, k, n: _box(B, k, 0, n)),
+        "all blocks multiply the first columns of B",
+        COORDINATES,
+        OF_B,
+        "wrong-index",
+    )
+    yield WrongIdea(
+        partial(product, a=lambda A, top, _left, k, n: _box(A, k, top, n)),
+        "row and column have changed places where a box of A begins",
+        COORDINATES,
+        OF_A,
+        "wrong-index",
+    )
+    yield WrongIdea(
+        partial(product, b=lambda B, _top, left, k, n: _box(B, left, k, n)),
+        "row and column have changed places where a box of B begins",
+        COORDINATES,
+        OF_B,
+        "wrong-index",
+    )
+    yield WrongIdea(
+        partial(product, swapped=True),
+        "the box of B is multiplied by the box of A",
+        "Which of the two boxes lies first in a stage, and which operand is it?",
+        ("call", "wgmma_a"),
+        "wrong-formula",
+    )
+    yield WrongIdea(
+        partial(product, last_only=True),
+        "only the last tile counts: the sums begin again with each",
+        "For which tile alone should the sums forget what they held?",
+        ("call", "wgmma_a"),
+        "accumulator-error",
+    )
+
+
+def _box(matrix: Array, top: int, left: int, side: int) -> Array:
+    """A box of a matrix; zeros outside."""
+    found = np.zeros((side, side))
+    inside = matrix[top : top + side, left : left + side]
+    found[: inside.shape[0], : inside.shape[1]] = inside
+    return found
+
+
+def _of_a(A: Array, top: int, left: int, k: int, side: int) -> Array:
+    return _box(A, top, k, side)
+
+
+def _of_b(B: Array, top: int, left: int, k: int, side: int) -> Array:
+    return _box(B, k, left, side)
+
+
+def _product(
+    A: Array,
+    B: Array,
+    K: float,
+    side: int,
+    a: Box = _of_a,
+    b: Box = _of_b,
+    swapped: bool = False,
+    last_only: bool = False,
+) -> Array:
+    """A product, block by block and step by step, of these boxes."""
+    (M, N), steps = (len(A), B.shape[1]), range(0, int(K), side)
+    C = np.zeros((ceil(M / side) * side, ceil(N / side) * side))
+    for top in range(0, M, side):
+        for left in range(0, N, side):
+            for k in steps[-1:] if last_only else steps:
+                one, other = a(A, top, left, k, side), b(B, top, left, k, side)
+                block = other @ one if swapped else one @ other
+                C[top : top + side, left : left + side] += block
+    return C[:M, :N]
