@@ -15,6 +15,7 @@ from course_lib.diagnosis.provenance import words as facts_in_words
 from course_lib.diagnosis.provenance.dependence import Experiment, experiment
 from course_lib.diagnosis.provenance.facts import (
     BEFORE,
+    INDEPENDENT,
     MOVED,
     NOT_FINITE,
     NOT_MEANT,
@@ -100,11 +101,17 @@ class CauseSearch:
             return self.by_a_change(self.repair)
         if self.idea:
             return self.idea
-        if self.seen.code in NUMBERS and self.telling and not self.telling.is_vague:
+        if self.seen.code in NUMBERS and self.telling and not self.says_less(self.telling):
             return self.by_a_fact(self.telling)
         if self.seen.code == "wrong-result":
             return self.unexplained()
         return replace(self.seen, line=self.seen.line or next(iter(self.ranks), None))
+
+    def says_less(self, fact: Fact) -> bool:
+        """Does this fact say less than the finding? Terms are missing in no order, or all are
+        where one store replaces another."""
+        replaced = self.seen.code == "race-write-after-write" and fact.kind == INDEPENDENT
+        return fact.is_vague or replaced
 
     @cached_property
     def repair(self) -> Edit | None:

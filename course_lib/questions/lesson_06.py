@@ -72,6 +72,20 @@ def first_of_two_tiles() -> float:
     return float(out[0])
 
 
+FEW_TILES = 4096 // 16  # of 16 × 16, in a C of 16 rows
+BLOCKS_EACH = fits(256, 32, 0).blocks  # of 16 × 16 threads, on one SM
+ROOM = BLOCKS_EACH * device(GPU).sms
+
+
+def filled_by_few_tiles() -> float:
+    """Per cent of the blocks that all SMs could hold."""
+    return 100 * FEW_TILES / ROOM
+
+
+def few_tiles_facts() -> dict[str, object]:
+    return {"tiles": FEW_TILES, "room": f"{ROOM:,}", "sms": device(GPU).sms}
+
+
 QUESTIONS = (
     Choose(
         id="06-first-wall",
@@ -203,5 +217,25 @@ QUESTIONS = (
                 "leaves its scheduler idle.",
             ),
         ),
+    ),
+    Number(
+        id="06-few-tiles",
+        asks="C has 16 rows and 4096 columns, and a block computes a tile of 16 × 16, on an H200 "
+        "with its 132 SMs. Each SM has room for 8 such blocks. Which percentage of that room do "
+        "they fill?",
+        value=filled_by_few_tiles,
+        unit="%",
+        within=0.05,
+        slips=(
+            Trap(lambda: 100, "There are more tiles than SMs. But an SM has room for 8 blocks."),
+            Trap(
+                lambda: 100 * ROOM / FEW_TILES,
+                "What is divided by what? There is more room than there are tiles.",
+            ),
+        ),
+        reveal="{tiles} tiles, and room for {room} blocks on {sms} SMs: {answer} %. A longer K "
+        "gives every block more work, and no SM more blocks.",
+        facts=few_tiles_facts,
+        spoilers=("room for 1,056 blocks", "no SM more blocks"),
     ),
 )

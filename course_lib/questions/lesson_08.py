@@ -63,6 +63,22 @@ def spill_facts() -> dict[str, object]:
     }
 
 
+EPILOGUE = """\
+@cuda.jit
+def second_kernel(C, bias):
+    column, row = cuda.grid(2)
+    if row < C.shape[0] and column < C.shape[1]:
+        C[row, column] = max(C[row, column] + bias[column], float32(0))
+"""
+
+
+def trips_of_c() -> float:
+    """How often a number of C travels if a second kernel adds the bias, the product's store too."""
+    C = ones(8, 32)
+    second = run(EPILOGUE, 1, (32, 8), C, ones(32)).arrays["C"]
+    return 1 + (second.loaded_elements + second.stored_elements) / C.size
+
+
 def load_instructions() -> float:
     """Of eight_by_eight in one step of k, as compiled."""
     return counted("eight_by_eight").loads * SIDE * SIDE
@@ -165,6 +181,21 @@ QUESTIONS = (
         "issues the next multiply-add. Other warps are needed less.",
         facts=speed_facts,
         spoilers=("64 sums that do not wait", tells_times(times_faster())),
+    ),
+    Number(
+        id="08-epilogue",
+        asks="A first kernel stores C = A @ B, a second one adds the bias to C and sets what is "
+        "negative to zero. How often does each number of C travel between registers and memory?",
+        value=trips_of_c,
+        unit="times",
+        slips=(
+            Trap(lambda: 1, "That is the product's store. Where does the second kernel get C?"),
+            Trap(lambda: 2, "Out, and in again. And where does the second kernel leave it?"),
+            Trap(lambda: 4, "The product need not read C: its sums begin in registers."),
+        ),
+        reveal="{answer} times: the product stores it, the second kernel loads it and stores it "
+        "once more. For an addition and a comparison, C makes two trips too many.",
+        spoilers=("two trips too many", "loads it and stores it once more"),
     ),
     Choose(
         id="08-sixteen",

@@ -90,7 +90,8 @@ def _visits(task: Task, measured: Measured) -> Iterator[Finding]:
             continue
         at, times = traffic.loaded_at, f"{traffic.loaded_elements / count:.3g}"
         line = max(at, key=lambda each: (at[each], each), default=None)
-        yield tell("visited again", line, count=count, array=letter, times=times)
+        kind = "visited again" if task.visits[letter] else "read back"
+        yield tell(kind, line, count=count, array=letter, times=times)
 
 
 def _stores(journeys: Journeys) -> Iterator[Finding]:

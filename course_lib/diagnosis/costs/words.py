@@ -167,6 +167,12 @@ tell = Words(
             "go back to numbers that they have seen.",
             "What has to be kept of the numbers before, so that none is needed again?",
         ),
+        "read back": Wording(
+            "excess-global-traffic",
+            "{array} is read from global memory here, and nobody needs that: what a thread has "
+            "stored there, it had in a register the moment before.",
+            "What can be done with a number of {array} before it is stored?",
+        ),
         "running result": Wording(
             "excess-global-traffic",
             "Each element of {letter} is written {written} times{read_too}: the running result "

@@ -1,0 +1,108 @@
+"""A bias and a ReLU before the only store of a product: a fused epilogue."""
+
+from course_lib.registry.exercise import Task, WrongIdea
+
+
+def _relu(C):
+    """What is negative becomes zero."""
+    return C.clip(min=0)
+
+
+GIVEN = '''\
+@cuda.jit
+def bias_and_relu(A, B, bias, C):
+    """C = max(A @ B + bias, 0), where bias has a number for each column of C; a block of 32 × 2
+    threads computes 8 rows × 32 columns."""
+    column = cuda.grid(1)
+    top = 8 * cuda.blockIdx.y + 4 * cuda.threadIdx.y
+    if column >= C.shape[1]:
+        return
+    sums = cuda.local.array(4, float32)
+    for i in range(4):
+        sums[i] = 0
+    for k in range(A.shape[1]):
+        b = B[k, column]
+        for i in range(4):
+            sums[i] += A[min(top + i, A.shape[0] - 1), k] * b
+    ...
+'''
+EPILOGUE = """\
+    for i in range(4):
+        if top + i < C.shape[0]:
+            C[top + i, column] = max(sums[i] + bias[column], float32(0))
+"""
+FROM_THE_BIAS = """\
+    for row in range(top, min(top + 4, C.shape[0])):
+        if sums[row - top] > 0:
+            C[row, column] = sums[row - top]
+        else:
+            C[row, column] = 0
+"""
+
+TASK = Task(
+    id="bias_and_relu",
+    title="Before you store",
+    lesson="08",
+    position=6,
+    parameters=("A", "B", "bias", "C"),
+    output="C",
+    block=(32, 2),
+    tile=(32, 8),
+    shapes=("M,K", "K,N", "N", "M,N"),
+    reference=lambda A, B, bias: _relu(A @ B + bias),
+    asks=("bounds", "float32"),
+    visits={"C": 0},
+    wrong_ideas=(
+        WrongIdea(
+            lambda A, B, bias: _relu(A @ B) + bias,
+            "the bias is added to what ReLU has made of the product",
+            "Which of the two comes first in the formula?",
+        ),
+        WrongIdea(
+            lambda A, B, bias: _relu(A @ B + A.shape[1] * bias),
+            "the bias is added in each step of k",
+            "How often does it stand in the formula?",
+        ),
+        WrongIdea(
+            lambda A, B, bias: _relu(A @ B - bias),
+            "the bias is subtracted",
+            "Which sign does it have in the formula?",
+        ),
+        WrongIdea(
+            lambda A, B, bias: A @ B + bias,
+            "negative numbers are left as they are",
+            "What does max(…, 0) make of a negative number?",
+        ),
+        WrongIdea(
+            lambda A, B, bias: _relu(A @ B),
+            "the bias is missing",
+            "What is added to a sum before it is compared with 0?",
+        ),
+        WrongIdea(
+            lambda A, B, bias: -_relu(-(A @ B + bias)),
+            "what is positive has become zero, and what is negative has stayed",
+            "Which of the two numbers does ReLU keep?",
+        ),
+        WrongIdea(
+            lambda A, B, bias: _relu(A @ B + bias[0]),
+            "every column gets the first number of bias",
+            "Which number of bias belongs to this thread's column?",
+            place=("load", "bias"),
+        ),
+    ),
+    formula="C = max(A @ B + bias, 0)",
+    hints=(
+        "The four sums are those of rows top to top + 3. Which of these rows does C have?",
+        "All four belong to one column, so they get one number of bias.",
+        "`max(…, float32(0))`: with a plain 0 the comparison is done in float64.",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace("    ...\n", EPILOGUE),
+    another=GIVEN.replace("sums[i] = 0", "sums[i] = bias[column]").replace(
+        "    ...\n", FROM_THE_BIAS
+    ),
+    compared="The sums begin at the bias instead of at 0, and an `if` in place of `max`.",
+    par=3,
+    meaning="This is a **fused epilogue**: work on a result that is still in registers costs no "
+    "trip to memory.",
+)

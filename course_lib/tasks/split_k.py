@@ -1,0 +1,78 @@
+"""A product whose k is cut into parts, so that a small C has blocks enough: split-K."""
+
+from course_lib.registry.exercise import Task, WrongIdea
+
+PARTS = 4
+
+
+def _first_part(A, B):
+    """The products of the first part of k."""
+    length = -(-A.shape[1] // PARTS)
+    return A[:, :length] @ B[:length]
+
+
+GIVEN = '''\
+@cuda.jit
+def split_k(A, B, C):
+    """C += A @ B, where C has 16 rows and is 0 before the launch; a block of 16 × 16 threads has
+    16 columns (x) and one of 4 parts of k (y). K is any size."""
+    column, row, part = cuda.grid(1), cuda.threadIdx.y, cuda.blockIdx.y
+    if column < C.shape[1]:
+        total = float32(0)
+        ...
+        cuda.atomic.add(C, (row, column), total)
+'''
+LOOP = """\
+        length = (A.shape[1] + 3) // 4
+        for k in range(part * length, min((part + 1) * length, A.shape[1])):
+            total += A[row, k] * B[k, column]
+"""
+IN_TURNS = """\
+        for k in range(part, A.shape[1], 4):
+            total += A[row, k] * B[k, column]
+"""
+
+TASK = Task(
+    id="split_k",
+    title="Four blocks for one tile",
+    lesson="06",
+    position=6,
+    parameters=("A", "B", "C"),
+    output="C",
+    grid=("N", PARTS),
+    shapes=("16,K", "K,N", "16,N"),
+    reference=lambda A, B: A @ B,
+    asks=("bounds", "race-free", "coalesced", "float32"),
+    wrong_ideas=(
+        WrongIdea(
+            lambda A, B: PARTS * (A @ B),
+            "every block adds the whole product, so C holds it four times",
+            "Which steps of k are those of this block's `part`?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda A, B: A[:, : A.shape[1] // PARTS * PARTS] @ B[: A.shape[1] // PARTS * PARTS],
+            "the steps of k that are left over, where 4 does not divide K, belong to no block",
+            "K = 10: how long are the four parts, and where does the last one end?",
+        ),
+        WrongIdea(
+            lambda A, B: PARTS * _first_part(A, B),
+            "all four blocks take the first part of k",
+            "Where does the part of block (0, 1) begin?",
+        ),
+    ),
+    formula="C = A @ B",
+    hints=(
+        "Cut k into four pieces of equal length. Where does piece `part` begin, and where does it "
+        "end?",
+        "If 4 does not divide K, round the length up; then the last piece has to end at K.",
+        "Or deal them out like cards: block y takes the steps y, y + 4, y + 8, …",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace("        ...\n", LOOP),
+    another=GIVEN.replace("        ...\n", IN_TURNS),
+    compared="Every fourth step of k instead of a stretch: no length, and no edge to take care of.",
+    par=3,
+    meaning="This is **split-K**: four times the blocks for the same C, paid for with four "
+    "additions to each of its numbers in place of one store.",
+)
