@@ -15,7 +15,7 @@ import numpy as np
 from course_lib.tiles.elementwise import SHARED, astype, dtype_given, each, ones, permute
 from course_lib.tiles.machine import TileMachine
 from course_lib.tiles.memory import ArrayArgument
-from course_lib.tiles.values import DTYPES, Array, Tile, Unknown, made, promoted
+from course_lib.tiles.values import DTYPES, Array, TileValue, Unknown, made, promoted
 from course_lib.wording.sentences import say
 
 TITLE = "cuTile"
@@ -55,12 +55,12 @@ def load(
     padding_mode: Any = UNDETERMINED,
     check_bounds: bool = True,
     **options: Any,
-) -> Tile:
+) -> TileValue:
     sizes = _sides(machine, array, shape, "load")
     places, inside = _places(machine, array, index, sizes, order)
     if _is_outside(machine, array, inside, index, check_bounds, "read"):
         unknown = Unknown(np.ones(sizes, bool), array.name, machine.line)
-        return Tile(np.zeros(sizes, array.dtype.storage), array.dtype, unknown)
+        return TileValue(np.zeros(sizes, array.dtype.storage), array.dtype, unknown)
     cells = np.ravel_multi_index([np.where(inside, each, 0) for each in places], array.shape)
     held = np.full(sizes, 0 if padding_mode == UNDETERMINED else padding_mode).astype(
         array.dtype.storage
@@ -69,7 +69,7 @@ def load(
     lacking: Unknown | None = None
     if padding_mode == UNDETERMINED and not inside.all():
         lacking = Unknown(~inside, array.name, machine.line)
-    return Tile(held, array.dtype, lacking)
+    return TileValue(held, array.dtype, lacking)
 
 
 def store(
@@ -84,7 +84,7 @@ def store(
 ) -> None:
     if not isinstance(array, ArrayArgument):
         raise machine.refuse(say("A tile is stored to an array of the launch."))
-    tile = tile if isinstance(tile, Tile) else made(tile, array.dtype)
+    tile = tile if isinstance(tile, TileValue) else made(tile, array.dtype)
     if tile.data.ndim == 0:
         tile = tile.like(lambda data: data.reshape((1,) * len(array.shape)))
     sizes = _sides(machine, array, tile.shape, "store")
@@ -105,16 +105,16 @@ def gather(
     padding_value: Any = 0,
     check_bounds: bool = True,
     **options: Any,
-) -> Tile:
+) -> TileValue:
     places, inside, asked = _scattered(machine, array, indices, mask)
     if not check_bounds and (asked & ~inside).any():
         _tell(machine, array, places, asked & ~inside, "read")
     wanted = asked & inside
     cells = np.ravel_multi_index([np.where(wanted, each, 0) for each in places], array.shape)
-    other = padding_value.data if isinstance(padding_value, Tile) else padding_value
+    other = padding_value.data if isinstance(padding_value, TileValue) else padding_value
     held = np.array(np.broadcast_to(other, wanted.shape)).astype(array.dtype.storage)
     held[wanted] = machine.memory.load(array, cells[wanted], machine.number, machine.line)
-    return made(held, array.dtype, *(value for value in (mask,) if isinstance(value, Tile)))
+    return made(held, array.dtype, *(value for value in (mask,) if isinstance(value, TileValue)))
 
 
 def scatter(
@@ -132,30 +132,32 @@ def scatter(
         _tell(machine, array, places, asked & ~inside, "write")
     wanted = asked & inside
     cells = np.ravel_multi_index([np.where(wanted, each, 0) for each in places], array.shape)
-    tile = value if isinstance(value, Tile) else made(value, array.dtype)
+    tile = value if isinstance(value, TileValue) else made(value, array.dtype)
     values = tile.like(lambda data: np.broadcast_to(data, wanted.shape)[wanted])
     machine.memory.store(array, cells[wanted], values, machine.number, machine.line)
 
 
-def arange(machine: TileMachine, size: Any, *, dtype: Any, start: Any = 0, step: Any = 1) -> Tile:
+def arange(
+    machine: TileMachine, size: Any, *, dtype: Any, start: Any = 0, step: Any = 1
+) -> TileValue:
     (count,) = machine.shape(size, "arange")
     first, apart = machine.whole(start, "arange"), machine.whole(step, "arange")
     return made(first + apart * np.arange(count), dtype_given(machine, dtype))
 
 
-def mma(machine: TileMachine, x: Any, y: Any, acc: Any, **options: Any) -> Tile:
+def mma(machine: TileMachine, x: Any, y: Any, acc: Any, **options: Any) -> TileValue:
     _check_sides(machine, x, y, "mma")
     if x.dtype != y.dtype:
         message = say("mma takes two tiles of one type, not {one} and {other}.",
                       one=x.dtype.name, other=y.dtype.name)  # fmt: skip
         raise machine.refuse(message)
     allowed = TOTALS.get(x.dtype.name, ())
-    if not isinstance(acc, Tile) or acc.dtype.name not in allowed:
+    if not isinstance(acc, TileValue) or acc.dtype.name not in allowed:
         message = say(
             "mma of {sides} adds into {allowed}, not {total}.",
             sides=x.dtype.name,
             allowed=say(" or ").join(allowed),
-            total=acc.dtype.name if isinstance(acc, Tile) else type(acc).__name__,
+            total=acc.dtype.name if isinstance(acc, TileValue) else type(acc).__name__,
         )
         raise machine.refuse(message, hint="Which type should the sum have from the start?")
     wanted = (*x.shape[:-1], y.shape[-1])
@@ -166,12 +168,14 @@ def mma(machine: TileMachine, x: Any, y: Any, acc: Any, **options: Any) -> Tile:
     return machine.product(x, y, acc, acc.dtype)
 
 
-def matmul(machine: TileMachine, x: Any, y: Any) -> Tile:
+def matmul(machine: TileMachine, x: Any, y: Any) -> TileValue:
     _check_sides(machine, x, y, "matmul")
     return machine.product(x, y, None, promoted(x, y))
 
 
-def transpose(machine: TileMachine, x: Tile, axis0: Any = None, axis1: Any = None) -> Tile:
+def transpose(
+    machine: TileMachine, x: TileValue, axis0: Any = None, axis1: Any = None
+) -> TileValue:
     if axis0 is None:
         return permute(machine, x)
     return x.like(lambda data: np.swapaxes(data, axis0, axis1))
@@ -181,7 +185,7 @@ def atomic_add(machine: TileMachine, array: Any, indices: Any, update: Any, **op
     places, inside, asked = _scattered(machine, array, indices, None)
     wanted = asked & inside
     cells = np.ravel_multi_index([np.where(wanted, each, 0) for each in places], array.shape)
-    tile = update if isinstance(update, Tile) else made(update, array.dtype)
+    tile = update if isinstance(update, TileValue) else made(update, array.dtype)
     values = np.broadcast_to(tile.data, wanted.shape)[wanted]
     machine.memory.add(array, cells[wanted], values, machine.number)
 
@@ -263,12 +267,12 @@ def _scattered(
                       array=array.name)  # fmt: skip
         raise machine.refuse(message)
     machine.check_shapes(*parts)
-    plain = [part.data if isinstance(part, Tile) else np.asarray(part) for part in parts]
+    plain = [part.data if isinstance(part, TileValue) else np.asarray(part) for part in parts]
     places = list(np.broadcast_arrays(*plain))
     ends = [(place >= 0) & (place < size) for place, size in zip(places, array.shape, strict=True)]
     asked = np.ones(places[0].shape, bool)
     if mask is not None:
-        asked = np.array(np.broadcast_to(mask.data if isinstance(mask, Tile) else mask,
+        asked = np.array(np.broadcast_to(mask.data if isinstance(mask, TileValue) else mask,
                                          asked.shape))  # fmt: skip
     return places, np.logical_and.reduce(ends), asked
 
@@ -282,7 +286,12 @@ def _tell(
 
 
 def _check_sides(machine: TileMachine, x: Any, y: Any, what: str) -> None:
-    tiles = isinstance(x, Tile) and isinstance(y, Tile) and x.data.ndim > 1 and y.data.ndim > 1
+    tiles = (
+        isinstance(x, TileValue)
+        and isinstance(y, TileValue)
+        and x.data.ndim > 1
+        and y.data.ndim > 1
+    )
     if not tiles:
         raise machine.refuse(say("{what} takes two tiles of two axes.", what=what))
     if x.shape[-1] != y.shape[-2]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.tiles.machine import TileMachine
-from course_lib.tiles.values import DTYPES, DType, Tile, made, promoted
+from course_lib.tiles.values import DTYPES, DType, TileValue, made, promoted
 from course_lib.wording.sentences import say
 
 
@@ -25,7 +25,7 @@ def pairwise(compute: Callable[..., Any]) -> Callable[..., Any]:
     """The larger or smaller of two: whole numbers stay whole."""
 
     def carry_out(machine: TileMachine, x: Any, y: Any, **options: Any) -> Any:
-        if not isinstance(x, Tile) and not isinstance(y, Tile):
+        if not isinstance(x, TileValue) and not isinstance(y, TileValue):
             return compute(x, y).item()
         machine.check_shapes(x, y)
         return made(compute(_data(x), _data(y)), promoted(x, y), x, y)
@@ -34,7 +34,7 @@ def pairwise(compute: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _data(value: Any) -> Any:
-    return value.data if isinstance(value, Tile) else value
+    return value.data if isinstance(value, TileValue) else value
 
 
 def reduced(compute: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,22 +48,22 @@ def reduced(compute: Callable[..., Any]) -> Callable[..., Any]:
         keepdims: bool = False,
         keep_dims: bool = False,
         **options: Any,
-    ) -> Tile:
+    ) -> TileValue:
         return machine.reduction(x, axis, keepdims or keep_dims, compute)
 
     return carry_out
 
 
-def full(machine: TileMachine, shape: Any, fill_value: Any, dtype: Any) -> Tile:
+def full(machine: TileMachine, shape: Any, fill_value: Any, dtype: Any) -> TileValue:
     sizes = machine.shape(shape, "full")
     return made(np.full(sizes, _data(fill_value)), dtype_given(machine, dtype))
 
 
-def zeros(machine: TileMachine, shape: Any, dtype: Any) -> Tile:
+def zeros(machine: TileMachine, shape: Any, dtype: Any) -> TileValue:
     return full(machine, shape, 0, dtype)
 
 
-def ones(machine: TileMachine, shape: Any, dtype: Any) -> Tile:
+def ones(machine: TileMachine, shape: Any, dtype: Any) -> TileValue:
     return full(machine, shape, 1, dtype)
 
 
@@ -71,9 +71,9 @@ def where(machine: TileMachine, condition: Any, x: Any, y: Any) -> Any:
     return machine.chosen(condition, x, y)
 
 
-def astype(machine: TileMachine, x: Any, dtype: Any, **options: Any) -> Tile:
+def astype(machine: TileMachine, x: Any, dtype: Any, **options: Any) -> TileValue:
     kind = dtype_given(machine, dtype)
-    if not isinstance(x, Tile):
+    if not isinstance(x, TileValue):
         return made(x, kind)
     with np.errstate(all="ignore"):
         return made(x.data, kind, x)
@@ -90,7 +90,7 @@ def dtype_given(machine: TileMachine, dtype: Any) -> DType:
     raise machine.refuse(say("A type of elements is missing here."))
 
 
-def reshape(machine: TileMachine, x: Tile, *shape: Any, **options: Any) -> Tile:
+def reshape(machine: TileMachine, x: TileValue, *shape: Any, **options: Any) -> TileValue:
     sizes = machine.shape(shape[0] if len(shape) == 1 else shape, "reshape")
     if np.prod(sizes) != x.data.size:
         message = say("{count} elements do not fill a tile of {shape}.", count=x.data.size,
@@ -99,18 +99,18 @@ def reshape(machine: TileMachine, x: Tile, *shape: Any, **options: Any) -> Tile:
     return x.like(lambda data: data.reshape(sizes))
 
 
-def broadcast_to(machine: TileMachine, x: Any, *shape: Any) -> Tile:
+def broadcast_to(machine: TileMachine, x: Any, *shape: Any) -> TileValue:
     sizes = machine.shape(shape[0] if len(shape) == 1 else shape, "broadcast_to")
-    tile = x if isinstance(x, Tile) else astype(machine, x, DTYPES["float32"])
-    machine.check_shapes(tile, Tile(np.empty(sizes), tile.dtype))
+    tile = x if isinstance(x, TileValue) else astype(machine, x, DTYPES["float32"])
+    machine.check_shapes(tile, TileValue(np.empty(sizes), tile.dtype))
     return tile.like(lambda data: np.broadcast_to(data, sizes))
 
 
-def expand_dims(machine: TileMachine, x: Tile, axis: int) -> Tile:
+def expand_dims(machine: TileMachine, x: TileValue, axis: int) -> TileValue:
     return x.like(lambda data: np.expand_dims(data, axis))
 
 
-def permute(machine: TileMachine, x: Tile, *axes: Any) -> Tile:
+def permute(machine: TileMachine, x: TileValue, *axes: Any) -> TileValue:
     order = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple) else axes
     if order and sorted(order) != list(range(x.data.ndim)):
         raise machine.refuse(say("The axes of a tile are named once each, from 0 on."))

@@ -23,7 +23,7 @@ from course_lib.tiles.values import (
     DTYPES,
     FLOAT32,
     DType,
-    Tile,
+    TileValue,
     Value,
     joint_unknown,
     made,
@@ -131,7 +131,7 @@ class TileMachine:
             if carry_out is None:
                 raise self._unknown_part(statement)
             carry_out(statement, names)
-            size = sum(value.nbytes for value in names.values() if isinstance(value, Tile))
+            size = sum(value.nbytes for value in names.values() if isinstance(value, TileValue))
             counts = self.memory.counts
             counts.peak_tile_bytes = max(counts.peak_tile_bytes, size)
 
@@ -222,7 +222,7 @@ class TileMachine:
     def truth(self, test: ast.expr, names: dict[str, Any]) -> bool:
         """A condition: one number, not a tile of many."""
         value = self.value(test, names)
-        if isinstance(value, Tile):
+        if isinstance(value, TileValue):
             if value.data.size != 1:
                 message = say("A branch needs one truth value, and this is a tile of {shape}.",
                               shape=" x ".join(map(str, value.shape)))  # fmt: skip
@@ -279,10 +279,10 @@ class TileMachine:
             return value
         if isinstance(node.op, ast.Invert):
             return value.like(np.logical_not) if _is_bool(value) else self._inverted(value)
-        return self.arithmetic("Sub", 0, value) if isinstance(value, Tile) else -value
+        return self.arithmetic("Sub", 0, value) if isinstance(value, TileValue) else -value
 
     def _inverted(self, value: Any) -> Any:
-        return made(~value.data, value.dtype, value) if isinstance(value, Tile) else ~value
+        return made(~value.data, value.dtype, value) if isinstance(value, TileValue) else ~value
 
     def _binop_(self, node: ast.BinOp, names: dict[str, Any]) -> Any:
         left, right = self.value(node.left, names), self.value(node.right, names)
@@ -304,7 +304,7 @@ class TileMachine:
     def _subscript_(self, node: ast.Subscript, names: dict[str, Any]) -> Any:
         owner = self.value(node.value, names)
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if isinstance(owner, Tile):
+        if isinstance(owner, TileValue):
             return owner.like(lambda data: data[tuple(self._axis(part) for part in parts)])
         if isinstance(owner, tuple):
             index = self.value(node.slice, names)
@@ -335,7 +335,7 @@ class TileMachine:
         owner = self.value(node.value, names)
         if isinstance(owner, Named) and owner.language != "python":
             return self._language_name(owner.language, f"{owner.name}.{node.attr}", node)
-        if isinstance(owner, Tile | ArrayArgument):
+        if isinstance(owner, TileValue | ArrayArgument):
             if node.attr == "shape":
                 return tuple(int(size) for size in owner.shape)
             if node.attr == "ndim":
@@ -343,9 +343,9 @@ class TileMachine:
             if node.attr == "dtype":
                 return owner.dtype
         language = self.languages[self.program.language]
-        if isinstance(owner, Tile) and node.attr in language.METHODS:
+        if isinstance(owner, TileValue) and node.attr in language.METHODS:
             return BoundMethod(Named(self.program.language, language.METHODS[node.attr]), owner)
-        if isinstance(owner, Tile) and node.attr == "T":
+        if isinstance(owner, TileValue) and node.attr == "T":
             return owner.like(np.transpose)
         message = say("{what} has no {name}.", what=text, name=node.attr)
         raise rejection("compile-error", message, node)
@@ -422,7 +422,7 @@ class TileMachine:
     def _builtin(self, name: str, given: Sequence[Any]) -> Any:
         if name == "range":
             return range(*(self.whole(each, "range") for each in given))
-        if any(isinstance(each, Tile) for each in given) and name in ("min", "max"):
+        if any(isinstance(each, TileValue) for each in given) and name in ("min", "max"):
             function = "minimum" if name == "min" else "maximum"
             return self.languages[self.program.language].FUNCTIONS[function](self, *given)
         return BUILTINS[name](*given)
@@ -435,7 +435,7 @@ class TileMachine:
         Raises:
             KernelRejected: if it is none.
         """
-        if isinstance(value, Tile) and value.data.size == 1 and value.dtype.kind == "int":
+        if isinstance(value, TileValue) and value.data.size == 1 and value.dtype.kind == "int":
             return int(value.data)
         if isinstance(value, int):
             return int(value)
@@ -465,7 +465,7 @@ class TileMachine:
         special = self.languages[self.program.language].combined(self, operation, left, right)
         if special is not None:
             return special
-        if not isinstance(left, Tile) and not isinstance(right, Tile):
+        if not isinstance(left, TileValue) and not isinstance(right, TileValue):
             return compute(left, right)
         kind = promoted(left, right)
         if operation == "Div" and kind.kind != "float":
@@ -483,7 +483,7 @@ class TileMachine:
         compute = COMPARISONS.get(operation)
         if compute is None:
             raise self._unknown_part(self.node)
-        if not isinstance(left, Tile) and not isinstance(right, Tile):
+        if not isinstance(left, TileValue) and not isinstance(right, TileValue):
             return compute(left, right)
         kind = promoted(left, right)
         self.check_shapes(left, right)
@@ -493,7 +493,7 @@ class TileMachine:
 
     def elementwise(self, compute: Callable[..., Any], *values: Any) -> Any:
         """A function of each element; of plain numbers, a plain number."""
-        if not any(isinstance(value, Tile) for value in values):
+        if not any(isinstance(value, TileValue) for value in values):
             return compute(*values).item()
         kind = promoted(*values)
         kind = kind if kind.kind == "float" else FLOAT32
@@ -503,7 +503,7 @@ class TileMachine:
         self.memory.counts.flops += int(np.size(result))
         return made(result, kind, *values)
 
-    def product(self, left: Any, right: Any, total: Any, kind: DType) -> Tile:
+    def product(self, left: Any, right: Any, total: Any, kind: DType) -> TileValue:
         """`left @ right + total` in `kind`; products of float16 and bfloat16 are exact there."""
         sides = [value.data.astype(np.float32 if kind.bits < 64 else np.float64)
                  if kind.kind == "float" else value.data.astype(kind.storage)
@@ -520,11 +520,11 @@ class TileMachine:
                     mask, value.unknown.array, value.unknown.line
                 )
         found = made(result, kind, *([] if total is None else [total]))
-        return found if found.unknown or unknown is None else Tile(found.data, kind, unknown)
+        return found if found.unknown or unknown is None else TileValue(found.data, kind, unknown)
 
-    def reduction(self, tile: Any, axis: Any, keep: bool, compute: Callable[..., Any]) -> Tile:
+    def reduction(self, tile: Any, axis: Any, keep: bool, compute: Callable[..., Any]) -> TileValue:
         """A sum, a largest element and the like along one axis or all of them."""
-        if not isinstance(tile, Tile):
+        if not isinstance(tile, TileValue):
             raise self.refuse(say("This takes a tile."))
         for one in axis if isinstance(axis, tuple) else (axis,):
             if one is not None and not -tile.data.ndim <= one < tile.data.ndim:
@@ -538,7 +538,7 @@ class TileMachine:
         if tile.unknown is None:
             return found
         mask = np.asarray(tile.unknown.mask.any(axis=axis, keepdims=keep))
-        return Tile(found.data, found.dtype,
+        return TileValue(found.data, found.dtype,
                     type(tile.unknown)(mask, tile.unknown.array, tile.unknown.line))  # fmt: skip
 
     def chosen(self, condition: Any, one: Any, other: Any) -> Any:
@@ -548,17 +548,17 @@ class TileMachine:
         result = np.where(plain(condition), plain(one), plain(other))
         unknown = joint_unknown(result.shape, condition)
         for value, taken in ((one, plain(condition)), (other, np.logical_not(plain(condition)))):
-            if isinstance(value, Tile) and value.unknown is not None:
+            if isinstance(value, TileValue) and value.unknown is not None:
                 mask = np.broadcast_to(value.unknown.mask & taken, result.shape)
                 if mask.any():
                     unknown = unknown or type(value.unknown)(
                         mask, value.unknown.array, value.unknown.line
                     )
-        return Tile(kind.holding(result), kind, unknown)
+        return TileValue(kind.holding(result), kind, unknown)
 
     def check_shapes(self, *values: Any) -> None:
         """Refuse tiles that cannot be broadcast."""
-        shapes = [value.shape for value in values if isinstance(value, Tile)]
+        shapes = [value.shape for value in values if isinstance(value, TileValue)]
         try:
             np.broadcast_shapes(*shapes)
         except ValueError:
@@ -567,7 +567,7 @@ class TileMachine:
             raise self.refuse(message, hint="Which axis has the other length?") from None
 
     def _operand(self, value: Any, kind: DType) -> Any:
-        if isinstance(value, Tile):
+        if isinstance(value, TileValue):
             return value.data.astype(kind.storage)
         if not isinstance(value, int | float):
             raise self.refuse(say("Arithmetic takes tiles and numbers."))
@@ -575,7 +575,7 @@ class TileMachine:
 
 
 def _any_tile(*values: Any) -> bool:
-    return any(isinstance(value, Tile) for value in values)
+    return any(isinstance(value, TileValue) for value in values)
 
 
 def _kind_of(*values: Any) -> DType:
@@ -583,7 +583,7 @@ def _kind_of(*values: Any) -> DType:
 
 
 def _is_bool(value: Value) -> bool:
-    return isinstance(value, Tile) and value.dtype is BOOL
+    return isinstance(value, TileValue) and value.dtype is BOOL
 
 
 def _as_read(target: ast.expr) -> ast.expr:

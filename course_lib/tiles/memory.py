@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.tiles.values import Array, DType, Tile, dtype_of
+from course_lib.tiles.values import Array, DType, TileValue, dtype_of
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import Line, say
 
@@ -102,7 +102,7 @@ class TileMemory:
         return array.data.reshape(-1)[cells]
 
     def store(
-        self, array: ArrayArgument, cells: Array, tile: Tile, program: int, line: int
+        self, array: ArrayArgument, cells: Array, tile: TileValue, program: int, line: int
     ) -> None:
         """Write values into cells; where one has none, that is told."""
         flat, values = cells.ravel(), tile.data.ravel()
@@ -155,7 +155,7 @@ class TileMemory:
         hint = "How many programs does the launch need along each axis?"
         self.note(finding("incomplete-output", message, line, hint, cell=array.name))
 
-    def _unknown(self, array: ArrayArgument, flat: int, tile: Tile, line: int) -> None:
+    def _unknown(self, array: ArrayArgument, flat: int, tile: TileValue, line: int) -> None:
         assert tile.unknown is not None
         message = say(
             "What is loaded from {source} past its edge has no value that you can rely on, and it "

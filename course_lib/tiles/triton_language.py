@@ -23,7 +23,7 @@ from course_lib.tiles.values import (
     INT64,
     Array,
     DType,
-    Tile,
+    TileValue,
     Unknown,
     joint_unknown,
     made,
@@ -41,7 +41,7 @@ class Pointers:
     """Addresses in an array: how many elements each lies behind its begin."""
 
     array: ArrayArgument
-    cells: Tile
+    cells: TileValue
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -54,7 +54,7 @@ class Pointers:
 
 def argument(machine: TileMachine, array: ArrayArgument) -> Pointers:
     """What the kernel gets for an array of the launch: the address of its first element."""
-    return Pointers(array, Tile(np.zeros((), np.int64), INT64))
+    return Pointers(array, TileValue(np.zeros((), np.int64), INT64))
 
 
 def program_id(machine: TileMachine, axis: int) -> int:
@@ -65,7 +65,7 @@ def num_programs(machine: TileMachine, axis: int) -> int:
     return machine.grid[axis]
 
 
-def arange(machine: TileMachine, start: Any, end: Any) -> Tile:
+def arange(machine: TileMachine, start: Any, end: Any) -> TileValue:
     first, last = machine.whole(start, "arange"), machine.whole(end, "arange")
     machine.shape(last - first, "arange")
     return made(np.arange(first, last), INT32)
@@ -73,7 +73,7 @@ def arange(machine: TileMachine, start: Any, end: Any) -> Tile:
 
 def load(
     machine: TileMachine, pointer: Any, mask: Any = None, other: Any = None, **options: Any
-) -> Tile:
+) -> TileValue:
     array, cells, asked = _asked(machine, pointer, mask)
     inside = (cells >= 0) & (cells < array.data.size)
     _tell(machine, array, cells, asked & ~inside, "read")
@@ -85,7 +85,7 @@ def load(
     lacking = ~wanted if other is None else asked & ~inside
     if lacking.any():
         unknown = Unknown(lacking, array.name, machine.line)
-    return Tile(held, array.dtype, unknown)
+    return TileValue(held, array.dtype, unknown)
 
 
 def store(machine: TileMachine, pointer: Any, value: Any, mask: Any = None, **options: Any) -> None:
@@ -93,7 +93,7 @@ def store(machine: TileMachine, pointer: Any, value: Any, mask: Any = None, **op
     inside = (cells >= 0) & (cells < array.data.size)
     _tell(machine, array, cells, asked & ~inside, "write")
     wanted = asked & inside
-    tile = value if isinstance(value, Tile) else made(value, array.dtype)
+    tile = value if isinstance(value, TileValue) else made(value, array.dtype)
     values = tile.like(lambda data: np.broadcast_to(data, wanted.shape)[wanted])
     machine.memory.store(array, cells[wanted], values, machine.number, machine.line)
 
@@ -117,7 +117,7 @@ def dot(
     *,
     out_dtype: Any = FLOAT32,
     **options: Any,
-) -> Tile:
+) -> TileValue:
     if not (_is_tile(input) and _is_tile(other) and input.data.ndim == other.data.ndim == 2):
         raise machine.refuse(say("dot takes two tiles of two axes."))
     if input.shape[1] != other.shape[0]:
@@ -136,11 +136,11 @@ def dot(
     return machine.product(input, other, acc, kind)
 
 
-def matmul(machine: TileMachine, x: Any, y: Any) -> Tile:
+def matmul(machine: TileMachine, x: Any, y: Any) -> TileValue:
     return dot(machine, x, y)
 
 
-def to(machine: TileMachine, x: Any, dtype: Any, **options: Any) -> Tile:
+def to(machine: TileMachine, x: Any, dtype: Any, **options: Any) -> TileValue:
     return astype(machine, x, getattr(dtype, "dtype", dtype))
 
 
@@ -164,7 +164,7 @@ def combined(machine: TileMachine, operation: str, left: Any, right: Any) -> Any
     """What Triton does otherwise: addresses move by elements, and integers are divided as in C."""
     if isinstance(left, Pointers) or isinstance(right, Pointers):
         return _moved(machine, operation, left, right)
-    tiles = [value for value in (left, right) if isinstance(value, Tile)]
+    tiles = [value for value in (left, right) if isinstance(value, TileValue)]
     if operation == "FloorDiv" and tiles and promoted(left, right).kind == "float":
         raise machine.refuse(say("// divides whole numbers, and one of these is a fraction."))
     if operation in ("FloorDiv", "Mod") and tiles and promoted(left, right).kind == "int":
@@ -220,11 +220,11 @@ def _tell(
 
 
 def _data(value: Any) -> Any:
-    return value.data if isinstance(value, Tile) else value
+    return value.data if isinstance(value, TileValue) else value
 
 
 def _is_tile(value: Any) -> bool:
-    return isinstance(value, Tile)
+    return isinstance(value, TileValue)
 
 
 def _text(shape: Sequence[int]) -> str:

@@ -82,7 +82,7 @@ class Unknown:
 
 
 @dataclass(frozen=True)
-class Tile:
+class TileValue:
     """A tile, or with no axes a number that is known when the kernel runs only."""
 
     data: Array
@@ -97,26 +97,26 @@ class Tile:
     def nbytes(self) -> int:
         return self.data.size * self.dtype.nbytes
 
-    def like(self, change: Callable[[Array], Array]) -> Tile:
+    def like(self, change: Callable[[Array], Array]) -> TileValue:
         """The same elements in other places."""
         unknown = self.unknown
         if unknown is not None:
             unknown = Unknown(change(unknown.mask), unknown.array, unknown.line)
-        return Tile(change(self.data), self.dtype, unknown)
+        return TileValue(change(self.data), self.dtype, unknown)
 
 
-Value = Tile | int | float | bool
+Value = TileValue | int | float | bool
 
 
-def made(data: Any, dtype: DType, *sources: Value) -> Tile:
+def made(data: Any, dtype: DType, *sources: Value) -> TileValue:
     """A tile computed element by element from these."""
     held = dtype.holding(data)
-    return Tile(held, dtype, joint_unknown(held.shape, *sources))
+    return TileValue(held, dtype, joint_unknown(held.shape, *sources))
 
 
 def joint_unknown(shape: tuple[int, ...], *sources: Value) -> Unknown | None:
     """Where any of these has no value, in a tile of this shape."""
-    parts = [each.unknown for each in sources if isinstance(each, Tile) and each.unknown]
+    parts = [each.unknown for each in sources if isinstance(each, TileValue) and each.unknown]
     if not parts:
         return None
     mask = np.zeros(shape, bool)
@@ -127,11 +127,11 @@ def joint_unknown(shape: tuple[int, ...], *sources: Value) -> Unknown | None:
 
 def promoted(*values: Value) -> DType:
     """The type in which these are joined: a plain number takes on a tile's, where it can."""
-    tiles = [value.dtype for value in values if isinstance(value, Tile)]
+    tiles = [value.dtype for value in values if isinstance(value, TileValue)]
     kinds: list[Kind] = [
         "bool" if isinstance(value, bool) else "int" if isinstance(value, int) else "float"
         for value in values
-        if not isinstance(value, Tile)
+        if not isinstance(value, TileValue)
     ]
     best = tiles[0]
     for other in tiles[1:]:
@@ -152,7 +152,7 @@ def _of_two(one: DType, other: DType) -> DType:
 
 def plain(value: Value) -> Any:
     """What NumPy computes with."""
-    return value.data if isinstance(value, Tile) else value
+    return value.data if isinstance(value, TileValue) else value
 
 
 COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
