@@ -39,7 +39,7 @@ def seen_at_once(exercise: Exercise, kernel: Kernel, source: Source) -> list[Fin
     return [
         *_not_for_the_gpu(kernel),
         *_values_returned(kernel.tree, exercise),
-        *_output_never_written(kernel, source),
+        *_output_never_written(exercise, kernel, source),
         *_whole_arrays(kernel, source),
     ]
 
@@ -76,12 +76,12 @@ def _own_nodes(tree: ast.FunctionDef) -> Iterator[ast.AST]:
             waiting += reversed(list(ast.iter_child_nodes(node)))
 
 
-def _output_never_written(kernel: Kernel, source: Source) -> Iterator[Finding]:
+def _output_never_written(exercise: Exercise, kernel: Kernel, source: Source) -> Iterator[Finding]:
     output = kernel.parameters[-1] if kernel.parameters else ""
     rebound = output_rebound(output, source)
     if rebound and not source.accesses(output, store=True):
         yield rebound
-    elif _is_only_measured(output, kernel.tree):
+    elif exercise.starts_from and _is_only_measured(output, kernel.tree):  # as it was given
         yield tell("no store", kernel.tree.lineno, kernel=kernel.name, output=output)
 
 

@@ -232,13 +232,10 @@ class Problem:
         return [Case(shape, draw=100 + number) for number, shape in enumerate(shapes)]
 
     def fitted(self, shape: Shape) -> Shape:
-        """The next larger shape that this problem may have."""
+        """The next larger shape that this problem may have, of no more whole tiles than need be."""
         if not self.multiples:
             return shape
-        return tuple(
-            -(-size // multiple) * multiple
-            for size, multiple in zip(shape, self.multiples, strict=True)
-        )
+        return tuple(map(_odd_multiple, shape, self.multiples))
 
     def operands(self, shape: Shape, rng: np.random.Generator) -> tuple[Array, ...]:
         """Fresh inputs, float32."""
@@ -330,6 +327,13 @@ class Problem:
     def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
         """How many barriers a block needs; None if that is up to the kernel's design."""
         return 0
+
+
+def _odd_multiple(size: int, multiple: int) -> int:
+    """The size if it is a multiple, else the next one, but no even one: tiles would divide that."""
+    if size % multiple == 0:
+        return size
+    return -(-(size + multiple) // (2 * multiple)) * 2 * multiple - multiple
 
 
 def make_cases(problem: Problem, first: Shape, seed: int) -> list[Case]:
