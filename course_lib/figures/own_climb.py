@@ -17,6 +17,7 @@ _ROW = 0.56
 _TOP = 0.72
 _RAILS = (0.32, 1.72)
 _LEFT = 0.2  # of the small rungs
+_IN_A_ROW = 5  # of them
 _FIRST_BAR, _FULL_BAR = 2.05, 3.2
 _RIGHT = style.WIDTH - 0.2
 _COUNTER = "global_load_sectors"
@@ -55,10 +56,12 @@ def _nothing_climbed(steps: Sequence[OwnRung]) -> Picture:
     first = (
         f"None of {len(steps)} rungs is climbed yet; the first is in lesson {_lesson(steps[0])}."
     )
-    pen = Pen.card(_TOP + 0.42, "Your ladder", first)
-    width = (_RIGHT - _LEFT) / len(steps)
+    pen = Pen.card(_TOP + 0.42 * -(-len(steps) // _IN_A_ROW), "Your ladder", first)
+    width = (_RIGHT - _LEFT) / min(len(steps), _IN_A_ROW)
     for place, each in enumerate(steps):
-        _draw_rung(pen, _LEFT + place * width, _TOP + 0.08, width - 0.12, each)
+        down, across = divmod(place, _IN_A_ROW)
+        y = _TOP + 0.08 + 0.42 * down
+        _draw_rung(pen, _LEFT + across * width, y, width - 0.12, each)
     return pen.picture(f"Your own ladder. {first} The rungs: {_listed(steps)}.")
 
 

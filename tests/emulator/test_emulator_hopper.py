@@ -99,7 +99,7 @@ def test_a_right_pipeline_is_clean(schedule: str, seed: int) -> None:
     profile, is_right = run(PIPELINE, schedule, seed)
     assert [str(finding) for finding in profile.findings] == []
     assert is_right
-    assert profile.flops == 2 * 64 * 64 * 64 * STEPS
+    assert profile.flops == profile.tensor_flops == 2 * 64 * 64 * 64 * STEPS
     boxes = 2 * 8192 * STEPS
     assert (profile.global_load_bytes, profile.global_store_bytes) == (boxes, 64 * 64 * 4)
 
@@ -111,6 +111,20 @@ def test_bytes_may_be_announced_after_the_copies_are_started(schedule: str, seed
     profile, is_right = run(
         PIPELINE.replace(announced, "").replace(last, last + announced), schedule, seed
     )
+    assert [str(finding) for finding in profile.findings] == []
+    assert is_right
+
+
+def test_stages_may_have_their_size_in_the_kernel() -> None:
+    """A static array of 48 KiB; results take the place of tiles that all warps have read."""
+    text = (
+        PIPELINE.replace("array(0, np.uint8", "array(49152, np.uint8")
+        .replace("STAGES)", "2)").replace("% STAGES", "% 2").replace("// STAGES", "// 2")
+        .replace("base + RESULT", "base").replace("+ FULL", "+ 32768").replace("+ EMPTY", "+ 32832")
+        .replace("        warp, lane =", "        group_sync(2, 128)\n        warp, lane =")
+    )  # fmt: skip
+    assert "STAGES" not in text
+    profile, is_right = run(text, "lockstep", 0)
     assert [str(finding) for finding in profile.findings] == []
     assert is_right
 

@@ -117,7 +117,7 @@ def test_the_product_of_every_warp(
     program = mma_program(*shape)
     profile = launch(program, blocks, 32 * warps, *given_, out, schedule=schedule)
     assert not profile.findings
-    assert profile.flops == 2 * M * N * k * blocks * warps
+    assert profile.flops == profile.tensor_flops == 2 * M * N * k * blocks * warps
     assert profile.float64_flops == 0
     expected = A @ B + C  # small whole numbers: exact in any order
     for b, w in np.ndindex(*tiles):

@@ -67,3 +67,51 @@ def test_a_solution_spends_few_instructions_for_each_multiply_add(name: str, tmp
     each = report.over_a_tile(held.multiply_adds)
     assert each is not None and each <= held.most
     assert report.spill_store_bytes == 0
+
+
+class Mixed(NamedTuple):
+    """A solution on tensor cores: for which GPU, of what signature, with what in its hot loop."""
+
+    lesson: str
+    signature: str
+    cc: str
+    counts: dict[str, int]
+
+
+ON_TENSOR_CORES = {
+    "matmul_mma": Mixed(
+        "10_tensor_cores",
+        "void(float16[:, ::1], float16[:, ::1], float32[:, ::1])",
+        "7.5",
+        {"HMMA": 16, "LDSM": 4},
+    ),
+    "matmul_tma": Mixed(
+        "10b_hopper",
+        "void(uint64[::1], uint64[::1], int32, float32[:, ::1])",
+        "9.0",
+        {"HGMMA": 4},
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(machine_code.missing()), reason="no compiler here")
+@pytest.mark.skipif(
+    importlib.util.find_spec("numba_cuda") is None, reason="Numba alone has no such instructions"
+)
+@pytest.mark.parametrize("name", ON_TENSOR_CORES)
+def test_a_solution_on_tensor_cores_multiplies_with_them_alone(name: str, tmp_path: Path):
+    held = ON_TENSOR_CORES[name]
+    cells = json.loads((ROOT / "solutions" / f"{held.lesson}.ipynb").read_text())["cells"]
+    (text,) = (t for t in ("".join(c["source"]) for c in cells) if f"# EXERCISE {name}\n" in t)
+    file = tmp_path / f"{name}.py"
+    file.write_text(HEAD + text)
+    report = compile_report(getattr(module_at(file), name), held.signature, cc=held.cc)
+    if report.mix is None:
+        pytest.skip(report.note)
+    made = report.mix.opcodes
+    found = {each: sum(n for op, n in made.items() if op.startswith(each)) for each in held.counts}
+    # Of a loop that the compiler has written out twice, a trip has twice as many.
+    assert all(found[each] and found[each] % count == 0 for each, count in held.counts.items())
+    assert not any(op.startswith("FFMA") for op in made)
+    assert report.spill_store_bytes == report.spill_load_bytes == 0
