@@ -79,7 +79,7 @@ ROOM = BLOCKS_EACH * device(GPU).sms
 
 def filled_by_few_tiles() -> float:
     """Per cent of the blocks that all SMs could hold."""
-    return 100 * FEW_TILES / ROOM
+    return float(100 * FEW_TILES / ROOM)
 
 
 def few_tiles_facts() -> dict[str, object]:

@@ -9,6 +9,7 @@ from course_lib.measurements.memory import levels
 from course_lib.measurements.ncu import stored
 from course_lib.measurements.what_binds import SHARED, seen
 from course_lib.questions.kinds import Choice, Choose, Number, Trap
+from course_lib.questions.slow_kernels import symptoms
 
 COPY, DIRECT, PADDED, UNPADDED = (
     stored(name).counts
@@ -61,6 +62,27 @@ def full_facts() -> dict[str, object]:
 
 def load_facts() -> dict[str, object]:
     return {"held": global_loads("held"), "where": counted("eight_by_eight").label}
+
+
+FAR_APART = "Lanes load numbers that lie far apart: give neighbouring lanes neighbours."
+QUEUES = "Lanes queue for a bank: make the rows in shared memory one word longer."
+AGAIN = "A block loads the same numbers again and again: stage them in shared memory."
+BRANCHES = "The lanes of a warp take different branches: let whole warps take one."
+NO_SHARED = "This kernel has no shared memory."
+AS_ONE = "The branch efficiency is 100 %: every warp goes one way."
+
+
+def of_first() -> dict[str, object]:
+    return {"sectors": f"{symptoms(1).load_sectors:.3g}"}
+
+
+def of_second() -> dict[str, object]:
+    return {"wavefronts": f"{symptoms(2).wavefronts:.3g}"}
+
+
+def of_third() -> dict[str, object]:
+    seen = symptoms(3)
+    return {"times": f"{seen.times_loaded:.3g}", "sectors": f"{seen.load_sectors:.3g}"}
 
 
 QUESTIONS = (
@@ -176,5 +198,47 @@ QUESTIONS = (
         "wait and the fullest part should tell the same story; where they do not, look again.",
         facts=full_facts,
         spoilers=("should tell the same story",),
+    ),
+    Choose(
+        id="08b-first-unknown",
+        asks="What is wrong with the first kernel, and what do you change first?",
+        choices=(
+            Choice(FAR_APART, "32 lanes, 32 sectors: no two share one.", right=True),
+            Choice(QUEUES, NO_SHARED),
+            Choice(AGAIN, "Each number is asked for once: nothing can be used again."),
+            Choice(BRANCHES, AS_ONE),
+        ),
+        reveal="{sectors} sectors for a request, where neighbours need 4: a warp walks down a "
+        "column, though each thread goes along its row. Give a row to a warp, not to a thread.",
+        facts=of_first,
+        spoilers=("give a row to a warp",),
+    ),
+    Choose(
+        id="08b-second-unknown",
+        asks="What is wrong with the second kernel, and what do you change first?",
+        choices=(
+            Choice(FAR_APART, "4 sectors for a request are the best there is."),
+            Choice(QUEUES, "Without a queue it would be one wavefront a load.", right=True),
+            Choice(AGAIN, "From global memory each number comes once. It is staged already."),
+            Choice(BRANCHES, AS_ONE),
+        ),
+        reveal="{wavefronts} wavefronts for a load: the lanes lie 16 words apart, so they meet in "
+        "two banks. With rows of 17 words they would be spread over all.",
+        facts=of_second,
+        spoilers=("meet in two banks",),
+    ),
+    Choose(
+        id="08b-third-unknown",
+        asks="What is wrong with the third kernel, and what do you change first?",
+        choices=(
+            Choice(FAR_APART, "Nearly 4 sectors: neighbours that do not begin with a sector."),
+            Choice(QUEUES, NO_SHARED),
+            Choice(AGAIN, "Few sectors for each request, and far too many requests.", right=True),
+            Choice(BRANCHES, AS_ONE),
+        ),
+        reveal="Each number is loaded {times} times, by as many threads of one block. The "
+        "{sectors} sectors only say that most windows begin within a sector.",
+        facts=of_third,
+        spoilers=("most windows begin within a sector",),
     ),
 )

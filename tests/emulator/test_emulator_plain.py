@@ -51,6 +51,11 @@ PROGRAMS = {
         def f(n):
             return -(-n // 4) if n > 0 else 0
     """,
+    "beginnings of texts": """
+        def f(n):
+            names = ("LDS", "LDS.128", "LDG.E", "")
+            return [each.startswith("LDS") for each in names[: n - 1]]
+    """,
     "helpers, defaults, names": """
         UNIT = 256
         def up(number, unit=8):
@@ -380,6 +385,12 @@ LOOPS = {
     "comparing long tuples": "t = tuple(range(9000))\nwhile True:\n    t == t",
     "adding long tuples": "t = tuple(range(4000))\nwhile True:\n    t + t",
 }
+
+
+@pytest.mark.parametrize("call", ['n.startswith("1")', '"1".startswith(n)', '"1".startswith()'])
+def test_startswith_is_for_a_text_and_one_beginning(call: str) -> None:
+    found = refused(f"def f(n):\n    return {call}\n", 1)
+    assert (found.code, found.line) == ("unsupported", 2)
 
 
 @pytest.mark.parametrize("body", LOOPS.values(), ids=LOOPS)

@@ -106,4 +106,11 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("bias[column]", "bias[i]", "wrong-index", "C[top"),
         ("bias[column]", "bias[cuda.threadIdx.x]", "wrong-index", "C[top"),
     ],
+    "lds_per_ffma": [
+        ('each.startswith("LDS")', 'each == "LDS"', "wrong-formula", "return"),
+        ('each.startswith("LDS")', 'each.startswith("LD")', "wrong-formula", "return"),
+        ("loads / multiply_adds", "multiply_adds / loads", "wrong-formula", "return"),
+        ("loads / multiply_adds", "loads / len(opcodes)", "wrong-formula", "return"),
+        ('"FFMA" in each', '"FMA" in each', "wrong-formula", "return"),
+    ],
 }  # fmt: skip

@@ -448,6 +448,8 @@ class Interpreter:
     def call(self, node: ast.Call, scope: Scope) -> Any:
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "add"):
             return self.append(node, node.func, scope)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "startswith":
+            return self.starts_with(node, node.func, scope)
         function = self.value(node.func, scope)
         if any(isinstance(argument, ast.Starred) for argument in node.args) or any(
             keyword.arg is None for keyword in node.keywords
@@ -481,6 +483,14 @@ class Interpreter:
             raise rejection("unsupported", message, node)
         item = self.value(node.args[0], scope)
         self.guarded(node, adds, items, item)
+
+    def starts_with(self, node: ast.Call, method: ast.Attribute, scope: Scope) -> bool:
+        text, *beginnings = (self.value(each, scope) for each in (method.value, *node.args))
+        if [type(text), *map(type, beginnings)] != [str, str] or node.keywords:
+            raise rejection(
+                "unsupported", "startswith is known for a text and one beginning.", node
+            )
+        return bool(text.startswith(beginnings[0]))
 
     def comprehend(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope

@@ -1,0 +1,91 @@
+"""Load instructions from shared memory for each multiply-add of a hot loop: a plain function."""
+
+from course_lib.registry.exercise import Task, WrongIdea
+from course_lib.registry.kinds import FUNCTION
+
+
+def _count(opcodes, name):
+    return sum(each.partition(".")[0] == name for each in opcodes)
+
+
+def _per_ffma(opcodes, *names):
+    return sum(_count(opcodes, name) for name in names) / _count(opcodes, "FFMA")
+
+
+# Made up to tell answers apart, in the disassembler's words; no compiler wrote them.
+WIDE = ("LDS.128", "LDS.128", *("FFMA",) * 16, "IADD3", "ISETP.GE.AND", "BRA")
+NARROW = ("LDS", "LDS.64", "FFMA", "FFMA", "FFMA.FTZ", "BRA")
+WITH_TILES = ("LDG.E", "STS", "BAR.SYNC", "LDS", "LDS", "FFMA", "DFMA", "BRA")
+NONE = ("LDG.E", "LDG.E.128", "FFMA", "FFMA", "BRA")
+LATE = ("IMAD", "FFMA", "FFMA", "LDS.U", "LDS.128", "LDS", "FFMA", "FFMA", "STS.128")
+
+TASK = Task(
+    id="lds_per_ffma",
+    title="Read it in machine code",
+    lesson="08",
+    position=6,
+    kind=FUNCTION,
+    parameters=("opcodes",),
+    reference=lambda opcodes: _per_ffma(opcodes, "LDS"),
+    arguments=((WIDE,), (NARROW,), (WITH_TILES,), (NONE,), (LATE,)),
+    wrong_ideas=(
+        WrongIdea(
+            lambda opcodes: opcodes.count("LDS") / _count(opcodes, "FFMA"),
+            "only loads of one word are counted",
+            "How does the name of a load begin that fetches 128 bits?",
+        ),
+        WrongIdea(
+            lambda opcodes: _per_ffma(opcodes, "LDS", "LDG"),
+            "loads from global memory are counted, too",
+            "Which letter says where a load goes?",
+        ),
+        WrongIdea(
+            lambda opcodes: _count(opcodes, "LDS") / len(opcodes),
+            "these are loads for each instruction, whatever it does",
+            "Which instructions are multiply-adds?",
+        ),
+        WrongIdea(
+            lambda opcodes: (
+                _count(opcodes, "LDS") / (_count(opcodes, "FFMA") + _count(opcodes, "DFMA"))
+            ),
+            "multiply-adds in float64 are counted, too",
+            "How does the name of one in float32 begin?",
+        ),
+        WrongIdea(
+            lambda opcodes: _count(opcodes, "FFMA") / max(1, _count(opcodes, "LDS")),
+            "these are multiply-adds for each load",
+            "What is divided by what?",
+        ),
+    ),
+    hints=(
+        "Go through the opcodes once, with two counters. How does the name of each kind begin?",
+        '`each.startswith("LDS")` is true for `LDS`, for `LDS.64` and for `LDS.128`.',
+    ),
+    given='''\
+def lds_per_ffma(opcodes):
+    """Load instructions from shared memory, of any width, for each float32 multiply-add."""
+    ...
+''',
+    answer='''\
+def lds_per_ffma(opcodes):
+    """Load instructions from shared memory, of any width, for each float32 multiply-add."""
+    loads = multiply_adds = 0
+    for each in opcodes:
+        if each.startswith("LDS"):
+            loads += 1
+        if "FFMA" in each:
+            multiply_adds += 1
+    return loads / multiply_adds
+''',
+    another='''\
+def lds_per_ffma(opcodes):
+    """Load instructions from shared memory, of any width, for each float32 multiply-add."""
+    loads = [each for each in opcodes if each[:3] == "LDS"]
+    multiply_adds = [each for each in opcodes if each[:4] == "FFMA"]
+    return len(loads) / len(multiply_adds)
+''',
+    compared="Two lists, and their lengths.",
+    par=7,
+    meaning="Your source says what you asked for, the machine code what you get. This ratio is the "
+    "first thing to look for in a hot loop.",
+)
