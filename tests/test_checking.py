@@ -222,7 +222,7 @@ def test_a_transpose_without_a_tile_earns_nothing_for_free_banks() -> None:
     report = judged(text, "transpose_tiled")
     assert [each.code for each in report.findings] == ["uncoalesced-store"]
     facts = facts_of(report.findings[0].message)
-    assert (facts["letter"], facts["per_request"], facts["needed"]) == ("B", "32", 4)
+    assert (facts["letter"], facts["per_request"], facts["needed"]) == ("B", "32", "4")
     assert report.earned["coalesced"] == report.earned["conflict-free"] == 0
     assert report.earned["race-free"] == 0
     assert report.points == report.max_points - 5

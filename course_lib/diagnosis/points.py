@@ -134,7 +134,8 @@ def lost_properties(
             lost.setdefault(name, why)
     new = _new_in(exercise)
     if new and new <= lost.keys():
-        return dict.fromkeys(judged, _NOTHING_NEW)
+        why = "; ".join(lost[name] for name in judged if name in new)
+        return dict.fromkeys(judged, f"{_NOTHING_NEW}: {why}")
     return {name: lost[name] for name in judged if name in lost}
 
 

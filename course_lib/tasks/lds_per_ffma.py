@@ -1,6 +1,6 @@
 """Load instructions from shared memory for each multiply-add of a hot loop: a plain function."""
 
-from course_lib.registry.exercise import Task, WrongIdea
+from course_lib.registry.exercise import Task, Values, WrongIdea
 from course_lib.registry.kinds import FUNCTION
 
 
@@ -28,6 +28,18 @@ TASK = Task(
     parameters=("opcodes",),
     reference=lambda opcodes: _per_ffma(opcodes, "LDS"),
     arguments=((WIDE,), (NARROW,), (WITH_TILES,), (NONE,), (LATE,)),
+    values=Values(
+        gives="loads for each multiply-add",
+        along="FFMA in the loop",
+        at=(1, 2, 4, 8, 16),
+        rows={
+            "one LDS": lambda count: (("LDS", *("FFMA",) * count),),
+            "four LDS": lambda count: ((*("LDS",) * 4, *("FFMA",) * count),),
+            "one LDS.128": lambda count: (("LDS.128", *("FFMA",) * count),),
+            "one LDG": lambda count: (("LDG", *("FFMA",) * count),),
+        },
+        shows="A wide load brings four numbers, and is one instruction.",
+    ),
     wrong_ideas=(
         WrongIdea(
             lambda opcodes: opcodes.count("LDS") / _count(opcodes, "FFMA"),

@@ -124,8 +124,9 @@ def test_some_launches_hold_exact_zeros(exercise: object) -> None:
     problem = problem_of(exercise)
     listed = make_cases(problem, problem.exact(64), seed=3)
     inputs = [make_inputs(problem, case, 3) for case in listed]
-    for number in range(len(inputs[0])):
-        assert any((each[number] == 0).any() for each in inputs)
+    for number, value in enumerate(inputs[0]):
+        if np.ndim(value):  # a size that is handed over is no input of the computation
+            assert any((each[number] == 0).any() for each in inputs)
     assert not any((each == 0).any() for each in inputs[1]), "the exact launch has none"
 
 

@@ -10,7 +10,7 @@ import importlib.util
 import math
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -121,6 +121,13 @@ def check(plan: Plan, shape: tuple[int, ...], **options: Any) -> None:
     assert off_lse < 2e-6
 
 
+def some_of(cases: Iterable[Any], one_in: int = 6) -> list[Any]:
+    """One in so many is slow, and the others are for `long`."""
+    marks = pytest.mark.slow, pytest.mark.long
+    return [pytest.param(case, marks=marks[number % one_in > 0])
+            for number, case in enumerate(cases)]  # fmt: skip
+
+
 SCHEDULES = [("lockstep", 0), ("warps", 0), ("shuffled", 1)]  # late, early, by chance
 
 
@@ -129,22 +136,20 @@ def test_right_and_clean(plan: Plan) -> None:
     check(plan, (1, 70, 129, 1))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("plan", ALL_PLANS, ids=str)
+@pytest.mark.parametrize("plan", some_of(ALL_PLANS), ids=str)
 def test_right_whenever_products_and_copies_are_done(plan: Plan) -> None:
     for number, shape in enumerate(SHAPES):
         schedule, seed = SCHEDULES[number % 3]
         check(plan, shape, schedule=schedule, seed=seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("schedule", "seed"), [*SCHEDULES, ("shuffled", 2)])
-def test_right_in_every_order_of_the_warps(schedule: str, seed: int) -> None:
+@pytest.mark.parametrize("order", some_of([("shuffled", 2), *SCHEDULES]), ids=str)
+def test_right_in_every_order_of_the_warps(order: tuple[str, int]) -> None:
+    schedule, seed = order
     check(PLANS[128, True], (1, 256, 640, 2), schedule=schedule, seed=seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("plan", (*PLANS.values(), PLAIN), ids=str)
+@pytest.mark.parametrize("plan", some_of((*PLANS.values(), PLAIN)), ids=str)
 def test_right_where_a_thread_weighs_nothing(plan: Plan) -> None:
     """Scores so large that one key of a row gets all the weight, and most threads have none."""
     check(plan, (1, 130, 640, 60), schedule="warps")
@@ -240,8 +245,7 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", some_of(FAULTS, 3))
 def test_a_broken_kernel_is_named(name: str, tmp_path: Path) -> None:
     old, new, code, *parts = FAULTS[name]
     plan = PLANS[128, False]

@@ -91,7 +91,8 @@ MORE_FOR_HOPPER = [
     ("name", "shape"),
     [
         *((name, shape) for name in HOPPER for shape in FOR_HOPPER),
-        *(pytest.param("tma", shape, marks=pytest.mark.slow) for shape in MORE_FOR_HOPPER),
+        pytest.param("tma", MORE_FOR_HOPPER[0], marks=pytest.mark.slow),
+        *(pytest.param("tma", shape, marks=pytest.mark.long) for shape in MORE_FOR_HOPPER[1:]),
     ],
 )
 def test_rungs_for_hopper_run_on_the_emulator(name: str, shape: tuple[int, int, int]) -> None:
