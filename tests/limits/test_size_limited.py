@@ -18,7 +18,11 @@ from course_lib.curriculum import EXERCISES
 ROOT = Path(__file__).resolve().parents[2]
 IMPORTS = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
 FAST, SLOW = 8, 6  # mutants in the fast set, and under `slow`; all are under `long`
-COSTLY = ("matmul_1d", "matmul_2d", "attention")  # not in the fast set
+# Not in the fast set.
+COSTLY = (
+    "matmul_1d", "matmul_2d", "matmul_wide", "matmul_warp_tiled", "matmul_mma", "matmul_tma",
+    "attention",
+)  # fmt: skip
 SEEDS = (0, 1, 2, 3, 4)
 AT_ONCE = 40  # mutants in one test under `long`
 
@@ -37,6 +41,10 @@ SAME: dict[str, tuple[set[str], ...]] = {
     "block_scan": ({"x.size", "x.shape[0]", "y.shape[0]"}, {"RUN", "64", "cuda.blockDim.x"}),
     "matmul_1d": (*PRODUCT, {"BM", "BN", "64"}, {"BK", "TM"}),
     "matmul_2d": (*PRODUCT, {"BM", "BN", "64"}, {"TM", "TN", "4"}, {"BM * BK", "BK * BN", "512"}),
+    "matmul_wide": (*PRODUCT, {"BM", "BN", "64"}, {"TM", "TN", "4"}),
+    "matmul_warp_tiled": (*PRODUCT, {"BM", "BN", "64", "cuda.blockDim.x"}, {"BK", "TM", "TN", "8"}),
+    "matmul_mma": (*PRODUCT, {"BM", "BN", "64"}, {"BK", "16"}, {"THREADS", "128"}),
+    "matmul_tma": ({"BM", "BN", "BK", "64"}, {"CONSUMERS", "128"}),
     "attention": (
         {"queries", "Q.shape[0]", "O.shape[0]"},
         {"keys", "K.shape[0]", "V.shape[0]"},
