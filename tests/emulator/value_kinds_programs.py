@@ -393,3 +393,34 @@ def simulate(path: str) -> None:
 
 if __name__ == "__main__":
     simulate(sys.argv[1])
+
+
+add(
+    "signs and bits of narrow numbers",
+    """
+i = cuda.grid(1)
+if i < a.size:
+    out[i, 0] = -a[i]
+    out[i, 1] = ~a[i]
+    out[i, 2] = abs(-b[i])
+    out[i, 3] = (-a[i]) % 100
+    out[i, 4] = -b[i]
+""",
+    lambda: {
+        "a": np.arange(70, dtype=np.uint8),
+        "b": np.arange(-70, 0, dtype=np.int16),
+        "out": np.zeros((70, 5)),
+    },
+)
+add(
+    "fields of records, one of them of several numbers",
+    """
+i = cuda.grid(1)
+if i < r.size:
+    out[i] = r[i].m + r[i].v[0] * r[i].v[2]
+""",
+    lambda: {
+        "r": np.ones(70, [("v", np.float32, 3), ("m", np.float32)]),
+        "out": np.zeros(70),
+    },
+)

@@ -89,6 +89,12 @@ def unary(typing: Typing, node: ast.UnaryOp) -> Callable[[Machine, Value], Value
     if isinstance(node.op, ast.Not):
         return lambda machine, operand: ~machine.truth(operand)
     dtype, compute = typing.operands[node], UNARY[type(node.op)].compute
+    own = typing.types[node.operand]
+    if isinstance(own, np.dtype) and own.kind in "iu":
+        # Numba's compiler wraps in the operand's own type, and widens what comes of it.
+        return lambda machine, operand: machine.convert(
+            compute(machine.convert(operand, own)), dtype
+        )
     return lambda machine, operand: compute(machine.convert(operand, dtype))
 
 

@@ -69,7 +69,7 @@ class CostNotes(Observer):
     """Notes what the counters leave out: what one block fetches, and how its lanes lie."""
 
     def __init__(self) -> None:
-        self.fetched: dict[str, Fetched] = {}
+        self.fetched: dict[tuple[str, str], Fetched] = {}  # by array, and field of records
         self.strides: dict[tuple[int, str, str], int] = {}
         self._has_first_block = True
 
@@ -89,13 +89,15 @@ class CostNotes(Observer):
 
     def _fetch(self, access: Access) -> None:
         cells, active = _of_first_block(access)
-        fetched = self.fetched.get(access.array)
+        within = access.allocation.within
+        key = access.array, within[1] if within else ""
+        fetched = self.fetched.get(key)
         if fetched is None:
-            size = access.allocation.storage.size
+            size = access.allocation.cells
             nobody, zeros = np.full(size, -1, np.int32), np.zeros(size, np.int32)
             flags = np.zeros(size, bool), nobody.copy(), np.zeros(size, bool)
             columns = nobody, zeros, zeros.copy(), *flags
-            fetched = self.fetched[access.array] = Fetched(*columns)
+            fetched = self.fetched[key] = Fetched(*columns)
         threads = np.flatnonzero(active)
         for element in range(access.elements):
             chosen = cells.reshape(-1)[threads] + element
@@ -261,7 +263,7 @@ class LaunchCosts:
         """Arrays that every block loads many times over."""
         total = sum(traffic.load_sectors for traffic in self.meter.arrays.values())
         for array, traffic in self.meter.arrays.items():
-            fetched = self.notes.fetched.get(array)
+            fetched = self.notes.fetched.get((array, ""))
             if fetched is None or fetched.by.size * traffic.dtype.itemsize <= SMALL_ARRAY:
                 continue
             elements = np.flatnonzero(fetched.by >= 0)
@@ -291,7 +293,7 @@ class LaunchCosts:
     def _read_again(self) -> Iterator[Finding]:
         """Elements of its own that a thread loads in every turn of a loop."""
         total = sum(traffic.load_sectors for traffic in self.meter.arrays.values())
-        for array, fetched in self.notes.fetched.items():
+        for (array, _), fetched in self.notes.fetched.items():
             own = np.flatnonzero((fetched.again >= REPEATED - 1) & ~fetched.others)
             if not len(own) or np.bincount(fetched.by[own]).max() > KEPT:
                 continue
@@ -319,7 +321,7 @@ class LaunchCosts:
     def _handed_on(self) -> Iterator[Finding]:
         """Arrays by which the threads of a block tell each other what shared memory could hold."""
         total = sum(traffic.load_sectors for traffic in self.meter.arrays.values())
-        for array, fetched in self.notes.fetched.items():
+        for (array, _), fetched in self.notes.fetched.items():
             traffic, count = self.meter.arrays[array], int(np.count_nonzero(fetched.handed))
             fits = fetched.by.size * traffic.dtype.itemsize <= self.blocks * MAX_SHARED_BYTES
             if not traffic.loaded_at or count * traffic.dtype.itemsize > MAX_SHARED_BYTES:
