@@ -256,7 +256,7 @@ add(
     """
 i = cuda.grid(1)
 if i < out.size:
-    out.real[i] = r.x * i + r.v[1, 2] + r[1] - r[-1].b
+    out.real[i] = r.x * i + r.v[1, 2] + r[0] - r[-1].b
     out.imag[i] = out.real[i] + 1
 if i == 0:
     r.n = 17
@@ -379,22 +379,6 @@ if i < out.shape[0]:
 )
 
 
-def simulate(path: str) -> None:
-    """Write what the simulator makes of every program."""
-    results = {}
-    for name, program in PROGRAMS.items():
-        names: dict[str, Any] = {}
-        exec(compile(program.text, name, "exec"), names)
-        arguments = program.arguments()
-        names["kernel"][program.grid, program.block](*arguments.values())
-        results[name] = arguments
-    Path(path).write_bytes(pickle.dumps(results))
-
-
-if __name__ == "__main__":
-    simulate(sys.argv[1])
-
-
 add(
     "signs and bits of narrow numbers",
     """
@@ -424,3 +408,19 @@ if i < r.size:
         "out": np.zeros(70),
     },
 )
+
+
+def simulate(path: str) -> None:
+    """Write what the simulator makes of every program."""
+    results = {}
+    for name, program in PROGRAMS.items():
+        names: dict[str, Any] = {}
+        exec(compile(program.text, name, "exec"), names)
+        arguments = program.arguments()
+        names["kernel"][program.grid, program.block](*arguments.values())
+        results[name] = arguments
+    Path(path).write_bytes(pickle.dumps(results))
+
+
+if __name__ == "__main__":
+    simulate(sys.argv[1])
