@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
 import numpy as np
 import pytest
 from tile_kernels import CASES, CUTILE_PRODUCT, TRITON_PRODUCT
@@ -136,7 +142,7 @@ def test_integers_are_divided_as_each_language_says() -> None:
     told = []
     for head, start, store in (
         (
-            "import triton.language as tl\n@triton.jit",
+            "import triton\nimport triton.language as tl\n@triton.jit",
             "tl.arange(0, 8) - 4",
             "tl.store(x + tl.arange(0, 8), q)",
         ),
@@ -189,6 +195,66 @@ def test_what_cannot_be_run_is_refused_in_a_sentence(
 ) -> None:
     with pytest.raises(KernelRejected, match=says):
         emulate_tiles(text)[grid](*arguments)
+
+
+KERNELS_OF_BOTH = """
+import triton
+import triton.language as tl
+import cuda.tile as ct
+from cuda.tile import bid
+
+SIZE, FACTOR = 4, 3
+
+@ct.function
+def scaled(tile):
+    return tile * FACTOR
+
+@ct.kernel
+def first(x, y):
+    ct.store(y, (bid(0),), scaled(ct.load(x, (bid(0),), (SIZE,))))
+
+@triton.jit
+def second(x, y, size: tl.constexpr):
+    i = tl.program_id(0) * size + tl.arange(0, size)
+    tl.store(y + i, tl.load(x + i) * FACTOR, mask=i < 7)
+"""
+
+
+class Wrapped:
+    """As both packages wrap a function, under a name of their own."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._pyfunc = self.fn = function
+
+
+@pytest.fixture
+def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module with a kernel of each language; of their packages there is what it imports."""
+    stubs = {name: ModuleType(name) for name in ("cuda", "cuda.tile", "triton", "triton.language")}
+    tile: Any = stubs["cuda.tile"]
+    tile.kernel, tile.function, tile.bid = Wrapped, lambda function: function, lambda axis: 0
+    triton: Any = stubs["triton"]
+    triton.jit, triton.language = Wrapped, stubs["triton.language"]
+    triton.language.constexpr = int
+    stubs["cuda"].tile = tile  # type: ignore[attr-defined]
+    for name, stub in stubs.items():
+        monkeypatch.setitem(sys.modules, name, stub)
+    path = tmp_path / "kernels_of_both.py"
+    path.write_text(KERNELS_OF_BOTH)
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_a_kernel_itself_may_stand_in_place_of_its_text(both: ModuleType) -> None:
+    for kernel, more, language in ((both.first, (), "cutile"), (both.second, (4,), "triton")):
+        x, y = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+        profile = emulate_tiles(kernel)[2](x, y, *more)
+        assert profile.language == language and (y[:7] == 3 * x[:7]).all()
+    (found,) = profile.findings
+    assert (found.code, found.line) == ("incomplete-output", 20)  # of the file
 
 
 def test_the_course_hands_it_out() -> None:
