@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.errors import KernelRejected, rejection
+from course_lib.emulator.language.operators import BINARY, COMPARE
+from course_lib.emulator.plain import values as plain_values
 from course_lib.tiles.memory import TileMemory
 from course_lib.tiles.reading import TileProgram
 from course_lib.tiles.values import (
-    ARITHMETIC,
     BOOL,
-    COMPARISONS,
     DTYPES,
     FLOAT32,
     DType,
@@ -26,6 +27,8 @@ from course_lib.tiles.values import (
     promoted,
 )
 from course_lib.wording.sentences import say
+
+MOST_ELEMENTS = 1 << 20  # of a tile: TRITON_MAX_TENSOR_NUMEL
 
 
 @dataclass
@@ -93,20 +96,26 @@ class TileArithmetic:
             if size < 1 or size & (size - 1):
                 message = say("A tile's sides are powers of two, and {size} is none.", size=size)
                 raise self.refuse(message, hint="Which larger tile would do, with an edge?")
+        self.check_size(sizes)
         return sizes
 
-    def arithmetic(self, operation: str, left: Any, right: Any) -> Any:
+    def check_size(self, shape: Sequence[int]) -> None:
+        """Refuse a tile of more elements than Triton allows; a larger one is a slip, or malice."""
+        if math.prod(shape) > MOST_ELEMENTS:
+            message = say("A tile has at most {most} elements.", most=f"{MOST_ELEMENTS:,}")
+            raise self.refuse(message, hint="How many programs could share the work?")
+
+    def arithmetic(self, op: ast.operator, left: Any, right: Any) -> Any:
         """`left + right` and the like, element by element; shapes are broadcast."""
-        compute = ARITHMETIC.get(operation)
-        if compute is None:
-            raise self.unknown_part(self.node)
-        special = self.languages[self.language].combined(self, operation, left, right)
+        special = self.languages[self.language].combined(self, op, left, right)
         if special is not None:
             return special
         if not isinstance(left, Tile) and not isinstance(right, Tile):
-            return compute(left, right)
-        kind = promoted(left, right)
-        if operation == "Div" and kind.kind != "float":
+            return plain_values.binary(op, left, right)
+        if type(op) not in BINARY:
+            raise self.unknown_part(op)
+        kind, compute = promoted(left, right), BINARY[type(op)].compute
+        if isinstance(op, ast.Div) and kind.kind != "float":
             kind = FLOAT32
         one, other = (self._operand(each, kind) for each in (left, right))
         self.check_shapes(left, right)
@@ -116,13 +125,13 @@ class TileArithmetic:
             self.memory.counts.flops += int(np.size(result))
         return made(result, kind, left, right)
 
-    def comparison(self, operation: str, left: Any, right: Any) -> Any:
+    def comparison(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         """`left < right` and the like."""
-        compute = COMPARISONS.get(operation)
-        if compute is None:
-            raise self.unknown_part(self.node)
         if not isinstance(left, Tile) and not isinstance(right, Tile):
-            return compute(left, right)
+            return plain_values.compare(op, left, right)
+        if type(op) not in COMPARE:
+            raise self.unknown_part(op)
+        compute = COMPARE[type(op)]
         kind = promoted(left, right)
         self.check_shapes(left, right)
         return made(
@@ -143,6 +152,7 @@ class TileArithmetic:
 
     def product(self, left: Any, right: Any, total: Any, kind: DType) -> Tile:
         """`left @ right + total` in `kind`; products of float16 and bfloat16 are exact there."""
+        self.check_size((*left.shape[:-1], right.shape[-1]))
         sides = [value.data.astype(np.float32 if kind.bits < 64 else np.float64)
                  if kind.kind == "float" else value.data.astype(kind.storage)
                  for value in (left, right)]  # fmt: skip
@@ -194,11 +204,12 @@ class TileArithmetic:
         """Refuse tiles that cannot be broadcast."""
         shapes = [value.shape for value in values if isinstance(value, Tile)]
         try:
-            np.broadcast_shapes(*shapes)
+            joint = np.broadcast_shapes(*shapes)
         except ValueError:
             named = say(" and ").join(" x ".join(map(str, each)) or "1" for each in shapes)
             message = say("Tiles of {shapes} do not fit each other.", shapes=named)
             raise self.refuse(message, hint="Which axis has the other length?") from None
+        self.check_size(joint)
 
     def _operand(self, value: Any, kind: DType) -> Any:
         if isinstance(value, Tile):

@@ -19,7 +19,7 @@ from course_lib.wording.findings import Finding, by_importance
 from course_lib.wording.sentences import say
 
 LANGUAGES: Mapping[str, Any] = {"cutile": cutile, "triton": triton_language}
-MOST_STEPS = 1_000_000
+MOST_STEPS = 4_000_000  # statements, and more for large tiles
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,10 @@ class EmulatedTiles:
             machine = TileMachine(*place, sizes, number, steps)
             if values is None:
                 values = self._arguments(machine, given, named)
-            machine.call(self.function, values)
+            try:
+                machine.call(self.function, values)
+            except RecursionError:
+                raise machine.refuse(say("This is nested too deeply.")) from None
         for array in memory.arrays.values():
             written = array.writer != NOBODY
             if written.any() and not written.all() and not array.is_read:

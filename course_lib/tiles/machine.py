@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import rejection
+from course_lib.emulator.plain import values as plain_values
 from course_lib.tiles.arithmetic import TileArithmetic
 from course_lib.tiles.memory import ArrayArgument
 from course_lib.tiles.reading import TileFunction
 from course_lib.tiles.values import (
-    BOOL,
     DTYPES,
     Tile,
-    Value,
     made,
 )
 from course_lib.wording.sentences import say
 
 DEEPEST = 32  # calls within calls
+FLOPS_OF_A_STEP, BYTES_OF_A_STEP = 100_000, 2_000  # so many count as a statement more
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,23 @@ class TileMachine(TileArithmetic):
             carry_out = getattr(self, f"_{type(statement).__name__.lower()}", None)
             if carry_out is None:
                 raise self.unknown_part(statement)
-            carry_out(statement, names)
+            before = self.memory.counts.flops
+            self._carried_out(carry_out, statement, names)
             size = sum(value.nbytes for value in names.values() if isinstance(value, Tile))
             counts = self.memory.counts
+            self.steps.left -= (counts.flops - before) // FLOPS_OF_A_STEP + size // BYTES_OF_A_STEP
             counts.peak_tile_bytes = max(counts.peak_tile_bytes, size)
+
+    def _carried_out(
+        self, carry_out: Callable[..., None], statement: ast.stmt, names: dict[str, Any]
+    ) -> None:
+        """Carry out a statement; where Python would stop, that is told at its line."""
+        try:
+            carry_out(statement, names)
+        except plain_values.Stop as stop:
+            raise self.refuse(stop.message, stop.code) from None
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise self.refuse(say("Python stops here: {said}.", said=str(error))) from error
 
     def _expr(self, statement: ast.Expr, names: dict[str, Any]) -> None:
         if not isinstance(statement.value, ast.Constant):
@@ -137,9 +150,7 @@ class TileMachine(TileArithmetic):
 
     def _augassign(self, statement: ast.AugAssign, names: dict[str, Any]) -> None:
         before = self.value(_as_read(statement.target), names)
-        after = self.arithmetic(
-            type(statement.op).__name__, before, self.value(statement.value, names)
-        )
+        after = self.arithmetic(statement.op, before, self.value(statement.value, names))
         self._bind(statement.target, after, names)
 
     def _bind(self, target: ast.expr, value: Any, names: dict[str, Any]) -> None:
@@ -246,18 +257,17 @@ class TileMachine(TileArithmetic):
             return not self.truth(node.operand, names)
         if isinstance(node.op, ast.UAdd):
             return value
-        if isinstance(node.op, ast.Invert):
-            return value.like(np.logical_not) if _is_bool(value) else self._inverted(value)
-        return self.arithmetic("Sub", 0, value) if isinstance(value, Tile) else -value
-
-    def _inverted(self, value: Any) -> Any:
-        return made(~value.data, value.dtype, value) if isinstance(value, Tile) else ~value
+        if not isinstance(value, Tile):
+            return plain_values.unary(node.op, value)
+        if isinstance(node.op, ast.USub):
+            return self.arithmetic(ast.Sub(), 0, value)
+        return made(~value.data, value.dtype, value)  # of truth values the opposite
 
     def _binop_(self, node: ast.BinOp, names: dict[str, Any]) -> Any:
         left, right = self.value(node.left, names), self.value(node.right, names)
         if isinstance(node.op, ast.MatMult):
             return self.languages[self.language].FUNCTIONS["matmul"](self, left, right)
-        return self.arithmetic(type(node.op).__name__, left, right)
+        return self.arithmetic(node.op, left, right)
 
     def _compare_(self, node: ast.Compare, names: dict[str, Any]) -> Any:
         values = [self.value(each, names) for each in (node.left, *node.comparators)]
@@ -266,8 +276,8 @@ class TileMachine(TileArithmetic):
             if isinstance(op, ast.Is | ast.IsNot):
                 one = (values[number] is values[number + 1]) == isinstance(op, ast.Is)
             else:
-                one = self.comparison(type(op).__name__, values[number], values[number + 1])
-            found = one if number == 0 else self.arithmetic("BitAnd", found, one)
+                one = self.comparison(op, values[number], values[number + 1])
+            found = one if number == 0 else self.arithmetic(ast.BitAnd(), found, one)
         return found
 
     def _subscript_(self, node: ast.Subscript, names: dict[str, Any]) -> Any:
@@ -393,10 +403,6 @@ class TileMachine(TileArithmetic):
             function = "minimum" if name == "min" else "maximum"
             return self.languages[self.language].FUNCTIONS[function](self, *given)
         return BUILTINS[name](*given)
-
-
-def _is_bool(value: Value) -> bool:
-    return isinstance(value, Tile) and value.dtype is BOOL
 
 
 def _as_read(target: ast.expr) -> ast.expr:

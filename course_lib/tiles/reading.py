@@ -79,6 +79,8 @@ def read_text(text: str) -> TileProgram:
     """
     try:
         tree = ast.parse(text)
+    except (RecursionError, MemoryError):
+        raise rejection("compile-error", say("This is nested too deeply."), None) from None
     except SyntaxError as wrong:
         message = say("This is no Python: {reason}.", reason=wrong.msg)
         raise rejection("compile-error", message, wrong.lineno) from None

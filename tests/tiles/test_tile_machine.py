@@ -197,6 +197,26 @@ def test_what_cannot_be_run_is_refused_in_a_sentence(
         emulate_tiles(text)[grid](*arguments)
 
 
+STOPPED = (
+    "a = 1 // 0", "a = 9 ** 9 ** 9", "a = 1 << 10 ** 9", "a = 2.0 ** 10000", "a = min()",
+    "a = int('x')", "a = len(3)", "a = -'x'", "a = x @ x", "a = x < 3", "a = x + 'a'",
+    "a, b = 3", "a = (1, 2)[1.5]", "a = x.shape[5]", "a = ct.bid(7)", "a = ct.exp('x')",
+    "for i in range(0, 3, 0):\n        pass", "a = ct.full((1 << 40,), 0, dtype=ct.float32)",
+    "a = ct.full((4,), 'x', dtype=ct.float32)", "ct.store(x, (0,), 'a')", "ct.store(x, (0,), x)",
+    "a = ct.load(x, ('a',), (4,))", "a = ct.expand_dims(ct.load(x, (0,), (4,)), 9)",
+    "a = ct.load(x, (0,), (4,))[0]", "a = [i for i in range(3)]", "a = lambda: 3", "import os",
+    "a = " + "(" * 300 + "1" + ")" * 300, "a = " + " + ".join(["1"] * 3000),
+    "while True:\n        a = ct.full((1024, 1024), 1, dtype=ct.float32) + 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", STOPPED, ids=lambda line: line[:30])
+def test_a_line_that_python_would_stop_at_is_told_as_such(line: str) -> None:
+    text = f"import cuda.tile as ct\n@ct.kernel\ndef f(x):\n    {line}\n"
+    with pytest.raises(KernelRejected):
+        emulate_tiles(text)[1](np.zeros(8, np.float32))
+
+
 KERNELS_OF_BOTH = """
 import triton
 import triton.language as tl
