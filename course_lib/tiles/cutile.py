@@ -194,7 +194,7 @@ def subscripted(machine: TileMachine, owner: Any, parts: Sequence[ast.expr]) -> 
     return owner if owner == CONSTANT else None  # Constant[int] in an annotation
 
 
-def combined(machine: TileMachine, operation: str, left: Any, right: Any) -> Any:
+def combined(machine: TileMachine, op: ast.operator, left: Any, right: Any) -> Any:
     return None
 
 

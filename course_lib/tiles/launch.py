@@ -13,13 +13,13 @@ from course_lib.emulator.errors import rejection
 from course_lib.tiles import cutile, triton_language
 from course_lib.tiles.machine import Steps, TileMachine
 from course_lib.tiles.memory import NOBODY, TileCounts, TileMemory
-from course_lib.tiles.reading import TileFunction, TileProgram, read, text_of
+from course_lib.tiles.reading import TileFunction, TileProgram, read_kernel, read_text
 from course_lib.tiles.values import DTYPES
 from course_lib.wording.findings import Finding, by_importance
 from course_lib.wording.sentences import say
 
 LANGUAGES: Mapping[str, Any] = {"cutile": cutile, "triton": triton_language}
-MOST_STEPS = 1_000_000
+MOST_STEPS = 4_000_000  # statements, and more for large tiles
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class TileProfile:
             f"{self.kernel_name}, {LANGUAGES[self.language].TITLE}, "
             f"{math.prod(self.grid)} programs",
             f"loaded {counts.global_load_bytes:,} bytes, stored {counts.global_store_bytes:,}, "
-            f"{counts.flops:,} FLOP, {counts.peak_tile_bytes:,} bytes of tiles at most",
+            f"{counts.flops:,} FLOP, {counts.peak_tile_bytes:,} bytes in variables at most",
         ]
         for found in self.findings:
             lines.append(f"{found.severity}: {found.code}, line {found.line}: {found}")
@@ -86,17 +86,21 @@ class EmulatedTiles:
         values: dict[str, Any] | None = None
         for number in range(count):
             x, y, z = (int(index) for index in np.unravel_index(number, sizes[::-1])[::-1])
-            machine = TileMachine(self.program, LANGUAGES, memory, (x, y, z), sizes, number, steps)
+            place = self.program, self.function.language, LANGUAGES, memory, (x, y, z)
+            machine = TileMachine(*place, sizes, number, steps)
             if values is None:
                 values = self._arguments(machine, given, named)
-            machine.call(self.function, values)
+            try:
+                machine.call(self.function, values)
+            except RecursionError:
+                raise machine.refuse(say("This is nested too deeply.")) from None
         for array in memory.arrays.values():
             written = array.writer != NOBODY
             if written.any() and not written.all() and not array.is_read:
                 memory.unwritten(array, int(array.written_at[np.argmax(written)]))
         return TileProfile(
             self.function.name,
-            self.program.language,
+            self.function.language,
             sizes,
             memory.counts,
             tuple(by_importance(memory.findings.values())),
@@ -105,7 +109,7 @@ class EmulatedTiles:
     def _arguments(
         self, machine: TileMachine, given: tuple[Any, ...], named: Mapping[str, Any]
     ) -> dict[str, Any]:
-        language = LANGUAGES[self.program.language]
+        language = LANGUAGES[self.function.language]
         machine.node = self.function.tree
         values = machine.bound(self.function, given, named)
         for name, value in values.items():
@@ -132,9 +136,9 @@ def emulate_tiles(kernel: Any, name: str = "") -> EmulatedTiles:
     Raises:
         KernelRejected: if there is no such kernel, or its text can't be read.
     """
-    program = read(kernel if isinstance(kernel, str) else text_of(kernel))
+    program, own = (read_text(kernel), "") if isinstance(kernel, str) else read_kernel(kernel)
     there = [each.name for each in program.functions.values() if each.is_kernel]
-    wanted = name or getattr(kernel, "__name__", "") or (there[-1] if there else "")
+    wanted = name or own or (there[-1] if there else "")
     if wanted not in there:
         message = say("There is no tile kernel {name} here; there are: {there}.",
                       name=wanted, there=", ".join(there) or "none")  # fmt: skip

@@ -8,31 +8,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.tiles.memory import ArrayArgument, TileMemory
-from course_lib.tiles.reading import TileFunction, TileProgram
+from course_lib.emulator.errors import rejection
+from course_lib.emulator.plain import values as plain_values
+from course_lib.tiles.arithmetic import TileArithmetic
+from course_lib.tiles.memory import ArrayArgument
+from course_lib.tiles.reading import TileFunction
 from course_lib.tiles.values import (
-    ARITHMETIC,
-    BOOL,
-    COMPARISONS,
     DTYPES,
-    FLOAT32,
-    DType,
     TileValue,
-    Value,
-    joint_unknown,
     made,
-    plain,
-    promoted,
 )
 from course_lib.wording.sentences import say
 
 DEEPEST = 32  # calls within calls
+FLOPS_OF_A_STEP, BYTES_OF_A_STEP = 100_000, 2_000  # so many count as a statement more
 
 
 @dataclass(frozen=True)
@@ -78,35 +72,16 @@ class _Continue(Exception):
 
 
 @dataclass
-class TileMachine:
-    """One program of a launch.
+class TileMachine(TileArithmetic):
+    """One program of a launch: its statements, and what their expressions stand for.
 
     Attributes:
-        program: the text.
-        languages: the functions of each language: name, then what carries it out.
-        memory: the launch's arrays.
-        place: the program's number along each axis.
-        grid: how many programs there are.
-        number: the program's number among all.
+        steps: what the whole launch may still carry out.
+        depth: of calls within calls.
     """
 
-    program: TileProgram
-    languages: Mapping[str, Any]
-    memory: TileMemory
-    place: tuple[int, int, int]
-    grid: tuple[int, int, int]
-    number: int
     steps: Steps
-    node: ast.AST = field(default_factory=ast.Pass)  # what is being carried out
     depth: int = 0
-
-    @property
-    def line(self) -> int:
-        return int(getattr(self.node, "lineno", 0))
-
-    def refuse(self, message: str, code: str = "compile-error", hint: str = "") -> KernelRejected:
-        """An error at the place that is being carried out."""
-        return rejection(code, message, self.node, hint)
 
     # --- statements ---------------------------------------------------------------------------
 
@@ -129,17 +104,24 @@ class TileMachine:
             self.steps.take(statement)
             carry_out = getattr(self, f"_{type(statement).__name__.lower()}", None)
             if carry_out is None:
-                raise self._unknown_part(statement)
-            carry_out(statement, names)
+                raise self.unknown_part(statement)
+            before = self.memory.counts.flops
+            self._carried_out(carry_out, statement, names)
             size = sum(value.nbytes for value in names.values() if isinstance(value, TileValue))
             counts = self.memory.counts
+            self.steps.left -= (counts.flops - before) // FLOPS_OF_A_STEP + size // BYTES_OF_A_STEP
             counts.peak_tile_bytes = max(counts.peak_tile_bytes, size)
 
-    def _unknown_part(self, node: ast.AST) -> KernelRejected:
-        kind = type(node).__name__
-        return rejection(
-            "unsupported", say("The tile machine does not know {kind} here.", kind=kind), node
-        )
+    def _carried_out(
+        self, carry_out: Callable[..., None], statement: ast.stmt, names: dict[str, Any]
+    ) -> None:
+        """Carry out a statement; where Python would stop, that is told at its line."""
+        try:
+            carry_out(statement, names)
+        except plain_values.Stop as stop:
+            raise self.refuse(stop.message, stop.code) from None
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise self.refuse(say("Python stops here: {said}.", said=str(error))) from error
 
     def _expr(self, statement: ast.Expr, names: dict[str, Any]) -> None:
         if not isinstance(statement.value, ast.Constant):
@@ -168,9 +150,7 @@ class TileMachine:
 
     def _augassign(self, statement: ast.AugAssign, names: dict[str, Any]) -> None:
         before = self.value(_as_read(statement.target), names)
-        after = self.arithmetic(
-            type(statement.op).__name__, before, self.value(statement.value, names)
-        )
+        after = self.arithmetic(statement.op, before, self.value(statement.value, names))
         self._bind(statement.target, after, names)
 
     def _bind(self, target: ast.expr, value: Any, names: dict[str, Any]) -> None:
@@ -234,7 +214,7 @@ class TileMachine:
         """What an expression stands for."""
         evaluate = getattr(self, f"_{type(node).__name__.lower()}_", None)
         if evaluate is None:
-            raise self._unknown_part(node)
+            raise self.unknown_part(node)
         return evaluate(node, names)
 
     def _constant_(self, node: ast.Constant, names: dict[str, Any]) -> Any:
@@ -277,18 +257,17 @@ class TileMachine:
             return not self.truth(node.operand, names)
         if isinstance(node.op, ast.UAdd):
             return value
-        if isinstance(node.op, ast.Invert):
-            return value.like(np.logical_not) if _is_bool(value) else self._inverted(value)
-        return self.arithmetic("Sub", 0, value) if isinstance(value, TileValue) else -value
-
-    def _inverted(self, value: Any) -> Any:
-        return made(~value.data, value.dtype, value) if isinstance(value, TileValue) else ~value
+        if not isinstance(value, TileValue):
+            return plain_values.unary(node.op, value)
+        if isinstance(node.op, ast.USub):
+            return self.arithmetic(ast.Sub(), 0, value)
+        return made(~value.data, value.dtype, value)  # of truth values the opposite
 
     def _binop_(self, node: ast.BinOp, names: dict[str, Any]) -> Any:
         left, right = self.value(node.left, names), self.value(node.right, names)
         if isinstance(node.op, ast.MatMult):
-            return self.languages[self.program.language].FUNCTIONS["matmul"](self, left, right)
-        return self.arithmetic(type(node.op).__name__, left, right)
+            return self.languages[self.language].FUNCTIONS["matmul"](self, left, right)
+        return self.arithmetic(node.op, left, right)
 
     def _compare_(self, node: ast.Compare, names: dict[str, Any]) -> Any:
         values = [self.value(each, names) for each in (node.left, *node.comparators)]
@@ -297,8 +276,8 @@ class TileMachine:
             if isinstance(op, ast.Is | ast.IsNot):
                 one = (values[number] is values[number + 1]) == isinstance(op, ast.Is)
             else:
-                one = self.comparison(type(op).__name__, values[number], values[number + 1])
-            found = one if number == 0 else self.arithmetic("BitAnd", found, one)
+                one = self.comparison(op, values[number], values[number + 1])
+            found = one if number == 0 else self.arithmetic(ast.BitAnd(), found, one)
         return found
 
     def _subscript_(self, node: ast.Subscript, names: dict[str, Any]) -> Any:
@@ -311,7 +290,7 @@ class TileMachine:
             if isinstance(index, int) and -len(owner) <= index < len(owner):
                 return owner[index]
             raise self.refuse(say("Only {count} values are there.", count=len(owner)))
-        special = self.languages[self.program.language].subscripted(self, owner, parts)
+        special = self.languages[self.language].subscripted(self, owner, parts)
         if special is not None:
             return special
         message = say("{what} has no elements to be read like this.", what=ast.unparse(node.value))
@@ -342,9 +321,9 @@ class TileMachine:
                 return len(owner.shape)
             if node.attr == "dtype":
                 return owner.dtype
-        language = self.languages[self.program.language]
+        language = self.languages[self.language]
         if isinstance(owner, TileValue) and node.attr in language.METHODS:
-            return BoundMethod(Named(self.program.language, language.METHODS[node.attr]), owner)
+            return BoundMethod(Named(self.language, language.METHODS[node.attr]), owner)
         if isinstance(owner, TileValue) and node.attr == "T":
             return owner.like(np.transpose)
         message = say("{what} has no {name}.", what=text, name=node.attr)
@@ -352,8 +331,6 @@ class TileMachine:
 
     def _language_name(self, language: str, name: str, node: ast.AST) -> Any:
         """What `ct.NAME` or `tl.NAME` is."""
-        if language == "triton host":
-            language = "triton"
         there = self.languages[language]
         if name in there.NAMES:
             return there.NAMES[name]
@@ -424,166 +401,8 @@ class TileMachine:
             return range(*(self.whole(each, "range") for each in given))
         if any(isinstance(each, TileValue) for each in given) and name in ("min", "max"):
             function = "minimum" if name == "min" else "maximum"
-            return self.languages[self.program.language].FUNCTIONS[function](self, *given)
+            return self.languages[self.language].FUNCTIONS[function](self, *given)
         return BUILTINS[name](*given)
-
-    # --- what languages build on --------------------------------------------------------------
-
-    def whole(self, value: Any, what: str) -> int:
-        """A whole number, which may be known when the kernel runs only.
-
-        Raises:
-            KernelRejected: if it is none.
-        """
-        if isinstance(value, TileValue) and value.data.size == 1 and value.dtype.kind == "int":
-            return int(value.data)
-        if isinstance(value, int):
-            return int(value)
-        raise self.refuse(say("{what} takes whole numbers.", what=what))
-
-    def shape(self, value: Any, what: str) -> tuple[int, ...]:
-        """The shape of a tile: constants, each a power of two.
-
-        Raises:
-            KernelRejected: if it is none.
-        """
-        sizes = value if isinstance(value, tuple) else (value,)
-        for size in sizes:
-            if not isinstance(size, int):
-                message = say("The shape in {what} has to be known when it is compiled.", what=what)
-                raise self.refuse(message, hint="Which parameter should be a constant?")
-            if size < 1 or size & (size - 1):
-                message = say("A tile's sides are powers of two, and {size} is none.", size=size)
-                raise self.refuse(message, hint="Which larger tile would do, with an edge?")
-        return sizes
-
-    def arithmetic(self, operation: str, left: Any, right: Any) -> Any:
-        """`left + right` and the like, element by element; shapes are broadcast."""
-        compute = ARITHMETIC.get(operation)
-        if compute is None:
-            raise self._unknown_part(self.node)
-        special = self.languages[self.program.language].combined(self, operation, left, right)
-        if special is not None:
-            return special
-        if not isinstance(left, TileValue) and not isinstance(right, TileValue):
-            return compute(left, right)
-        kind = promoted(left, right)
-        if operation == "Div" and kind.kind != "float":
-            kind = FLOAT32
-        one, other = (self._operand(each, kind) for each in (left, right))
-        self.check_shapes(left, right)
-        with np.errstate(all="ignore"):
-            result = compute(one, other)
-        if kind.kind == "float":
-            self.memory.counts.flops += int(np.size(result))
-        return made(result, kind, left, right)
-
-    def comparison(self, operation: str, left: Any, right: Any) -> Any:
-        """`left < right` and the like."""
-        compute = COMPARISONS.get(operation)
-        if compute is None:
-            raise self._unknown_part(self.node)
-        if not isinstance(left, TileValue) and not isinstance(right, TileValue):
-            return compute(left, right)
-        kind = promoted(left, right)
-        self.check_shapes(left, right)
-        return made(
-            compute(self._operand(left, kind), self._operand(right, kind)), BOOL, left, right
-        )
-
-    def elementwise(self, compute: Callable[..., Any], *values: Any) -> Any:
-        """A function of each element; of plain numbers, a plain number."""
-        if not any(isinstance(value, TileValue) for value in values):
-            return compute(*values).item()
-        kind = promoted(*values)
-        kind = kind if kind.kind == "float" else FLOAT32
-        self.check_shapes(*values)
-        with np.errstate(all="ignore"):
-            result = compute(*(self._operand(value, kind) for value in values))
-        self.memory.counts.flops += int(np.size(result))
-        return made(result, kind, *values)
-
-    def product(self, left: Any, right: Any, total: Any, kind: DType) -> TileValue:
-        """`left @ right + total` in `kind`; products of float16 and bfloat16 are exact there."""
-        sides = [value.data.astype(np.float32 if kind.bits < 64 else np.float64)
-                 if kind.kind == "float" else value.data.astype(kind.storage)
-                 for value in (left, right)]  # fmt: skip
-        with np.errstate(all="ignore"):
-            result = sides[0] @ sides[1]
-            result = result if total is None else result + total.data
-        self.memory.counts.flops += 2 * result.size * left.shape[-1]
-        unknown = None
-        for value, axis in ((left, -1), (right, -2)):
-            if value.unknown is not None:
-                mask = np.broadcast_to(value.unknown.mask.any(axis, keepdims=True), result.shape)
-                unknown = unknown or type(value.unknown)(
-                    mask, value.unknown.array, value.unknown.line
-                )
-        found = made(result, kind, *([] if total is None else [total]))
-        return found if found.unknown or unknown is None else TileValue(found.data, kind, unknown)
-
-    def reduction(self, tile: Any, axis: Any, keep: bool, compute: Callable[..., Any]) -> TileValue:
-        """A sum, a largest element and the like along one axis or all of them."""
-        if not isinstance(tile, TileValue):
-            raise self.refuse(say("This takes a tile."))
-        for one in axis if isinstance(axis, tuple) else (axis,):
-            if one is not None and not -tile.data.ndim <= one < tile.data.ndim:
-                message = say("The tile has no axis {axis}: it is {shape}.", axis=one,
-                              shape=" x ".join(map(str, tile.shape)))  # fmt: skip
-                raise self.refuse(message)
-        result = np.asarray(compute(tile.data, axis=axis, keepdims=keep))
-        if tile.dtype.kind == "float":
-            self.memory.counts.flops += tile.data.size - result.size
-        found = made(result, tile.dtype)
-        if tile.unknown is None:
-            return found
-        mask = np.asarray(tile.unknown.mask.any(axis=axis, keepdims=keep))
-        return TileValue(found.data, found.dtype,
-                    type(tile.unknown)(mask, tile.unknown.array, tile.unknown.line))  # fmt: skip
-
-    def chosen(self, condition: Any, one: Any, other: Any) -> Any:
-        """Element by element one of two; what is not chosen need not have a value."""
-        kind = promoted(one, other) if _any_tile(one, other) else _kind_of(one, other)
-        self.check_shapes(condition, one, other)
-        result = np.where(plain(condition), plain(one), plain(other))
-        unknown = joint_unknown(result.shape, condition)
-        for value, taken in ((one, plain(condition)), (other, np.logical_not(plain(condition)))):
-            if isinstance(value, TileValue) and value.unknown is not None:
-                mask = np.broadcast_to(value.unknown.mask & taken, result.shape)
-                if mask.any():
-                    unknown = unknown or type(value.unknown)(
-                        mask, value.unknown.array, value.unknown.line
-                    )
-        return TileValue(kind.holding(result), kind, unknown)
-
-    def check_shapes(self, *values: Any) -> None:
-        """Refuse tiles that cannot be broadcast."""
-        shapes = [value.shape for value in values if isinstance(value, TileValue)]
-        try:
-            np.broadcast_shapes(*shapes)
-        except ValueError:
-            named = say(" and ").join(" x ".join(map(str, each)) or "1" for each in shapes)
-            message = say("Tiles of {shapes} do not fit each other.", shapes=named)
-            raise self.refuse(message, hint="Which axis has the other length?") from None
-
-    def _operand(self, value: Any, kind: DType) -> Any:
-        if isinstance(value, TileValue):
-            return value.data.astype(kind.storage)
-        if not isinstance(value, int | float):
-            raise self.refuse(say("Arithmetic takes tiles and numbers."))
-        return np.asarray(value).astype(kind.storage)
-
-
-def _any_tile(*values: Any) -> bool:
-    return any(isinstance(value, TileValue) for value in values)
-
-
-def _kind_of(*values: Any) -> DType:
-    return FLOAT32 if any(isinstance(value, float) for value in values) else DTYPES["int32"]
-
-
-def _is_bool(value: Value) -> bool:
-    return isinstance(value, TileValue) and value.dtype is BOOL
 
 
 def _as_read(target: ast.expr) -> ast.expr:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 import inspect
+import sys
 import textwrap
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import FunctionType
+from dataclasses import dataclass, field
+from types import FunctionType, ModuleType
 from typing import Any
 
 from course_lib.emulator.errors import rejection
 from course_lib.wording.sentences import say
 
-MODULES = {"cuda.tile": "cutile", "triton.language": "triton", "triton": "triton host"}
-MARKS = {"kernel": "kernel", "function": "function", "jit": "kernel"}  # of decorators
+# What a module belongs to, by its name.
+MODULES = {"cuda.tile": "cutile", "triton.language": "triton", "triton": "triton"}
+IS_KERNEL = {"kernel": True, "function": False, "jit": True}  # by decorator
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,18 @@ class TileFunction:
     """A function of tile code.
 
     Attributes:
-        name: of the function.
         tree: its definition.
+        language: "cutile" or "triton", as its decorator says.
         is_kernel: whether it can be launched.
     """
 
-    name: str
     tree: ast.FunctionDef
+    language: str
     is_kernel: bool
+
+    @property
+    def name(self) -> str:
+        return self.tree.name
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -39,104 +44,134 @@ class TileFunction:
 
 @dataclass(frozen=True)
 class TileProgram:
-    """A text with tile kernels.
+    """Tile kernels, and what their names stand for.
 
     Attributes:
-        source: the text.
         functions: by name.
-        modules: what the text calls each tile language: {"ct": "cutile"}.
+        modules: what the tile languages are called: {"ct": "cutile"}.
         imported: names from one: {"Constant": ("cutile", "Constant")}.
-        constants: numbers, texts and tuples of them that stand at the top.
+        constants: numbers, texts and tuples of them.
     """
 
-    source: str
-    functions: Mapping[str, TileFunction]
-    modules: Mapping[str, str]
-    imported: Mapping[str, tuple[str, str]]
-    constants: Mapping[str, Any]
+    functions: dict[str, TileFunction] = field(default_factory=dict)
+    modules: dict[str, str] = field(default_factory=dict)
+    imported: dict[str, tuple[str, str]] = field(default_factory=dict)
+    constants: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def language(self) -> str:
-        """The one language that the text is written in: "cutile" or "triton"."""
-        named = {*self.modules.values(), *(module for module, _ in self.imported.values())}
-        return "cutile" if "cutile" in named else "triton"
+    def add(self, tree: ast.FunctionDef) -> None:
+        """Take in a function, if a decorator makes it tile code."""
+        for decorator in tree.decorator_list:
+            called = decorator.func if isinstance(decorator, ast.Call) else decorator
+            language, name = "", ""
+            if isinstance(called, ast.Attribute):
+                language, name = self.modules.get(ast.unparse(called.value), ""), called.attr
+            elif isinstance(called, ast.Name):
+                language, name = self.imported.get(called.id, ("", ""))
+            if language and name in IS_KERNEL:
+                self.functions[tree.name] = TileFunction(tree, language, IS_KERNEL[name])
 
 
-def read(text: str) -> TileProgram:
-    """Read a text.
+def read_text(text: str) -> TileProgram:
+    """Read a text: what stands at its top.
 
     Raises:
         KernelRejected: if it is no Python, or has no tile language.
     """
     try:
         tree = ast.parse(text)
+    except (RecursionError, MemoryError):
+        raise rejection("compile-error", say("This is nested too deeply."), None) from None
     except SyntaxError as wrong:
         message = say("This is no Python: {reason}.", reason=wrong.msg)
         raise rejection("compile-error", message, wrong.lineno) from None
-    modules: dict[str, str] = {}
-    imported: dict[str, tuple[str, str]] = {}
-    functions: dict[str, TileFunction] = {}
-    constants: dict[str, Any] = {}
+    program = TileProgram()
     for statement in tree.body:
         if isinstance(statement, ast.Import | ast.ImportFrom):
-            _import(statement, modules, imported)
-        elif isinstance(statement, ast.FunctionDef) and (mark := _mark(statement)):
-            functions[statement.name] = TileFunction(statement.name, statement, mark == "kernel")
+            _import(statement, program)
+        elif isinstance(statement, ast.FunctionDef):
+            program.add(statement)
         elif isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
-            _constant(statement, constants)
-    if not modules and not imported:
+            _constant(statement, program.constants)
+    if not program.modules and not program.imported:
         message = say("Neither cuda.tile nor triton.language is imported here.")
         raise rejection("unsupported", message, None)
-    return TileProgram(text, functions, modules, imported, constants)
+    return program
 
 
-def text_of(function: Any) -> str:
-    """The text of the module or notebook cell that a kernel object was made in.
+def read_kernel(kernel: Any) -> tuple[TileProgram, str]:
+    """Read a kernel object, with what its names stand for where it was made; and its name.
 
     Raises:
-        KernelRejected: if its text is not at hand.
+        KernelRejected: if it is none, or its text is not at hand.
     """
-    wrapped = (getattr(function, name, None) for name in ("_pyfunc", "fn", "py_func"))
-    inner = next((found for found in wrapped if found), function)
-    if not isinstance(inner, FunctionType):
-        message = say("This is no kernel of cuTile or Triton, but of type {kind}.",
-                      kind=type(function).__name__)  # fmt: skip
+    function = _function_in(kernel)
+    if function is None:
+        kind = type(kernel).__name__
+        message = say("This is no kernel of cuTile or Triton, but of type {kind}.", kind=kind)
         raise rejection("unsupported", message, None)
-    module = inspect.getmodule(inner)
+    program = TileProgram()
+    _take_in(function, program)
+    return program, function.__name__
+
+
+def _function_in(value: Any) -> FunctionType | None:
+    """The Python function that a kernel object of either language was made from."""
+    wrapped = (getattr(value, name, None) for name in ("_pyfunc", "fn"))
+    found = next((each for each in wrapped if each), value)
+    return found if isinstance(found, FunctionType) else None
+
+
+def _take_in(function: FunctionType, program: TileProgram) -> None:
+    """Add a function, and then whatever its names stand for."""
     try:
-        if module is not None and module.__name__ != "__main__":
-            return inspect.getsource(module)
-        return textwrap.dedent(inspect.getsource(inner))
+        lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
-        message = say("The text of {name} is not at hand.", name=inner.__name__)
+        message = say("The text of {name} is not at hand.", name=function.__name__)
         raise rejection("unsupported", message, None) from None
+    tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    ast.increment_lineno(tree, first - 1)
+    around: dict[str, Any] = {**function.__globals__, **inspect.getclosurevars(function).nonlocals}
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    helpers = []
+    for name in sorted(names & around.keys()):
+        value = around[name]
+        if type(value).__name__ == "constexpr":  # Triton's constants wrap their number
+            value = value.value
+        if isinstance(value, ModuleType) and value.__name__ in MODULES:
+            program.modules[name] = MODULES[value.__name__]
+        elif (found := _place_in_language(value)) is not None:
+            program.imported[name] = found
+        elif isinstance(value, int | float | str | tuple):
+            program.constants[name] = value
+        elif (helper := _function_in(value)) is not None and helper is not function:
+            helpers.append(helper)
+    program.add(tree)
+    for helper in helpers:
+        if helper.__name__ not in program.functions:
+            _take_in(helper, program)
 
 
-def _import(
-    statement: ast.Import | ast.ImportFrom,
-    modules: dict[str, str],
-    imported: dict[str, tuple[str, str]],
-) -> None:
+def _place_in_language(value: Any) -> tuple[str, str] | None:
+    """The language and the name of a function, a type or a mark that was imported by itself."""
+    for module, language in MODULES.items():
+        for name, there in vars(sys.modules.get(module, object)).items():
+            if there is value and not isinstance(value, int | float | str):
+                return language, name
+    return None
+
+
+def _import(statement: ast.Import | ast.ImportFrom, program: TileProgram) -> None:
     for alias in statement.names:
         if isinstance(statement, ast.Import):
-            name = alias.asname or alias.name
             if alias.name in MODULES:
-                modules[name] = MODULES[alias.name]
+                program.modules[alias.asname or alias.name] = MODULES[alias.name]
         elif f"{statement.module}.{alias.name}" in MODULES:
-            modules[alias.asname or alias.name] = MODULES[f"{statement.module}.{alias.name}"]
+            language = MODULES[f"{statement.module}.{alias.name}"]
+            program.modules[alias.asname or alias.name] = language
         elif statement.module in MODULES:
-            language = MODULES[statement.module]
-            imported[alias.asname or alias.name] = language, alias.name
-
-
-def _mark(function: ast.FunctionDef) -> str:
-    """Whether a decorator makes it tile code, and of which sort."""
-    for decorator in function.decorator_list:
-        called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-        if name in MARKS:
-            return MARKS[name]
-    return ""
+            found = MODULES[statement.module], alias.name
+            program.imported[alias.asname or alias.name] = found
 
 
 def _constant(statement: ast.Assign | ast.AnnAssign, constants: dict[str, Any]) -> None:

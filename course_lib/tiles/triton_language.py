@@ -160,14 +160,14 @@ def subscripted(machine: TileMachine, owner: Any, parts: Sequence[ast.expr]) -> 
     return Pointers(owner.array, owner.cells.like(lambda data: data[index]))
 
 
-def combined(machine: TileMachine, operation: str, left: Any, right: Any) -> Any:
+def combined(machine: TileMachine, op: ast.operator, left: Any, right: Any) -> Any:
     """What Triton does otherwise: addresses move by elements, and integers are divided as in C."""
     if isinstance(left, Pointers) or isinstance(right, Pointers):
-        return _moved(machine, operation, left, right)
+        return _moved(machine, op, left, right)
     tiles = [value for value in (left, right) if isinstance(value, TileValue)]
-    if operation == "FloorDiv" and tiles and promoted(left, right).kind == "float":
+    if isinstance(op, ast.FloorDiv) and tiles and promoted(left, right).kind == "float":
         raise machine.refuse(say("// divides whole numbers, and one of these is a fraction."))
-    if operation in ("FloorDiv", "Mod") and tiles and promoted(left, right).kind == "int":
+    if isinstance(op, ast.FloorDiv | ast.Mod) and tiles and promoted(left, right).kind == "int":
         kind = promoted(left, right)
         one, two = (np.asarray(_data(value), np.int64) for value in (left, right))
         machine.check_shapes(left, right)
@@ -175,21 +175,21 @@ def combined(machine: TileMachine, operation: str, left: Any, right: Any) -> Any
             raise machine.refuse(say("An integer is divided by zero here."))
         quotient = np.sign(one) * np.sign(two) * (np.abs(one) // np.abs(two))
         return made(
-            quotient if operation == "FloorDiv" else one - quotient * two, kind, left, right
+            quotient if isinstance(op, ast.FloorDiv) else one - quotient * two, kind, left, right
         )
     return None
 
 
-def _moved(machine: TileMachine, operation: str, left: Any, right: Any) -> Pointers:
+def _moved(machine: TileMachine, op: ast.operator, left: Any, right: Any) -> Pointers:
     base, by = (left, right) if isinstance(left, Pointers) else (right, left)
-    is_sum = operation == "Add" or (operation == "Sub" and base is left)
+    is_sum = isinstance(op, ast.Add) or (isinstance(op, ast.Sub) and base is left)
     if isinstance(by, Pointers) or not is_sum:
         raise machine.refuse(say("An address and a number can be added, and nothing else."))
     if isinstance(by, float) or (_is_tile(by) and by.dtype.kind == "float"):
         raise machine.refuse(say("An address moves by whole numbers."))
     machine.check_shapes(base.cells, by)
     step = np.asarray(_data(by), np.int64)
-    moved = base.cells.data + step if operation == "Add" else base.cells.data - step
+    moved = base.cells.data + step if isinstance(op, ast.Add) else base.cells.data - step
     return Pointers(base.array, made(moved, INT64, base.cells, by))
 
 

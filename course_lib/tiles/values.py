@@ -7,7 +7,6 @@ off. Such elements are followed through all operations, as a poisoned value is i
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -153,15 +152,3 @@ def _of_two(one: DType, other: DType) -> DType:
 def plain(value: Value) -> Any:
     """What NumPy computes with."""
     return value.data if isinstance(value, TileValue) else value
-
-
-COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "Eq": operator.eq, "NotEq": operator.ne, "Lt": operator.lt, "LtE": operator.le,
-    "Gt": operator.gt, "GtE": operator.ge,
-}  # fmt: skip
-ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
-    "Add": operator.add, "Sub": operator.sub, "Mult": operator.mul, "Div": operator.truediv,
-    "FloorDiv": operator.floordiv, "Mod": operator.mod, "Pow": operator.pow,
-    "BitAnd": operator.and_, "BitOr": operator.or_, "BitXor": operator.xor,
-    "LShift": operator.lshift, "RShift": operator.rshift,
-}  # fmt: skip

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
 import numpy as np
 import pytest
 from tile_kernels import CASES, CUTILE_PRODUCT, TRITON_PRODUCT
@@ -136,7 +142,7 @@ def test_integers_are_divided_as_each_language_says() -> None:
     told = []
     for head, start, store in (
         (
-            "import triton.language as tl\n@triton.jit",
+            "import triton\nimport triton.language as tl\n@triton.jit",
             "tl.arange(0, 8) - 4",
             "tl.store(x + tl.arange(0, 8), q)",
         ),
@@ -189,6 +195,86 @@ def test_what_cannot_be_run_is_refused_in_a_sentence(
 ) -> None:
     with pytest.raises(KernelRejected, match=says):
         emulate_tiles(text)[grid](*arguments)
+
+
+STOPPED = (
+    "a = 1 // 0", "a = 9 ** 9 ** 9", "a = 1 << 10 ** 9", "a = 2.0 ** 10000", "a = min()",
+    "a = int('x')", "a = len(3)", "a = -'x'", "a = x @ x", "a = x < 3", "a = x + 'a'",
+    "a, b = 3", "a = (1, 2)[1.5]", "a = x.shape[5]", "a = ct.bid(7)", "a = ct.exp('x')",
+    "for i in range(0, 3, 0):\n        pass", "a = ct.full((1 << 40,), 0, dtype=ct.float32)",
+    "a = ct.full((4,), 'x', dtype=ct.float32)", "ct.store(x, (0,), 'a')", "ct.store(x, (0,), x)",
+    "a = ct.load(x, ('a',), (4,))", "a = ct.expand_dims(ct.load(x, (0,), (4,)), 9)",
+    "a = ct.load(x, (0,), (4,))[0]", "a = [i for i in range(3)]", "a = lambda: 3", "import os",
+    "a = " + "(" * 300 + "1" + ")" * 300, "a = " + " + ".join(["1"] * 3000),
+    "while True:\n        a = ct.full((1024, 1024), 1, dtype=ct.float32) + 1",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", STOPPED, ids=lambda line: line[:30])
+def test_a_line_that_python_would_stop_at_is_told_as_such(line: str) -> None:
+    text = f"import cuda.tile as ct\n@ct.kernel\ndef f(x):\n    {line}\n"
+    with pytest.raises(KernelRejected):
+        emulate_tiles(text)[1](np.zeros(8, np.float32))
+
+
+KERNELS_OF_BOTH = """
+import triton
+import triton.language as tl
+import cuda.tile as ct
+from cuda.tile import bid
+
+SIZE, FACTOR = 4, 3
+
+@ct.function
+def scaled(tile):
+    return tile * FACTOR
+
+@ct.kernel
+def first(x, y):
+    ct.store(y, (bid(0),), scaled(ct.load(x, (bid(0),), (SIZE,))))
+
+@triton.jit
+def second(x, y, size: tl.constexpr):
+    i = tl.program_id(0) * size + tl.arange(0, size)
+    tl.store(y + i, tl.load(x + i) * FACTOR, mask=i < 7)
+"""
+
+
+class Wrapped:
+    """As both packages wrap a function, under a name of their own."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._pyfunc = self.fn = function
+
+
+@pytest.fixture
+def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """A module with a kernel of each language; of their packages there is what it imports."""
+    stubs = {name: ModuleType(name) for name in ("cuda", "cuda.tile", "triton", "triton.language")}
+    tile: Any = stubs["cuda.tile"]
+    tile.kernel, tile.function, tile.bid = Wrapped, lambda function: function, lambda axis: 0
+    triton: Any = stubs["triton"]
+    triton.jit, triton.language = Wrapped, stubs["triton.language"]
+    triton.language.constexpr = int
+    stubs["cuda"].tile = tile  # type: ignore[attr-defined]
+    for name, stub in stubs.items():
+        monkeypatch.setitem(sys.modules, name, stub)
+    path = tmp_path / "kernels_of_both.py"
+    path.write_text(KERNELS_OF_BOTH)
+    specification = importlib.util.spec_from_file_location(path.stem, path)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_a_kernel_itself_may_stand_in_place_of_its_text(both: ModuleType) -> None:
+    for kernel, more, language in ((both.first, (), "cutile"), (both.second, (4,), "triton")):
+        x, y = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+        profile = emulate_tiles(kernel)[2](x, y, *more)
+        assert profile.language == language and (y[:7] == 3 * x[:7]).all()
+    (found,) = profile.findings
+    assert (found.code, found.line) == ("incomplete-output", 20)  # of the file
 
 
 def test_the_course_hands_it_out() -> None:
