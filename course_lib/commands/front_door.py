@@ -44,6 +44,7 @@ COMMANDS = {
     "release": ("instructors: the course for students, without the solutions", None),
     "lock": ("maintainers: work out the pinned packages in locks/ anew", "lab"),
 }
+OF_THE_REPOSITORY = ("test", "build", "lock")  # what they work on is in no package
 CONTAINS = {"test": ("lab", "grade")}  # every package of the second is in the first
 GPU_SWITCH = "MATMUL_LADDER_GPU"  # "off", or the group to use whatever the driver says
 
@@ -104,6 +105,11 @@ def asks_for_help(rest: list[str]) -> bool:
 
 def prepare_and_hand_over(command: str, rest: list[str]) -> int:
     """Install what the command needs, then become it."""
+    if command in OF_THE_REPOSITORY and not (REPOSITORY / "tests").is_dir():
+        raise CannotContinue(
+            f"`{command}` works on the course's repository, and {REPOSITORY} is no copy of it. "
+            "`doctor` says what this machine can do."
+        )
     asked = [command] if command != "prepare" else rest or ["lab"]
     groups = list(dict.fromkeys(group for each in asked if (group := COMMANDS[each][1])))
     if HOME == REPOSITORY and not os.access(REPOSITORY, os.W_OK):
@@ -119,11 +125,11 @@ def prepare_and_hand_over(command: str, rest: list[str]) -> int:
     return hand_over(VENV_PYTHON if usable else Path(sys.executable), [command, *rest])
 
 
-def usage() -> str:
+def usage(program: str = "python3 course.py") -> str:
     width = max(map(len, COMMANDS))
     lines = [f"  {name:{width}}  {summary}" for name, (summary, _) in COMMANDS.items()]
-    first = "usage: python3 course.py COMMAND [arguments]\n\n"
-    return first + "\n".join(lines) + "\n\n`python3 course.py COMMAND --help` says more."
+    first = f"usage: {program} COMMAND [arguments]\n\n"
+    return first + "\n".join(lines) + f"\n\n`{program} COMMAND --help` says more."
 
 
 def say(text: str) -> None:
