@@ -138,11 +138,11 @@ def _read_note(folder: Path) -> dict[str, Any] | None:
     """What was laid out; None if nothing was. A damaged note remembers nothing."""
     try:
         noted = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        return {"package": noted["package"], "files": dict(noted["files"])}
     except FileNotFoundError:
         return None
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError, LookupError):
         return {"package": "", "files": {}}
-    return {"package": noted.get("package", ""), "files": dict(noted.get("files", {}))}
 
 
 def _fingerprint() -> str:

@@ -1,4 +1,4 @@
-"""An installed package lays the course out: whole, once, brought up to date, nothing of yours lost."""
+"""An installed package lays the course out: once, up to date, and nothing of yours is lost."""
 
 from __future__ import annotations
 
