@@ -10,8 +10,11 @@ from __future__ import annotations
 import difflib
 import importlib
 import sys
+from pathlib import Path
 
 from course_lib.registry.entry_checks import BadEntry
+
+SHIPPED = Path(__file__).with_name("shipped")  # the course's files, in an installed package
 
 # Each command is a module with main(arguments) -> exit status, imported only when it is asked for.
 COMMANDS = {
@@ -25,6 +28,7 @@ COMMANDS = {
     "book": "course_lib.commands.book",
     "grade": "course_lib.commands.grade",
     "release": "course_lib.commands.release",
+    "autograder": "course_lib.commands.autograder",
     "lock": "course_lib.commands.lock",
 }
 
@@ -32,6 +36,8 @@ COMMANDS = {
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit status: 0 well, 1 not well, 2 not understood."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    if SHIPPED.is_dir():
+        return int(importlib.import_module("course_lib.commands.course_folder").main(arguments))
     if not arguments or arguments[0] in ("-h", "--help"):
         print(f"usage: python3 course.py {{{','.join(COMMANDS)}}} [arguments]")
         return 0 if arguments else 2

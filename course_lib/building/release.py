@@ -110,6 +110,7 @@ STUDENTS_COMMANDS = ("lab", "prepare", "run", "doctor")
 LEFT_OUT = (
     "book",
     "building",
+    "commands/autograder.py",
     "commands/book.py",
     "commands/build.py",
     "commands/environments.py",

@@ -14,34 +14,31 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
-from course_lib import cli
 from course_lib.commands import front_door
 
 LIBRARY = Path(__file__).resolve().parents[1]
-SHIPPED = LIBRARY / "shipped"  # setup.py puts it there
+SHIPPED = LIBRARY / "shipped"  # setup.py puts it there; a checkout has none
 NOTE = ".laid_out.json"  # a folder that holds it was laid out here
 FOLDER = "matmul-ladder"
 PROGRAM = "matmul-ladder"
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(arguments: list[str]) -> int:
     """Become the command in the course's folder, which is laid out first where there is none.
 
     Returns:
         The command's exit status; 1 if there can be no folder, 2 if there is no such command.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
-    if not SHIPPED.is_dir():  # a checkout, or what is installed in place of one
-        return cli.main(arguments)
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(front_door.usage(PROGRAM))
         return 0 if arguments else 2
     if arguments[0] in ("-V", "--version"):
-        return cli.main(["--version"])
+        print("Matmul Ladder", version(PROGRAM))
+        return 0
     if arguments[0] not in front_door.COMMANDS:
         front_door.say(front_door.no_such_command(arguments[0]))
         return 2

@@ -126,6 +126,10 @@ def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
         print(f"Note: {note}")
     if options.candidates:
         _collect(rows, seed, options.candidates)
+    if options.gradescope:
+        from course_lib.grading.gradebook.gradescope import results_json
+
+        options.gradescope.write_text(results_json(rows), encoding="utf-8")
     print(_summary(rows, seed, options.out), flush=True)
     return 0
 
@@ -338,6 +342,12 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         help="also collect, without names, the answers that the judge could not explain",
+    )
+    parser.add_argument(
+        "--gradescope",
+        type=Path,
+        metavar="FILE",
+        help="also write the one submission's result as Gradescope reads it (results.json)",
     )
     parser.add_argument(
         "--keep-batches",

@@ -1,0 +1,55 @@
+"""`course.py autograder`: the course as a zip file that Gradescope grades with."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from pathlib import Path
+
+from course_lib.building.autograder import write_autograder
+from course_lib.building.notebook import BuildError
+from course_lib.building.project import open_project
+from course_lib.commands.places import REPOSITORY
+from course_lib.curriculum import EXERCISES, lessons_meant
+
+
+def main(arguments: list[str]) -> int:
+    """Write the zip file; 0 if it is there, 2 for arguments that are wrong."""
+    parser = argparse.ArgumentParser(prog="course.py autograder", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, metavar="ZIP", help="the file to write")
+    parser.add_argument(
+        "--exercises",
+        nargs="+",
+        default=[],
+        metavar="ID",
+        help="what everyone is graded on: exercises, or numbers of lessons",
+    )
+    parser.add_argument(
+        "--settings", type=Path, metavar="FILE", help="a course of one's own (course.toml)"
+    )
+    parser.add_argument(
+        "--seed", type=int, metavar="N", help="draws inputs and shapes (a fresh one, printed)"
+    )
+    options = parser.parse_args(arguments)
+    seed = secrets.randbelow(2**32) if options.seed is None else options.seed
+    try:
+        for name in options.exercises:
+            if name not in EXERCISES and not options.settings:
+                lessons_meant([name])
+        count = write_autograder(
+            open_project(REPOSITORY), options.out, options.exercises, options.settings, seed
+        )
+    except KeyError as problem:
+        print(f"There is no autograder: {problem.args[0]}.", file=sys.stderr)
+        return 2
+    except BuildError as problem:
+        print(f"There is no autograder: {problem}", file=sys.stderr)
+        return 1
+    except OSError as problem:
+        print(f"There is no autograder: {problem.strerror}: {problem.filename}", file=sys.stderr)
+        return 1
+    size = options.out.stat().st_size / 1e6
+    print(f"{options.out}: {count} files, {size:.1f} MB, seed {seed}.")
+    print("In Gradescope: Configure Autograder, Ubuntu 24.04, upload this file.")
+    return 0
