@@ -6,6 +6,7 @@ import ast
 import copy
 import enum
 import math
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from functools import partial
@@ -147,7 +148,10 @@ class Run:
         trees = tuple(typing.kernel.tree for typing in all_typings(self.typing, set()))
         arrays = self.memory.arguments.items()
         generators = {name for name, array in arrays if array.dtype == STATE}
-        self.note_race = RaceNotes(trees, generators, self.names, note)
+        numbers = zip(self.kernel.parameters, self.values, strict=True)
+        given = {name: value for name, value in numbers if isinstance(value, np.generic)}
+        meanings = ChainMap(given, self.kernel.namespace)  # type: ignore[arg-type]
+        self.note_race = RaceNotes(trees, generators, meanings, self.names, note)
         self.faults = Faults(self.names, note, options.costs)
         self.unwritten = Unwritten(self.names, note)
         self.output = Output(options.budget.printed_lines)
