@@ -157,7 +157,8 @@ class Run:
         self.output = Output(options.budget.printed_lines)
         self.meter = Meter() if options.counters else None
         self.stream = StreamRecorder() if options.stream else None
-        self.costs = CostNotes() if options.costs and options.counters else None
+        watched = options.costs and options.counters
+        self.costs = CostNotes(self.may_be_written) if watched else None
         self.waits = WaitNotes() if self.costs else None
         self.wraps = WrapNotes() if self.costs else None
         wanted = options.trace if isinstance(options.trace, str) else None
@@ -393,7 +394,9 @@ class Run:
             lines = frozenset(self.meter.float64_lines)
             typings = tuple(all_typings(self.typing, set()))
             if self.costs and self.waits and self.wraps and finished:
-                findings += LaunchCosts(self.meter, self.costs, typings, self.shape).findings()
+                orders = self.is_grid_wide or orders_by_atomics(self.typing)
+                costs = LaunchCosts(self.meter, self.costs, typings, self.shape, orders)
+                findings += costs.findings()
                 findings += waiting(self.waits, typings, self.shape)
                 findings += left_out(self.meter, typings, self.shape)
                 findings += wrapped_sums(self.wraps, typings)

@@ -15,6 +15,12 @@ SUM = (
     "s = cuda.shared.array(256, float32)\nt = cuda.threadIdx.x\n"
     "s[t] = x[cuda.grid(1)]\ncuda.syncthreads()\n"
 )
+LOCK = (
+    "i = cuda.grid(1)\ndone = False\nwhile not done:\n"
+    "    if cuda.atomic.cas(x, 0, 0, 1) == 0:\n        cuda.threadfence()\n"
+    "        y[0] += z[i]\n        cuda.threadfence()\n        cuda.atomic.exch(x, 0, 0)\n"
+    "        done = True"
+)
 
 
 def told(body: str, grid: object, block: object, *shapes: tuple[int, ...], **kinds: object):
@@ -149,10 +155,37 @@ def test_a_cost_is_told_at_its_line(body, grid, block, shapes, code, line) -> No
         (SUM + "n = 128\nwhile n > 0:\n    if t < n:\n        s[t] += s[t + n]\n"
          "    cuda.syncthreads()\n    n //= 2\nif t == 0:\n    cuda.atomic.add(y, 0, s[0])",
          16, 256, ((N,), (1,)), {}),
+        # the end of a scan: each thread reads one element, and the first block none
+        ("i = cuda.grid(1)\nb = cuda.blockIdx.x\nif b > 0:\n    y[i] += x[b - 1]",
+         300, 512, ((300,), (300 * 512,)), {}),
+        ("i = cuda.grid(1)\ny[i] += x[cuda.blockIdx.x]", 300, 512, ((300,), (300 * 512,)), {}),
+        # a first block that loads little, where the others load much
+        ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(2 * cuda.blockIdx.x):\n    s += x[k]\n"
+         "y[i] = s", 4, 64, ((N,), (256,)), {}),
     ],
 )  # fmt: skip
 def test_nothing_is_told_where_nothing_is_better(body, grid, block, shapes, kinds) -> None:
     assert told(body, grid, block, *shapes, **kinds) == []
+
+
+EXCHANGED = "i = cuda.grid(1)\nt = cuda.threadIdx.x\ny[i] = z[i]\ncuda.syncthreads()\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "blocks"),
+    [
+        (LOCK, 1),
+        (LOCK, 2),
+        # what a block hands on inside is also what a counter hands on to all
+        (EXCHANGED + "x[i] = y[i - t + 63 - t]\ncuda.atomic.add(y, i % 64, 1)", 64),
+        (EXCHANGED + "x[i] = y[i - t + 63 - t]\nif t == 0:\n    z[i] = y[0]", 64),
+    ],
+)
+def test_nothing_is_said_to_stay_in_a_block_that_others_need(body: str, blocks: int) -> None:
+    program = as_program(body, "x, y, z")
+    arrays = np.zeros(N, np.int32), np.zeros(N, np.int32), np.ones(N, np.int32)
+    profile = launch(program, blocks, 64, *arrays, costs=True)
+    assert "excess-global-traffic" not in [each.code for each in profile.findings]
 
 
 def test_an_array_of_float64_among_others_is_told_at_the_line_that_reads_it() -> None:
