@@ -188,6 +188,36 @@ def test_nothing_is_said_to_stay_in_a_block_that_others_need(body: str, blocks: 
     assert "excess-global-traffic" not in [each.code for each in profile.findings]
 
 
+COLLATZ = """
+i = cuda.grid(1)
+if i < y.shape[0]:
+    n = i + 1
+    c = 0
+    while n != 1:
+        n = 3 * n + 1 if n % 2 else n // 2
+        c += 1
+    y[i] = c
+"""
+TRIANGLE = """
+i = cuda.grid(1)
+if i < y.shape[0]:
+    c = 0
+    for k in range(i % 128 // 96 * 400 + 1):
+        c += k
+    y[i] = c
+"""
+ONE_LONG = COLLATZ.replace("n = i + 1", "n = 27 if i % 128 == 5 else 1")
+
+
+@pytest.mark.parametrize("body", [COLLATZ, TRIANGLE, ONE_LONG])
+@pytest.mark.parametrize("threads", [500, 512])
+def test_a_branch_that_all_threads_enter_is_not_for_one(body: str, threads: int) -> None:
+    program = as_program(body, "y")
+    profile = launch(program, 4, 128, np.zeros(threads, np.int32), costs=True)
+    branch = line_of(program, "if i <")
+    assert branch not in [finding.line for finding in profile.findings], profile.findings
+
+
 def test_an_array_of_float64_among_others_is_told_at_the_line_that_reads_it() -> None:
     found = told("i = cuda.grid(1)\nz[i] = x[i] * y[i]", 16, 256, (N,), (N,), (N,), y=np.float64)
     assert found == [("float64-arithmetic", "z[i] = x[i] * y[i]")]

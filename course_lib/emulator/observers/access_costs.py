@@ -324,9 +324,9 @@ class LaunchCosts:
             yield finding(
                 "excess-global-traffic",
                 say(
-                    "A block loads {sectors} sectors of {array} on average, and {needed} different "
-                    "ones hold what the first block needs: its threads fetch the same elements "
-                    "again and again.",
+                    "A block loads {sectors} sectors of {array} on average, where {needed} would "
+                    "hold what the first block needs: its threads fetch the same elements again "
+                    "and again.",
                     array=array,
                     sectors=traffic.load_sectors // self.blocks,
                     needed=sectors,
