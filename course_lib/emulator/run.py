@@ -53,6 +53,7 @@ from course_lib.emulator.observers.findings import (
 )
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.observers.meter import Meter, StreamRecorder
+from course_lib.emulator.observers.narrowing import narrowed_lines
 from course_lib.emulator.observers.ordered_races import OrderedRaces
 from course_lib.emulator.observers.race_findings import RaceNotes
 from course_lib.emulator.observers.races import BlockRaces, RaceDetector
@@ -391,8 +392,8 @@ class Run:
         findings = causes_only(self.findings.values(), self.unwritten.has_read)
         if self.meter:
             made = float64_arrays(self.typing)
-            lines = frozenset(self.meter.float64_lines)
             typings = tuple(all_typings(self.typing, set()))
+            lines = frozenset(self.meter.float64_lines).difference(*map(narrowed_lines, typings))
             if self.costs and self.waits and self.wraps and finished:
                 orders = self.is_grid_wide or orders_by_atomics(self.typing)
                 costs = LaunchCosts(self.meter, self.costs, typings, self.shape, orders)
