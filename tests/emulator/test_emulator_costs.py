@@ -218,6 +218,36 @@ def test_a_branch_that_all_threads_enter_is_not_for_one(body: str, threads: int)
     assert branch not in [finding.line for finding in profile.findings], profile.findings
 
 
+LOOPS = {  # in each of them x[i] is loaded again and again, if the compiler does not take it out
+    "s += x[i] * float32(k)": False,
+    "s += x[i - 1] + x[i]": False,
+    "s += math.exp(x[i] * float32(k))": False,
+    "x[i] += float32(k)": False,
+    "x[i] = x[i] * float32(1.01) + float32(.1)": False,
+    "own[k % 4] = x[i] * float32(k)": False,
+    "x[i] += y[k]": True,
+    "x[i] += z[k, i]": True,
+    "x[i] = x[i] / 2\n    y[i] = y[i] + x[i]": True,
+    "z[k, i] = x[i] * float32(k)": True,
+    "s += x[i]\n    cuda.syncthreads()": True,
+    "s += x[i]\n    cuda.atomic.add(y, k, s)": True,
+    "if k % 2:\n        x[i] = x[i] * float32(1.01)": True,
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_load_is_told_where_the_compiler_leaves_it_in_its_loop(loop: str) -> None:
+    """As Numba's PTX has it."""
+    body = (
+        "i = cuda.grid(1)\ns = float32(0)\nown = cuda.local.array(4, float32)\nown[2] = 0\n"
+        f"for k in range(n):\n    {loop}\nif n < 0:\n    y[i] = s + own[2]"
+    )
+    x, y, z = (np.ones(shape, np.float32) for shape in (1024, 1024, (32, 1024)))
+    profile = launch(as_program(body, "x, y, z, n"), 16, 64, x, y, z, 32, costs=True)
+    told = [each for each in profile.findings if each.code == "excess-global-traffic"]
+    assert any(" of x " in each.message for each in told) == LOOPS[loop]
+
+
 def test_an_array_of_float64_among_others_is_told_at_the_line_that_reads_it() -> None:
     found = told("i = cuda.grid(1)\nz[i] = x[i] * y[i]", 16, 256, (N,), (N,), (N,), y=np.float64)
     assert found == [("float64-arithmetic", "z[i] = x[i] * y[i]")]
