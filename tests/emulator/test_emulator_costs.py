@@ -285,6 +285,60 @@ def test_a_sum_that_leaves_its_type_is_told_and_a_hash_is_not() -> None:
     assert launch(hashed, 1, 1, large, costs=True).findings == []
 
 
+GUARDED = "i, j = cuda.grid(2)\nif i < y.shape[0] and j < y.shape[1]:\n    "
+
+
+@pytest.mark.parametrize(
+    ("body", "grid", "block", "is_told"),
+    [
+        (GUARDED + "y[i, j] *= 2", 2, 16, True),
+        (GUARDED + "v = y[i, j]\n    y[i, j] = -v", 2, 16, True),
+        ("i = cuda.grid(1)\nj = cuda.blockIdx.y\ny[j, i] += x[i]", 2, 16, True),
+        (GUARDED + "y[i, j] *= 2", (2, 2), (16, 16), False),
+        # a row is asked for by its number; what is read elsewhere need not be written all over
+        ("i = cuda.grid(1)\ny[0, i] *= 2", 2, 16, False),
+        (GUARDED + "y[i, j] = y[i, j + 1]", 2, 16, False),
+        ("i = cuda.grid(1)\nfor j in range(32):\n    y[i, j] *= 2", 2, 16, False),
+    ],
+)
+def test_an_axis_that_the_launch_lacks_is_told_in_place(body, grid, block, is_told) -> None:
+    program = as_program(body, "x, y")
+    x, y = np.ones(32, np.float32), np.ones((32, 32), np.float32)
+    found = launch(program, grid, block, x, y, costs=True).findings
+    said = [finding.message for finding in found if finding.code == "incomplete-output"]
+    assert bool(said) == is_told and all("along y" in message for message in said)
+
+
+WRAPPING = {
+    "cuda.atomic.add(x, 0, y[t])": True,
+    "cuda.atomic.sub(x, 0, -y[t])": True,
+    "old = cuda.atomic.add(x, 0, y[t])": True,
+    "s = 0\nfor k in range(64):\n    s += y[k]\nx[t] = s": True,
+    "s = 0\nfor k in range(64):\n    s = s + y[k]\nx[t] = s": True,
+    "s = y[t] * y[0] * 0\nfor k in range(64):\n    s += y[k] * 2\nx[t] = s": True,
+    "s = int64(y[t])\nfor d in (16, 8, 4, 2, 1):\n"
+    "    s += cuda.shfl_down_sync(0xffffffff, s, d)\nx[t] = s": True,
+    "cuda.atomic.add(x, t, y[t])": False,
+    "cuda.atomic.max(x, 0, y[t])": False,
+    "if t < 20:\n    cuda.atomic.add(x, 0, y[t])": False,
+    "s = 0\nfor k in range(20):\n    s += y[k]\nx[t] = s": False,
+    "h = 7\nfor k in range(64):\n    h = h * 31 + y[k]\nx[t] = h": False,
+    "h = 7\nfor k in range(64):\n    h += h * 32 + y[k]\nx[t] = h": False,
+    "h = 7\nfor k in range(64):\n    h ^= y[k]\n    h *= 16777619\nx[t] = h": False,
+    "s = 0\nfor k in range(64):\n    s += y[k]\nx[t] = s & 0x7fffffff": False,
+}
+
+
+@pytest.mark.parametrize("body", WRAPPING)
+def test_a_sum_of_int32_that_wraps_is_told(body: str) -> None:
+    program = as_program("t = cuda.threadIdx.x\n" + body, "x, y")
+    x, y = np.zeros(64, np.int32), np.full(64, 10**8, np.int32)
+    profile = launch(program, 1, 64, x, y, costs=True)
+    told = [finding for finding in profile.findings if finding.code == "numerical-overflow"]
+    assert bool(told) == WRAPPING[body]
+    assert all(finding.severity == "warning" for finding in told)
+
+
 def test_a_lock_that_a_warp_waits_for_is_named() -> None:
     body = "while cuda.atomic.cas(x, 0, 0, 1) != 0:\n    pass\ncuda.atomic.exch(x, 0, 0)"
     emulated = runtime.emulate(load_program(as_program(body, "x")).kernel("kernel"), steps=10_000)
