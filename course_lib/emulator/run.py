@@ -6,6 +6,7 @@ import ast
 import copy
 import enum
 import math
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from functools import partial
@@ -52,6 +53,7 @@ from course_lib.emulator.observers.findings import (
 )
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.observers.meter import Meter, StreamRecorder
+from course_lib.emulator.observers.narrowing import narrowed_lines
 from course_lib.emulator.observers.ordered_races import OrderedRaces
 from course_lib.emulator.observers.race_findings import RaceNotes
 from course_lib.emulator.observers.races import BlockRaces, RaceDetector
@@ -147,13 +149,17 @@ class Run:
         trees = tuple(typing.kernel.tree for typing in all_typings(self.typing, set()))
         arrays = self.memory.arguments.items()
         generators = {name for name, array in arrays if array.dtype == STATE}
-        self.note_race = RaceNotes(trees, generators, self.names, note)
+        numbers = zip(self.kernel.parameters, self.values, strict=True)
+        given = {name: value for name, value in numbers if isinstance(value, np.generic)}
+        meanings = ChainMap(given, self.kernel.namespace)  # type: ignore[arg-type]
+        self.note_race = RaceNotes(trees, generators, meanings, self.names, note)
         self.faults = Faults(self.names, note, options.costs)
         self.unwritten = Unwritten(self.names, note)
         self.output = Output(options.budget.printed_lines)
         self.meter = Meter() if options.counters else None
         self.stream = StreamRecorder() if options.stream else None
-        self.costs = CostNotes() if options.costs and options.counters else None
+        watched = options.costs and options.counters
+        self.costs = CostNotes(self.may_be_written) if watched else None
         self.waits = WaitNotes() if self.costs else None
         self.wraps = WrapNotes() if self.costs else None
         wanted = options.trace if isinstance(options.trace, str) else None
@@ -386,10 +392,12 @@ class Run:
         findings = causes_only(self.findings.values(), self.unwritten.has_read)
         if self.meter:
             made = float64_arrays(self.typing)
-            lines = frozenset(self.meter.float64_lines)
             typings = tuple(all_typings(self.typing, set()))
+            lines = frozenset(self.meter.float64_lines).difference(*map(narrowed_lines, typings))
             if self.costs and self.waits and self.wraps and finished:
-                findings += LaunchCosts(self.meter, self.costs, typings, self.shape).findings()
+                orders = self.is_grid_wide or orders_by_atomics(self.typing)
+                costs = LaunchCosts(self.meter, self.costs, typings, self.shape, orders)
+                findings += costs.findings()
                 findings += waiting(self.waits, typings, self.shape)
                 findings += left_out(self.meter, typings, self.shape)
                 findings += wrapped_sums(self.wraps, typings)

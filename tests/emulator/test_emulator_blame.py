@@ -200,7 +200,7 @@ def test_a_mask_that_leaves_its_own_thread_out() -> None:
     ],
 )
 def test_float64_is_set_against_the_arrays_that_there_are(dtypes: tuple, phrase: str) -> None:
-    text = "def k(x, y):\n    t = cuda.threadIdx.x\n    y[t] = x[t] * 0.5\n"
+    text = "def k(x, y):\n    t = cuda.threadIdx.x\n    y[t] = x[t] * 0.1\n"
     arrays = [zeros(dtype=each) for each in dtypes]
     assert phrase in only(launch(text, *arrays), "float64-arithmetic").message
 

@@ -15,6 +15,12 @@ SUM = (
     "s = cuda.shared.array(256, float32)\nt = cuda.threadIdx.x\n"
     "s[t] = x[cuda.grid(1)]\ncuda.syncthreads()\n"
 )
+LOCK = (
+    "i = cuda.grid(1)\ndone = False\nwhile not done:\n"
+    "    if cuda.atomic.cas(x, 0, 0, 1) == 0:\n        cuda.threadfence()\n"
+    "        y[0] += z[i]\n        cuda.threadfence()\n        cuda.atomic.exch(x, 0, 0)\n"
+    "        done = True"
+)
 
 
 def told(body: str, grid: object, block: object, *shapes: tuple[int, ...], **kinds: object):
@@ -149,10 +155,97 @@ def test_a_cost_is_told_at_its_line(body, grid, block, shapes, code, line) -> No
         (SUM + "n = 128\nwhile n > 0:\n    if t < n:\n        s[t] += s[t + n]\n"
          "    cuda.syncthreads()\n    n //= 2\nif t == 0:\n    cuda.atomic.add(y, 0, s[0])",
          16, 256, ((N,), (1,)), {}),
+        # the end of a scan: each thread reads one element, and the first block none
+        ("i = cuda.grid(1)\nb = cuda.blockIdx.x\nif b > 0:\n    y[i] += x[b - 1]",
+         300, 512, ((300,), (300 * 512,)), {}),
+        ("i = cuda.grid(1)\ny[i] += x[cuda.blockIdx.x]", 300, 512, ((300,), (300 * 512,)), {}),
+        # a first block that loads little, where the others load much
+        ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(2 * cuda.blockIdx.x):\n    s += x[k]\n"
+         "y[i] = s", 4, 64, ((N,), (256,)), {}),
     ],
 )  # fmt: skip
 def test_nothing_is_told_where_nothing_is_better(body, grid, block, shapes, kinds) -> None:
     assert told(body, grid, block, *shapes, **kinds) == []
+
+
+EXCHANGED = "i = cuda.grid(1)\nt = cuda.threadIdx.x\ny[i] = z[i]\ncuda.syncthreads()\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "blocks"),
+    [
+        (LOCK, 1),
+        (LOCK, 2),
+        # what a block hands on inside is also what a counter hands on to all
+        (EXCHANGED + "x[i] = y[i - t + 63 - t]\ncuda.atomic.add(y, i % 64, 1)", 64),
+        (EXCHANGED + "x[i] = y[i - t + 63 - t]\nif t == 0:\n    z[i] = y[0]", 64),
+    ],
+)
+def test_nothing_is_said_to_stay_in_a_block_that_others_need(body: str, blocks: int) -> None:
+    program = as_program(body, "x, y, z")
+    arrays = np.zeros(N, np.int32), np.zeros(N, np.int32), np.ones(N, np.int32)
+    profile = launch(program, blocks, 64, *arrays, costs=True)
+    assert "excess-global-traffic" not in [each.code for each in profile.findings]
+
+
+COLLATZ = """
+i = cuda.grid(1)
+if i < y.shape[0]:
+    n = i + 1
+    c = 0
+    while n != 1:
+        n = 3 * n + 1 if n % 2 else n // 2
+        c += 1
+    y[i] = c
+"""
+TRIANGLE = """
+i = cuda.grid(1)
+if i < y.shape[0]:
+    c = 0
+    for k in range(i % 128 // 96 * 400 + 1):
+        c += k
+    y[i] = c
+"""
+ONE_LONG = COLLATZ.replace("n = i + 1", "n = 27 if i % 128 == 5 else 1")
+
+
+@pytest.mark.parametrize("body", [COLLATZ, TRIANGLE, ONE_LONG])
+@pytest.mark.parametrize("threads", [500, 512])
+def test_a_branch_that_all_threads_enter_is_not_for_one(body: str, threads: int) -> None:
+    program = as_program(body, "y")
+    profile = launch(program, 4, 128, np.zeros(threads, np.int32), costs=True)
+    branch = line_of(program, "if i <")
+    assert branch not in [finding.line for finding in profile.findings], profile.findings
+
+
+LOOPS = {  # in each of them x[i] is loaded again and again, if the compiler does not take it out
+    "s += x[i] * float32(k)": False,
+    "s += x[i - 1] + x[i]": False,
+    "s += math.exp(x[i] * float32(k))": False,
+    "x[i] += float32(k)": False,
+    "x[i] = x[i] * float32(1.01) + float32(.1)": False,
+    "own[k % 4] = x[i] * float32(k)": False,
+    "x[i] += y[k]": True,
+    "x[i] += z[k, i]": True,
+    "x[i] = x[i] / 2\n    y[i] = y[i] + x[i]": True,
+    "z[k, i] = x[i] * float32(k)": True,
+    "s += x[i]\n    cuda.syncthreads()": True,
+    "s += x[i]\n    cuda.atomic.add(y, k, s)": True,
+    "if k % 2:\n        x[i] = x[i] * float32(1.01)": True,
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_load_is_told_where_the_compiler_leaves_it_in_its_loop(loop: str) -> None:
+    """As Numba's PTX has it."""
+    body = (
+        "i = cuda.grid(1)\ns = float32(0)\nown = cuda.local.array(4, float32)\nown[2] = 0\n"
+        f"for k in range(n):\n    {loop}\nif n < 0:\n    y[i] = s + own[2]"
+    )
+    x, y, z = (np.ones(shape, np.float32) for shape in (1024, 1024, (32, 1024)))
+    profile = launch(as_program(body, "x, y, z, n"), 16, 64, x, y, z, 32, costs=True)
+    told = [each for each in profile.findings if each.code == "excess-global-traffic"]
+    assert any(" of x " in each.message for each in told) == LOOPS[loop]
 
 
 def test_an_array_of_float64_among_others_is_told_at_the_line_that_reads_it() -> None:
@@ -190,6 +283,60 @@ def test_a_sum_that_leaves_its_type_is_told_and_a_hash_is_not() -> None:
     assert "2,147,483,648 does not fit: it becomes -2,147,483,648" in str(found)
     hashed = as_program(body.replace("x[i] + x[i]", "(x[i] + 1) * 16777619"), "x")
     assert launch(hashed, 1, 1, large, costs=True).findings == []
+
+
+GUARDED = "i, j = cuda.grid(2)\nif i < y.shape[0] and j < y.shape[1]:\n    "
+
+
+@pytest.mark.parametrize(
+    ("body", "grid", "block", "is_told"),
+    [
+        (GUARDED + "y[i, j] *= 2", 2, 16, True),
+        (GUARDED + "v = y[i, j]\n    y[i, j] = -v", 2, 16, True),
+        ("i = cuda.grid(1)\nj = cuda.blockIdx.y\ny[j, i] += x[i]", 2, 16, True),
+        (GUARDED + "y[i, j] *= 2", (2, 2), (16, 16), False),
+        # a row is asked for by its number; what is read elsewhere need not be written all over
+        ("i = cuda.grid(1)\ny[0, i] *= 2", 2, 16, False),
+        (GUARDED + "y[i, j] = y[i, j + 1]", 2, 16, False),
+        ("i = cuda.grid(1)\nfor j in range(32):\n    y[i, j] *= 2", 2, 16, False),
+    ],
+)
+def test_an_axis_that_the_launch_lacks_is_told_in_place(body, grid, block, is_told) -> None:
+    program = as_program(body, "x, y")
+    x, y = np.ones(32, np.float32), np.ones((32, 32), np.float32)
+    found = launch(program, grid, block, x, y, costs=True).findings
+    said = [finding.message for finding in found if finding.code == "incomplete-output"]
+    assert bool(said) == is_told and all("along y" in message for message in said)
+
+
+WRAPPING = {
+    "cuda.atomic.add(x, 0, y[t])": True,
+    "cuda.atomic.sub(x, 0, -y[t])": True,
+    "old = cuda.atomic.add(x, 0, y[t])": True,
+    "s = 0\nfor k in range(64):\n    s += y[k]\nx[t] = s": True,
+    "s = 0\nfor k in range(64):\n    s = s + y[k]\nx[t] = s": True,
+    "s = y[t] * y[0] * 0\nfor k in range(64):\n    s += y[k] * 2\nx[t] = s": True,
+    "s = int64(y[t])\nfor d in (16, 8, 4, 2, 1):\n"
+    "    s += cuda.shfl_down_sync(0xffffffff, s, d)\nx[t] = s": True,
+    "cuda.atomic.add(x, t, y[t])": False,
+    "cuda.atomic.max(x, 0, y[t])": False,
+    "if t < 20:\n    cuda.atomic.add(x, 0, y[t])": False,
+    "s = 0\nfor k in range(20):\n    s += y[k]\nx[t] = s": False,
+    "h = 7\nfor k in range(64):\n    h = h * 31 + y[k]\nx[t] = h": False,
+    "h = 7\nfor k in range(64):\n    h += h * 32 + y[k]\nx[t] = h": False,
+    "h = 7\nfor k in range(64):\n    h ^= y[k]\n    h *= 16777619\nx[t] = h": False,
+    "s = 0\nfor k in range(64):\n    s += y[k]\nx[t] = s & 0x7fffffff": False,
+}
+
+
+@pytest.mark.parametrize("body", WRAPPING)
+def test_a_sum_of_int32_that_wraps_is_told(body: str) -> None:
+    program = as_program("t = cuda.threadIdx.x\n" + body, "x, y")
+    x, y = np.zeros(64, np.int32), np.full(64, 10**8, np.int32)
+    profile = launch(program, 1, 64, x, y, costs=True)
+    told = [finding for finding in profile.findings if finding.code == "numerical-overflow"]
+    assert bool(told) == WRAPPING[body]
+    assert all(finding.severity == "warning" for finding in told)
 
 
 def test_a_lock_that_a_warp_waits_for_is_named() -> None:

@@ -228,6 +228,14 @@ class Observer:
     def converted(self, view: ArrayView, value: Value, mask: Mask, line: int) -> None:
         """A value is about to be stored, and will take the type of the array's elements."""
 
+    def updates(
+        self, allocation: Allocation, place: np.ndarray, update: AtomicUpdate, line: int
+    ) -> None:
+        """Lanes are about to update cells, those at `place` in the array's storage.
+
+        `update` has the operands of these lanes, in the type of the array's elements.
+        """
+
     def landed(self, access: Access) -> None:
         """The store of an asynchronous copy takes place now at the latest."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -439,6 +440,8 @@ class LoadStoreUnit:
             spread(as_dtype(operand, allocation.dtype), self.space.shape)[active]
             for operand in update.operands
         ]
+        given = replace(update, operands=operands)
+        self.observers.updates(allocation, place, given, line)
         if update.one_by_one:
             self.steps.spend(len(place) // 16, line)
         old, changes = update.carry_out(allocation.storage, place, operands)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.meter import AccessCounts, AccessPlace, Meter, over_same_blocks
-from course_lib.emulator.observers.values_in_text import decided_by_data, is_by_data
+from course_lib.emulator.observers.values_in_text import SIZES, decided_by_data, is_by_data
 from course_lib.emulator.options import MAX_SHARED_BYTES, LaunchShape
 from course_lib.emulator.profile.request_costs import SECTOR_BYTES
 from course_lib.emulator.state.lanes import LaneSpace
@@ -28,6 +28,8 @@ from course_lib.wording.words import counted
 
 SCATTERED = 1.5  # times the sectors that would do, beside one for a row that starts in mid-sector
 REPEATED = 8.0  # times that a block fetches a sector: what neighbouring lines share is far below
+TURNS = 2  # loads of an array by each thread, from which a shared array can save some
+ALIKE = 2  # times what the first block loads, up to which the average block is like it
 SHARE = 0.1  # of all sectors, wavefronts or lanes of the launch, from which a line is worth a word
 FEW = 64  # sectors, wavefronts or updates: below, a launch is too small to say anything
 SMALL_ARRAY = 1024  # bytes that stay in any cache, however often they are read
@@ -52,7 +54,9 @@ class Fetched:
         stored_by: the thread that has stored each element last, or -1.
         handed: whether another thread has loaded what that one had stored, the first time in
             the line `handed_at`.
+        elsewhere: whether another block loads it, or changes it by an atomic operation.
         by_others: loads of an element by a thread that is not the one in `by`.
+        loads: all of them, an element and a thread at a time.
     """
 
     by: np.ndarray
@@ -61,14 +65,21 @@ class Fetched:
     others: np.ndarray
     stored_by: np.ndarray
     handed: np.ndarray
+    elsewhere: np.ndarray
     by_others: int = 0
+    loads: int = 0
     handed_at: int = 0
 
 
 class CostNotes(Observer):
-    """Notes what the counters leave out: what one block fetches, and how its lanes lie."""
+    """Notes what the counters leave out: what one block fetches, and how its lanes lie.
 
-    def __init__(self) -> None:
+    Args:
+        written: the global arrays that the kernel writes, by id.
+    """
+
+    def __init__(self, written: Collection[int]) -> None:
+        self.written = written
         self.fetched: dict[tuple[str, str], Fetched] = {}  # by array, and field of records
         self.strides: dict[tuple[int, str, str], int] = {}
         self._has_first_block = True
@@ -77,33 +88,56 @@ class CostNotes(Observer):
         self._has_first_block = not any(space.first_block)
 
     def access(self, access: Access) -> None:
-        if access.mask.empty or access.allocation.space == "local" or access.kind == "atomic":
+        allocation = access.allocation
+        if access.mask.empty or allocation.space == "local":
+            return
+        if allocation.space == "global" and access.kind != "store":
+            if id(allocation.root) in self.written:
+                self._note_elsewhere(access)
+        if access.kind == "atomic":
             return
         site = (access.line, access.kind, access.array)
         if site not in self.strides:
-            allocation = access.allocation
             apart = allocation.spacing // allocation.dtype.itemsize  # more than 1 in records
             self.strides[site] = _stride(*_of_first_block(access)) * apart
-        if self._has_first_block and access.allocation.space == "global":
+        if self._has_first_block and allocation.space == "global":
             self._fetch(access)
+
+    def _of(self, access: Access) -> Fetched:
+        within = access.allocation.within
+        key = access.array, within[1] if within else ""
+        if key not in self.fetched:
+            size = access.allocation.cells
+            nobody, zeros = np.full(size, -1, np.int32), np.zeros(size, np.int32)
+            others, handed, elsewhere = (np.zeros(size, bool) for _ in range(3))
+            self.fetched[key] = Fetched(
+                nobody, zeros, zeros.copy(), others, nobody.copy(), handed, elsewhere
+            )
+        return self.fetched[key]
+
+    def _note_elsewhere(self, access: Access) -> None:
+        """Note what the blocks behind the first one load, or change by atomic operations."""
+        space = access.mask.space
+        cells, active = over_same_blocks(access.cell, access.mask)
+        cells, active = space.warps_of(cells), space.warps_of(active, False)
+        if self._has_first_block and space.block_count == 1:
+            return
+        if self._has_first_block and len(cells) > 1:  # else all blocks do the same
+            cells, active = cells[1:], active[1:]
+        elsewhere = self._of(access).elsewhere
+        for element in range(access.elements):
+            elsewhere[cells[active] + element] = True
 
     def _fetch(self, access: Access) -> None:
         cells, active = _of_first_block(access)
-        within = access.allocation.within
-        key = access.array, within[1] if within else ""
-        fetched = self.fetched.get(key)
-        if fetched is None:
-            size = access.allocation.cells
-            nobody, zeros = np.full(size, -1, np.int32), np.zeros(size, np.int32)
-            flags = np.zeros(size, bool), nobody.copy(), np.zeros(size, bool)
-            columns = nobody, zeros, zeros.copy(), *flags
-            fetched = self.fetched[key] = Fetched(*columns)
+        fetched = self._of(access)
         threads = np.flatnonzero(active)
         for element in range(access.elements):
             chosen = cells.reshape(-1)[threads] + element
             if access.kind == "store":
                 fetched.stored_by[chosen] = threads
                 continue
+            fetched.loads += len(chosen)
             by = fetched.stored_by[chosen]
             handed = chosen[(by >= 0) & (by != threads)]
             fetched.handed[handed] = True
@@ -148,13 +182,20 @@ class LaunchCosts:
     Args:
         typings: of the kernel and the device functions that it calls.
         shape: of the launch.
+        orders_blocks: whether barriers of the grid, or atomic operations, order blocks.
     """
 
     def __init__(
-        self, meter: Meter, notes: CostNotes, typings: Sequence[Typing], shape: LaunchShape
+        self,
+        meter: Meter,
+        notes: CostNotes,
+        typings: Sequence[Typing],
+        shape: LaunchShape,
+        orders_blocks: bool,
     ) -> None:
         self.meter, self.notes, self.blocks = meter, notes, math.prod(shape.grid)
-        self.is_grid_wide = any(typing.meets_grid for typing in typings)
+        self.threads = math.prod(shape.block)
+        self.orders_blocks = orders_blocks
         self.flows = [(typing.kernel.tree, decided_by_data(typing)) for typing in typings]
 
     def findings(self) -> Iterator[Finding]:
@@ -163,7 +204,7 @@ class LaunchCosts:
         yield from self._conflicts()
         yield from self._fetched_again()
         yield from self._read_again()
-        if not self.is_grid_wide:
+        if not self.orders_blocks:  # else others may well have to see what one block stores
             yield from self._handed_on()
         yield from self._float64_inputs()
 
@@ -266,6 +307,11 @@ class LaunchCosts:
             fetched = self.notes.fetched.get((array, ""))
             if fetched is None or fetched.by.size * traffic.dtype.itemsize <= SMALL_ARRAY:
                 continue
+            # What each thread loads once is no less with a shared array; and a first block that
+            # loads little, as at the end of a scan, says nothing of the others.
+            most = ALIKE * fetched.loads * self.blocks
+            if fetched.loads < TURNS * self.threads or traffic.loaded_elements > most:
+                continue
             elements = np.flatnonzero(fetched.by >= 0)
             sectors = len(np.unique(elements * traffic.dtype.itemsize // SECTOR_BYTES))
             needed, excess = sectors * self.blocks, traffic.load_sectors - sectors * self.blocks
@@ -273,14 +319,14 @@ class LaunchCosts:
             if not again or excess < max(FEW, SHARE * total, (REPEATED - 1) * needed):
                 continue
             line = max(traffic.loaded_at, key=lambda number: traffic.loaded_at[number])
-            if self._by_data(line, array):
+            if self._by_data(line, array) or self._is_moved_out(line, array):
                 continue
             yield finding(
                 "excess-global-traffic",
                 say(
-                    "A block loads {sectors} sectors of {array} on average, and {needed} different "
-                    "ones hold what the first block needs: its threads fetch the same elements "
-                    "again and again.",
+                    "A block loads {sectors} sectors of {array} on average, where {needed} would "
+                    "hold what the first block needs: its threads fetch the same elements again "
+                    "and again.",
                     array=array,
                     sectors=traffic.load_sectors // self.blocks,
                     needed=sectors,
@@ -323,6 +369,8 @@ class LaunchCosts:
         total = sum(traffic.load_sectors for traffic in self.meter.arrays.values())
         for (array, _), fetched in self.notes.fetched.items():
             traffic, count = self.meter.arrays[array], int(np.count_nonzero(fetched.handed))
+            if np.any(fetched.elsewhere & (fetched.stored_by >= 0)):
+                continue  # others need it, at least in part
             fits = fetched.by.size * traffic.dtype.itemsize <= self.blocks * MAX_SHARED_BYTES
             if not traffic.loaded_at or count * traffic.dtype.itemsize > MAX_SHARED_BYTES:
                 continue
@@ -342,21 +390,15 @@ class LaunchCosts:
             )
 
     def _is_moved_out(self, line: int, array: str) -> bool:
-        """Does a compiler take these loads out of their loop, in which nothing changes them?"""
+        """Does a compiler take these loads out of their loop, in which nothing changes them?
+
+        Nor does it if all that the loop does to memory is to change this one element.
+        """
         for tree, _ in self.flows:
             loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
             around = [loop for loop in loops if loop.lineno <= line <= (loop.end_lineno or line)]
-            if not around:
-                continue
-            parts = [*ast.walk(around[-1])]  # the innermost
-            stores = [part for part in parts if isinstance(getattr(part, "ctx", None), ast.Store)]
-            changed = {part.id for part in stores if isinstance(part, ast.Name)}
-            return all(isinstance(part, ast.Name) for part in stores) and not any(
-                isinstance(name, ast.Name) and name.id in changed
-                for part in parts
-                if isinstance(part, ast.Subscript) and ast.unparse(part.value) == array
-                for name in ast.walk(part.slice)
-            )
+            if around:
+                return _keeps_in_a_register(around[-1], array, _own_arrays(tree))  # the innermost
         return False
 
     def _float64_inputs(self) -> Iterator[Finding]:
@@ -398,3 +440,42 @@ class LaunchCosts:
             named = [node for node in found if ast.unparse(node.value) == array]
             return any(is_by_data(node.slice, names) for node in named or found)
         return True
+
+
+def _own_arrays(tree: ast.AST) -> set[str]:
+    """The names of shared and local arrays: no store to them changes global memory."""
+    made = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
+    return {
+        ast.unparse(target)
+        for node in made
+        if isinstance(node.value, ast.Call)
+        if ast.unparse(node.value.func).endswith((".shared.array", ".local.array"))
+        for target in node.targets
+    }
+
+
+def _keeps_in_a_register(loop: ast.For | ast.While, array: str, own: Collection[str]) -> bool:
+    parts = [*ast.walk(loop)]
+    stored = [part for part in parts if isinstance(getattr(part, "ctx", None), ast.Store)]
+    changed = {part.id for part in stored if isinstance(part, ast.Name)}
+    elements = [part for part in parts if isinstance(part, ast.Subscript)]
+    elements = [part for part in elements if ast.unparse(part.value) not in own]
+    indices = [part.slice for part in elements if ast.unparse(part.value) == array]
+    if any(isinstance(part, ast.Call) and _orders_or_updates(part) for part in parts):
+        return False
+    if any(isinstance(n, ast.Name) and n.id in changed for i in indices for n in ast.walk(i)):
+        return False
+    if not any(part in elements for part in stored):
+        return True
+    updates = [
+        statement for statement in loop.body if isinstance(statement, ast.AugAssign | ast.Assign)
+    ]
+    always = {part for statement in updates for part in ast.walk(statement)}
+    names = {ast.unparse(part) for part in elements if not ast.unparse(part.value).endswith(SIZES)}
+    return len(names) == 1 and all(part in always for part in stored if part in elements)
+
+
+def _orders_or_updates(call: ast.Call) -> bool:
+    """Is it an atomic operation, a barrier or a fence?"""
+    name = ast.unparse(call.func)
+    return ".atomic." in name or "sync" in name or "threadfence" in name

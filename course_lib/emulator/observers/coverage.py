@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.language.typings import Typing
-from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.machine.events import AtomicUpdate, Observer
 from course_lib.emulator.observers.meter import Meter
 from course_lib.emulator.options import LaunchShape
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value
-from course_lib.emulator.state.memory import ArrayView
+from course_lib.emulator.state.memory import Allocation, ArrayView
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import say
 
 AXES = "xyz"
 SUMS = ast.Add | ast.Sub
+ADDED: dict[Callable[..., Any], int] = {np.add: 1, np.subtract: -1}
 Tree = ast.FunctionDef | ast.Lambda
 
 
 class WrapNotes(Observer):
-    """Notes which stores of integers lose the upper bits of a value, with one such value."""
+    """Notes which stores and sums of integers lose the upper bits of a value, with one of these.
+
+    `wrapped` are the stores, `summed` the sums by atomic operations, by line.
+    """
 
     def __init__(self) -> None:
         self.wrapped: dict[int, tuple[str, np.dtype, int]] = {}
+        self.summed: dict[int, tuple[str, np.dtype, int]] = {}
 
     def converted(self, view: ArrayView, value: Value, mask: Mask, line: int) -> None:
         dtype = view.allocation.dtype
@@ -39,20 +46,28 @@ class WrapNotes(Observer):
             example = np.broadcast_to(value, outside.shape)[outside][0]
             self.wrapped.setdefault(line, (view.name, dtype, int(example)))
 
+    def updates(
+        self, allocation: Allocation, place: np.ndarray, update: AtomicUpdate, line: int
+    ) -> None:
+        dtype, sign = allocation.dtype, ADDED.get(update.combine)
+        if dtype.kind != "i" or dtype.itemsize > 4 or sign is None or line in self.summed:
+            return
+        cells, of_lane = np.unique(place, return_inverse=True)
+        sums = allocation.storage[cells].astype(np.int64)
+        np.add.at(sums, of_lane, sign * update.operands[0].astype(np.int64))
+        range_ = np.iinfo(dtype)
+        outside = (sums < range_.min) | (sums > range_.max)
+        if np.any(outside):
+            self.summed[line] = allocation.name, dtype, int(sums[outside][0])
+
 
 def wrapped_sums(notes: WrapNotes, typings: Sequence[Typing]) -> Iterator[Finding]:
     """Sums that leave the type of the array that they go to; a hash wraps on purpose."""
-    if not notes.wrapped:
+    if not notes.wrapped and not notes.summed:
         return
-    adding = {
-        node.lineno
-        for typing in typings
-        for node in ast.walk(typing.kernel.tree)
-        if isinstance(node, ast.AugAssign | ast.Assign)
-        and isinstance(node.op if isinstance(node, ast.AugAssign) else _operator(node), SUMS)
-    }
-    for line, (array, dtype, value) in notes.wrapped.items():
-        if line in adding:
+    adding = {line for typing in typings for line in _lines_of_sums(typing.kernel.tree)}
+    for line, (array, dtype, value) in (*notes.wrapped.items(), *notes.summed.items()):
+        if line in adding or line in notes.summed:
             with np.errstate(over="ignore"):
                 kept = int(np.int64(value).astype(dtype))
             yield finding(
@@ -70,7 +85,46 @@ def wrapped_sums(notes: WrapNotes, typings: Sequence[Typing]) -> Iterator[Findin
             )
 
 
-def _operator(statement: ast.Assign) -> ast.operator | None:
+def _lines_of_sums(tree: ast.AST) -> Iterator[int]:
+    """The lines that store a sum: one that is made there, or a variable that is one."""
+    made: defaultdict[str, list[ast.AugAssign | ast.Assign]] = defaultdict(list)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            made[node.target.id].append(node)
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            made[node.targets[0].id].append(node)
+    sums = {name for name, statements in made.items() if _is_sum(name, statements)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign | ast.Assign):
+            is_sum = isinstance(node.value, ast.Name) and node.value.id in sums
+            if is_sum or isinstance(_operator(node), SUMS):
+                yield node.lineno
+
+
+def _is_sum(name: str, statements: Sequence[ast.AugAssign | ast.Assign]) -> bool:
+    """Is something added to a variable, and nothing else done with what it is already?"""
+    changes = [
+        statement
+        for statement in statements
+        if isinstance(statement, ast.AugAssign) or _names(name, statement.value)
+    ]
+    return bool(changes) and all(
+        isinstance(_operator(change), SUMS)
+        and not any(
+            isinstance(part, ast.BinOp) and part is not change.value and _names(name, part)
+            for part in ast.walk(change.value)
+        )
+        for change in changes
+    )
+
+
+def _names(name: str, value: ast.AST) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(value))
+
+
+def _operator(statement: ast.AugAssign | ast.Assign) -> ast.operator | None:
+    if isinstance(statement, ast.AugAssign):
+        return statement.op
     return statement.value.op if isinstance(statement.value, ast.BinOp) else None
 
 
@@ -79,16 +133,25 @@ def left_out(meter: Meter, typings: Sequence[Typing], shape: LaunchShape) -> Ite
     trees = tuple(dict.fromkeys(typing.kernel.tree for typing in typings))
     yield from _without_effect(trees)
     for array, traffic in meter.arrays.items():
-        stored = meter.touched[array].stored
-        if traffic.load_requests or not traffic.store_requests or array in meter.updated:
-            continue  # what a kernel reads, too, need not be its output
-        if stored.size == math.prod(traffic.shape) and not stored.all():
-            line = next(iter(traffic.stored_at))
-            yield from _unwritten(array, stored.reshape(traffic.shape), line, trees, shape)
+        touched = meter.touched[array]
+        if not traffic.store_requests or array in meter.updated:
+            continue
+        # What a kernel reads, too, need not be its output, unless it reads just what it writes.
+        if traffic.load_requests and not np.array_equal(touched.loaded, touched.stored):
+            continue
+        if touched.stored.size == math.prod(traffic.shape) and not touched.stored.all():
+            written, line = touched.stored.reshape(traffic.shape), next(iter(traffic.stored_at))
+            in_place = traffic.load_requests > 0
+            yield from _unwritten(array, written, in_place, line, trees, shape)
 
 
 def _unwritten(
-    array: str, written: np.ndarray, line: int, trees: tuple[Tree, ...], shape: LaunchShape
+    array: str,
+    written: np.ndarray,
+    in_place: bool,
+    line: int,
+    trees: tuple[Tree, ...],
+    shape: LaunchShape,
 ) -> Iterator[Finding]:
     """Why elements of an output were never written, where it is the launch that lacks threads."""
     threads = [grid * block for grid, block in zip(shape.grid, shape.block, strict=True)]
@@ -115,7 +178,7 @@ def _unwritten(
             "How many axes do the grid and the block have here?",
             "warning",
         )
-    elif _ends_with_the_threads(written, threads, shape.block):
+    elif not in_place and _ends_with_the_threads(written, threads, shape.block):
         yield finding(
             "incomplete-output",
             say(

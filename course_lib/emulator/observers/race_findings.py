@@ -7,19 +7,21 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from course_lib.emulator.observers.findings import Place, ThreadNames, block_name
-from course_lib.emulator.observers.races import Race
-from course_lib.emulator.observers.tracing import (
-    DRAW,
-    SAME,
-    START,
-    SWAP,
-    change_in,
+from course_lib.emulator.observers.harmless_races import (
+    is_checked,
     is_same_value,
     is_start_value,
-    is_swap,
 )
+from course_lib.emulator.observers.marks import Marks
+from course_lib.emulator.observers.races import Race
+from course_lib.emulator.observers.tracing import DRAW, SWAP, change_in, is_swap
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import Line, say
+
+# Why a race does no harm.
+SAME = "same"  # one value, whichever thread writes it
+START = "start"  # a bound read beforehand, which others lower or raise meanwhile by an atomic
+MARK = "mark"  # compared with what it is neither before the other thread's store nor after it
 
 
 class RaceNotes:
@@ -28,6 +30,7 @@ class RaceNotes:
     Args:
         trees: the kernel and the functions that it calls, for what their lines do to a cell.
         generators: the names of the arrays that hold states of random number generators.
+        values: what the kernel's global names and its arguments stand for.
         names: what the threads of this launch are called.
         note: keeps a finding.
     """
@@ -36,28 +39,39 @@ class RaceNotes:
         self,
         trees: tuple[ast.AST, ...],
         generators: Collection[str],
+        values: Mapping[str, Any],
         names: ThreadNames,
         note: Callable[[Finding], None],
     ) -> None:
-        self.trees, self.generators = trees, generators
+        self.trees, self.generators, self.values = trees, generators, values
         self.names, self.note = names, note
 
     def __call__(self, race: Race) -> None:
-        self.note(race_finding(race, self.names, self._change(race)))
+        lines, kinds = (race.first_line, race.second_line), {race.first_kind, race.second_kind}
+        if kinds != {"load", "atomic"} or not is_checked(lines, self.trees):
+            self.note(race_finding(race, self.names, self._change(race)))
 
     def _change(self, race: Race) -> str:
-        """What the lines do to the cell that they race for (tracing.py)."""
+        """What the lines do to the cell that they race for (tracing.py), or why it does no harm."""
         lines, kinds = (race.first_line, race.second_line), {race.first_kind, race.second_kind}
         if race.array in self.generators:
             return DRAW
         if kinds == {"load", "atomic"} and is_start_value(lines, self.trees):
             return START
-        if race.code == "race-write-after-write" and kinds == {"store"}:
-            if is_same_value(lines, self.trees):
-                return SAME
+        if kinds == {"store"} and is_same_value(lines, self.trees):
+            return SAME
+        if kinds <= {"store", "load"} and self._are_marks(race):
+            return SAME if kinds == {"store"} else MARK
         if race.both_change and is_swap(lines, self.trees):
             return SWAP
         return change_in(race.first_line, self.trees) if race.updates else ""
+
+    def _are_marks(self, race: Race) -> bool:
+        if len(self.trees) > 1:  # an array has another name in each function
+            return False
+        ends = ((race.first_kind, race.first_line), (race.second_kind, race.second_line))
+        stores, loads = ({line for kind, line in ends if kind == k} for k in ("store", "load"))
+        return Marks(self.trees[0], self.values).race(stores, loads)
 
 
 def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
@@ -75,7 +89,7 @@ def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
         message,
         race.second_line,
         hint,
-        "warning" if change in (SAME, START) else None,
+        "warning" if change in (SAME, START, MARK) else None,
         other_line=race.first_line,
         threads=(race.first_thread, race.second_thread),
         cell=race.cell,
@@ -98,13 +112,15 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
             **facts,
         )
         return message, "Which single thread could write it?"
-    if change == START:
+    if change in (START, MARK):
         message = say(
             "{first} and {second} touch {cell} at {first_line} and {second_line}: one reads what "
             "the other may have updated, and either value leads to the same result.",
             **facts,
         )
-        return message, "Which value could each thread start from without reading this one?"
+        if change == START:
+            return message, "Which value could each thread start from without reading this one?"
+        return message, "Which array could hold what this launch writes, so that it reads another?"
     if race.updates or change in (DRAW, SWAP):
         return _update_sentence(race, change, facts)
     facts["lacking"], hint = _what_lacks(race)

@@ -6,7 +6,6 @@ Only then can it be said what a race there loses, and which atomic operation wou
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,8 +30,6 @@ ATOMIC_OPERATORS: dict[type[ast.operator], str] = {
 }
 SWAP = "swap"
 DRAW = "draw"  # a random number, by which a generator's state goes on
-SAME = "same"  # one value, whichever thread writes it
-START = "start"  # a bound read beforehand, which others lower or raise meanwhile by an atomic
 
 
 @lru_cache(maxsize=64)  # a kernel is launched again and again, and its text stays
@@ -41,7 +38,7 @@ def change_in(line: int, trees: tuple[ast.AST, ...]) -> str:
 
     That is the name of an atomic operation, SWAP, or "" where there is no name for it.
     """
-    changes = {_change(assignment) for tree in trees for assignment in _assignments(tree, line)}
+    changes = {_change(assignment) for tree in trees for assignment in assignments_at(tree, line)}
     return changes.pop() if len(changes) == 1 else ""
 
 
@@ -49,79 +46,6 @@ def change_in(line: int, trees: tuple[ast.AST, ...]) -> str:
 def is_swap(lines: tuple[int, int], trees: tuple[ast.AST, ...]) -> bool:
     """Whether two lines are of one exchange of two elements: `t = a; a = b; b = t`."""
     return any(set(lines) <= swap for tree in trees for swap in _swaps(tree))
-
-
-@lru_cache(maxsize=64)
-def is_same_value(lines: tuple[int, int], trees: tuple[ast.AST, ...]) -> bool:
-    """Whether two lines store one value that no thread works out.
-
-    It is made of numbers, global names, arguments of the kernel, elements of arrays that the kernel
-    does not write, and variables that are set once, to such a value.
-    """
-    kernel, *functions = trees
-    nodes = [node for tree in trees for node in ast.walk(tree)]
-    own = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    own |= {n.arg for tree in functions for n in ast.walk(tree) if isinstance(n, ast.arg)}
-    stored = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
-    own |= {ast.unparse(node.value) for node in stored}
-    set_at = Counter(
-        n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
-    once = [node for node in ast.walk(kernel) if isinstance(node, ast.Assign)]
-    for node in once:  # in their order
-        if isinstance(name := node.targets[0], ast.Name) and set_at[name.id] == 1:
-            if all(_is_fixed(part, own) for part in ast.walk(node.value)):
-                own.discard(name.id)
-    values = set()
-    for line in lines:
-        found = [assignment for tree in trees for assignment in _assignments(tree, line)]
-        if len(found) != 1 or not isinstance(found[0], ast.Assign):
-            return False
-        if not all(_is_fixed(node, own) for node in ast.walk(found[0].value)):
-            return False
-        values.add(ast.unparse(found[0].value))
-    return len(values) == 1
-
-
-def is_start_value(lines: tuple[int, int], trees: Sequence[ast.AST]) -> bool:
-    """Whether one line reads what the other updates by `cuda.atomic.min` or `max`, as a start.
-
-    The value is compared with others until the same operation is given what remains; so an older
-    one does no harm.
-    """
-    for load, update in (lines, lines[::-1]):
-        for tree in trees:
-            match [*_assignments(tree, load)]:
-                case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript())]:
-                    if any(_ends_in(tree, name, update, kind) for kind in ("min", "max")):
-                        return True
-    return False
-
-
-def _ends_in(tree: ast.AST, name: str, line: int, kind: str) -> bool:
-    """Is all that becomes of a variable compared, and then given to `cuda.atomic` in that line?"""
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    updates = [c for c in calls if ast.unparse(c.func).endswith(f".atomic.{kind}")]
-    given = [c for c in updates if c.lineno == line and ast.unparse(c.args[-1]) == name]
-    compared = [node for node in ast.walk(tree) if isinstance(node, ast.Compare)]
-    extremes = [call for call in calls if ast.unparse(call.func) == kind]
-    stored = [node for node in ast.walk(tree) if isinstance(node, ast.Assign)]
-    targets = [target for assignment in stored for target in assignment.targets]
-    harmless = {
-        inner for node in (*given, *compared, *extremes, *targets) for inner in ast.walk(node)
-    }
-    uses = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == name)
-    return bool(given) and all(use in harmless for use in uses)
-
-
-def _is_fixed(node: ast.AST, own: set[str]) -> bool:
-    """Does this part of an expression say the same in every thread?"""
-    if isinstance(node, ast.Name):
-        return node.id not in own and node.id != "cuda"
-    if isinstance(node, ast.Call):  # of a type, such as float32(0); a function may ask who calls
-        kind = getattr(np, ast.unparse(node.func).split(".")[-1], None)
-        return isinstance(kind, type) and issubclass(kind, np.generic)
-    return not isinstance(node, ast.Subscript) or isinstance(node.value, ast.Name)
 
 
 def _swaps(tree: ast.AST) -> Iterator[set[int]]:
@@ -142,7 +66,7 @@ def _swaps(tree: ast.AST) -> Iterator[set[int]]:
                         yield {each.lineno for each in three}
 
 
-def _assignments(tree: ast.AST, line: int) -> Iterator[ast.Assign | ast.AugAssign]:
+def assignments_at(tree: ast.AST, line: int) -> Iterator[ast.Assign | ast.AugAssign]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign | ast.AugAssign):
             if node.lineno <= line <= (node.end_lineno or node.lineno):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -149,12 +149,16 @@ def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> 
             if turns >= max(inside / 3, least):
                 yield _parted_finding(branch, turns / every)
         few = _on_the_way(WAITED_FOR, every, shape)
-        for branch, turns, line in _to_blame(branches, alone, max(FEW, min(ALONE * every, few))):
+        entered = [branch for branch in branches if _is_for_few(branch, alone, lines)]
+        for branch, turns, line in _to_blame(entered, alone, max(FEW, min(ALONE * every, few))):
             yield _alone_finding(branch, "thread", threads, turns / every, line)
         few = _on_the_way(WAITED_FOR_A_WARP, every, shape)
         one_warp = {line: turns.by_one_warp - turns.alone for line, turns in lines.items()}
         looping = [
-            branch for branch in branches if branch.loops and isinstance(branch.node, ast.If)
+            branch
+            for branch in branches
+            if branch.loops and isinstance(branch.node, ast.If)
+            if _is_for_few(branch, one_warp, lines)
         ]
         if threads > MANY_WARPS * WARP_SIZE:
             for branch, turns, line in _to_blame(looping, one_warp, max(FEW, few)):
@@ -205,6 +209,12 @@ def _called(typing: Typing, part: ast.AST) -> Iterator[ast.stmt]:
         if function is not typing:
             inside = ast.walk(tree)
             yield from (node for node in inside if isinstance(node, ast.stmt) and node is not tree)
+
+
+def _is_for_few(branch: _Branch, few: dict[int, int], lines: Mapping[int, LineTurns]) -> bool:
+    """Is it so at the branch's entry? Of a loop that all enter the last one stays alone, too."""
+    entry = branch.node.body[0].lineno
+    return entry in lines and 2 * few[entry] > lines[entry].all
 
 
 def _to_blame(

@@ -1,0 +1,90 @@
+"""float64 is told of where the compiled kernel has it: not where the compiler narrows it away."""
+
+from __future__ import annotations
+
+import linecache
+import math
+
+import numpy as np
+import pytest
+from emulator_helpers import as_program, launch
+
+# Statements, and whether Numba's PTX for them has an instruction of float64.
+STATEMENTS = {
+    "y[i] = x[i] * 2": False,
+    "y[i] = 0.5 * x[i]": False,
+    "y[i] = x[i] + 1": False,
+    "y[i] = 1 - x[i]": False,
+    "y[i] = x[i] / 3": False,
+    "y[i] = 1.0 / x[i]": False,
+    "y[i] = -(x[i] * 2)": False,
+    "y[i] = (x[i] + x[i + 1]) / 2": False,
+    "y[i] = x[i] * (1 / 4)": False,
+    "y[i] = x[i] * HALF": False,
+    "y[i] = float64(x[i]) * float64(y[i])": False,
+    "y[i] = float32(x[i] * 2) * y[i]": False,
+    "y[i] *= 0.5": False,
+    "y[i] += 1": False,
+    "a = x[i] * 2\ny[i] = a": False,
+    "a = x[i] * 2\ny[i] = a\nx[i] = a": False,
+    "h = 0.5\ny[i] = x[i] * h": False,
+    "a = 0.0\nif i > 3:\n    a = x[i] * 2\ny[i] = a": False,
+    "a = float32(1)\nfor j in range(9):\n    a = float32(a * 2)\ny[i] = a": False,
+    "cuda.atomic.add(y, 0, x[i] * 2)": False,
+    "s = cuda.local.array(4, float32)\ns[0] = x[i] * 2\ny[i] = s[0] + 1": False,
+    "y[i] = x[i] * 0.1": True,
+    "y[i] = x[i] / 0.1": True,
+    "y[i] = x[i] + 16777217": True,
+    "y[i] = x[i] + 1e40": True,
+    "y[i] = x[i] * (1 / 3)": True,
+    "y[i] = x[i] * TENTH": True,
+    "y[i] = x[i] * 2 + y[i]": True,
+    "y[i] = (x[i] + 1) * 2": True,
+    "y[i] = 2 * x[i] * y[i]": True,
+    "y[i] = x[i] * i": True,
+    "y[i] = x[i] * n": True,
+    "y[i] = x[i] // 2": True,
+    "y[i] = x[i] % 2": True,
+    "y[i] = math.sqrt(float64(x[i]))": True,
+    "y[i] = math.sqrt(x[i] * 2)": True,
+    "y[i] = math.exp(x[i] * 2)": True,
+    "y[i] = x[i] * 2 if i > 3 else x[i] * 4": True,
+    "y[i] += 2 * x[i]": True,
+    "a = x[i] * 2\ny[i] = a\nx[i] = a + 1": True,
+    "a = x[i] * 2\nb = a + 1\ny[i] = b": True,
+    "if x[i] * 2 > y[i]:\n    y[i] = 1": True,
+    "s = 0.0\nfor j in range(n):\n    s += x[j]\ny[i] = s": True,
+    "a = float32(1)\nfor j in range(n):\n    a = float32(a * 2 + 1)\ny[i] = a": True,
+}
+CONSTANTS = "HALF = 0.5\nTENTH = 0.1"
+
+
+def program_of(statement: str) -> str:
+    body = "i = cuda.grid(1)\nif i + 1 < x.size:\n    " + statement.replace("\n", "\n    ")
+    return as_program(body, "x, y, n", CONSTANTS)
+
+
+@pytest.mark.parametrize("costs", [True, False])
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_float64_is_told_where_the_machine_code_has_it(statement: str, costs: bool) -> None:
+    arrays = np.ones(32, np.float32), np.ones(32, np.float32)
+    profile = launch(program_of(statement), 1, 32, *arrays, 8, costs=costs)
+    told = "float64-arithmetic" in [finding.code for finding in profile.findings]
+    assert told == STATEMENTS[statement]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_the_machine_code_has_it_there(statement: str) -> None:
+    from numba import cuda, float32, int64
+
+    from course_lib.machine_code import compiler
+
+    if reason := compiler.missing():
+        pytest.skip(reason)
+    text = program_of(statement).replace("@cuda.jit\n", "")
+    linecache.cache[statement] = (len(text), None, text.splitlines(True), statement)
+    names: dict[str, object] = {"math": math}
+    exec(compile(text, statement, "exec"), names)
+    ptx, _ = cuda.compile_ptx(names["kernel"], (float32[::1], float32[::1], int64), cc=(8, 0))
+    assert (".f64" in ptx) == STATEMENTS[statement]
