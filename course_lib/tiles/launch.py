@@ -30,6 +30,7 @@ class TileProfile:
         kernel_name, language, grid: of the launch.
         counts: bytes, floating-point operations and tiles.
         findings: what is wrong, the most important first.
+        steps: statements that were carried out, more for large tiles.
     """
 
     kernel_name: str
@@ -37,6 +38,7 @@ class TileProfile:
     grid: tuple[int, int, int]
     counts: TileCounts
     findings: tuple[Finding, ...]
+    steps: int = 0
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -59,10 +61,18 @@ class TileProfile:
 
 @dataclass(frozen=True)
 class EmulatedTiles:
-    """A kernel that is launched like `emulate_tiles(kernel)[grid](A, B, C, 16)`."""
+    """A kernel that is launched like `emulate_tiles(kernel)[grid](A, B, C, 16)`.
+
+    Attributes:
+        program, function: the kernel, and what stands around it.
+        most_steps: statements that a launch may carry out.
+        machine: what carries out a program.
+    """
 
     program: TileProgram
     function: TileFunction
+    most_steps: int = MOST_STEPS
+    machine: type[TileMachine] = TileMachine
 
     def __getitem__(self, grid: Any) -> Callable[..., TileProfile]:
         return lambda *given, **named: self.launch(grid, *given, **named)
@@ -82,12 +92,12 @@ class EmulatedTiles:
             inner = ", ".join(str(int(index)) for index in place[:axes])
             return say("program {place}", place=inner if axes == 1 else f"({inner})")
 
-        memory, steps = TileMemory(name_of), Steps(MOST_STEPS)
+        memory, steps = TileMemory(name_of), Steps(self.most_steps)
         values: dict[str, Any] | None = None
         for number in range(count):
             x, y, z = (int(index) for index in np.unravel_index(number, sizes[::-1])[::-1])
             place = self.program, self.function.language, LANGUAGES, memory, (x, y, z)
-            machine = TileMachine(*place, sizes, number, steps)
+            machine = self.machine(*place, sizes, number, steps)
             if values is None:
                 values = self._arguments(machine, given, named)
             try:
@@ -104,6 +114,7 @@ class EmulatedTiles:
             sizes,
             memory.counts,
             tuple(by_importance(memory.findings.values())),
+            self.most_steps - steps.left,
         )
 
     def _arguments(

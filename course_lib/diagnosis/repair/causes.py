@@ -38,7 +38,16 @@ OF_KIND = {
     "else missing": MASK,
     "narrow type": "index-overflow",
     "field": "hardcoded-answer",
+    "padding": MASK,
+    "other mask": TEST,
+    "type": SUM,
+    "total missing": SUM,
+    "function": FORMULA,
 }
+OF_KEYWORD = {
+    "index": INDEX, "indices": INDEX, "mask": TEST, "padding_mode": MASK, "other": MASK,
+    "axis": FORMULA,
+}  # fmt: skip
 OF_A_FORMULA = ("operator", "surplus", "turned", "brackets")
 MOVES = ("in the loop", "behind the loop", "before the loop", "left out")
 MOST_STEPS = 3  # from a variable to those that are worked out from it, and on to others
@@ -48,6 +57,8 @@ def code_of(edit: Edit, seen: str) -> str:
     """The code of what a change repairs; `seen` where the change does not tell."""
     if edit.kind in ("else missing", "+= for =") and seen == "uninitialised-read":
         return seen
+    if edit.kind == "mask":
+        return seen if seen in OUTSIDE else TEST
     if edit.kind == "guard missing" and seen in OUTSIDE:  # there is no test that is wrong
         return seen
     code = OF_KIND.get(edit.kind) or _of_value(edit) or _of_move(edit)
@@ -128,6 +139,8 @@ def _of_part(parent: ast.AST, part: str, changed: ast.expr) -> str | None:
     match parent, part, changed:
         case ast.Subscript(), "slice", _:
             return INDEX
+        case ast.keyword(arg=name), "value", _ if name in OF_KEYWORD:  # of a tile's load or store
+            return OF_KEYWORD[name]
         case (ast.For(), "iter", _) | (ast.While(), "test", _):
             return LOOP
         case ast.If(body=[*_, ast.Break()]), "test", _:
@@ -203,12 +216,25 @@ def _worked_out_from(tree: Function, names: frozenset[str]) -> frozenset[str]:
     return names
 
 
+def _of_argument(part: ast.expr | ast.keyword) -> str:
+    """What a part of a tile's load or store is for: the place, a mask."""
+    if isinstance(part, ast.keyword):
+        return OF_KEYWORD.get(part.arg or "", "")
+    return "" if isinstance(part, ast.Name) else INDEX
+
+
 def _uses(tree: Function) -> Iterator[tuple[str, ast.expr]]:
     """The indices, bounds of loops and tests of a function, each with its code."""
     for node in ast.walk(tree):
         match node:
             case ast.Subscript(slice=index):
                 yield INDEX, index
+            case ast.Call(func=ast.Attribute(attr="load" | "store")):  # of tiles
+                yield from (
+                    (code, part)
+                    for part in (*node.args[:2], *node.keywords)
+                    if (code := _of_argument(part))
+                )
             case ast.For(iter=bound) | ast.While(test=bound):
                 yield LOOP, bound
             case ast.If(test=test) | ast.IfExp(test=test):
