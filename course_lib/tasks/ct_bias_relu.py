@@ -20,7 +20,11 @@ TASK = Task(
     output="C",
     dtypes={"A": "float16", "B": "float16"},
     constants={"TM": 16, "TN": 16, "TK": 16},
-    other_constants=({"TM": 32, "TN": 16, "TK": 16}, {"TM": 16, "TN": 32, "TK": 32}),
+    other_constants=(
+        {"TM": 16, "TN": 32, "TK": 16},
+        {"TM": 32, "TN": 16, "TK": 16},
+        {"TM": 16, "TN": 16, "TK": 32},
+    ),
     grid=("M", "N"),
     block=("TM", "TN"),
     shapes=("M,K", "K,N", "N", "M,N"),

@@ -12,7 +12,11 @@ TASK = Task(
     parameters=("A", "B", "C"),
     output="C",
     constants={"TM": 16, "TN": 16, "TK": 16},
-    other_constants=({"TM": 32, "TN": 16, "TK": 16}, {"TM": 16, "TN": 32, "TK": 32}),
+    other_constants=(
+        {"TM": 16, "TN": 32, "TK": 16},
+        {"TM": 32, "TN": 16, "TK": 16},
+        {"TM": 16, "TN": 16, "TK": 32},
+    ),
     grid=("M", "N"),
     block=("TM", "TN"),
     shapes=("M,K", "K,N", "M,N"),

@@ -30,7 +30,6 @@ class TileProfile:
         kernel_name, language, grid: of the launch.
         counts: bytes, floating-point operations and tiles.
         findings: what is wrong, the most important first.
-        steps: statements that were carried out, more for large tiles.
     """
 
     kernel_name: str
@@ -38,7 +37,6 @@ class TileProfile:
     grid: tuple[int, int, int]
     counts: TileCounts
     findings: tuple[Finding, ...]
-    steps: int = 0
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -65,13 +63,15 @@ class EmulatedTiles:
 
     Attributes:
         program, function: the kernel, and what stands around it.
-        most_steps: statements that a launch may carry out.
+        budget: what its launches may carry out, together; if None, each MOST_STEPS.
+        only: of all programs, the one that is carried out, by its number; if None, each is.
         machine: what carries out a program.
     """
 
     program: TileProgram
     function: TileFunction
-    most_steps: int = MOST_STEPS
+    budget: Steps | None = None
+    only: int | None = None
     machine: type[TileMachine] = TileMachine
 
     def __getitem__(self, grid: Any) -> Callable[..., TileProfile]:
@@ -92,9 +92,9 @@ class EmulatedTiles:
             inner = ", ".join(str(int(index)) for index in place[:axes])
             return say("program {place}", place=inner if axes == 1 else f"({inner})")
 
-        memory, steps = TileMemory(name_of), Steps(self.most_steps)
+        memory, steps = TileMemory(name_of), self.budget or Steps(MOST_STEPS)
         values: dict[str, Any] | None = None
-        for number in range(count):
+        for number in range(count) if self.only is None else (self.only,):
             x, y, z = (int(index) for index in np.unravel_index(number, sizes[::-1])[::-1])
             place = self.program, self.function.language, LANGUAGES, memory, (x, y, z)
             machine = self.machine(*place, sizes, number, steps)
@@ -104,7 +104,7 @@ class EmulatedTiles:
                 machine.call(self.function, values)
             except RecursionError:
                 raise machine.refuse(say("This is nested too deeply.")) from None
-        for array in memory.arrays.values():
+        for array in memory.arrays.values() if self.only is None else ():
             written = array.writer != NOBODY
             if written.any() and not written.all() and not array.is_read:
                 memory.unwritten(array, int(array.written_at[np.argmax(written)]))
@@ -114,7 +114,6 @@ class EmulatedTiles:
             sizes,
             memory.counts,
             tuple(by_importance(memory.findings.values())),
-            self.most_steps - steps.left,
         )
 
     def _arguments(

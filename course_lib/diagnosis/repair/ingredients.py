@@ -83,14 +83,6 @@ class Ingredients:
         return [field for field in self.fields if field not in named]
 
     @cached_property
-    def masks(self) -> bool:
-        """Is it of a language in which masks say what lies inside an array?"""
-        return any(
-            isinstance(node, ast.Attribute) and node.attr in ("program_id", "arange")
-            for node, _ in self.nodes
-        )
-
-    @cached_property
     def names_two(self) -> bool:
         """Does a 2 stand in the text, as the width of a halo does?"""
         return any(isinstance(node, ast.Constant) and node.value == 2 for node, _ in self.nodes)

@@ -17,11 +17,14 @@ from course_lib.curriculum import Task
 from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.ideas import idea_behind, ideas_of
 from course_lib.diagnosis.launches.outcome import by_how_much, where
+from course_lib.diagnosis.number_patterns import not_finite
 from course_lib.diagnosis.repair.causes import code_of
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.report import Report, Tried, make_report
-from course_lib.diagnosis.tiles.mended import edit_that_repairs
+from course_lib.diagnosis.slip import Slip
+from course_lib.diagnosis.source.tree import last_name, names_bound
+from course_lib.diagnosis.tiles.mended import STEPS_OF_ALL_CHANGES, STEPS_WITH_AN_IDEA, TileSearch
 from course_lib.diagnosis.tiles.tile_launches import TileLauncher, TileTrial, launched
 from course_lib.diagnosis.tiles.words import SAYS, tell
 from course_lib.diagnosis.words import NEVER_WRITTEN
@@ -35,6 +38,7 @@ from course_lib.wording.sentences import Line, Sentence, say, with_values
 # After one of these no other launch says more, and no change is looked for.
 FINAL = frozenset(("timeout", "unsupported", "not-allowed", "missing-answer", "invalid-launch"))
 STOPS = FINAL | {"compile-error"}
+STORES = ("store", "scatter", "atomic_add")
 # What these say is the cause, at its line.
 SAID = ("missing-mask",)
 
@@ -122,6 +126,8 @@ class TileCause:
             message = tell.says("other numbers", output=self.task.output, says=self.idea.says)
             code = self.idea.code or "wrong-formula"
             return finding(code, message, self.last_store, self.idea.hint, "error")
+        if self.lost and seen.code == "wrong-result":
+            return finding(self.lost.code, self.lost.message, seen.line, self.lost.hint, "error")
         return tell.again("unexplained", seen) if seen.code == "wrong-result" else seen
 
     @property
@@ -137,8 +143,8 @@ class TileCause:
     def seen(self) -> Finding:
         """The most important thing that shows."""
         errors = by_importance(error for trial in self.trials for error in trial.errors)
-        if errors:
-            return errors[0]
+        if errors:  # what is written outside may meet what others write: that only follows
+            return next((error for error in errors if error.code in OUTSIDE), errors[0])
         changed = next((name for trial in self.wrong for name in trial.changed), "")
         if changed:
             formula = self.launcher.problem.formula
@@ -159,7 +165,9 @@ class TileCause:
 
     @cached_property
     def edit(self) -> Edit | None:
-        return edit_that_repairs(self.launcher, self.kernel, self.trials, self.seen.line)
+        suspect = None if self.seen.code == "wrong-result" else self.seen.line
+        steps = STEPS_WITH_AN_IDEA if self.idea else STEPS_OF_ALL_CHANGES
+        return TileSearch(self.launcher, self.kernel, self.trials, suspect, steps).repair()
 
     @cached_property
     def idea(self) -> WrongIdea | None:
@@ -170,17 +178,34 @@ class TileCause:
         return next(filter(None, found), None)
 
     @cached_property
+    def lost(self) -> Slip | None:
+        """What is said of numbers that are none."""
+        found = (not_finite(trial.outcome) for trial in self.wrong if not trial.errors)
+        return next(filter(None, found), None)
+
+    @cached_property
     def last_store(self) -> int:
-        """The line of the last store, where wrong numbers show."""
+        """The line where wrong numbers show: of the last store, or of the variable stored there."""
         tree = self.kernel.function.tree
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         stores = [
-            node.lineno
-            for node in calls
-            if isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("store", "scatter", "atomic_add")
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and last_name(node.func) in STORES
         ]
-        return max(stores, default=tree.lineno)
+        if not stores:
+            return tree.lineno
+        store = max(stores, key=lambda node: node.lineno)
+        named = [each.value for each in store.keywords if each.arg in ("tile", "value")]
+        stored = (named or store.args or [store])[-1]
+        lines = [
+            node.lineno
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign)
+            and isinstance(stored, ast.Name)
+            and node.lineno < store.lineno
+            and stored.id in names_bound(node)
+        ]
+        return max(lines, default=store.lineno)
 
     def by_a_change(self, edit: Edit) -> Finding:
         """Where one change makes every launch right, and what showed without it."""

@@ -15,6 +15,7 @@ from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inpu
 from course_lib.diagnosis.problems.problem import NAN, ODD, Case, make_cases
 from course_lib.emulator import KernelRejected
 from course_lib.tiles import EmulatedTiles, TileCounts
+from course_lib.tiles.machine import Steps
 from course_lib.wording.findings import Finding
 
 STEPS = 20_000  # statements of one launch; a right answer takes some hundred
@@ -62,9 +63,16 @@ class TileTrial:
         return not self.errors and not self.changed and bool(self.outcome.right.all())
 
     @property
+    def right_as_far_as_written(self) -> bool:
+        """The same, of one program alone, which writes a part."""
+        written = ~self.outcome.untouched
+        clean = not self.errors and not self.changed
+        return clean and bool(written.any() and self.outcome.right[written].all())
+
+    @property
     def size(self) -> int:
-        """How much there is to launch: elements, and more for each program."""
-        return self.outcome.expected.size + 64 * int(np.prod(self.grid))
+        """How much there is to launch, with all programs."""
+        return self.outcome.expected.size + 64 * int(np.prod(self.grid)) + self.steps
 
 
 @dataclass(frozen=True)
@@ -109,8 +117,10 @@ class TileLauncher:
         constants = [f"{name} = {size}" for name, size in tried.constants.items()]
         return ", ".join([self.problem.label(tried.case.shape), *constants])
 
-    def run(self, tried: TileCase, kernel: EmulatedTiles, steps: int = STEPS) -> TileTrial:
-        """One launch of a kernel."""
+    def run(
+        self, tried: TileCase, kernel: EmulatedTiles, steps: int = STEPS, only: int | None = None
+    ) -> TileTrial:
+        """One launch of a kernel, or of one of its programs."""
         problem, case = self.problem, tried.case
         if case not in self._begun:
             inputs = make_inputs(problem, case, self.seed)
@@ -122,13 +132,13 @@ class TileLauncher:
         grid = self.task.launch(expected.shape, tried.constants).grid
         findings: tuple[Finding, ...] = ()
         counts = None
-        watched = replace(kernel, most_steps=steps)
+        budget = Steps(steps)
+        limited = replace(kernel, budget=budget, only=only)
         try:
-            profile = watched.launch(grid, *self.arguments(tried, held, output))
+            profile = limited.launch(grid, *self.arguments(tried, held, output))
             findings, counts = profile.findings, profile.counts
-            used = profile.steps
         except KernelRejected as rejected:
-            findings, used = tuple(rejected.findings), steps
+            findings = tuple(rejected.findings)
         letters = self.task.parameters
         outcome = Outcome(
             inputs, expected, output, tolerance, Geometry(1, 1), case.poison, letters[-1],
@@ -139,7 +149,7 @@ class TileLauncher:
             for name, one, other in zip(letters, before, held, strict=False)
             if not np.array_equal(one, other)
         )
-        return TileTrial(tried, grid, outcome, findings, used, counts, changed)
+        return TileTrial(tried, grid, outcome, findings, steps - max(budget.left, 0), counts, changed)
 
     def arguments(
         self, tried: TileCase, held: Sequence[Any], output: Any

@@ -61,7 +61,9 @@ SAYS = {
         "Which elements belong to program 0, and which ones to program 1?",
     ),
     "indices": ("the two parts of {text} exchanged", "Which of the two counts rows?"),
-    "term": ("something added to {text} or taken away", "What is {text} still missing?"),
+    "tile term": ("a tile added to {text} or taken away", "What is {text} still missing?"),
+    "tile factor": ("{text} times another tile, or divided", "What is {text} still missing?"),
+    "tile maximum": ("the larger one of {text} and another", "Which is the largest so far?"),
     "padding": (
         "another value past the edge in {text}",
         "Which value changes nothing in what is computed with it?",
@@ -70,5 +72,11 @@ SAYS = {
     "other mask": ("another mask than {text}", "Which axis ends where in this access?"),
     "type": ("another type than {text}", "Which type can hold a sum of so many products?"),
     "function": ("another function than {text}", "What does {text} give for the numbers 1, 3?"),
+    "step": ("another step than that of {text}", "How far is it from one tile to the next?"),
+    "rescale": (
+        "{text} rescaled",
+        "What was the largest number when this was summed, and which one is it now?",
+    ),
+    "kept": ("a variable kept for the next turn", "Which of these does the next turn need?"),
     "total missing": ("the sum so far handed to {text}", "What becomes of the products before?"),
 }
