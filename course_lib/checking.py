@@ -209,11 +209,11 @@ def _constants_text(
 
 
 def _tiles_object(exercise: Exercise, kernel: object, block: Block, seed: int) -> Report:
-    if function_behind(kernel) is None:
-        kind = type(kernel).__name__
-        raise rejection("missing-answer", say("This is no kernel, but of type {kind}.", kind=kind), 0)
-    program, _ = read_kernel(kernel)
-    return _tiles(exercise, program, plain_from(function_behind(kernel)), seed)
+    function = function_behind(kernel)
+    if function is None:
+        message = say("This is no kernel, but of type {kind}.", kind=type(kernel).__name__)
+        raise rejection("missing-answer", message, None)
+    return _tiles(exercise, read_kernel(kernel)[0], plain_from(function), seed)
 
 
 def _tiles_text(

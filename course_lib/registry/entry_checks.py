@@ -177,7 +177,10 @@ def faults_of_tile_kernel(task: Any) -> Iterator[Fault]:
     for field, sizes in (("constants", task.constants), *(
         ("other_constants", others) for others in task.other_constants)):  # fmt: skip
         if sizes.keys() != task.constants.keys():
-            yield field, f"these name {', '.join(sizes)}, and `constants` {', '.join(task.constants)}"
+            yield (
+                field,
+                f"these name {', '.join(sizes)}, and `constants` {', '.join(task.constants)}",
+            )
         for name, size in sizes.items():
             if type(size) is not int or size < 1 or size & (size - 1):
                 yield field, f"{name} is {size!r}; the side of a tile is a power of two"

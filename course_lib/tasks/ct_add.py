@@ -59,7 +59,7 @@ def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
     b = ct.load(B, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
     ct.store(C, index=(i, j), tile=a + b)
 ''',
-    compared="It says what lies past the edge, though nobody will see it: harmless, and not needed.",
+    compared="It says what lies past the edge, though nobody sees it: harmless, and not needed.",
     par=3,
     meaning="What lies past the edge has no value, and here none is needed: the store drops it.",
 )

@@ -43,7 +43,7 @@ def ct_copy(x, out, TILE: ct.Constant[int]):
     places = ct.bid(0) * TILE + ct.arange(TILE, dtype=ct.int32)
     ct.scatter(out, places, ct.gather(x, places))
 ''',
-    compared="It names every element by its own index, as a thread would: `gather` takes any order.",
+    compared="It names each element by its own index, as a thread would: `gather` takes any order.",
     par=3,
     meaning="No thread, no index of an element: you name a tile, and the compiler hands it out.",
 )

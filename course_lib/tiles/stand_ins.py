@@ -15,6 +15,8 @@ from course_lib.wording.errors import PlainError
 
 # What each is called, by the short name under which everybody imports it.
 PACKAGES = {"ct": "cuda.tile", "tl": "triton.language", "triton": "triton"}
+# By these one tells what a kernel of Numba, of a tile language, or an array of a device is.
+_ASKED_OF_OBJECTS = ("py_func", "targetoptions", "copy_to_host", "copy_to_device", "fn")
 _DECORATORS = ("kernel", "function", "jit", "autotune", "heuristics")
 
 
@@ -48,7 +50,7 @@ class StandInName:
         return f"{self._package}.{self._path}"
 
     def __getattr__(self, name: str) -> StandInName:
-        if name.startswith("__"):
+        if name.startswith("_") or name in _ASKED_OF_OBJECTS:
             raise AttributeError(name)
         return StandInName(self._package, f"{self._path}.{name}")
 
@@ -76,7 +78,7 @@ class _StandInModule(ModuleType):
     """A module whose decorators keep a function, and whose other names are names alone."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("_") or name in _ASKED_OF_OBJECTS:
             raise AttributeError(name)
         if name in _DECORATORS:
             return _decorator

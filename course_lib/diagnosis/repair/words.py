@@ -81,9 +81,7 @@ SAYS = {
 }
 
 
-def said_of(
-    edit: Edit, table: Mapping[str, tuple[str, str]] = SAYS
-) -> tuple[Sentence, Sentence]:
+def said_of(edit: Edit, table: Mapping[str, tuple[str, str]] = SAYS) -> tuple[Sentence, Sentence]:
     """The change as a phrase, and a question that leads to it."""
     says, question = table[edit.kind]
     text = _text_of(edit)

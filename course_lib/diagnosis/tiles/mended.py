@@ -106,8 +106,10 @@ class TileSearch:
 
 def _changed(kernel: EmulatedTiles, edit: Edit) -> EmulatedTiles:
     """The kernel with a change in itself, or in a function that it calls."""
+    tree = edit.changed()
+    assert isinstance(tree, ast.FunctionDef)
     functions = {
-        name: replace(each, tree=edit.changed()) if each.tree is edit.tree else each
+        name: replace(each, tree=tree) if each.tree is edit.tree else each
         for name, each in kernel.program.functions.items()
     }
     program = replace(kernel.program, functions=functions)

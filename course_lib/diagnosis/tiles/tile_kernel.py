@@ -53,9 +53,7 @@ def examine(task: Task, kernel: EmulatedTiles, seed: int = 0) -> Report:
     wrong = [trial for trial in trials if not trial.right]
     found = [TileCause(launcher, kernel, trials).told()] if wrong else []
     report = make_report(task, found, _held(launcher, trials), numbers_right=not wrong)
-    tried = tuple(
-        Tried(launcher.label(trial.tried), trial.right, trial.grid) for trial in trials
-    )
+    tried = tuple(Tried(launcher.label(trial.tried), trial.right, trial.grid) for trial in trials)
     return replace(report, tried=tried, counts=_counts(trials[0]) if not wrong else {})
 
 

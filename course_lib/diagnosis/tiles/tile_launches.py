@@ -149,11 +149,11 @@ class TileLauncher:
             for name, one, other in zip(letters, before, held, strict=False)
             if not np.array_equal(one, other)
         )
-        return TileTrial(tried, grid, outcome, findings, steps - max(budget.left, 0), counts, changed)
+        return TileTrial(
+            tried, grid, outcome, findings, steps - max(budget.left, 0), counts, changed
+        )
 
-    def arguments(
-        self, tried: TileCase, held: Sequence[Any], output: Any
-    ) -> tuple[Any, ...]:
+    def arguments(self, tried: TileCase, held: Sequence[Any], output: Any) -> tuple[Any, ...]:
         """What a launch is given: arrays, numbers, sizes, constants."""
         size_of = dict(zip(self.problem.sizes, tried.case.shape, strict=True))
         inputs = (each if np.ndim(each) else float(each) for each in held)
