@@ -27,7 +27,6 @@ from course_lib.diagnosis.functions.resident_launches import resident_blocks
 from course_lib.diagnosis.problems.table import check_reference
 from course_lib.diagnosis.report import Hearer, Report, make_report, nobody
 from course_lib.diagnosis.tiles import tile_kernel
-from course_lib.diagnosis.tiles import words as tile_words
 from course_lib.emulator import (
     Kernel,
     KernelRejected,
@@ -44,7 +43,6 @@ from course_lib.emulator.language.signatures import refuse_decoration
 from course_lib.host import runtime
 from course_lib.registry.entry_checks import BadEntry
 from course_lib.registry.kinds import CONSTANTS, CUTILE, FUNCTION, KERNEL, TRITON, Kind, TileKind
-from course_lib.tiles import EmulatedTiles
 from course_lib.tiles.reading import TileProgram, function_behind, read_kernel, read_text
 from course_lib.wording.errors import PlainError, interruptible
 from course_lib.wording.findings import CODES, Finding, by_importance, finding
@@ -229,13 +227,7 @@ def _tiles(exercise: Exercise, program: TileProgram, function: Kernel, seed: int
     """The verdict on a tile kernel: what is asked for, in the text's own words."""
     assert isinstance(exercise, Task) and isinstance(exercise.kind, TileKind)
     _refuse_given(exercise, function)
-    found = program.functions.get(function.name)
-    if found is None or not found.is_kernel:
-        wanted, decorator = exercise.kind.title, exercise.kind.decorator
-        told = tile_words.tell("no kernel", function.tree.lineno, kernel=function.name,
-                               wanted=wanted, decorator=decorator)  # fmt: skip
-        return make_report(exercise, [told])
-    return tile_kernel.examine(exercise, EmulatedTiles(program, found), seed)
+    return tile_kernel.examine(exercise, program, function.name, function.tree.lineno, seed)
 
 
 # Families of exercises that are no kernels; those of kernels stand in diagnosis/problems/table.py.

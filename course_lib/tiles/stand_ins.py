@@ -20,7 +20,7 @@ _ASKED_OF_OBJECTS = ("py_func", "targetoptions", "copy_to_host", "copy_to_device
 _DECORATORS = ("kernel", "function", "jit", "autotune", "heuristics")
 
 
-class StandInKernel:
+class KeptKernel:
     """A function below `@ct.kernel` or `@triton.jit`: kept as it is written, for whoever reads it.
 
     Attributes:
@@ -93,8 +93,8 @@ class _StandInModule(ModuleType):
 
 def _decorator(*given: Any, **options: Any) -> Any:
     """`@ct.kernel` and `@ct.kernel(…)` alike."""
-    if len(given) == 1 and not options and isinstance(given[0], FunctionType | StandInKernel):
-        return given[0] if isinstance(given[0], StandInKernel) else StandInKernel(given[0])
+    if len(given) == 1 and not options and isinstance(given[0], FunctionType | KeptKernel):
+        return given[0] if isinstance(given[0], KeptKernel) else KeptKernel(given[0])
     return _decorator
 
 

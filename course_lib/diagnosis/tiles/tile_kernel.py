@@ -30,8 +30,10 @@ from course_lib.diagnosis.tiles.words import SAYS, tell
 from course_lib.diagnosis.words import NEVER_WRITTEN
 from course_lib.emulator.language.kernel import says_nothing
 from course_lib.registry.exercise import WrongIdea
+from course_lib.registry.kinds import TileKind
 from course_lib.tiles import EmulatedTiles
 from course_lib.tiles.launch import LANGUAGES
+from course_lib.tiles.reading import TileProgram
 from course_lib.wording.findings import Finding, by_importance, finding
 from course_lib.wording.sentences import Line, Sentence, say, with_values
 
@@ -43,9 +45,16 @@ STORES = ("store", "scatter", "atomic_add")
 SAID = ("missing-mask",)
 
 
-def examine(task: Task, kernel: EmulatedTiles, seed: int = 0) -> Report:
-    """The verdict on a tile kernel."""
-    absent = _missing(task, kernel)
+def examine(task: Task, program: TileProgram, name: str, line: int, seed: int = 0) -> Report:
+    """The verdict on the function of this name in a text, which is defined at this line."""
+    assert isinstance(task.kind, TileKind)
+    function = program.functions.get(name)
+    if function is None or not function.is_kernel:
+        wanted, decorator = task.kind.title, task.kind.decorator
+        told = tell("no kernel", line, kernel=name, wanted=wanted, decorator=decorator)
+        return make_report(task, [told])
+    kernel = EmulatedTiles(program, function)
+    absent = _missing(task, task.kind, kernel)
     if absent:
         return make_report(task, [absent])
     launcher = TileLauncher(task, seed)
@@ -57,16 +66,15 @@ def examine(task: Task, kernel: EmulatedTiles, seed: int = 0) -> Report:
     return replace(report, tried=tried, counts=_counts(trials[0]) if not wrong else {})
 
 
-def _missing(task: Task, kernel: EmulatedTiles) -> Finding | None:
+def _missing(task: Task, kind: TileKind, kernel: EmulatedTiles) -> Finding | None:
     """The finding for an answer that is not there yet."""
     function = kernel.function
     line, names = function.tree.lineno, {"kernel": function.name, "output": task.output}
     if says_nothing(function.tree.body):
         return tell("empty", line, **names)
-    if function.language != task.kind.language:  # type: ignore[attr-defined]
+    if function.language != kind.language:
         said = LANGUAGES[function.language].TITLE
-        wanted = task.kind.title  # type: ignore[attr-defined]
-        return tell("other language", line, kernel=function.name, language=said, wanted=wanted)
+        return tell("other language", line, kernel=function.name, language=said, wanted=kind.title)
     wanted = len(task.parameters) + len(task.scalars) + len(task.constants)
     if len(function.parameters) != wanted:
         own = ", ".join(function.parameters)
