@@ -17,6 +17,7 @@ from course_lib.measurements import (
     host_time,
     load,
     memory,
+    tile_languages,
     tuning,
     what_binds,
 )
@@ -202,6 +203,25 @@ def host_times() -> str:
     return f"{found.label}, bfloat16:\n\n{_table(head, rows)}"
 
 
+def languages() -> str:
+    """One product in cuTile, Triton and numba.cuda, and what their compilers made of a tile."""
+    found = tile_languages.load(DEVICE)
+    sizes = list(found.rows[tile_languages.CUBLAS].ms)
+    rows = []
+    for name, row in found.rows.items():
+        rows.append((
+            name.replace(" x ", " × "),
+            *(_number(value, ".0f") for value in (row.sums_of_a_thread, row.local_bytes)),
+            *(_number(found.share_of_cublas(name, size), ".2f") for size in sizes),
+        ))  # fmt: skip
+    head = ("", "sums of a thread", "bytes of local memory", *(f"{s.split()[0]}³" for s in sizes))
+    used = ", ".join(f"{package} {version}" for package, version in found.versions.items())
+    return (
+        f"{found.label}, bfloat16 ({used}); the last columns are shares of cuBLAS's speed:\n\n"
+        + (_table(head, rows))
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "tensor-cores": tensor_cores,
     "rung-12": rung_12,
@@ -211,6 +231,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "attention": attention_speeds,
     "tuned-tiles": tuned_tiles,
     "host-times": host_times,
+    "tile-languages": languages,
 }
 
 

@@ -186,11 +186,15 @@ def host_time(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(script, "measured", lambda make: next(rows))
 
 
+def tile_languages(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(script, "measured", lambda: stored("tile_languages")["rows"])
+
+
 STAND_INS: dict[str, Callable[[ModuleType, pytest.MonkeyPatch], None]] = {
     f"{each.__name__}.py": each
     for each in (
         bytes_in_flight, cache_model, loop_forms, tma_ablation, stored_machine_code, what_binds,
-        ncu_reports, bank_conflicts, attention, host_time,
+        ncu_reports, bank_conflicts, attention, host_time, tile_languages,
     )
 }  # fmt: skip
 

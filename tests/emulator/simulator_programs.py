@@ -34,11 +34,13 @@ SHAPES: dict[str, Shape] = {  # by family
 }
 # The simulator rounds a fused multiply-add twice, and takes exponentials in float64.
 INEXACT = ("matmul_naive fused_multiply_add", "attention ")
-# Numba's simulator has no shuffles (a test below says so): their programs are left out.
+# Numba's simulator has no shuffles (a test below says so), and cannot carry out the intrinsics of
+# this course: programs with them are left out.
 SLOW = "attention block_scan matmul_1d matmul_2d matmul_tiled transpose_tiled".split()
 # Its BLOCK is left over from another attempt; only the judge tries the launch without it as well.
 LEFT_OVER = "block_that_is_not_offered"
 LACKING = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
+INTRINSICS = "course_lib.intrinsics"
 
 SMALL = {
     "reduce": """
@@ -226,7 +228,7 @@ TWICE = """
 def cases(which: str) -> Iterator[Case]:
     """Every program that the simulator can run, or some of them, with fresh arguments."""
     for exercise, name, text in answers(which):
-        if not any(f"cuda.{name}" in text for name in LACKING):
+        if not any(name in text for name in (INTRINSICS, *(f"cuda.{each}" for each in LACKING))):
             yield _exercise(exercise, name, text)
     for name, body in SMALL.items():
         data = np.random.default_rng(len(name)).integers(-40, 40, 128)

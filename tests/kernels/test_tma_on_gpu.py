@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -68,7 +70,7 @@ PLANS = [
 def test_right(name: str, plan: TilePlan | None, shape: tuple[int, int, int]) -> None:
     from numba import cuda
 
-    rung, (M, N, K) = RUNG_KERNELS[name], shape
+    rung, (M, N, K) = replace(RUNG_KERNELS[name], plan=plan), shape
     generator = np.random.default_rng(1)
     A, B = (
         bits_of_bf16(generator.uniform(-1, 1, each).astype(np.float32)) for each in ((M, K), (K, N))
@@ -82,7 +84,7 @@ def test_right(name: str, plan: TilePlan | None, shape: tuple[int, int, int]) ->
     bits: set[bytes] = set()
     for _ in range(REPEATS):
         memory.copy_to_device(poison)
-        rung.start(a, b, memory[: M * N].reshape(M, N), plan)
+        rung.launch(a, b, memory[: M * N].reshape(M, N))
         found = memory.copy_to_host()
         assert (found[M * N :] == 7).all()
         bits.add(found.tobytes())
