@@ -53,7 +53,7 @@ ALLOWED: dict[str, set[str]] = {
     "ncu": {"compiled_counts", "emulator", "host", "machine_code", "measurements", "wording"},
     "questions": {
         "curriculum", "devices", "emulator", "figures", "host", "measurements", "roofline",
-        "timing", "web", "wording",
+        "tiles", "timing", "web", "wording",
     },
     "verdicts": {
         "curriculum", "diagnosis", "emulator", "figures", "own_ladder", "student", "tiles", "web",

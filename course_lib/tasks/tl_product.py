@@ -41,7 +41,7 @@ def tl_product(
         down = first + tl.arange(0, TK)[:, None]
         a = tl.load(A + rows * K + across, mask=(rows < M) & (across < K), other=0.0)
         b = tl.load(B + down * N + columns, mask=(down < K) & (columns < N), other=0.0)
-        acc = tl.dot(a, b, acc)
+        acc = tl.dot(a, b, acc, input_precision="ieee")
     tl.store(C + rows * N + columns, acc, mask=(rows < M) & (columns < N))
 ''',
     another='''\
@@ -59,7 +59,7 @@ def tl_product(
     for first in range(0, K, TK):
         a = tl.load(a_at, mask=(rows < M) & (ks[None, :] < K - first), other=0.0)
         b = tl.load(b_at, mask=(ks[:, None] < K - first) & (columns < N), other=0.0)
-        acc += tl.dot(a, b)
+        acc += tl.dot(a, b, input_precision="ieee")
         a_at += TK
         b_at += TK * N
     tl.store(C + rows * N + columns, acc, mask=(rows < M) & (columns < N))

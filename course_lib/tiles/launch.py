@@ -51,7 +51,7 @@ class TileProfile:
             f"{counts.flops:,} FLOP, {counts.peak_tile_bytes:,} bytes in variables at most",
         ]
         for found in self.findings:
-            lines.append(f"{found.severity}: {found.code}, line {found.line}: {found}")
+            lines.append(f"{found.severity}: {found.code}, line {found.line}: {found.message}")
             if found.hint:
                 lines.append(f"    {found.hint}")
         return "\n".join(lines)
