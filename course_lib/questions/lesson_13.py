@@ -63,8 +63,8 @@ def speeds() -> dict[str, object]:
 QUESTIONS = (
     Choose(
         id="13-index",
-        asks="Where does the tile begin that `ct.load(x, index=(i,), shape=(16,))` gives program 3, "
-        "with `i = ct.bid(0)`?",
+        asks="Where does the tile begin that `ct.load(x, index=(i,), shape=(16,))` gives program "
+        "3, with `i = ct.bid(0)`?",
         choices=(
             Choice("At x[3].", "An index of cuTile counts tiles, not elements."),
             Choice("At x[48].", "Three tiles lie before it, of 16 elements each.", right=True),
@@ -79,13 +79,11 @@ QUESTIONS = (
         asks="A matrix has 70 rows, a tile 32. How many rows of the last tile lie past the edge?",
         value=rows_beyond,
         unit="rows",
-        slips=(
-            Trap(lambda: 6, "So many of its rows are inside."),
-            Trap(lambda: 38, "That is what two tiles leave of 102. How many tiles cover 70 rows?"),
-        ),
-        reveal="{answer}: three tiles have 96 rows. In cuTile these hold whatever `padding_mode` "
-        "says, in Triton whatever `other` says; and without either, nothing that you may use.",
-        spoilers=("three tiles have 96 rows",),
+        slips=(Trap(lambda: 6, "So many of its rows are inside."),),
+        reveal="{answer}: three tiles have {rows} rows. In cuTile these hold what `padding_mode` "
+        "says, in Triton what `other` says; and without either, nothing that you may use.",
+        facts=lambda: {"rows": f"{70 + rows_beyond():.0f}"},
+        spoilers=("tiles have 96 rows",),
     ),
     Number(
         id="13-bytes",
@@ -97,9 +95,15 @@ QUESTIONS = (
             Trap(lambda: 2 * SIDE * SIDE * 4, "So it would be if each element were loaded once."),
             Trap(lambda: 2 * SIDE**3 * 4, "So it is without tiles: two loads for each product."),
         ),
-        reveal="{answer} bytes: 16 programs, 4 steps, 2 tiles of 1,024 bytes. It is the number of "
-        "lesson 05: what is fetched follows from the tile alone, not from the language.",
-        spoilers=("16 programs, 4 steps, 2 tiles",),
+        reveal="{answer} bytes: {programs} programs, {steps} steps, two tiles of {bytes} bytes. "
+        "It is what the threads of lesson 05 ask for: what is fetched follows from the tile alone, "
+        "not from the language.",
+        facts=lambda: {
+            "programs": (SIDE // TILE) ** 2,
+            "steps": SIDE // TILE,
+            "bytes": f"{4 * TILE * TILE:,}",
+        },
+        spoilers=("131,072 bytes",),
     ),
     Choose(
         id="13-tile",
