@@ -26,6 +26,7 @@ from course_lib.diagnosis.functions.function_calls import CallTable, table_of
 from course_lib.diagnosis.functions.resident_launches import resident_blocks
 from course_lib.diagnosis.problems.table import check_reference
 from course_lib.diagnosis.report import Hearer, Report, make_report, nobody
+from course_lib.diagnosis.tiles import tile_kernel
 from course_lib.emulator import (
     Kernel,
     KernelRejected,
@@ -41,7 +42,8 @@ from course_lib.emulator.language.parse import plain_from
 from course_lib.emulator.language.signatures import refuse_decoration
 from course_lib.host import runtime
 from course_lib.registry.entry_checks import BadEntry
-from course_lib.registry.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
+from course_lib.registry.kinds import CONSTANTS, CUTILE, FUNCTION, KERNEL, TRITON, Kind, TileKind
+from course_lib.tiles.reading import TileProgram, function_behind, read_kernel, read_text
 from course_lib.wording.errors import PlainError, interruptible
 from course_lib.wording.findings import CODES, Finding, by_importance, finding
 from course_lib.wording.sentences import AUDIENCES, Line, facts_of, in_words, say, told
@@ -112,9 +114,10 @@ def examine_source(
     """
 
     def judge(exercise: Exercise) -> Report:
-        around = names_around("\n".join(filter(None, (callers.used_by(exercise), context))))
-        program = load_program(text, surroundings=around)
-        return JUDGES[exercise.kind].of_text(exercise, program, block, seed, told_early)
+        known = "\n".join(filter(None, (callers.used_by(exercise), context)))
+        around = names_around(known)
+        typed = TypedAnswer(load_program(text, surroundings=around), known)
+        return JUDGES[exercise.kind].of_text(exercise, typed, block, seed, told_early)
 
     def told_early(report: Report) -> None:
         early(_fit_to_print(report))
@@ -126,11 +129,19 @@ Block = Sequence[int] | None
 
 
 @dataclass(frozen=True)
+class TypedAnswer:
+    """An answer as a text, as the emulator reads it, and the text around it."""
+
+    program: Program
+    around: str
+
+
+@dataclass(frozen=True)
 class Judge:
     """How one kind of answer is judged, handed over as an object or written as text."""
 
     of_object: Callable[[Exercise, object, Block, int], Report]
-    of_text: Callable[[Exercise, Program, Block, int, Hearer], Report]
+    of_text: Callable[[Exercise, TypedAnswer, Block, int, Hearer], Report]
 
 
 def _kernel_object(exercise: Exercise, kernel: object, block: Block, seed: int) -> Report:
@@ -144,9 +155,10 @@ def _kernel_object(exercise: Exercise, kernel: object, block: Block, seed: int) 
 
 
 def _kernel_text(
-    exercise: Exercise, program: Program, block: Block, seed: int, early: Hearer
+    exercise: Exercise, typed: TypedAnswer, block: Block, seed: int, early: Hearer
 ) -> Report:
-    return _examined(exercise, Answer(_function_in(exercise, program)), block, seed, early)
+    answer = Answer(_function_in(exercise, typed.program))
+    return _examined(exercise, answer, block, seed, early)
 
 
 def _examined(
@@ -179,9 +191,9 @@ def _function_object(exercise: Exercise, function: object, block: Block, seed: i
 
 
 def _function_text(
-    exercise: Exercise, program: Program, block: Block, seed: int, early: Hearer
+    exercise: Exercise, typed: TypedAnswer, block: Block, seed: int, early: Hearer
 ) -> Report:
-    return _called(exercise, _function_in(exercise, program), seed)
+    return _called(exercise, _function_in(exercise, typed.program), seed)
 
 
 def _constants_object(exercise: Exercise, numbers: object, block: Block, seed: int) -> Report:
@@ -189,9 +201,33 @@ def _constants_object(exercise: Exercise, numbers: object, block: Block, seed: i
 
 
 def _constants_text(
-    exercise: Exercise, program: Program, block: Block, seed: int, early: Hearer
+    exercise: Exercise, typed: TypedAnswer, block: Block, seed: int, early: Hearer
 ) -> Report:
-    return _looked_at(exercise, tile_choice.from_program(program))
+    return _looked_at(exercise, tile_choice.from_program(typed.program))
+
+
+def _tiles_object(exercise: Exercise, kernel: object, block: Block, seed: int) -> Report:
+    function = function_behind(kernel)
+    if function is None:
+        message = say("This is no kernel, but of type {kind}.", kind=type(kernel).__name__)
+        raise rejection("missing-answer", message, None)
+    return _tiles(exercise, read_kernel(kernel)[0], plain_from(function), seed)
+
+
+def _tiles_text(
+    exercise: Exercise, typed: TypedAnswer, block: Block, seed: int, early: Hearer
+) -> Report:
+    if exercise.id not in typed.program.functions:
+        _refuse_unknown_form(exercise.id, typed.program)
+    function = typed.program.kernel(exercise.id)
+    return _tiles(exercise, read_text(typed.program.source, typed.around), function, seed)
+
+
+def _tiles(exercise: Exercise, program: TileProgram, function: Kernel, seed: int) -> Report:
+    """The verdict on a tile kernel: what is asked for, in the text's own words."""
+    assert isinstance(exercise, Task) and isinstance(exercise.kind, TileKind)
+    _refuse_given(exercise, function)
+    return tile_kernel.examine(exercise, program, function.name, function.tree.lineno, seed)
 
 
 # Families of exercises that are no kernels; those of kernels stand in diagnosis/problems/table.py.
@@ -220,6 +256,8 @@ JUDGES: Mapping[Kind, Judge] = {
     KERNEL: Judge(_kernel_object, _kernel_text),
     FUNCTION: Judge(_function_object, _function_text),
     CONSTANTS: Judge(_constants_object, _constants_text),
+    CUTILE: Judge(_tiles_object, _tiles_text),
+    TRITON: Judge(_tiles_object, _tiles_text),
 }
 
 

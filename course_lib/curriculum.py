@@ -312,6 +312,17 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
             "Choose between a library, a language of tiles, and a kernel of your own",
         ),
     ),
+    Lesson(
+        number="13",
+        slug="the_same_product_in_tiles",
+        title="The same product, in tiles",
+        minutes=60,
+        goals=(
+            "Write a product, a sum and a softmax in cuTile and in Triton",
+            "Say what the compiler of a tile language decides, and what it cannot",
+            "Predict which bytes a tile asks for, in any of the languages",
+        ),
+    ),
 )
 
 

@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 
 from course_lib.checking import examine
-from course_lib.curriculum import EXERCISES, TASKS
+from course_lib.curriculum import EXERCISES, TASKS, Task
 from course_lib.host.runtime import speak_plainly
+from course_lib.registry.kinds import TileKind
 from course_lib.student import progress
+from course_lib.tiles.stand_ins import PACKAGES as TILE_LANGUAGES
+from course_lib.tiles.stand_ins import module as tile_language
 from course_lib.verdicts import OURS
 from course_lib.wording.errors import PlainError
 from course_lib.wording.findings import CODES, Finding
@@ -62,19 +65,26 @@ def yours_or_ours(task_id: str, yours: object = None) -> Any:
 @functools.cache
 def ours(task_id: str) -> Any:
     """The course's answer to a task: what its cell defines, with a source that can be found."""
-    from numba import cuda, float32
-
     task = TASKS[task_id]
     filename = f"{OURS}{task_id}>"
     text = task.answer.strip() + "\n"
     # Without a time, Python's cache of sources keeps a text that stands in no file.
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     names: dict[str, Any] = {"__name__": "answer", "np": np, "math": math}
-    names |= {"cuda": cuda, "float32": float32} | {use: ours(use) for use in task.uses}
+    names |= languages_of(task) | {use: ours(use) for use in task.uses}
     exec(compile(text, filename, "exec"), names)
     if task.kind.is_function:
         return names[task_id]
     return {name: names[name] for name in task.names_to_define}
+
+
+def languages_of(task: Task) -> dict[str, Any]:
+    """The names of the languages that a task's answer may use, and what they stand for."""
+    if isinstance(task.kind, TileKind):
+        return {name: tile_language(name) for name in TILE_LANGUAGES}
+    from numba import cuda, float32
+
+    return {"cuda": cuda, "float32": float32}
 
 
 def _why_not(cause: Finding) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from course_lib.curriculum import TASKS, Exercise, Task
 from course_lib.emulator import Kernel, kernel_from, load_program, names_around
 from course_lib.emulator.language.operators import BINARY
+from course_lib.registry.kinds import TileKind
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import Line, facts_of, say
 
@@ -84,8 +85,14 @@ MOST_CALLS = 8  # of functions that call others, from the answer on
 CALLER = "caller"  # the name of a kernel that calls
 
 
+TILE_HEAD = "import math\nimport numpy as np\nfrom course_lib.tiles import ct, tl, triton\n"
+
+
 def used_by(exercise: Exercise) -> str:
-    """The course's answers to the tasks whose functions an answer may call, as one text."""
+    """What an answer may name without importing it: of tile languages, these; else the course's
+    answers to the tasks whose functions it may call, as one text."""
+    if isinstance(exercise.kind, TileKind):
+        return TILE_HEAD
     uses = exercise.uses if isinstance(exercise, Task) else ()
     return "\n".join([HEAD, *(TASKS[name].answer for name in uses)]) if uses else ""
 

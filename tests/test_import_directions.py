@@ -26,8 +26,10 @@ ALLOWED: dict[str, set[str]] = {
     "tasks": {"registry"},
     "curriculum": {"exercises", "registry", "tasks"},
     "student": {"curriculum"},
-    "task_context": {"curriculum", "emulator", "wording"},
-    "diagnosis": {"curriculum", "devices", "emulator", "registry", "task_context", "wording"},
+    "task_context": {"curriculum", "emulator", "registry", "wording"},
+    "diagnosis": {
+        "curriculum", "devices", "emulator", "registry", "task_context", "tiles", "wording",
+    },
     "host": {"devices", "emulator", "student", "wording"},
     "pytest_plugin": {"host", "wording"},
     "kernels": {"devices", "host", "intrinsics", "measurements", "wording"},
@@ -51,23 +53,25 @@ ALLOWED: dict[str, set[str]] = {
     "ncu": {"compiled_counts", "emulator", "host", "machine_code", "measurements", "wording"},
     "questions": {
         "curriculum", "devices", "emulator", "figures", "host", "measurements", "roofline",
-        "timing", "web", "wording",
+        "tiles", "timing", "web", "wording",
     },
     "verdicts": {
-        "curriculum", "diagnosis", "emulator", "figures", "own_ladder", "student", "web",
+        "curriculum", "diagnosis", "emulator", "figures", "own_ladder", "student", "tiles", "web",
         "wording",
     },
     "building": {"curriculum", "measurements", "questions", "wording"},
     "checking": {
         "compiled_counts", "curriculum", "diagnosis", "emulator", "host", "registry", "student",
-        "task_context", "verdicts", "wording",
+        "task_context", "tiles", "verdicts", "wording",
     },
     "quiz": {"questions"},
     "grading": {
         "building", "checking", "curriculum", "diagnosis", "emulator", "registry", "web",
         "wording",
     },
-    "shown_answers": {"checking", "curriculum", "host", "student", "verdicts", "wording"},
+    "shown_answers": {
+        "checking", "curriculum", "host", "registry", "student", "tiles", "verdicts", "wording",
+    },
     "tab": {
         "checking", "curriculum", "diagnosis", "emulator", "figures", "host", "own_ladder",
         "registry", "shown_answers", "student", "task_context", "verdicts", "web", "wording",

@@ -27,7 +27,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from course_lib.curriculum import EXERCISES, Exercise
-from course_lib.registry.kinds import CONSTANTS, FUNCTION, KERNEL, Kind
+from course_lib.registry.kinds import CONSTANTS, CUTILE, FUNCTION, KERNEL, TRITON, Kind
 from course_lib.wording.findings import CODES, Finding
 
 # The property that a finding costs; see rule 3 for what stands in neither table.
@@ -54,6 +54,8 @@ OF_KIND: dict[Kind, dict[str, str]] = {
     KERNEL: {},
     FUNCTION: {"invalid-launch": "refusals"},
     CONSTANTS: {"not-used": "resident", "excess-global-traffic": "intensity"},
+    CUTILE: {},
+    TRITON: {},
 }
 
 
@@ -162,6 +164,8 @@ _NOWHERE: dict[Kind, str] = {
     KERNEL: "nothing is earned before the numbers are right where the blocks divide the sizes",
     FUNCTION: "nothing is earned before the result is right",
     CONSTANTS: "nothing is earned before the numbers fit together",
+    CUTILE: "nothing is earned before the result is right",
+    TRITON: "nothing is earned before the result is right",
 }
 
 

@@ -2,7 +2,7 @@
 
 Owns: the questions with their reasons, their judging and their cards.
 May import: `curriculum`, `devices`, `emulator`, `figures`, `host`, `measurements`, `roofline`,
-`timing`, `web`, `wording`.
+`tiles`, `timing`, `web`, `wording`.
 Start with: `kinds`, then a lesson's module such as `lesson_02`.
 """
 

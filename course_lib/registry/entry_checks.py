@@ -164,6 +164,33 @@ def faults_of_kernel(exercise: Any) -> Iterator[Fault]:
             yield "boxes", f"{name} is none of the inputs"
 
 
+def faults_of_tile_kernel(task: Any) -> Iterator[Fault]:
+    """What is wrong with the launch and the arrays of a tile kernel."""
+    if task.is_graded or task.reference is None:
+        yield "reference", "a tile kernel is a task, and has a `reference`"
+        return
+    yield from _faults_of_shapes(task)
+    letters = {letter for shape in task.shapes for letter in axes(shape)}
+    for name in task.scalars:
+        if name not in letters:
+            yield "scalars", f"{name} is no letter of `shapes`"
+    for field, sizes in (("constants", task.constants), *(
+        ("other_constants", others) for others in task.other_constants)):  # fmt: skip
+        if sizes.keys() != task.constants.keys():
+            yield (
+                field,
+                f"these name {', '.join(sizes)}, and `constants` {', '.join(task.constants)}",
+            )
+        for name, size in sizes.items():
+            if type(size) is not int or size < 1 or size & (size - 1):
+                yield field, f"{name} is {size!r}; the side of a tile is a power of two"
+    for size in task.block:
+        if isinstance(size, str) and size not in task.constants:
+            yield "block", f"{size} is none of the constants"
+    if not task.grid:
+        yield "grid", "a tile kernel needs the axes along which its programs lie"
+
+
 def _faults_of_points(exercise: Any, known: Sequence[str]) -> Iterator[Fault]:
     for name, points in exercise.points.items():
         if name not in known:

@@ -305,6 +305,10 @@ class Task(Exercise):
         instructions: how many machine instructions a multiply-add may take on sm_75, over a whole
             trip of the loop over tiles; looked at where there is a compiler. 0: not judged.
         multiply_adds: how many of them a thread has in such a trip.
+        scalars: of a tile kernel: letters of `shapes` that it is given as numbers behind the
+            arrays. Its `constants` come last, and are known when it is compiled; `block` says how
+            much of each axis of `grid` one program has.
+        other_constants: of a tile kernel: the constants of further launches.
     """
 
     points: Mapping[str, int] = field(default_factory=dict)
@@ -339,6 +343,8 @@ class Task(Exercise):
     tile_steps: int = 0
     instructions: float = 0
     multiply_adds: int = 0
+    scalars: tuple[str, ...] = ()
+    other_constants: tuple[Mapping[str, int], ...] = ()
     is_graded: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

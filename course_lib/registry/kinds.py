@@ -93,8 +93,36 @@ class ConstantsKind(Kind):
         return f"cell that sets {exercise.signature}"
 
 
+class TileKind(Kind):
+    """A kernel of a tile language, which is launched in programs that have no threads.
+
+    Attributes:
+        language: as the tile machine calls it.
+        title: as everybody calls it.
+        decorator: what makes a function such a kernel.
+    """
+
+    name = "tile kernel"
+    properties = ("right",)
+
+    def __init__(self, language: str, title: str, decorator: str) -> None:
+        self.language, self.title, self.decorator = language, title, decorator
+
+    def signature(self, exercise: Any) -> str:
+        names = (*exercise.parameters, *exercise.scalars, *exercise.constants)
+        return f"{exercise.id}({', '.join(names)})"
+
+    def faults(self, exercise: Any) -> Iterator[entries.Fault]:
+        return entries.faults_of_tile_kernel(exercise)
+
+    def asked_for(self, exercise: Any) -> str:
+        return f"{self.title} kernel {exercise.id}"
+
+
 KERNEL, FUNCTION, CONSTANTS = KernelKind(), FunctionKind(), ConstantsKind()
-KINDS: tuple[Kind, ...] = (KERNEL, FUNCTION, CONSTANTS)
+CUTILE = TileKind("cutile", "cuTile", "ct.kernel")
+TRITON = TileKind("triton", "Triton", "triton.jit")
+KINDS: tuple[Kind, ...] = (KERNEL, FUNCTION, CONSTANTS, CUTILE, TRITON)
 
 
 def properties_of(kind: Kind, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -51,7 +51,7 @@ class TileProfile:
             f"{counts.flops:,} FLOP, {counts.peak_tile_bytes:,} bytes in variables at most",
         ]
         for found in self.findings:
-            lines.append(f"{found.severity}: {found.code}, line {found.line}: {found}")
+            lines.append(f"{found.severity}: {found.code}, line {found.line}: {found.message}")
             if found.hint:
                 lines.append(f"    {found.hint}")
         return "\n".join(lines)
@@ -59,10 +59,20 @@ class TileProfile:
 
 @dataclass(frozen=True)
 class EmulatedTiles:
-    """A kernel that is launched like `emulate_tiles(kernel)[grid](A, B, C, 16)`."""
+    """A kernel that is launched like `emulate_tiles(kernel)[grid](A, B, C, 16)`.
+
+    Attributes:
+        program, function: the kernel, and what stands around it.
+        budget: what its launches may carry out, together; if None, each MOST_STEPS.
+        only: of all programs, the one that is carried out, by its number; if None, each is.
+        machine: what carries out a program.
+    """
 
     program: TileProgram
     function: TileFunction
+    budget: Steps | None = None
+    only: int | None = None
+    machine: type[TileMachine] = TileMachine
 
     def __getitem__(self, grid: Any) -> Callable[..., TileProfile]:
         return lambda *given, **named: self.launch(grid, *given, **named)
@@ -82,19 +92,19 @@ class EmulatedTiles:
             inner = ", ".join(str(int(index)) for index in place[:axes])
             return say("program {place}", place=inner if axes == 1 else f"({inner})")
 
-        memory, steps = TileMemory(name_of), Steps(MOST_STEPS)
+        memory, steps = TileMemory(name_of), self.budget or Steps(MOST_STEPS)
         values: dict[str, Any] | None = None
-        for number in range(count):
+        for number in range(count) if self.only is None else (self.only,):
             x, y, z = (int(index) for index in np.unravel_index(number, sizes[::-1])[::-1])
             place = self.program, self.function.language, LANGUAGES, memory, (x, y, z)
-            machine = TileMachine(*place, sizes, number, steps)
+            machine = self.machine(*place, sizes, number, steps)
             if values is None:
                 values = self._arguments(machine, given, named)
             try:
                 machine.call(self.function, values)
             except RecursionError:
                 raise machine.refuse(say("This is nested too deeply.")) from None
-        for array in memory.arrays.values():
+        for array in memory.arrays.values() if self.only is None else ():
             written = array.writer != NOBODY
             if written.any() and not written.all() and not array.is_read:
                 memory.unwritten(array, int(array.written_at[np.argmax(written)]))

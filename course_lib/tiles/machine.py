@@ -7,6 +7,7 @@ It reads the text and never runs it. What a language names, its own module has (
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -311,6 +312,8 @@ class TileMachine(TileArithmetic):
             isinstance(node.value, ast.Name) and node.value.id in names
         ):
             return self._language_name(self.program.modules[text], node.attr, node)
+        if text in self.program.numbers and text not in names:
+            return self._number_of(self.program.numbers[text], node)
         owner = self.value(node.value, names)
         if isinstance(owner, Named) and owner.language != "python":
             return self._language_name(owner.language, f"{owner.name}.{node.attr}", node)
@@ -328,6 +331,16 @@ class TileMachine(TileArithmetic):
             return owner.like(np.transpose)
         message = say("{what} has no {name}.", what=text, name=node.attr)
         raise rejection("compile-error", message, node)
+
+    def _number_of(self, module: str, node: ast.Attribute) -> Any:
+        """`math.inf`, `np.pi`, `np.float32`."""
+        if module == "numpy" and node.attr in DTYPES:
+            return DTYPES[node.attr]
+        value = getattr(math, node.attr, None)
+        if isinstance(value, float):
+            return value
+        message = say("A tile kernel has no {name}.", name=ast.unparse(node))
+        raise rejection("compile-error", message, node, "Which function of the language does this?")
 
     def _language_name(self, language: str, name: str, node: ast.AST) -> Any:
         """What `ct.NAME` or `tl.NAME` is."""

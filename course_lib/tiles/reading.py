@@ -11,10 +11,17 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from course_lib.emulator.errors import rejection
+from course_lib.emulator.language.surroundings import statements_around
+from course_lib.tiles.stand_ins import StandInName
 from course_lib.wording.sentences import say
 
 # What a module belongs to, by its name.
-MODULES = {"cuda.tile": "cutile", "triton.language": "triton", "triton": "triton"}
+MODULES = {
+    "cuda.tile": "cutile", "triton.language": "triton", "triton": "triton",
+    "course_lib.tiles.ct": "cutile", "course_lib.tiles.tl": "triton",
+    "course_lib.tiles.triton": "triton",
+}  # fmt: skip
+NUMBERS = {"math": "math", "numpy": "numpy"}  # modules with numbers and types, and no functions
 IS_KERNEL = {"kernel": True, "function": False, "jit": True}  # by decorator
 
 
@@ -51,12 +58,14 @@ class TileProgram:
         modules: what the tile languages are called: {"ct": "cutile"}.
         imported: names from one: {"Constant": ("cutile", "Constant")}.
         constants: numbers, texts and tuples of them.
+        numbers: what the modules are called that have numbers: {"np": "numpy"}.
     """
 
     functions: dict[str, TileFunction] = field(default_factory=dict)
     modules: dict[str, str] = field(default_factory=dict)
     imported: dict[str, tuple[str, str]] = field(default_factory=dict)
     constants: dict[str, Any] = field(default_factory=dict)
+    numbers: dict[str, str] = field(default_factory=dict)
 
     def add(self, tree: ast.FunctionDef) -> None:
         """Take in a function, if a decorator makes it tile code."""
@@ -71,8 +80,8 @@ class TileProgram:
                 self.functions[tree.name] = TileFunction(tree, language, IS_KERNEL[name])
 
 
-def read_text(text: str) -> TileProgram:
-    """Read a text: what stands at its top.
+def read_text(text: str, around: str = "") -> TileProgram:
+    """Read a text: what stands at its top, and what the text `around` it defines, as a notebook's.
 
     Raises:
         KernelRejected: if it is no Python, or has no tile language.
@@ -85,7 +94,7 @@ def read_text(text: str) -> TileProgram:
         message = say("This is no Python: {reason}.", reason=wrong.msg)
         raise rejection("compile-error", message, wrong.lineno) from None
     program = TileProgram()
-    for statement in tree.body:
+    for statement in (*statements_around(around), *tree.body):
         if isinstance(statement, ast.Import | ast.ImportFrom):
             _import(statement, program)
         elif isinstance(statement, ast.FunctionDef):
@@ -104,7 +113,7 @@ def read_kernel(kernel: Any) -> tuple[TileProgram, str]:
     Raises:
         KernelRejected: if it is none, or its text is not at hand.
     """
-    function = _function_in(kernel)
+    function = function_behind(kernel)
     if function is None:
         kind = type(kernel).__name__
         message = say("This is no kernel of cuTile or Triton, but of type {kind}.", kind=kind)
@@ -114,8 +123,8 @@ def read_kernel(kernel: Any) -> tuple[TileProgram, str]:
     return program, function.__name__
 
 
-def _function_in(value: Any) -> FunctionType | None:
-    """The Python function that a kernel object of either language was made from."""
+def function_behind(value: Any) -> FunctionType | None:
+    """The Python function that a kernel object of either language was made from; or it itself."""
     wrapped = (getattr(value, name, None) for name in ("_pyfunc", "fn"))
     found = next((each for each in wrapped if each), value)
     return found if isinstance(found, FunctionType) else None
@@ -140,11 +149,13 @@ def _take_in(function: FunctionType, program: TileProgram) -> None:
             value = value.value
         if isinstance(value, ModuleType) and value.__name__ in MODULES:
             program.modules[name] = MODULES[value.__name__]
+        elif isinstance(value, ModuleType) and value.__name__ in NUMBERS:
+            program.numbers[name] = value.__name__
         elif (found := _place_in_language(value)) is not None:
             program.imported[name] = found
         elif isinstance(value, int | float | str | tuple):
             program.constants[name] = value
-        elif (helper := _function_in(value)) is not None and helper is not function:
+        elif (helper := function_behind(value)) is not None and helper is not function:
             helpers.append(helper)
     program.add(tree)
     for helper in helpers:
@@ -154,6 +165,8 @@ def _take_in(function: FunctionType, program: TileProgram) -> None:
 
 def _place_in_language(value: Any) -> tuple[str, str] | None:
     """The language and the name of a function, a type or a mark that was imported by itself."""
+    if isinstance(value, StandInName):
+        return MODULES[value._package], value._path
     for module, language in MODULES.items():
         for name, there in vars(sys.modules.get(module, object)).items():
             if there is value and not isinstance(value, int | float | str):
@@ -166,6 +179,8 @@ def _import(statement: ast.Import | ast.ImportFrom, program: TileProgram) -> Non
         if isinstance(statement, ast.Import):
             if alias.name in MODULES:
                 program.modules[alias.asname or alias.name] = MODULES[alias.name]
+            elif alias.name in NUMBERS:
+                program.numbers[alias.asname or alias.name] = alias.name
         elif f"{statement.module}.{alias.name}" in MODULES:
             language = MODULES[f"{statement.module}.{alias.name}"]
             program.modules[alias.asname or alias.name] = language

@@ -1,8 +1,8 @@
 """Show a verdict, note what it means for the student's progress, and offer help.
 
 Owns: how a report reads, beside the lines it is about, and what is noted of it.
-May import: `curriculum`, `diagnosis`, `emulator`, `figures`, `own_ladder`, `student`, `web`,
-`wording`.
+May import: `curriculum`, `diagnosis`, `emulator`, `figures`, `own_ladder`, `student`, `tiles`,
+`web`, `wording`.
 Start with: `showing`, then `facts`.
 """
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from course_lib.emulator import Kernel, KernelRejected, kernel_from
 from course_lib.emulator.language.parse import plain_from
+from course_lib.tiles.reading import function_behind
 
 OURS = "<the course's answer to "  # how the name of its source begins
 
@@ -94,7 +95,8 @@ def typed_of(given: str, answer: str) -> TypedCode:
 
 def _filename(answer: object) -> str:
     """Where a function was defined; "" if it is none."""
-    code = getattr(getattr(answer, "py_func", answer), "__code__", None)
+    function = getattr(answer, "py_func", function_behind(answer) or answer)
+    code = getattr(function, "__code__", None)
     return str(getattr(code, "co_filename", ""))
 
 
@@ -112,7 +114,7 @@ def read_function(answer: object) -> Kernel | None:
 def _read(answer: object) -> Kernel:
     if hasattr(answer, "py_func") or isinstance(answer, Kernel):
         return kernel_from(answer)
-    return plain_from(answer)
+    return plain_from(function_behind(answer) or answer)
 
 
 def _called(kernel: Kernel) -> Iterator[Kernel]:

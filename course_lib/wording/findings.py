@@ -48,8 +48,8 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     ),
     (
         "compile-error",
-        "Numba cannot compile this",
-        "Numba's compiler would refuse this line on a GPU, too.",
+        "the compiler refuses this",
+        "The compiler of the language would refuse this line on a GPU, too.",
         "error",
     ),
     (

@@ -312,7 +312,7 @@ READERS = {
     "load": "H200.json", "speeds": "H200.json", "memory": "memory/H200.json",
     "banks": "banks/H200.json", "what_binds": "what_binds/H200.json",
     "attention": "attention/H200.json", "ablation": "ablation/H200.json", "ncu": "ncu/H200.json",
-    "machine_code": "machine_code/sm_75.json",
+    "machine_code": "machine_code/sm_75.json", "tile_languages": "tile_languages/H200.json",
 }  # fmt: skip
 READING = re.compile(
     r"from course_lib\.measurements(?:\.(\w+))? import ([\w, ]+)|(?:for_lessons) import (speeds)"

@@ -36,6 +36,7 @@ BUDGETS = {
     "11": (620, 680),
     "11b": (900, 480),
     "12": (2600, 2980),
+    "13": (1100, 400),  # with a page on the languages that are not typed
 }
 NUMBER = Number(
     id="00-writers",

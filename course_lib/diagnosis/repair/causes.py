@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.repair.edit import Edit, Function
 from course_lib.diagnosis.source.tree import (
+    last_name,
     names_bound,
     names_in,
     names_read,
@@ -38,7 +39,23 @@ OF_KIND = {
     "else missing": MASK,
     "narrow type": "index-overflow",
     "field": "hardcoded-answer",
+    "padding": MASK,
+    "other mask": TEST,
+    "type": SUM,
+    "total missing": SUM,
+    "function": FORMULA,
+    "step": LOOP,
+    "rescale": "missing-rescale",
+    "kept": SUM,
+    **dict.fromkeys(("tile term", "tile factor", "tile maximum"), FORMULA),
 }
+OF_KEYWORD = {
+    "index": INDEX, "indices": INDEX, "shape": INDEX, "mask": TEST, "padding_mode": MASK,
+    "other": MASK,
+}  # fmt: skip
+# Does a variable that this gives a value begin a sum?
+OF_TILES = {"zeros": True, "full": True, "ones": True, "bid": False, "program_id": False}
+TILE_ACCESSES = ("load", "store")
 OF_A_FORMULA = ("operator", "surplus", "turned", "brackets")
 MOVES = ("in the loop", "behind the loop", "before the loop", "left out")
 MOST_STEPS = 3  # from a variable to those that are worked out from it, and on to others
@@ -48,6 +65,8 @@ def code_of(edit: Edit, seen: str) -> str:
     """The code of what a change repairs; `seen` where the change does not tell."""
     if edit.kind in ("else missing", "+= for =") and seen == "uninitialised-read":
         return seen
+    if edit.kind == "mask":
+        return seen if seen in OUTSIDE else TEST
     if edit.kind == "guard missing" and seen in OUTSIDE:  # there is no test that is wrong
         return seen
     code = OF_KIND.get(edit.kind) or _of_value(edit) or _of_move(edit)
@@ -98,6 +117,8 @@ def _of_move(edit: Edit) -> str | None:
 def _is_of_a_sum(node: ast.AST) -> bool:
     """Does it add to a variable, or give it a number to begin with, as 0 or float32(0)?"""
     match node:
+        case ast.Assign(value=ast.Call(func=function)) if last_name(function) in OF_TILES:
+            return OF_TILES[last_name(function)]
         case ast.AugAssign() | ast.Assign(value=ast.Constant() | ast.Call(args=[ast.Constant()])):
             return True
     return False
@@ -111,7 +132,7 @@ def _of_value(edit: Edit) -> str | None:
     changed = node_at(edit.tree, path)
     for length in reversed(range(len(path))):
         parent, part = node_at(edit.tree, path[:length]), path[length][0]
-        code = _of_part(parent, part, changed)
+        code = _of_part(parent, part, changed) or _of_tile_access(parent, path[length])
         if code:
             return code
         if isinstance(parent, ast.Assign | ast.AugAssign) and part == "value":
@@ -139,6 +160,27 @@ def _of_part(parent: ast.AST, part: str, changed: ast.expr) -> str | None:
         case ((ast.If() | ast.IfExp()), _, ast.Constant()):
             return MASK  # what stands in a cell where there is no element
     return None
+
+
+def _of_tile_access(parent: ast.AST, place: tuple[str, int | None]) -> str | None:
+    """What an argument of a tile's load or store is for."""
+    if not isinstance(parent, ast.Call) or last_name(parent.func) not in TILE_ACCESSES:
+        return None
+    return dict(_arguments_of(parent)).get(place)
+
+
+def _arguments_of(access: ast.Call) -> Iterator[tuple[tuple[str, int | None], str]]:
+    """The arguments of a tile's load or store, each with the code of what it is for.
+
+    By place it is a tuple that is the index, in cuTile, or the address in the first place, in
+    Triton.
+    """
+    for number, argument in enumerate(access.args):
+        if isinstance(argument, ast.Tuple) or (not number and not isinstance(argument, ast.Name)):
+            yield ("args", number), INDEX
+    for number, keyword in enumerate(access.keywords):
+        if keyword.arg in OF_KEYWORD:
+            yield ("keywords", number), OF_KEYWORD[keyword.arg]
 
 
 def _is_number(*values: ast.expr) -> bool:
@@ -209,6 +251,10 @@ def _uses(tree: Function) -> Iterator[tuple[str, ast.expr]]:
         match node:
             case ast.Subscript(slice=index):
                 yield INDEX, index
+            case ast.Call() if last_name(node.func) in TILE_ACCESSES:
+                for (name, number), code in _arguments_of(node):
+                    part = getattr(node, name)[number]
+                    yield code, part.value if isinstance(part, ast.keyword) else part
             case ast.For(iter=bound) | ast.While(test=bound):
                 yield LOOP, bound
             case ast.If(test=test) | ast.IfExp(test=test):

@@ -46,12 +46,11 @@ def names_exchanged(function: Ingredients) -> Iterator[Edit]:
     """Two names of one statement, or of the whole function; or one wherever another stands."""
     for node, path in function.nodes:
         if isinstance(node, ast.stmt):
-            reads = _reads_of_whole(function, path)
-            yield from _exchanged(function, reads, 2 if path else 5)
-            yield from _renamed(function, reads)
+            yield from whole_names_exchanged(function, path, 2 if path else 5)
+            yield from _renamed(function, _reads_of_whole(function, path))
         if isinstance(node, ast.Assign | ast.AugAssign):
             value: Path = (*path, ("value", None))
-            yield from _exchanged(function, _reads_of_whole(function, value), 2)
+            yield from whole_names_exchanged(function, value, 2)
             yield from _arrays_exchanged(function, value)
 
 
@@ -65,7 +64,9 @@ def _reads_of_whole(function: Ingredients, path: Path) -> dict[str, list[Path]]:
     return reads
 
 
-def _exchanged(function: Ingredients, reads: Places, cost: int) -> Iterator[Edit]:
+def whole_names_exchanged(function: Ingredients, path: Path, cost: int) -> Iterator[Edit]:
+    """Two names of whole numbers in each other's place, wherever they stand below a node."""
+    reads = _reads_of_whole(function, path)
     places = [path for paths in reads.values() for path in paths]
     everywhere = [name for name in reads if _is_known(function, name, places)]
     for one, two in combinations(sorted(everywhere), 2):

@@ -6,6 +6,7 @@ It never says what belongs there.
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.source.tree import Path, node_at
@@ -80,9 +81,9 @@ SAYS = {
 }
 
 
-def said_of(edit: Edit) -> tuple[Sentence, Sentence]:
+def said_of(edit: Edit, table: Mapping[str, tuple[str, str]] = SAYS) -> tuple[Sentence, Sentence]:
     """The change as a phrase, and a question that leads to it."""
-    says, question = SAYS[edit.kind]
+    says, question = table[edit.kind]
     text = _text_of(edit)
     quoted = f"`{shortened(text, LONGEST)}`" if text else "this line and others"
     return say(says, text=quoted), say(question, text=quoted)

@@ -59,7 +59,7 @@ def names_around(context: str) -> dict[str, Any]:
     Raises nothing: a text that cannot be read at all defines nothing.
     """
     program = Program(context)
-    for statement in _statements(context):
+    for statement in statements_around(context):
         try:
             read_statement(statement, program)
         except KernelRejected:
@@ -72,7 +72,7 @@ def names_around(context: str) -> dict[str, Any]:
     return program.names
 
 
-def _statements(context: str) -> Iterator[ast.stmt]:
+def statements_around(context: str) -> Iterator[ast.stmt]:
     """The statements that can be read, an import of several things as several imports."""
     tree = _readable(context)
     ast.increment_lineno(tree, Line.FIRST_AROUND - 1)

@@ -1,0 +1,251 @@
+"""The changes for which tile kernels give reason: what is past an edge, axes, types, functions."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations, product
+
+from course_lib.diagnosis.repair.edit import Edit, StatementEdit
+from course_lib.diagnosis.repair.ingredients import Ingredients, expression, named
+from course_lib.diagnosis.repair.statements import whole_names_exchanged
+from course_lib.diagnosis.source.tree import Path, last_name, names_bound, names_read
+from course_lib.emulator.language import types as T
+
+# What stands in the place of an element past the edge, by the keyword of each language.
+PADDING = {
+    "padding_mode": ("{module}.PaddingMode.ZERO", "{module}.PaddingMode.NEG_INF"),
+    "other": ("0.0", "float('-inf')"),
+}
+INSTEAD = {
+    "max": ("sum", "min"), "sum": ("max",), "min": ("max",), "maximum": ("minimum",),
+    "minimum": ("maximum",), "exp2": ("exp",), "exp": ("exp2",), "log2": ("log",),
+    "atomic_add": ("store",), "ones": ("zeros",),
+}  # fmt: skip
+FLOATS = ("float32", "float16", "bfloat16")
+TYPES = (*FLOATS, "float64", "int8", "int16", "int32")
+PLACES = ("program_id", "bid")
+SHAPES = ("", "[:, None]", "[None, :]")  # in which a tile of one axis meets one of two
+SIGNS = (("tile factor", "*"), ("tile term", "+"), ("tile term", "-"), ("tile factor", "/"))
+MOST_CONDITIONS = 48  # that are tried as a mask
+
+
+@dataclass
+class TileChanges:
+    """The changes to one function of tile code, in the order of its text.
+
+    Attributes:
+        function: what its text offers.
+        parameters: the arrays that it is given, and how many axes each has.
+        has_masks: whether masks say what lies inside an array, as in Triton.
+    """
+
+    function: Ingredients
+    parameters: Mapping[str, int]
+    has_masks: bool
+
+    def __iter__(self) -> Iterator[Edit]:
+        for node, path in self.function.nodes:
+            if isinstance(node, ast.For) and path:
+                yield from self._kept(node, path)
+            if path and isinstance(node, ast.expr) and self.function.is_read(node, path):
+                yield from self._of(node, path)
+
+    def _of(self, node: ast.expr, path: Path) -> Iterator[Edit]:
+        function = self.function
+        match node:
+            case ast.Call():
+                yield from self._of_call(node, path)
+            case ast.Attribute(attr=name) if name in TYPES:
+                for other in FLOATS:
+                    if other != name:
+                        new = ast.Attribute(node.value, other, ast.Load())
+                        yield function.value("type", 1, path, new)
+            case ast.Name(id=name) if name in self.arrays:
+                for other, axes in self.arrays.items():
+                    if other != name and axes == self.arrays[name]:
+                        yield function.value("array", 1, path, named(other))
+            case ast.Tuple(elts=[one, two]) if path[-1][0] != "slice":
+                new_values = {(*path, ("elts", 0)): two, (*path, ("elts", 1)): one}
+                yield function.values("indices", 1, new_values, function.line(path))
+        if T.is_float(function.kind_of(node)) and not isinstance(node, ast.Constant):
+            yield from self._with_another(node, path)
+        if self.has_masks and function.is_whole(node):
+            yield from self._with_program(node, path)
+        if self.has_masks and function.kind_of(node) == T.BOOL and not isinstance(node, ast.Name):
+            yield from self._more_conditions(node, path)
+
+    @cached_property
+    def arrays(self) -> Mapping[str, int]:
+        return {**self.function.arrays, **self.parameters}
+
+    # --- calls ----------------------------------------------------------------------------------
+
+    def _of_call(self, node: ast.Call, path: Path) -> Iterator[Edit]:
+        function, name = self.function, last_name(node.func)
+        if isinstance(node.func, ast.Attribute):
+            for other in INSTEAD.get(name, ()):
+                new = ast.Attribute(node.func.value, other, ast.Load())
+                kind = "zero" if other == "zeros" else "function"
+                yield function.value(kind, 1, (*path, ("func", None)), new)
+        if name in ("load", "store"):
+            yield from self._at_edges(node, path)
+            yield from whole_names_exchanged(function, (*path, ("args", 0)), 2)
+        for number in range(1, len(node.args) if name in ("full", "where") else 0):
+            there: Path = (*path, ("args", number))
+            for start in (0.0, -math.inf):
+                if not isinstance(node.args[number], ast.Name | ast.BinOp):
+                    yield function.value("zero", 2, there, ast.Constant(start))
+        if name in ("mma", "dot") and len(node.args) == 2 and not node.keywords:
+            for total in function.real:
+                if total in function.known_at(path):
+                    more = ast.Call(node.func, [*node.args, named(total)], [])
+                    yield function.value("total missing", 1, path, more)
+        if name in ("trans", "transpose", "exp"):
+            yield function.value("call left out", 2, path, node.args[0])
+        for side in function.sides if name in PLACES else ():
+            yield function.value("factor", 2, path, expression(f"{ast.unparse(node)} * {side}"))
+        for side in function.sides if name == "range" else ():
+            ends = node.args if len(node.args) > 1 else [ast.Constant(0), *node.args]
+            step = ast.Call(node.func, [*ends[:2], expression(side)], [])
+            yield function.value("step", 1, path, step)
+
+    def _at_edges(self, node: ast.Call, path: Path) -> Iterator[Edit]:
+        """What is past the edge gets a value, or another one; a mask where there is none."""
+        there = {each.arg: number for number, each in enumerate(node.keywords)}
+        usual = "other" if self.has_masks else "padding_mode"
+        for text in PADDING[usual] if last_name(node.func) == "load" else ():
+            module = ast.unparse(node.func).rpartition(".")[0]
+            value = expression(text.format(module=module))
+            if usual not in there:
+                yield self._with_keyword("padding", node, path, usual, value)
+            elif ast.dump(value) != ast.dump(node.keywords[there[usual]].value):
+                place: Path = (*path, ("keywords", there[usual]), ("value", None))
+                yield self.function.value("padding", 1, place, value)
+        if self.has_masks:
+            yield from self._masks(node, path, there.get("mask"))
+
+    def _masks(self, node: ast.Call, path: Path, number: int | None) -> Iterator[Edit]:
+        function = self.function
+        for condition in map(expression, self.conditions):
+            if not names_read(condition) & function.variables <= function.known_at(path):
+                continue
+            if number is None:
+                yield self._with_keyword("mask", node, path, "mask", condition)
+                continue
+            place: Path = (*path, ("keywords", number), ("value", None))
+            own = node.keywords[number].value
+            if ast.dump(own) != ast.dump(condition):
+                yield function.value("other mask", 2, place, condition)
+
+    def _with_keyword(
+        self, kind: str, node: ast.Call, path: Path, name: str, value: ast.expr
+    ) -> Edit:
+        more = ast.Call(node.func, node.args, [*node.keywords, ast.keyword(name, value)])
+        return self.function.value(kind, 1, path, more)
+
+    @cached_property
+    def conditions(self) -> list[str]:
+        """The conditions of the text, and that a place in it lies below a size."""
+        function = self.function
+        found = [
+            ast.unparse(node)
+            for node, _ in function.nodes
+            if isinstance(node, ast.Compare | ast.BinOp | ast.Name)
+            and function.kind_of(node) == T.BOOL
+        ]
+        return list(dict.fromkeys([*found, *self.below_sizes]))[:MOST_CONDITIONS]
+
+    @cached_property
+    def below_sizes(self) -> list[str]:
+        function = self.function
+        places = dict.fromkeys(
+            ast.unparse(node)
+            for node, path in function.nodes
+            if isinstance(node, ast.Name | ast.Subscript)
+            and function.is_whole(node)
+            and function.is_read(node, path)
+            and ast.unparse(node).split("[")[0] not in function.bounds
+        )
+        return [f"({place} < {bound})" for place in places for bound in sorted(function.bounds)]
+
+    # --- values ---------------------------------------------------------------------------------
+
+    def _with_another(self, node: ast.expr, path: Path) -> Iterator[Edit]:
+        """A float tile with another one: a factor, a divisor or a term that is missing."""
+        if path[-1][0] not in ("value", "args", "left", "right"):
+            return
+        above = self.function.at[path[:-1]]
+        stored = isinstance(above, ast.Call) and last_name(above.func) == "store"
+        if (isinstance(node, ast.Call) and last_name(node.func) == "load") or (
+            stored and isinstance(node, ast.Name)
+        ):
+            return  # where it is computed with, or was computed, says more
+        function, text, known = self.function, ast.unparse(node), self.function.known_at(path)
+        others = [name for name in function.real if name in known and name != text]
+        for name in others:
+            for shape in SHAPES if self.has_masks else SHAPES[:1]:
+                for kind, sign in SIGNS:
+                    new = expression(f"({text}) {sign} {name}{shape}")
+                    yield function.value(kind, 2, path, new)
+            if isinstance(node, ast.Call) and last_name(node.func) == "max":
+                module = ast.unparse(node.func).rpartition(".")[0]
+                larger = expression(f"{module}.maximum({name}, {text})")
+                yield function.value("tile maximum", 1, path, larger)
+        exponential = self.called("exp") if isinstance(node, ast.Name) else ""
+        for one, two in permutations(others if exponential else (), 2):
+            new = expression(f"{text} * {exponential}({one} - {two})")
+            yield function.value("rescale", 2, path, new)
+
+    def called(self, *names: str) -> str:
+        """How the text calls a function of one of these names; "" if it does not."""
+        called = (node.func for node, _ in self.function.nodes if isinstance(node, ast.Call))
+        return next((ast.unparse(each) for each in called if last_name(each) in names), "")
+
+    def _with_program(self, node: ast.expr, path: Path) -> Iterator[Edit]:
+        """The place of the program, or the step of a loop, where it is missing."""
+        function = self.function
+        if not isinstance(node, ast.Call | ast.BinOp | ast.Subscript):
+            return
+        if path[-1][0] not in ("value", "left", "right"):
+            return
+        module = self.called("arange", "program_id").rpartition(".")[0]
+        for axis, side in product((0, 1) if module else (), function.sides):
+            new = expression(f"({ast.unparse(node)}) + {module}.program_id({axis}) * {side}")
+            yield function.value("block", 2, path, new)
+        for name in self.steps:
+            if name in function.known_at(path) and name not in names_read(node):
+                new = expression(f"({ast.unparse(node)}) + {name}")
+                yield function.value("term", 2, path, new)
+
+    @cached_property
+    def steps(self) -> list[str]:
+        """What the loops count with."""
+        loops = (node for node, _ in self.function.nodes if isinstance(node, ast.For))
+        return sorted({name for loop in loops for name in names_bound(loop.target)})
+
+    def _more_conditions(self, node: ast.expr, path: Path) -> Iterator[Edit]:
+        """A condition more, in a mask or in what becomes one."""
+        function = self.function
+        for condition in map(expression, self.below_sizes if path[-1][0] == "value" else ()):
+            if names_read(condition) & function.variables <= function.known_at(path):
+                both = ast.BinOp(node, ast.BitAnd(), condition)
+                yield function.value("clause missing", 2, path, both)
+
+    # --- loops ----------------------------------------------------------------------------------
+
+    def _kept(self, loop: ast.For, path: Path) -> Iterator[Edit]:
+        """A variable from before the loop that each turn leaves as it was: another one's value."""
+        function, last = self.function, len(loop.body) - 1
+        inside = frozenset().union(*map(names_bound, loop.body))
+        before = (function.known_at(path) & frozenset(function.real)) - inside
+        read = frozenset().union(*map(names_read, loop.body))
+        for kept in sorted(before & read):
+            for new in sorted(inside & frozenset(function.real)):
+                keeping = ast.Assign([ast.Name(kept, ast.Store())], named(new), lineno=loop.lineno)
+                change = StatementEdit(after=(keeping,))
+                place: Path = (*path, ("body", last))
+                yield function.statement("kept", 2, place, change)

@@ -1,0 +1,135 @@
+"""Predictions of lesson 13: bytes in a language of tiles, who counts what, what a tile costs."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from course_lib.curriculum import TASKS
+from course_lib.measurements import tile_languages
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
+from course_lib.tiles import TileCounts, emulate_tiles
+
+SIDE, TILE = 64, 16
+HEAD = "import math\nfrom course_lib.tiles import ct, tl, triton\n"
+SIZE = "4096 x 4096 x 4096"
+SMALL, LARGE = "cuTile, 128 x 128 x 64", "cuTile, 128 x 256 x 64"
+SHARED = "cuTile, 128 x 256 x 64, 8 warps"
+MOST_REGISTERS = 255  # of a thread: CUDA C++ Programming Guide, compute capabilities
+
+
+@cache
+def product_counts(name: str, tile: int = TILE) -> TileCounts:
+    """What the product of two square matrices moves, in the language of a task."""
+    A, B = (np.ones((SIDE, SIDE), np.float32) for _ in range(2))
+    sizes = (SIDE,) * len(TASKS[name].scalars)
+    blocks = SIDE // tile
+    launch = emulate_tiles(HEAD + TASKS[name].answer)[blocks, blocks]
+    return launch(A, B, np.empty_like(A), *sizes, tile, tile, tile).counts
+
+
+def bytes_loaded() -> float:
+    return product_counts("ct_product").global_load_bytes
+
+
+def rows_beyond() -> float:
+    """Past the edge of 70 rows in tiles of 32."""
+    return -70 % 32
+
+
+def sums_of_a_thread() -> float:
+    """Of a tile of 128 x 256, shared by one warpgroup."""
+    return 128 * 256 / (tile_languages.USUAL_WARPS * tile_languages.LANES)
+
+
+def speeds() -> dict[str, object]:
+    seen = tile_languages.load("H200")
+    shares = {
+        "small": SMALL,
+        "large": LARGE,
+        "shared": SHARED,
+    }
+    return {
+        "label": seen.label,
+        **{key: f"{seen.share_of_cublas(name, SIZE):.2f}" for key, name in shares.items()},
+        "spilled": f"{seen.rows[LARGE].local_bytes:,}",
+        "most": MOST_REGISTERS,
+        "sums": f"{sums_of_a_thread():.0f}",
+        "halved": f"{sums_of_a_thread() / 2:.0f}",
+    }
+
+
+QUESTIONS = (
+    Choose(
+        id="13-index",
+        asks="Where does the tile begin that `ct.load(x, index=(i,), shape=(16,))` gives program "
+        "3, with `i = ct.bid(0)`?",
+        choices=(
+            Choice("At x[3].", "An index of cuTile counts tiles, not elements."),
+            Choice("At x[48].", "Three tiles lie before it, of 16 elements each.", right=True),
+            Choice("At x[16].", "That is program 1."),
+        ),
+        reveal="An index counts tiles of the shape that stands beside it. With another shape the "
+        "same index is another place.",
+        spoilers=("index counts tiles of the shape",),
+    ),
+    Number(
+        id="13-beyond",
+        asks="A matrix has 70 rows, a tile 32. How many rows of the last tile lie past the edge?",
+        value=rows_beyond,
+        unit="rows",
+        slips=(Trap(lambda: 6, "So many of its rows are inside."),),
+        reveal="{answer}: three tiles have {rows} rows. In cuTile these hold what `padding_mode` "
+        "says, in Triton what `other` says; and without either, nothing that you may use.",
+        facts=lambda: {"rows": f"{70 + rows_beyond():.0f}"},
+        spoilers=("tiles have 96 rows",),
+    ),
+    Number(
+        id="13-bytes",
+        asks="The product of two matrices of 64 x 64, float32, in tiles of 16 x 16 x 16. How many "
+        "bytes do the loads of all programs ask for?",
+        value=bytes_loaded,
+        unit="bytes",
+        slips=(
+            Trap(lambda: 2 * SIDE * SIDE * 4, "So it would be if each element were loaded once."),
+            Trap(lambda: 2 * SIDE**3 * 4, "So it is without tiles: two loads for each product."),
+        ),
+        reveal="{answer} bytes: {programs} programs, {steps} steps, two tiles of {bytes} bytes. "
+        "It is what the threads of lesson 05 ask for: what is fetched follows from the tile alone, "
+        "not from the language.",
+        facts=lambda: {
+            "programs": (SIDE // TILE) ** 2,
+            "steps": SIDE // TILE,
+            "bytes": f"{4 * TILE * TILE:,}",
+        },
+        spoilers=("131,072 bytes",),
+    ),
+    Choose(
+        id="13-tile",
+        asks="An H200, bfloat16, 4096³. In cuTile a tile of 128 x 128 x 64 comes close to cuBLAS. "
+        "One of 128 x 256 x 64 asks for a quarter fewer bytes; one warpgroup, 128 threads, shares "
+        "its sums, as the compiler has it. How fast is it?",
+        choices=(
+            Choice(
+                "A little faster: fewer bytes, and more reuse.",
+                "So it would be if its sums had room. How many has each thread to keep?",
+            ),
+            Choice(
+                "About as fast: another thing binds.",
+                "What binds has changed, and it is nothing that was spare. Count its registers.",
+            ),
+            Choice(
+                "More than ten times slower.",
+                "The sums of a thread need all registers that it may have, and one more.",
+                right=True,
+            ),
+        ),
+        reveal="{large} of cuBLAS's speed, the smaller tile {small} ({label}). 128 x 256 sums are "
+        "{sums} for each of 128 threads, and a thread has {most} registers for everything. So "
+        "{spilled} bytes a thread are spilled, around each product. With `num_worker_warps=8` a "
+        "thread keeps {halved}, nothing is spilled, and the same tile reaches {shared}.",
+        facts=speeds,
+        spoilers=("and the same tile reaches",),
+    ),
+)

@@ -1,0 +1,65 @@
+"""Add two matrices whose sizes no tile divides, in cuTile, which cuts tiles off at the edge."""
+
+from course_lib.registry.exercise import Task, WrongIdea
+from course_lib.registry.kinds import CUTILE
+
+TASK = Task(
+    id="ct_add",
+    title="Add with edges, in cuTile",
+    lesson="13",
+    kind=CUTILE,
+    position=3,
+    parameters=("A", "B", "C"),
+    output="C",
+    constants={"TM": 16, "TN": 16},
+    other_constants=({"TM": 8, "TN": 32},),
+    grid=("M", "N"),
+    block=("TM", "TN"),
+    shapes=("M,N", "M,N", "M,N"),
+    reference=lambda A, B: A + B,
+    formula="C = A + B",
+    wrong_ideas=(
+        WrongIdea(
+            lambda A, B: 2 * A,
+            "this is A twice",
+            "From which array is each of the two tiles loaded?",
+        ),
+        WrongIdea(
+            lambda A, B: A * B,
+            "these are the products",
+            "Which operator adds?",
+        ),
+    ),
+    hints=(
+        "The tile of program (i, j) is in row i and column j of tiles, in all three arrays.",
+        "A tile that ends past the edge is cut off by `ct.store`. What is added there is lost.",
+    ),
+    given='''\
+@ct.kernel
+def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
+    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    i, j = ct.bid(0), ct.bid(1)
+    ...
+''',
+    answer='''\
+@ct.kernel
+def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
+    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    i, j = ct.bid(0), ct.bid(1)
+    a = ct.load(A, index=(i, j), shape=(TM, TN))
+    b = ct.load(B, index=(i, j), shape=(TM, TN))
+    ct.store(C, index=(i, j), tile=a + b)
+''',
+    another='''\
+@ct.kernel
+def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
+    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    i, j = ct.bid(0), ct.bid(1)
+    a = ct.load(A, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
+    b = ct.load(B, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
+    ct.store(C, index=(i, j), tile=a + b)
+''',
+    compared="It says what lies past the edge, though nobody sees it: harmless, and not needed.",
+    par=3,
+    meaning="What lies past the edge has no value, and here none is needed: the store drops it.",
+)

@@ -1,0 +1,49 @@
+"""Copy an array tile by tile, in cuTile: an index counts tiles, and no thread is in sight."""
+
+from course_lib.registry.exercise import Task
+from course_lib.registry.kinds import CUTILE
+
+TASK = Task(
+    id="ct_copy",
+    title="Copy tile by tile, in cuTile",
+    lesson="13",
+    kind=CUTILE,
+    position=1,
+    parameters=("x", "out"),
+    output="out",
+    constants={"TILE": 16},
+    other_constants=({"TILE": 32},),
+    grid=("64",),
+    block=("TILE",),
+    shapes=("64", "64"),
+    reference=lambda x: x,
+    formula="out = x",
+    hints=(
+        "`ct.bid(0)` is this program's number. What does `index` in `ct.load` count?",
+        "It counts tiles, not elements: program 1 takes tile 1, wherever that begins.",
+    ),
+    given='''\
+@ct.kernel
+def ct_copy(x, out, TILE: ct.Constant[int]):
+    """out = x; each program copies one tile of TILE elements, and TILE divides their number."""
+    ...
+''',
+    answer='''\
+@ct.kernel
+def ct_copy(x, out, TILE: ct.Constant[int]):
+    """out = x; each program copies one tile of TILE elements, and TILE divides their number."""
+    i = ct.bid(0)
+    tile = ct.load(x, index=(i,), shape=(TILE,))
+    ct.store(out, index=(i,), tile=tile)
+''',
+    another='''\
+@ct.kernel
+def ct_copy(x, out, TILE: ct.Constant[int]):
+    """out = x; each program copies one tile of TILE elements, and TILE divides their number."""
+    places = ct.bid(0) * TILE + ct.arange(TILE, dtype=ct.int32)
+    ct.scatter(out, places, ct.gather(x, places))
+''',
+    compared="It names each element by its own index, as a thread would: `gather` takes any order.",
+    par=3,
+    meaning="No thread, no index of an element: you name a tile, and the compiler hands it out.",
+)

@@ -1,0 +1,69 @@
+"""Sums of long rows in cuTile: what is past the edge takes part, so it needs a value."""
+
+from course_lib.registry.exercise import Task, WrongIdea
+from course_lib.registry.kinds import CUTILE
+
+TASK = Task(
+    id="ct_row_sum",
+    title="A sum for each row, in cuTile",
+    lesson="13",
+    kind=CUTILE,
+    position=5,
+    parameters=("A", "y"),
+    output="y",
+    constants={"TM": 8, "TN": 16},
+    other_constants=({"TM": 16, "TN": 8},),
+    grid=("M",),
+    block=("TM",),
+    shapes=("M,N", "M"),
+    reference=lambda A: A.sum(axis=1),
+    formula="y[row] = the sum of A[row, k] over k",
+    wrong_ideas=(
+        WrongIdea(
+            lambda A: A.max(axis=1),
+            "these are the largest numbers of the rows",
+            "Which function adds up a tile along an axis?",
+        ),
+        WrongIdea(
+            lambda A: A.mean(axis=1),
+            "these are the averages of the rows",
+            "Is the sum divided by anything?",
+        ),
+    ),
+    hints=(
+        "A row has more elements than a tile. `ct.num_tiles` says how many tiles it has.",
+        "The last tile ends past the edge. Which value adds nothing to a sum?",
+        "Keep a tile of TM sums, and add to it what each tile's rows sum to, along `axis=1`.",
+    ),
+    given='''\
+@ct.kernel
+def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
+    """y[row] = the sum of a row of A, M x N; program i has TM rows, in tiles of TM x TN."""
+    i = ct.bid(0)
+    ...
+''',
+    answer='''\
+@ct.kernel
+def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
+    """y[row] = the sum of a row of A, M x N; program i has TM rows, in tiles of TM x TN."""
+    i = ct.bid(0)
+    total = ct.zeros((TM,), dtype=ct.float32)
+    for k in range(ct.num_tiles(A, axis=1, shape=(TM, TN))):
+        tile = ct.load(A, index=(i, k), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
+        total = total + ct.sum(tile, axis=1)
+    ct.store(y, index=(i,), tile=total)
+''',
+    another='''\
+@ct.kernel
+def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
+    """y[row] = the sum of a row of A, M x N; program i has TM rows, in tiles of TM x TN."""
+    i = ct.bid(0)
+    total = ct.zeros((TM, TN), dtype=ct.float32)
+    for k in range(ct.num_tiles(A, axis=1, shape=(TM, TN))):
+        total = total + ct.load(A, (i, k), (TM, TN), padding_mode=ct.PaddingMode.ZERO)
+    ct.store(y, index=(i,), tile=ct.sum(total, axis=1))
+''',
+    compared="It adds whole tiles, and sums along the rows once, behind the loop: fewer exchanges.",
+    par=5,
+    meaning="Past the edge you need a value as soon as it takes part: 0 for a sum.",
+)

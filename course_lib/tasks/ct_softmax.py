@@ -1,0 +1,93 @@
+"""The softmax of long rows in cuTile, online: a new maximum rescales the sum so far."""
+
+from course_lib.registry.exercise import Task, WrongIdea
+from course_lib.registry.kinds import CUTILE
+
+
+def _softmax(x):
+    import numpy as np
+
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def _exponentials(x):
+    import numpy as np
+
+    return np.exp(x - x.max(axis=1, keepdims=True))
+
+
+TASK = Task(
+    id="ct_softmax",
+    title="The softmax of each row, online, in cuTile",
+    lesson="13",
+    kind=CUTILE,
+    position=11,
+    parameters=("x", "out"),
+    output="out",
+    constants={"TM": 8, "TN": 16},
+    other_constants=({"TM": 16, "TN": 8},),
+    rises={"x": -240.0},
+    grid=("M",),
+    block=("TM",),
+    shapes=("M,N", "M,N"),
+    reference=_softmax,
+    formula="out = the softmax of each row of x",
+    wrong_ideas=(
+        WrongIdea(
+            _exponentials,
+            "they are not divided by their sum",
+            "What do the numbers of a row have to add up to?",
+        ),
+    ),
+    hints=(
+        "Two loops over the tiles of the rows: one finds maximum and sum, one stores.",
+        "What was summed before is too large by the factor exp(new - top) when `top` rises.",
+        "Past the edge a maximum needs a value that never wins, and that adds exp(…) = 0.",
+    ),
+    given='''\
+@ct.kernel
+def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
+    """out = the softmax of each row of x, M x N; program i has TM rows, in tiles of TM x TN."""
+    i = ct.bid(0)
+    top = ct.full((TM, 1), -math.inf, dtype=ct.float32)
+    total = ct.zeros((TM, 1), dtype=ct.float32)
+    ...
+''',
+    answer='''\
+@ct.kernel
+def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
+    """out = the softmax of each row of x, M x N; program i has TM rows, in tiles of TM x TN."""
+    i = ct.bid(0)
+    top = ct.full((TM, 1), -math.inf, dtype=ct.float32)
+    total = ct.zeros((TM, 1), dtype=ct.float32)
+    for k in range(ct.num_tiles(x, axis=1, shape=(TM, TN))):
+        tile = ct.load(x, index=(i, k), shape=(TM, TN), padding_mode=ct.PaddingMode.NEG_INF)
+        new = ct.maximum(top, ct.max(tile, axis=1, keepdims=True))
+        total = total * ct.exp(top - new) + ct.sum(ct.exp(tile - new), axis=1, keepdims=True)
+        top = new
+    for k in range(ct.num_tiles(x, axis=1, shape=(TM, TN))):
+        tile = ct.load(x, index=(i, k), shape=(TM, TN))
+        ct.store(out, index=(i, k), tile=ct.exp(tile - top) / total)
+''',
+    another='''\
+@ct.kernel
+def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
+    """out = the softmax of each row of x, M x N; program i has TM rows, in tiles of TM x TN."""
+    i = ct.bid(0)
+    top = ct.full((TM, 1), -math.inf, dtype=ct.float32)
+    total = ct.zeros((TM, 1), dtype=ct.float32)
+    for k in range(ct.num_tiles(x, axis=1, shape=(TM, TN))):
+        tile = ct.load(x, index=(i, k), shape=(TM, TN), padding_mode=ct.PaddingMode.NEG_INF)
+        top = ct.maximum(top, ct.max(tile, axis=1, keepdims=True))
+    for k in range(ct.num_tiles(x, axis=1, shape=(TM, TN))):
+        tile = ct.load(x, index=(i, k), shape=(TM, TN), padding_mode=ct.PaddingMode.NEG_INF)
+        total = total + ct.sum(ct.exp(tile - top), axis=1, keepdims=True)
+    for k in range(ct.num_tiles(x, axis=1, shape=(TM, TN))):
+        tile = ct.load(x, index=(i, k), shape=(TM, TN))
+        ct.store(out, index=(i, k), tile=ct.exp(tile - top) / total)
+''',
+    compared="Three passes instead of two: the maximum first, so that no sum is ever rescaled.",
+    par=8,
+    meaning="The step that FlashAttention is made of, in a language that has no threads.",
+)

@@ -1,0 +1,53 @@
+"""Add two matrices whose sizes no tile divides, in Triton, where a mask says what is inside."""
+
+from dataclasses import replace
+
+from course_lib.registry.kinds import TRITON
+from course_lib.tasks import ct_add
+
+TASK = replace(
+    ct_add.TASK,
+    id="tl_add",
+    title="Add with edges, in Triton",
+    kind=TRITON,
+    position=4,
+    scalars=("M", "N"),
+    hints=(
+        "`[:, None]` stands a tile up as a column, `[None, :]` lays it down as a row.",
+        "Element (row, column) lies at `A + row * N + column`: rows lie one behind the other.",
+        "An address past the edge is somebody else's: `mask=` has to leave it out of all three.",
+    ),
+    given='''\
+@triton.jit
+def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
+    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
+    columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
+    ...
+''',
+    answer='''\
+@triton.jit
+def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
+    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
+    columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
+    places = rows * N + columns
+    inside = (rows < M) & (columns < N)
+    a = tl.load(A + places, mask=inside)
+    b = tl.load(B + places, mask=inside)
+    tl.store(C + places, a + b, mask=inside)
+''',
+    another='''\
+@triton.jit
+def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
+    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    columns = tl.program_id(1) * TN + tl.arange(0, TN)
+    for row in range(tl.program_id(0) * TM, min(M, (tl.program_id(0) + 1) * TM)):
+        places = row * N + columns
+        total = tl.load(A + places, mask=columns < N) + tl.load(B + places, mask=columns < N)
+        tl.store(C + places, total, mask=columns < N)
+''',
+    compared="Row after row, so that only columns need a mask; and only one row is in flight.",
+    par=5,
+    meaning="A row's end is no array's end: without the mask you would write into the next row.",
+)

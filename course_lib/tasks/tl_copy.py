@@ -1,0 +1,43 @@
+"""Copy an array tile by tile, in Triton: a tile of addresses takes the place of an index."""
+
+from dataclasses import replace
+
+from course_lib.registry.kinds import TRITON
+from course_lib.tasks import ct_copy
+
+TASK = replace(
+    ct_copy.TASK,
+    id="tl_copy",
+    title="Copy tile by tile, in Triton",
+    kind=TRITON,
+    position=2,
+    hints=(
+        "`tl.arange(0, TILE)` counts within a tile. Where does the tile of this program begin?",
+        "`x` is the address of x[0], and `x + places` a tile of addresses: one for each element.",
+    ),
+    given='''\
+@triton.jit
+def tl_copy(x, out, TILE: tl.constexpr):
+    """out = x; each program copies one tile of TILE elements, and TILE divides their number."""
+    ...
+''',
+    answer='''\
+@triton.jit
+def tl_copy(x, out, TILE: tl.constexpr):
+    """out = x; each program copies one tile of TILE elements, and TILE divides their number."""
+    places = tl.program_id(0) * TILE + tl.arange(0, TILE)
+    tile = tl.load(x + places)
+    tl.store(out + places, tile)
+''',
+    another='''\
+@triton.jit
+def tl_copy(x, out, TILE: tl.constexpr):
+    """out = x; each program copies one tile of TILE elements, and TILE divides their number."""
+    first = tl.program_id(0) * TILE
+    for i in tl.static_range(0, TILE, 8):
+        places = first + i + tl.arange(0, 8)
+        tl.store(out + places, tl.load(x + places))
+''',
+    compared="Eight elements at a time: what a tile is made of is up to you, not to the launch.",
+    meaning="Triton counts elements and computes addresses; cuTile counted tiles.",
+)
