@@ -17,6 +17,7 @@ from course_lib.tiles.reading import TileFunction, TileProgram, read_kernel, rea
 from course_lib.tiles.values import DTYPES
 from course_lib.wording.findings import Finding, by_importance
 from course_lib.wording.sentences import say
+from course_lib.wording.words import counted
 
 LANGUAGES: Mapping[str, Any] = {"cutile": cutile, "triton": triton_language}
 MOST_STEPS = 4_000_000  # statements, and more for large tiles
@@ -46,7 +47,7 @@ class TileProfile:
         counts = self.counts
         lines = [
             f"{self.kernel_name}, {LANGUAGES[self.language].TITLE}, "
-            f"{math.prod(self.grid)} programs",
+            f"{counted(math.prod(self.grid), 'program')}",
             f"loaded {counts.global_load_bytes:,} bytes, stored {counts.global_store_bytes:,}, "
             f"{counts.flops:,} FLOP, {counts.peak_tile_bytes:,} bytes in variables at most",
         ]

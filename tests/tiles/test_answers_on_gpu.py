@@ -1,0 +1,74 @@
+"""The right answers to tile tasks, compiled by the real languages and run on a GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from course_lib.curriculum import TASKS, Task
+from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
+from course_lib.diagnosis.tiles.tile_launches import TileLauncher
+from course_lib.host import runtime
+
+HEADS = {
+    "ct": "import math\n\nimport cuda.tile as ct\n\n\n",
+    "tl": "import math\n\nimport triton\nimport triton.language as tl\n\n\n",
+}
+ANSWERS = [
+    pytest.param(task, text, id=f"{task.id}-{name}")
+    for task in TASKS.values()
+    if task.id.startswith(("ct_", "tl_"))
+    for name, text in (("answer", task.answer), ("another", task.another))
+    if text
+]
+
+pytestmark = pytest.mark.skipif(not runtime.on_gpu(), reason="needs a GPU")
+
+
+@pytest.mark.parametrize(("task", "text"), ANSWERS)
+def test_an_answer_is_right_on_a_gpu(
+    task: Task, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITON_F32_DEFAULT", "ieee")  # else `dot` rounds float32 to TF32
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("cuda.tile" if task.id.startswith("ct_") else "triton")
+    kernel = getattr(module_of(HEADS[task.id[:2]] + text, tmp_path), task.id)
+    launcher = TileLauncher(task, 0)
+    for tried in launcher.cases():
+        inputs = make_inputs(launcher.problem, tried.case, launcher.seed)
+        expected, tolerance = expected_of(launcher.problem, tried.case, inputs)
+        held = [torch.from_numpy(each.copy()).cuda() for each in as_held(launcher.problem, inputs)]
+        output = torch.full(expected.shape, tried.case.poison, device="cuda", dtype=torch.float32)
+        grid = task.launch(expected.shape, tried.constants).grid
+        launch(kernel, grid, launcher.arguments(tried, held, output))
+        found = output.cpu().numpy().astype(np.float64)
+        assert (np.abs(found - expected) <= tolerance).all(), launcher.label(tried)
+
+
+def launch(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...]) -> None:
+    """Launch a kernel of either language, and wait for it."""
+    import torch
+
+    if hasattr(kernel, "run"):  # Triton's
+        kernel[grid](*arguments)
+    else:
+        import cuda.tile as ct
+
+        ct.launch(torch.cuda.current_stream(), grid, kernel, arguments)
+    torch.cuda.synchronize()
+
+
+def module_of(text: str, folder: Path) -> ModuleType:
+    """A module with this text; both languages read the source of a kernel from its file."""
+    path = folder / "answer.py"
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location("answer", path)
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
