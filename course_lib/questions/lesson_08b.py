@@ -212,7 +212,10 @@ QUESTIONS = (
         "column, though each thread goes along its row. Give a row to a warp, not to a thread.",
         revealed_code=source(1),
         facts=of_first,
-        spoilers=("row_totals", "give a row to a warp",),
+        spoilers=(
+            "row_totals",
+            "give a row to a warp",
+        ),
     ),
     Choose(
         id="08b-second-unknown",
@@ -227,7 +230,10 @@ QUESTIONS = (
         "two banks. With rows of 17 words they would be spread over all.",
         revealed_code=source(2),
         facts=of_second,
-        spoilers=("sums_of_sixteen", "meet in two banks",),
+        spoilers=(
+            "sums_of_sixteen",
+            "meet in two banks",
+        ),
     ),
     Choose(
         id="08b-third-unknown",
@@ -242,6 +248,9 @@ QUESTIONS = (
         "{sectors} sectors only say that most windows begin within a sector.",
         revealed_code=source(3),
         facts=of_third,
-        spoilers=("moving_average", "most windows begin within a sector",),
+        spoilers=(
+            "moving_average",
+            "most windows begin within a sector",
+        ),
     ),
 )
