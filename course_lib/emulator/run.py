@@ -62,7 +62,6 @@ from course_lib.emulator.options import (
     MAX_SHARED_BYTES,
     EmulationOptions,
     LaunchShape,
-    Triple,
     too_much_shared,
 )
 from course_lib.emulator.profile.counters import Counters

@@ -16,8 +16,8 @@ from typing import Any
 from course_lib.diagnosis.repair.edit import Edit, Function, StatementEdit
 from course_lib.diagnosis.source.tree import Path, copy_of, last_name, names_read
 from course_lib.emulator import Kernel
-from course_lib.emulator.language.names import Reference
 from course_lib.emulator.functions.registers import COPY
+from course_lib.emulator.language.names import Reference
 from course_lib.emulator.machine.choice import CHOOSE
 
 MOST_AT_ONCE = 31  # a call has at most 64 arguments
