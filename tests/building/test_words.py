@@ -32,7 +32,7 @@ BUDGETS = {
     "09": (800, 660),
     "09b": (800, 690),
     "10": (930, 740),
-    "10b": (1140, 550),  # six steps from rung 11 to rung 12
+    "10b": (1220, 880),  # six steps from rung 11 to rung 12, each read, predicted and counted
     "11": (620, 680),
     "11b": (900, 480),
     "12": (2600, 2980),
