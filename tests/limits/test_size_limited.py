@@ -43,7 +43,11 @@ SAME: dict[str, tuple[set[str], ...]] = {
     "matmul_2d": (*PRODUCT, {"BM", "BN", "64"}, {"TM", "TN", "4"}, {"BM * BK", "BK * BN", "512"}),
     "matmul_wide": (*PRODUCT, {"BM", "BN", "64"}, {"TM", "TN", "4"}),
     "matmul_warp_tiled": (*PRODUCT, {"BM", "BN", "64", "cuda.blockDim.x"}, {"BK", "TM", "TN", "8"}),
-    "matmul_two_buffers": (*PRODUCT, {"BM", "BN", "64", "cuda.blockDim.x"}, {"BK", "TM", "TN", "8"}),
+    "matmul_two_buffers": (
+        *PRODUCT,
+        {"BM", "BN", "64", "cuda.blockDim.x"},
+        {"BK", "TM", "TN", "8"},
+    ),
     "matmul_async": (*PRODUCT, {"BM", "BN", "64", "cuda.blockDim.x"}, {"BK", "TM", "TN", "8"}),
     "matmul_mma": (*PRODUCT, {"BM", "BN", "64"}, {"BK", "16"}, {"THREADS", "128"}),
     "matmul_tma": ({"BM", "BN", "BK", "64"}, {"CONSUMERS", "128"}),
