@@ -272,7 +272,7 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         number="10b",
         slug="hopper",
         title="Hopper: copies and products by themselves",
-        minutes=45,
+        minutes=60,
         goals=(
             "Describe a tile to wgmma, and say what the warps are spared",
             "Work out how many stages keep tensor cores busy, with a producer and its consumers",

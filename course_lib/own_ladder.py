@@ -70,6 +70,16 @@ REFERENCE: Mapping[str, Mapping[str, int]] = {
         "global_load_sectors": 1_024,
         "shared_load_wavefronts": 1_024,
     },
+    "matmul_two_buffers": {
+        "global_load_bytes": 32_768,
+        "global_load_sectors": 1_024,
+        "shared_load_wavefronts": 1_024,
+    },
+    "matmul_async": {
+        "global_load_bytes": 32_768,
+        "global_load_sectors": 1_024,
+        "shared_load_wavefronts": 1_024,
+    },
     "matmul_mma": {
         "global_load_bytes": 16_384,
         "global_load_sectors": 512,

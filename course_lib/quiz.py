@@ -75,15 +75,18 @@ def answer(name: str, given: object) -> None:
 
 @dataclass(frozen=True)
 class Reveal:
-    """Paragraphs that a notebook shows as Markdown, and a terminal as they are."""
+    """Paragraphs, and perhaps a listing below them: Markdown in a notebook, plain in a terminal."""
 
     paragraphs: tuple[str, ...]
+    listing: str = ""
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        return {"text/markdown": "\n\n".join(self.paragraphs), "text/plain": repr(self)}
+        fenced = (f"```python\n{self.listing.strip()}\n```",) if self.listing else ()
+        return {"text/markdown": "\n\n".join(self.paragraphs + fenced), "text/plain": repr(self)}
 
     def __repr__(self) -> str:
-        return "\n\n".join(fill(paragraph, _WIDTH) for paragraph in self.paragraphs)
+        filled = [fill(paragraph, _WIDTH) for paragraph in self.paragraphs]
+        return "\n\n".join([*filled, self.listing.strip()]).strip()
 
 
 def predict(name: str, guess: object = ...) -> None:
@@ -107,6 +110,6 @@ def predict(name: str, guess: object = ...) -> None:
     except (UnknownQuestion, CannotRead) as complaint:
         print(fill(str(complaint), _WIDTH))
         return
-    display(Reveal(paragraphs))
+    display(Reveal(paragraphs, question.revealed_code))
     if question.figure is not None:
         display(question.figure())

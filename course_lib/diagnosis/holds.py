@@ -19,6 +19,8 @@ from course_lib.wording.findings import Finding
 TOOLS: dict[str, tuple[tuple[str, ...], str]] = {
     "shared-memory": (("not-used",), "shared memory is used"),
     "wide": (("not-used",), "each access moves 16 bytes"),
+    "overlap": (("serial-work",), "each tile travels while another one is multiplied"),
+    "asynchronous": (("not-used",), "asynchronous copies fill shared memory"),
     "tensor": (("not-used",), "tensor cores make all products"),
     "reuse": (("not-used", "excess-global-traffic"), "each element is fetched once per tile"),
     "coalesced": (

@@ -14,6 +14,7 @@ from course_lib.curriculum import Exercise, Launch, Task
 from course_lib.diagnosis.answer import Answer, source_of
 from course_lib.diagnosis.costs.measured import WARP, Measured
 from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.launches.shares import Shares
 from course_lib.diagnosis.launches.trail import Journeys, Trail, TrailMaker
 from course_lib.diagnosis.launches.widths import Widths
 from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
@@ -73,6 +74,7 @@ class Launcher:
         self.trails: dict[Case, Trail] = {}
         self.journeys: dict[Case, Journeys] = {}
         self.widths: dict[Case, Widths] = {}
+        self.shares: dict[Case, Shares] = {}
         self.typings: Typings = {}
         self.handed_on: dict[tuple[Case, bool], bool] = {}
         self.spent: dict[Case, int] = {}  # steps of each launch
@@ -152,6 +154,9 @@ class Launcher:
             if self.exercise.wide:
                 self.widths[case] = Widths()
                 emulation.observers.append(self.widths[case])
+            if "parallel" in self.exercise.points:
+                self.shares[case] = Shares(launch.grid)
+                emulation.observers.append(self.shares[case])
         profile = emulation[launch.grid, launch.block](*held, output)
         self.spent[case] = profile.steps
         if followed:
@@ -375,6 +380,7 @@ class Launcher:
             ),
             journeys=self.journeys.get(trial.case),
             widths=self.widths.get(trial.case),
+            shares=self.shares.get(trial.case),
             hands_on=not trial.case.exact
             or self.reads_for_a_caller
             or partial(self.hands_on, trial.case),

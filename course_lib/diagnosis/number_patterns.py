@@ -168,8 +168,9 @@ def independent_of_input(launcher: Launcher, trials: Sequence[Trial]) -> Finding
 
 
 def stale(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
-    """Wrong numbers that go with values of an earlier tile."""
-    for trial in wrong if launcher.problem.has_steps else ():
+    """Wrong numbers that go with values of an earlier tile; of several buffers one holds them."""
+    one_buffer = launcher.problem.has_steps and not launcher.exercise.overlaps
+    for trial in wrong if one_buffer else ():
         for read in trial.profile.stale_reads:
             return tell(
                 "stale",

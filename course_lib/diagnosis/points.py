@@ -45,6 +45,7 @@ PROPERTY_OF: dict[str, str] = {
     "not-used": "shared-memory",
     "excess-global-traffic": "reuse",
     "bank-conflict": "conflict-free",
+    "serial-work": "overlap",
     "float64-arithmetic": "float32",
 }
 
@@ -79,7 +80,7 @@ def property_of(exercise: Exercise, code: str) -> str:
     """The property that an error of this code costs in this exercise: one that it asks for."""
     name = OF_KIND[exercise.kind].get(code) or PROPERTY_OF.get(code, "right")
     if name == "shared-memory":  # registers are filled from there; the others are tools, too
-        tools = ("registers", "wide", "tensor")
+        tools = ("registers", "wide", "asynchronous", "tensor")
         name = next((tool for tool in tools if tool in exercise.points), name)
     return name if name in exercise.points else "right"
 
@@ -154,6 +155,8 @@ _NOT_SHARED = {
     "reuse": "without shared memory nothing can be reused",
     "race-free": "threads that share nothing have no race to avoid",
     "conflict-free": "without shared memory there are no banks to meet at",
+    "overlap": "without shared memory no tile is on its way there",
+    "asynchronous": "without shared memory no copy goes there",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from course_lib.emulator.budget import Budget
@@ -40,11 +41,23 @@ class EmulationOptions:
 
 @dataclass(frozen=True)
 class LaunchShape:
-    """Grid and block, each as (x, y, z), and the bytes of dynamic shared memory of a block."""
+    """Grid and block, each as (x, y, z), and the bytes of dynamic shared memory of a block.
+
+    With `rows`, a z of this grid is one copy of a launch whose own grid has so many rows of blocks:
+    its y and z lie one behind the other along y here, and a kernel sees those.
+    """
 
     grid: Triple
     block: Triple
     dynamic_shared_bytes: int
+    rows: int = 0
+
+    @classmethod
+    def of_copies(cls, grid: Sequence[int], block: Sequence[int], copies: int) -> LaunchShape:
+        """So many copies of one launch, whose grid and block have up to three sizes, x first."""
+        wide, high, deep, *_ = (*grid, 1, 1)
+        x, y, z, *_ = (*block, 1, 1)
+        return cls((wide, high * deep, copies), (x, y, z), 0, high)
 
     @property
     def blocks(self) -> int:

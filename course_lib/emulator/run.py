@@ -64,7 +64,6 @@ from course_lib.emulator.options import (
     MAX_SHARED_BYTES,
     EmulationOptions,
     LaunchShape,
-    Triple,
     too_much_shared,
 )
 from course_lib.emulator.profile.counters import Counters
@@ -281,7 +280,7 @@ class Run:
 
     def run_all(self) -> None:
         """Run all blocks."""
-        for space in _spaces(self.shape.grid, self.shape.block, self._lanes_at_once()):
+        for space in _spaces(self.shape, self._lanes_at_once()):
             self._run_space(space, self.steps)
 
     def _lanes_at_once(self) -> int:
@@ -438,8 +437,9 @@ def _views_in(values: Iterable[Any]) -> Iterator[ArrayView]:
             yield from _views_in(value)
 
 
-def _spaces(grid: Triple, block: Triple, lanes: int) -> Iterator[LaneSpace]:
+def _spaces(shape: LaunchShape, lanes: int) -> Iterator[LaneSpace]:
     """The grid in pieces of at most so many lanes (at least one block)."""
+    grid, block = shape.grid, shape.block
     threads = int(np.prod(block))
     at_once = max(1, lanes // threads)
     x_step = min(grid[0], at_once)
@@ -454,4 +454,4 @@ def _spaces(grid: Triple, block: Triple, lanes: int) -> Iterator[LaneSpace]:
                     min(y_step, grid[1] - y),
                     min(x_step, grid[0] - x),
                 )
-                yield LaneSpace(size_zyx, (z, y, x), blocks, (block[2], block[1], block[0]))
+                yield LaneSpace(size_zyx, (z, y, x), blocks, block[::-1], shape.rows)

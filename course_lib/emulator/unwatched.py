@@ -23,7 +23,7 @@ from course_lib.emulator.state.memory import Allocation, Memory
 
 
 class OutsideNotes(Observer):
-    """In which z of the grid a lane leaves an array."""
+    """In which copy of a launch a lane leaves an array."""
 
     def __init__(self, copies: int) -> None:
         self.outside = np.zeros(copies, bool)
@@ -53,7 +53,7 @@ class _Unwatched(Run):
         step = max(1, self._lanes_at_once() // prod(threads))
         for first in range(0, copies, step):
             blocks = (min(step, copies - first), 1, 1)
-            space = LaneSpace((copies, high, wide), (first, y, x), blocks, threads)
+            space = LaneSpace((copies, high, wide), (first, y, x), blocks, threads, self.shape.rows)
             self._run_space(space, self.steps)
 
     def _own_observers(self, limits: LimitNotes | None) -> Iterator[Observer]:

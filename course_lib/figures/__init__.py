@@ -40,7 +40,7 @@ _NAMES = {
     "plots": "funnel threads_in_flight",
     "requests": "Request addresses_of request_of",
     "rooflines": "measured_roofline roofline_plot",
-    "rungs": "changed_kernel ladder",
+    "rungs": "ladder",
     "specification": "wanted",
     "steps": "k_steps",
     "student_run": "own_run",

@@ -40,6 +40,7 @@ class Question:
         hint: shown after the second wrong try; names the way, not the answer.
         reveal: makes the question a prediction, and is said after any guess. It writes no number
             down: `{answer}` stands for the right number, and other names stand for `facts`.
+        revealed_code: a listing shown below the reveal, never before it.
         facts: computes the numbers (or words) that the reveal names.
         spoilers: what nothing before a prediction may show: words, or patterns of regular
             expressions; both whatever the case.
@@ -51,6 +52,7 @@ class Question:
     code: str = ""
     hint: str = ""
     reveal: str = ""
+    revealed_code: str = ""
     facts: Callable[[], Mapping[str, object]] = dict
     spoilers: tuple[str | re.Pattern[str], ...] = ()
     figure: Callable[[], Drawn] | None = None

@@ -9,7 +9,7 @@ from course_lib.measurements.memory import levels
 from course_lib.measurements.ncu import stored
 from course_lib.measurements.what_binds import SHARED, seen
 from course_lib.questions.kinds import Choice, Choose, Number, Trap
-from course_lib.questions.slow_kernels import symptoms
+from course_lib.questions.slow_kernels import source, symptoms
 
 COPY, DIRECT, PADDED, UNPADDED = (
     stored(name).counts
@@ -210,8 +210,12 @@ QUESTIONS = (
         ),
         reveal="{sectors} sectors for a request, where neighbours need 4: a warp walks down a "
         "column, though each thread goes along its row. Give a row to a warp, not to a thread.",
+        revealed_code=source(1),
         facts=of_first,
-        spoilers=("give a row to a warp",),
+        spoilers=(
+            "row_totals",
+            "give a row to a warp",
+        ),
     ),
     Choose(
         id="08b-second-unknown",
@@ -224,8 +228,12 @@ QUESTIONS = (
         ),
         reveal="{wavefronts} wavefronts for a load: the lanes lie 16 words apart, so they meet in "
         "two banks. With rows of 17 words they would be spread over all.",
+        revealed_code=source(2),
         facts=of_second,
-        spoilers=("meet in two banks",),
+        spoilers=(
+            "sums_of_sixteen",
+            "meet in two banks",
+        ),
     ),
     Choose(
         id="08b-third-unknown",
@@ -238,7 +246,11 @@ QUESTIONS = (
         ),
         reveal="Each number is loaded {times} times, by as many threads of one block. The "
         "{sectors} sectors only say that most windows begin within a sector.",
+        revealed_code=source(3),
         facts=of_third,
-        spoilers=("most windows begin within a sector",),
+        spoilers=(
+            "moving_average",
+            "most windows begin within a sector",
+        ),
     ),
 )

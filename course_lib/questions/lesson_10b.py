@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from course_lib.curriculum import TASKS
 from course_lib.measurements.ablation import STEPS, ablation
-from course_lib.questions.kinds import Choice, Choose, Number, Trap
+from course_lib.questions.kinds import Choice, Choose, Number, Trap, shown
 from course_lib.questions.lesson_10 import passes_per_mma
 
 COPY, MULTIPLY, TILES = 12, 3, 40  # of the question on stages, in ticks
 ROWS, COLUMNS, BLOCKS = 64, 32, 132  # tiles of C at 8192, and how many run at once
 TILE_ROWS, TILE_COLUMNS = 128, 256
+SIDE, DEPTH, BF16_BYTES = 256, 64, 2  # of the product in which the steps to rung 12 are counted
 BANDS = (1, 2, 4, 8, 16, 32, 64)
 
 _STEP_WORDS = {
@@ -40,6 +41,16 @@ def strips_of_band(band: int) -> int:
 
 def best_band() -> int:
     return min(BANDS, key=strips_of_band)
+
+
+def asked_by_two_blocks() -> int:
+    """Bytes of A and B for two tiles of 128 x 256, which two blocks ask for by themselves."""
+    return 2 * (TILE_ROWS + TILE_COLUMNS) * DEPTH * BF16_BYTES
+
+
+def asked_by_a_pair() -> int:
+    """The same for a pair with tiles of 256 x 128 side by side, which share rows of A."""
+    return (TILE_COLUMNS + 2 * TILE_ROWS) * DEPTH * BF16_BYTES
 
 
 def least_gained() -> str:
@@ -117,6 +128,74 @@ QUESTIONS = (
         reveal="{answer}: as many as products fit into a copy, and the one that is in use. More "
         "would change nothing, fewer would leave gaps.",
         spoilers=("as many as products fit into a copy",),
+    ),
+    Choose(
+        id="10b-fewer",
+        asks="With the steps `persistent` and `tma_store` one number of the table gets smaller. "
+        "Which?",
+        choices=(
+            Choice("The bytes loaded", "A and B are loaded as before: nothing about it changed."),
+            Choice("The bytes stored", "C is as large as before."),
+            Choice("The stores", "One order for a box, where each row of a warp took one.", True),
+            Choice("The blocks", "C is two tiles. Blocks stay where there are more than SMs."),
+        ),
+        reveal="The stores: a box of C is one order to the copy engine. Blocks that stay show in "
+        "larger products: at {side} C has {tiles} tiles, and an H200 gets "
+        "{blocks} blocks.",
+        facts=lambda: {
+            "side": "4096",
+            "tiles": shown((4096 // TILE_ROWS) * (4096 // TILE_COLUMNS)),
+            "blocks": shown(BLOCKS),
+        },
+        spoilers=("one order to the copy engine",),
+    ),
+    Number(
+        id="10b-rounded",
+        asks="Now C is bfloat16. How many bytes are stored?",
+        value=lambda: SIDE * SIDE * BF16_BYTES,
+        unit="bytes",
+        slips=(
+            Trap(lambda: SIDE * SIDE * 4, "So many are stored as float32."),
+            Trap(lambda: SIDE * SIDE, "So many numbers has C. And the bytes of each?"),
+        ),
+        reveal="{answer}: two for each number of C, half as many as before, and half the boxes.",
+        spoilers=("and half the boxes",),
+    ),
+    Number(
+        id="10b-shared-tile",
+        asks="Two blocks asked for 128 rows of A and 256 columns of B each. As a pair they take "
+        "tiles of 256 × 128 side by side, and the rows of A that both need are sent once. By how "
+        "many bytes do the loads shrink? (K is 64.)",
+        value=lambda: asked_by_two_blocks() - asked_by_a_pair(),
+        unit="bytes",
+        slips=(
+            Trap(lambda: (asked_by_two_blocks() - asked_by_a_pair()) / 2, "So many numbers."),
+            Trap(lambda: asked_by_a_pair(), "That is what the pair still asks for."),
+            Trap(lambda: asked_by_two_blocks() / 2, "Only what both need is sent once."),
+        ),
+        other="How many rows and columns do two blocks ask for by themselves, and how many does "
+        "the pair? Each has 64 numbers of 2 bytes.",
+        reveal="{answer}, a third of what the two ask for: {alone} rows and columns become "
+        "{together}. Each block fetches half of the shared rows, for both.",
+        facts=lambda: {
+            "alone": 2 * (TILE_ROWS + TILE_COLUMNS),
+            "together": TILE_COLUMNS + 2 * TILE_ROWS,
+        },
+        spoilers=("fetches half of the shared rows",),
+    ),
+    Choose(
+        id="10b-small-tiles",
+        asks="C is two tiles, and an H200 has 132 SMs. The last step cuts tiles to suit the "
+        "product. What happens to the bytes loaded?",
+        choices=(
+            Choice("They fall.", "Smaller tiles reuse less, as in lesson 06."),
+            Choice("They stay.", "Smaller tiles reuse less, as in lesson 06."),
+            Choice("They rise.", "More blocks work, and each reuses less.", True),
+        ),
+        reveal="They rise, for eight blocks work in place of two. That a tile takes less time "
+        "outweighs what L2 is asked for more: {idle} SMs had nothing to do.",
+        facts=lambda: {"idle": BLOCKS - 2},
+        spoilers=("eight blocks work in place of two",),
     ),
     Choose(
         id="10b-gain",

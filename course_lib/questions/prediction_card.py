@@ -51,8 +51,14 @@ def _body(question: Question) -> str:
         '<div class="verdict" role="status" aria-live="polite"></div>\n'
         '<details class="fold"><summary>Your guess first; then open this</summary>\n'
         f"<p>{_rich(answered(question))}</p>\n"
-        f'<div class="told"><p>{_rich(revealed(question))}</p>{_picture(question)}</div></details>'
+        f'<div class="told"><p>{_rich(revealed(question))}</p>'
+        f"{_listing(question)}{_picture(question)}</div></details>"
     )
+
+
+def _listing(question: Question) -> str:
+    code = question.revealed_code.strip()
+    return f'<pre class="code" tabindex="0">{escape(code)}</pre>' if code else ""
 
 
 def _picture(question: Question) -> str:

@@ -1,4 +1,4 @@
-"""Three slow kernels of lesson 08b: a report of their counters first, the source when asked for."""
+"""Three slow kernels of lesson 08b: the counters first, the source only with the reveal."""
 
 from __future__ import annotations
 

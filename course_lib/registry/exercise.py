@@ -32,6 +32,8 @@ PROPERTIES: Mapping[str, str] = MappingProxyType(
         "registers": "what a thread reads from tiles in shared memory serves several of its sums",
         "wide": "one load moves 16 bytes for each lane, and one store of the output does, too",
         "tensor": "all products are made by tensor cores",
+        "overlap": "each tile but the first travels while another one is multiplied",
+        "asynchronous": "shared memory is filled by asynchronous copies alone",
         "parallel": "the threads share the work",
         "conflict-free": "no access to shared memory has a bank conflict",
         "float32": "all arithmetic is done in float32",

@@ -3,6 +3,7 @@
 from course_lib.registry.exercise import Task, WrongIdea
 
 PARTS = 4
+ROWS = 16  # of C: so many threads need a number of B
 
 
 def _first_part(A, B):
@@ -42,7 +43,8 @@ TASK = Task(
     grid=("N", PARTS),
     shapes=("16,K", "K,N", "16,N"),
     reference=lambda A, B: A @ B,
-    asks=("bounds", "race-free", "coalesced", "float32"),
+    asks=("bounds", "race-free", "parallel", "coalesced", "float32"),
+    visits={"B": ROWS},
     wrong_ideas=(
         WrongIdea(
             lambda A, B: PARTS * (A @ B),

@@ -20,8 +20,8 @@ IMPORTS = "import math\nimport numpy as np\nfrom numba import cuda, float32\n"
 FAST, SLOW = 8, 6  # mutants in the fast set, and under `slow`; all are under `long`
 # Not in the fast set.
 COSTLY = (
-    "matmul_1d", "matmul_2d", "matmul_wide", "matmul_warp_tiled", "matmul_mma", "matmul_tma",
-    "attention",
+    "matmul_1d", "matmul_2d", "matmul_wide", "matmul_warp_tiled", "matmul_two_buffers",
+    "matmul_async", "matmul_mma", "matmul_tma", "attention",
 )  # fmt: skip
 SEEDS = (0, 1, 2, 3, 4)
 AT_ONCE = 40  # mutants in one test under `long`
@@ -43,6 +43,12 @@ SAME: dict[str, tuple[set[str], ...]] = {
     "matmul_2d": (*PRODUCT, {"BM", "BN", "64"}, {"TM", "TN", "4"}, {"BM * BK", "BK * BN", "512"}),
     "matmul_wide": (*PRODUCT, {"BM", "BN", "64"}, {"TM", "TN", "4"}),
     "matmul_warp_tiled": (*PRODUCT, {"BM", "BN", "64", "cuda.blockDim.x"}, {"BK", "TM", "TN", "8"}),
+    "matmul_two_buffers": (
+        *PRODUCT,
+        {"BM", "BN", "64", "cuda.blockDim.x"},
+        {"BK", "TM", "TN", "8"},
+    ),
+    "matmul_async": (*PRODUCT, {"BM", "BN", "64", "cuda.blockDim.x"}, {"BK", "TM", "TN", "8"}),
     "matmul_mma": (*PRODUCT, {"BM", "BN", "64"}, {"BK", "16"}, {"THREADS", "128"}),
     "matmul_tma": ({"BM", "BN", "BK", "64"}, {"CONSUMERS", "128"}),
     "attention": (

@@ -41,6 +41,7 @@ HELD = {
     "matmul_2d": Held("08_register_tiling", 8 * 16, 1.65),
     "matmul_wide": Held("09_wide_loads_and_warp_tiles", 8 * 16, 1.55),
     "matmul_warp_tiled": Held("09_wide_loads_and_warp_tiles", 8 * 64, 1.25),
+    "matmul_two_buffers": Held("09b_copies_in_the_background", 8 * 64, 1.25),
     # Loads in `range(ty, TILE, 16)` keep a loop of their own, and 64 registers instead of 46. The
     # compiler writes out by itself what `unroll` would: that saves 1 of 308 instructions.
     "attention": Held("11_flash_attention", 2 * 32, 4.3, arguments=4),

@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from course_lib import quiz
+from course_lib.building.predictions import in_markdown
+from course_lib.questions import predictions
+from course_lib.questions.prediction_card import html_of
 from course_lib.questions.runs import run
 from course_lib.questions.slow_kernels import KERNELS, source, symptoms
 
@@ -41,3 +45,19 @@ def test_rows_of_17_words_leave_no_queue() -> None:
     given, out = np.ones(kernel.reads, np.float32), np.zeros(kernel.writes, np.float32)
     profile = run(mended, kernel.grid, kernel.block, given, out)
     assert profile.shared_load_bank_conflicts == 0
+
+
+@pytest.mark.parametrize("number, name", [*enumerate(("first", "second", "third"), 1)])
+def test_its_source_comes_only_with_the_answer(
+    number: int, name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[object] = []
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    asked, listing = f"08b-{name}-unknown", source(number).strip()
+    question = predictions("08b")[asked]
+    quiz.predict(asked, ...)
+    assert not shown and listing not in capsys.readouterr().out + in_markdown(question)
+    quiz.predict(asked, "d")
+    assert listing in repr(shown[0])
+    card = html_of(question)
+    assert card.index('<details class="fold">') < card.index(listing.splitlines()[-1].strip())

@@ -40,6 +40,8 @@ AT_LEAST = {
     "matmul_2d": 6,
     "matmul_wide": 5,
     "matmul_warp_tiled": 4,
+    "matmul_two_buffers": 6,
+    "matmul_async": 6,
     "matmul_mma": 6,
     "matmul_tma": 5,
 }

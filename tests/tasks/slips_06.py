@@ -82,5 +82,13 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("B[k, column]", "B[column, k]", "wrong-index", "total +="),
         ("total += A", "total = A", "accumulator-error", "total = A"),
         ("        cuda.atomic", "            cuda.atomic", "accumulator-error", "total +="),
+        ("(A.shape[1] + 3) // 4", "A.shape[1]", "serial-work", "total +="),
+        ("(A.shape[1] + 3) // 4", "(A.shape[1] + 1) // 2", "serial-work", "total +="),
+        ("(A.shape[1] + 3) // 4", "(A.shape[1] + 2) // 3", "serial-work", "total +="),
+        ("        length = (A.shape[1] + 3) // 4\n        for k in range(part * length, "
+         "min((part + 1) * length, A.shape[1])):\n            total += A[row, k] * B[k, column]\n",
+         "        for k in range(A.shape[1]):\n            total += A[row, k] * B[k, column]\n"
+         "        if part > 0:\n            total = float32(0)\n",
+         "excess-global-traffic", "total +="),
     ],
 }  # fmt: skip

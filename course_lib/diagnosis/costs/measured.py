@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from course_lib.curriculum import Exercise
+from course_lib.diagnosis.launches.shares import Shares
 from course_lib.diagnosis.launches.trail import Journeys
 from course_lib.diagnosis.launches.widths import Widths
 from course_lib.diagnosis.source.source import Source
@@ -39,6 +40,7 @@ class Measured:
         most_elements: how many elements of the output one thread computes, at most.
         journeys: when tiles travelled, where that was listened to.
         widths: how many bytes lanes moved at once, where the exercise asks for it.
+        shares: what each block loads, where the exercise asks that the work is shared.
         hands_on: whether the result is made of what threads read of each other in shared memory;
             where that is still to be found out, a function does, told if a block fetches sparingly.
         contiguous_axis: along which elements of the arrays are neighbours in memory.
@@ -58,6 +60,7 @@ class Measured:
     most_elements: int = 0
     journeys: Journeys | None = None
     widths: Widths | None = None
+    shares: Shares | None = None
     hands_on: bool | Callable[[bool], bool] = True
     contiguous_axis: int = -1
 

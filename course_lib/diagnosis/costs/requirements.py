@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.costs.measured import (
+    ROOM,
     Measured,
     first_line,
     severity_of,
@@ -57,6 +58,7 @@ def judge(exercise: Exercise, measured: Measured) -> list[Finding]:
     found += bank_conflicts(measured, severity_of(exercise, "conflict-free"))
     found += _barriers(measured)
     found += _one_thread_works(exercise, measured)
+    found += _one_block_works(measured)
     found += _elements_of_a_thread(exercise, measured)
     found += _atomics(measured)
     found += _kept_in_the_output(exercise, measured)
@@ -279,6 +281,14 @@ def _one_thread_works(exercise: Exercise, measured: Measured) -> Iterator[Findin
         return
     found = tell("one lane", busiest, executed=f"{lines[busiest].executed:,}")
     yield replace(found, severity=severity_of(exercise, "parallel"))
+
+
+def _one_block_works(measured: Measured) -> Iterator[Finding]:
+    """More loads from global memory in one block than in others, where tiles divide all sizes."""
+    busiest = measured.shares.busiest() if measured.shares else None
+    if busiest is not None and busiest.times > ROOM:
+        words = {"block": busiest.block, "times": f"{busiest.times:.3g}"}
+        yield tell("one block", busiest.line, blocks=math.prod(measured.profile.grid), **words)
 
 
 def _elements_of_a_thread(exercise: Exercise, measured: Measured) -> Iterator[Finding]:

@@ -234,6 +234,12 @@ tell = Words(
             "lanes wait.",
             "Which sums could two threads work out at the same time?",
         ),
+        "one block": Wording(
+            "serial-work",
+            "Block {block} loads {times} times as many numbers from global memory as one of "
+            "{blocks} blocks that share the work evenly.",
+            "Which part of the work has each block? What do the other ones do meanwhile?",
+        ),
         "many elements": Wording(
             "serial-work",
             "A thread computes {count} elements of {output} here, one after the other; the "

@@ -284,9 +284,7 @@ def _where_nobody_is_surplus(
 
 def about_buffers(exercise: Exercise, found: Finding, has_barriers: bool) -> Finding:
     """A race in a kernel with several buffers: another barrier is seldom what is missing."""
-    if not isinstance(exercise, Task):
-        return found
-    in_turns = exercise.barriers_along and has_barriers
+    in_turns = isinstance(exercise, Task) and exercise.barriers_along and has_barriers
     if in_turns and found.code == "race-read-after-write":
         return tell.again("buffers in turns", found)
     if not exercise.overlaps:

@@ -84,9 +84,7 @@ class LaunchCopies:
 
     def _launched(self, kernel: Kernel, arguments: Sequence[Sequence[Any]]) -> Array:
         stacked = [np.stack(each) for each in zip(*arguments, strict=True)]
-        wide, high, *_ = (*self.grid, 1)
-        x, y, z, *_ = (*self.block, 1, 1)
-        shape = LaunchShape((wide, high, len(arguments)), (x, y, z), 0)
+        shape = LaunchShape.of_copies(self.grid, self.block, len(arguments))
         # Blocks that do not fit side by side run one after the other, each with steps of its own.
         pieces = 1 + self.lanes * len(arguments) // LANES_AT_ONCE
         budget = replace(self.budget, steps=self.budget.steps * pieces)

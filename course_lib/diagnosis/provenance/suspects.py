@@ -114,7 +114,8 @@ class Suspects:
                 yield from _lines(self.source.accesses(self.source.parameters[-1], store=False))
                 yield from _lines([*self._sums, *stores])
             case "start":
-                yield from _lines(self._constants())
+                # The number itself may stand there.
+                yield from _lines(sorted(self._constants(), key=lambda e: not _has(e, fact.factor)))
                 yield from _lines([*stores, *self._sums])
             case "missing" | "only" | "surplus":
                 yield from self._helpful_tests()
@@ -187,6 +188,8 @@ class Suspects:
         inputs = self.source.parameters[:-1]
         wanted = set(fact.arrays) if fact.kind != MOVED else self._told_apart_by(fact)
         staged = set().union(*(self.source.staged(each) for each in wanted))
+        if not staged:  # by a function that gets what another one has loaded
+            staged = {site.array for site in self._feeding} - set(inputs)
         loads = [site for site in self._feeding if site.array in wanted | staged] or self._feeding
         at_inputs = [load.array in inputs for load in loads]
         order = (
@@ -546,6 +549,11 @@ class Suspects:
                     yield statement.lineno
                     waiting += sorted(variables_in(statement.value))
         yield from counted
+
+
+def _has(node: ast.AST, number: float) -> bool:
+    """Does this number stand in a text?"""
+    return any(isinstance(each, ast.Constant) and each.value == number for each in ast.walk(node))
 
 
 def _lines(nodes: Iterable[ast.AST]) -> Iterator[int]:

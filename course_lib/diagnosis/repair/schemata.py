@@ -16,11 +16,12 @@ from typing import Any
 from course_lib.diagnosis.repair.edit import Edit, Function, StatementEdit
 from course_lib.diagnosis.source.tree import Path, copy_of, last_name, names_read
 from course_lib.emulator import Kernel
+from course_lib.emulator.functions.registers import COPY
 from course_lib.emulator.language.names import Reference
 from course_lib.emulator.machine.choice import CHOOSE
 
 MOST_AT_ONCE = 31  # a call has at most 64 arguments
-_CHOOSE, _BLOCK, _TURNS, _RANGE = "<choose>", "<blockIdx>", "<turns>", "<range>"
+_CHOOSE, _COPY, _TURNS, _RANGE = "<choose>", "<copy>", "<turns>", "<range>"
 
 
 def schemata(
@@ -29,17 +30,17 @@ def schemata(
     own: Sequence[str],
     most_turns: int | None = None,
 ) -> Kernel:
-    """A kernel whose blocks of z = n run with the changes variants[n], on copy n of the arrays
-    that it calls `own`, and leave all loops together after so many turns."""
+    """A kernel that runs in copy n of a launch (`LaunchShape.of_copies`) with variants[n], on copy
+    n of the arrays that it calls `own`, and leaves all loops together after so many turns."""
     changed = _rewritten(kernel, variants, most_turns, {})
     tree = changed.tree
     assert isinstance(tree, ast.FunctionDef)
     stacked = {name: f"<all {name}>" for name in own}
-    block = ast.Attribute(ast.Name(_BLOCK, ast.Load()), "z", ast.Load())
+    copy = ast.Attribute(ast.Name(_COPY, ast.Load()), "number", ast.Load())
     tree.body[:0] = [
         ast.Assign(
             [ast.Name(name, ast.Store())],
-            ast.Subscript(ast.Name(whole, ast.Load()), block, ast.Load()),
+            ast.Subscript(ast.Name(whole, ast.Load()), copy, ast.Load()),
         )
         for name, whole in stacked.items()
     ]
@@ -65,7 +66,7 @@ def _rewritten(
     _place(tree)
     names: dict[str, Any] = {
         _CHOOSE: Reference(CHOOSE),
-        _BLOCK: Reference("numba.cuda.blockIdx"),
+        _COPY: Reference(COPY),
         _RANGE: Reference("builtins.range"),
     }
     around: Any = ChainMap(names, kernel.namespace)  # type: ignore[arg-type]

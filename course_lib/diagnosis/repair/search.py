@@ -294,8 +294,6 @@ class Search:
         case, outcome = trial.case, trial.outcome
         launch = self.launcher.launch(case)
         arguments = self.arguments(trial, len(edits))
-        wide, high, *_ = (*launch.grid, 1)
-        x, y, z, *_ = (*launch.block, 1, 1)
         options = EmulationOptions(
             schedule=case.schedule,
             seed=self.launcher.seed,
@@ -309,7 +307,7 @@ class Search:
         self.steps -= STEPS_OF_TYPING * len(edits) + self.nodes
         try:
             typing = typing_for(changed, arguments)
-            shape = LaunchShape((wide, high, len(edits)), (x, y, z), 0)
+            shape = LaunchShape.of_copies(launch.grid, launch.block, len(edits))
             notes = OutsideNotes(len(edits))
             self.steps -= run_unwatched(typing, arguments, shape, options, (notes,), only)
         except BudgetExceeded:

@@ -23,6 +23,7 @@ from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import WARP_SIZE, Value
 from course_lib.wording.sentences import say
 
+COPY = "course_lib.emulator.copy"
 _AXES = {"x": 2, "y": 1, "z": 0}
 
 
@@ -34,7 +35,7 @@ def _register_axis(name: str, axis: int) -> None:
     _register(f"threadIdx.{name}", lambda machine: machine.space.thread_index[axis])
     _register(f"blockIdx.{name}", lambda machine: machine.space.block_index[axis])
     _register(f"blockDim.{name}", lambda machine: np.int32(machine.space.threads[axis]))
-    _register(f"gridDim.{name}", lambda machine: np.int32(machine.space.grid[axis]))
+    _register(f"gridDim.{name}", lambda machine: np.int32(machine.space.grid_size[axis]))
 
 
 for _name, _axis in _AXES.items():
@@ -45,6 +46,8 @@ def _lane(machine: Machine) -> Value:
     return (machine.space.thread_in_block % WARP_SIZE).astype(np.int32)
 
 
+# No kernel of a student reads it: which copy of its launch a block belongs to (`LaunchShape.rows`).
+ATTRIBUTES[f"{COPY}.number"] = Attribute(T.INT32, lambda machine: machine.space.place[0])
 _register("laneid", _lane)
 _register("warpsize", lambda machine: np.int32(WARP_SIZE))
 
@@ -75,7 +78,7 @@ def _grid_axis(machine: Machine, axis: int) -> Value:
 
 
 def _gridsize_axis(machine: Machine, axis: int) -> Value:
-    return np.int64(machine.space.grid[axis] * machine.space.threads[axis])
+    return np.int64(machine.space.grid_size[axis] * machine.space.threads[axis])
 
 
 INTRINSICS["numba.cuda.grid"] = Intrinsic(_grid_typing, _per_axis(_grid_axis))

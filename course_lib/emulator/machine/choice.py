@@ -174,7 +174,7 @@ def _alone(machine: Machine, place: int, evaluate: Prepared) -> Value:
     space, active, frame = machine.space, machine.active, machine.frame
     first, blocks = space.first_block, space.blocks
     machine.space = LaneSpace(
-        space.grid, (first[0] + place, *first[1:]), (1, *blocks[1:]), space.threads
+        space.grid, (first[0] + place, *first[1:]), (1, *blocks[1:]), space.threads, space.rows
     )
     machine.active = Mask(machine.space, _row(active.array, place))
     machine.frame = Frame(frame.typing, _Rows(frame.variables, place), machine.active, frame.parent)

@@ -53,6 +53,8 @@ class LaneSpace:
         first_block: index of the first block here, (z, y, x).
         blocks: how many blocks are here along each axis.
         threads: the block's size, (z, y, x).
+        rows: of blocks that the kernel's own grid has, if a z here is a copy of its launch, and its
+            own y and z lie one behind the other along y; else 0.
     """
 
     def __init__(
@@ -61,8 +63,10 @@ class LaneSpace:
         first_block: tuple[int, int, int],
         blocks: tuple[int, int, int],
         threads: tuple[int, int, int],
+        rows: int = 0,
     ) -> None:
         self.grid = grid
+        self.rows = rows
         self.first_block = first_block
         self.blocks = blocks
         self.threads = threads
@@ -88,10 +92,22 @@ class LaneSpace:
         return self.along(3), self.along(4), self.along(5)
 
     @cached_property
-    def block_index(self) -> tuple[Value, Value, Value]:
-        """blockIdx as (z, y, x)."""
+    def place(self) -> tuple[Value, Value, Value]:
+        """Of each block in this grid, (z, y, x); of copies, z is the number of the copy."""
         first = self.first_block
         return self.along(0, first[0]), self.along(1, first[1]), self.along(2, first[2])
+
+    @cached_property
+    def block_index(self) -> tuple[Value, Value, Value]:
+        """blockIdx as (z, y, x)."""
+        z, y, x = self.place
+        return (y // self.rows, y % self.rows, x) if self.rows else (z, y, x)
+
+    @cached_property
+    def grid_size(self) -> tuple[int, int, int]:
+        """gridDim as (z, y, x)."""
+        _, high, wide = self.grid
+        return (high // self.rows, self.rows, wide) if self.rows else self.grid
 
     @cached_property
     def thread_in_block(self) -> np.ndarray:
@@ -106,7 +122,7 @@ class LaneSpace:
     @cached_property
     def block_in_grid(self) -> np.ndarray:
         """Each block's number in the whole grid. Shape (z,y,x,1,1,1)."""
-        z, y, x = (np.asarray(index, dtype=np.int64) for index in self.block_index)
+        z, y, x = (np.asarray(index, dtype=np.int64) for index in self.place)
         number = (z * self.grid[1] + y) * self.grid[2] + x
         return np.broadcast_to(number, (*self.blocks, 1, 1, 1))
 
