@@ -1,0 +1,121 @@
+"""The softmax of every row, a warp a row: its lanes hand numbers round by shuffles alone."""
+
+from typing import Any
+
+from course_lib.registry.exercise import Task, WrongIdea
+from course_lib.tasks import softmax_naive as before
+
+LANES = 32
+
+
+def _by_lanes(X: Any, sums_of: Any) -> Any:
+    """What a lane makes of its own columns, by its sum: `sums_of` gets those of all lanes."""
+    import numpy as np  # the registry is read without it, too
+
+    terms = before.terms_of_rows(X)
+    lanes = np.arange(X.shape[1]) % LANES
+    own = np.stack([terms[:, lane::LANES].sum(axis=1) for lane in range(LANES)], axis=1)
+    return terms / sums_of(own)[:, lanes]
+
+
+def _after(*distances: int) -> Any:
+    """The sums of the lanes after exchanges at these distances."""
+
+    def exchanged(sums: Any) -> Any:
+        import numpy as np
+
+        for apart in distances:
+            sums = sums + sums[:, np.arange(LANES) ^ apart]
+        return sums
+
+    return exchanged
+
+
+def _handed_on(sums: Any) -> Any:
+    """The sums of the lanes if each exchange replaces what a lane has."""
+    return sums[:, ::-1]
+
+
+_HEAD = '''\
+import math
+
+
+@cuda.jit
+def softmax_warps(X, Y):
+    """The same for any rows and columns: one warp a row, four warps in a block."""
+    lane, row = cuda.grid(2)
+    top, total = float32(-math.inf), float32(0)
+    if row < X.shape[0]:
+        for j in range(lane, X.shape[1], 32):
+            top = max(top, X[row, j])
+'''
+
+TASK = Task(
+    id="softmax_warps",
+    title="A softmax, one warp a row",
+    lesson="10c",
+    position=3,
+    parameters=("X", "Y"),
+    output="Y",
+    grid=(1, "M"),
+    block=(LANES, 4),
+    shapes=("M,N", "M,N"),
+    reference=before.softmax_of_rows,
+    rises=before.TASK.rises,
+    asks=("bounds", "coalesced", "float32"),
+    without_shared=True,
+    visits={"X": 3},
+    rung="warp_a_row",
+    wrong_ideas=(
+        *before.IDEAS_OF_ROWS,
+        WrongIdea(
+            lambda X: _by_lanes(X, _after()),
+            "each lane divides by the sum of its own columns",
+            "Who has the other terms of the row, and how do they come here?",
+        ),
+    ),
+    formula=before.TASK.formula,
+    hints=(
+        "`cuda.shfl_xor_sync(0xFFFFFFFF, number, 16)` returns what lane ^ 16 has in `number`. What "
+        "do two lanes know after that?",
+        "Each exchange doubles what a lane knows of: 2, 4, 8, 16, 32 lanes.",
+        "Five exchanges, at the distances 16, 8, 4, 2 and 1. After each the lane keeps the larger "
+        "number, or the sum.",
+    ),
+    given=_HEAD
+    + """\
+        ...
+""",
+    answer=_HEAD
+    + """\
+        apart = 16
+        while apart > 0:
+            top = max(top, cuda.shfl_xor_sync(0xFFFFFFFF, top, apart))
+            apart //= 2
+        for j in range(lane, X.shape[1], 32):
+            total += math.exp(X[row, j] - top)
+        apart = 16
+        while apart > 0:
+            total += cuda.shfl_xor_sync(0xFFFFFFFF, total, apart)
+            apart //= 2
+        for j in range(lane, X.shape[1], 32):
+            Y[row, j] = math.exp(X[row, j] - top) / total
+""",
+    another=_HEAD
+    + """\
+        for apart in (1, 2, 4, 8, 16):
+            top = max(top, cuda.shfl_down_sync(0xFFFFFFFF, top, apart))
+        top = cuda.shfl_sync(0xFFFFFFFF, top, 0)
+        for j in range(lane, X.shape[1], 32):
+            total += math.exp(X[row, j] - top)
+        for apart in (1, 2, 4, 8, 16):
+            total += cuda.shfl_down_sync(0xFFFFFFFF, total, apart)
+        total = cuda.shfl_sync(0xFFFFFFFF, total, 0)
+        for j in range(lane, X.shape[1], 32):
+            Y[row, j] = math.exp(X[row, j] - top) / total
+""",
+    compared="Everything flows down to lane 0, which then hands it to all: one exchange more each "
+    "time.",
+    par=6,
+    meaning="Five exchanges instead of eight barriers, and no shared memory.",
+)
