@@ -103,6 +103,7 @@ TASK = Task(
     rises={"X": 240},
     asks=("bounds", "float32"),
     rung="thread_a_row",
+    ladder="row softmax",
     wrong_ideas=IDEAS_OF_ROWS,
     formula="Y[row, j] = exp(X[row, j] - top) / the sum of these over the row",
     hints=(

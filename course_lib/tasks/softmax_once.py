@@ -83,6 +83,7 @@ TASK = Task(
     visits={"X": 1},
     asks=("bounds", "coalesced", "race-free", "conflict-free", "float32"),
     rung="row_kept",
+    ladder="row softmax",
     wrong_ideas=(
         *before.IDEAS_OF_ROWS,
         WrongIdea(

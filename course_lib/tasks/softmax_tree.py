@@ -50,6 +50,7 @@ TASK = Task(
     visits={"X": 3},
     asks=("bounds", "coalesced", "race-free", "conflict-free", "float32"),
     rung="block_a_row",
+    ladder="row softmax",
     wrong_ideas=(
         *before.IDEAS_OF_ROWS,
         WrongIdea(

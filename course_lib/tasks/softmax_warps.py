@@ -66,6 +66,7 @@ TASK = Task(
     without_shared=True,
     visits={"X": 3},
     rung="warp_a_row",
+    ladder="row softmax",
     wrong_ideas=(
         *before.IDEAS_OF_ROWS,
         WrongIdea(
