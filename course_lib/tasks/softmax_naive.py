@@ -28,7 +28,7 @@ def _over(X: Any, sums: Any) -> Any:
 
 def _first_total(X: Any) -> Any:
     """The sum of each row if every term that is added is of the first column."""
-    return X.shape[1] * _exp(X[:, :1] - X.max(axis=1, keepdims=True))
+    return X.shape[1] * terms_of_rows(X)[:, :1]
 
 
 # What wrong answers to any kernel that computes a softmax row by row usually give.
@@ -38,6 +38,25 @@ IDEAS_OF_ROWS = (
         "the terms of a row are not divided by their sum",
         "The numbers of a row of Y have to add up to 1.",
         place=("store",),
+        code="wrong-formula",
+    ),
+    WrongIdea(
+        lambda X: terms_of_rows(X) * terms_of_rows(X).sum(axis=1, keepdims=True),
+        "each term is multiplied by the sum of its row",
+        "The numbers of a row of Y have to add up to 1.",
+        place=("store",),
+    ),
+    WrongIdea(
+        lambda X: X / terms_of_rows(X).sum(axis=1, keepdims=True),
+        "the numbers themselves are divided by the sum, and not their exponentials",
+        "Of what is the sum that you divide by? One of its terms belongs above it.",
+        place=("store",),
+    ),
+    WrongIdea(
+        lambda X: _exp(X) / terms_of_rows(X).sum(axis=1, keepdims=True),
+        "above the sum the largest number is not subtracted, and exp(X) may be 0 or infinite",
+        "One `top` for the whole row: each term of the sum is exp(X[row, j] - top).",
+        place=("exponential",),
     ),
     WrongIdea(
         lambda X: softmax_of_rows(X.T).T,
@@ -100,7 +119,8 @@ TASK = Task(
     block=(32,),
     shapes=("M,N", "M,N"),
     reference=softmax_of_rows,
-    rises={"X": 240},
+    offsets={"X": -120},  # exp(X) is 0 in float32
+    rises={"X": -240},  # exp(X[row, 0] - X[row, -1]) is infinite
     asks=("bounds", "float32"),
     rung="thread_a_row",
     ladder="row softmax",

@@ -79,6 +79,7 @@ TASK = Task(
     block=(THREADS, 1),
     shapes=("M,N", "M,N"),
     reference=before.softmax_of_rows,
+    offsets=before.TASK.offsets,
     rises=before.TASK.rises,
     visits={"X": 1},
     asks=("bounds", "coalesced", "race-free", "conflict-free", "float32"),
@@ -99,8 +100,9 @@ TASK = Task(
         "shared memory between warps. Where does it load X a second time, and a third?",
         "A thread has 16 columns of the first 4096: t, t + 256, t + 512 … A local array of 16 "
         "numbers lies in registers, if the loops over it have a fixed length.",
-        "`kept[k]` is -inf where there is no column, so exp makes 0 of it, and no sum needs an "
-        "`if`. Columns from 4096 on go the old way, in a loop behind each of yours.",
+        "`kept[k]` is -inf where there is no column, so exp makes 0 of it. `if 256 * k < columns` "
+        "skips what no thread needs. Columns from 4096 on go the old way, in a loop behind each of "
+        "yours.",
     ),
     given=_HEAD
     + """\
@@ -130,19 +132,21 @@ TASK = Task(
     + _MAXIMUM
     + """\
     for k in range(16):
-        kept[k] = math.exp(kept[k] - top)
-        total += kept[k]
+        if 256 * k < columns:
+            kept[k] = math.exp(kept[k] - top)
+            total += kept[k]
     for j in range(t + 4096, columns, 256):
         total += math.exp(X[row, j] - top)
 """
     + _SUM
     + """\
+    share = float32(1) / total
     for k in range(16):
         j = t + 256 * k
         if j < columns:
-            Y[row, j] = kept[k] / total
+            Y[row, j] = kept[k] * share
     for j in range(t + 4096, columns, 256):
-        Y[row, j] = math.exp(X[row, j] - top) / total
+        Y[row, j] = math.exp(X[row, j] - top) * share
 """,
     another=_HEAD
     + """\
@@ -163,9 +167,9 @@ TASK = Task(
     for j in range(t, columns, 256):
         Y[row, j] = math.exp((kept[j] if j < 4096 else X[row, j]) - top) / total
 """,
-    compared="The row lies in shared memory, 16 KB of it: each exponential is computed twice, but "
-    "a short row costs no idle iterations.",
-    par=16,
+    compared="The row lies in shared memory, 16 KB of it. Each exponential is computed twice, and "
+    "its loops are as long as the row.",
+    par=18,
     meaning="One load and one store for each number: fewer bytes cannot move. What is left is to "
     "keep DRAM busy.",
 )

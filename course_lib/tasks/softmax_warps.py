@@ -61,6 +61,7 @@ TASK = Task(
     block=(LANES, 4),
     shapes=("M,N", "M,N"),
     reference=before.softmax_of_rows,
+    offsets=before.TASK.offsets,
     rises=before.TASK.rises,
     asks=("bounds", "coalesced", "float32"),
     without_shared=True,

@@ -1,0 +1,105 @@
+"""The slips that are usual in the tasks of lesson 10c: see test_tasks.py."""
+
+MEET = "    cuda.syncthreads()\n"
+LANES = """        apart = 16
+        while apart > 0:
+            total += cuda.shfl_xor_sync(0xFFFFFFFF, total, apart)
+            apart //= 2
+"""
+LANES_MAX = """        apart = 16
+        while apart > 0:
+            top = max(top, cuda.shfl_xor_sync(0xFFFFFFFF, top, apart))
+            apart //= 2
+"""
+
+SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
+    "softmax_naive": [
+        ("math.exp(X[row, j] - top) / total", "math.exp(X[row, j] - top)", "wrong-formula",
+         "Y[row, j] ="),
+        ("        for j in range(X.shape[1]):\n            top = max(top, X[row, j])\n", "",
+         "x", "x"),
+        ("float32(-math.inf), float32(0)", "float32(0), float32(0)", "x", "x"),
+        ("total += math.exp(X[row, j] - top)", "total = math.exp(X[row, j] - top)", "x", "x"),
+        ("total += math.exp(X[row, j] - top)", "total += X[row, j]", "x", "x"),
+        ("total += math.exp(X[row, j] - top)", "total += math.exp(X[row, j])", "x", "x"),
+        ("Y[row, j] = math.exp(X[row, j] - top)", "Y[row, j] = math.exp(X[row, j])", "x", "x"),
+        ("Y[row, j] = math.exp(X[row, j] - top)", "Y[row, j] = X[row, j]", "x", "x"),
+        ("    if row < X.shape[0]:", "    if row < X.shape[1]:", "x", "x"),
+        ("    if row < X.shape[0]:", "    if True:", "x", "x"),
+        ("top = max(top, X[row, j])", "top = max(top, X[j, row])", "x", "x"),
+        ("total += math.exp(X[row, j] - top)", "total += math.exp(X[row, 0] - top)", "x", "x"),
+        ("row = cuda.grid(1)", "row = cuda.threadIdx.x", "x", "x"),
+        ("for j in range(X.shape[1]):\n            Y", "for j in range(X.shape[1] - 1):\n            Y", "x", "x"),
+        ("total += math.exp(X[row, j] - top)", "total += math.exp(top - X[row, j])", "x", "x"),
+        ("for j in range(X.shape[1]):\n            total", "for j in range(1, X.shape[1]):\n            total", "x", "x"),
+        ("top = max(top, X[row, j])", "top = X[row, j]", "x", "x"),
+        ("float32(-math.inf), float32(0)", "float32(-math.inf), 0.0", "x", "x"),
+        ("top = max(top, X[row, j])", "top = min(top, X[row, j])", "x", "x"),
+        ("/ total", "* total", "x", "x"),
+    ],
+    "softmax_tree": [
+        (f"{MEET}    parts[t] = total", "    parts[t] = total", "x", "x"),
+        (f"        half //= 2\n{MEET}    total = parts[0]", "        half //= 2\n    total = parts[0]", "x", "x"),
+        ("        cuda.syncthreads()\n        if t < half:\n            parts[t] +=", "        if t < half:\n            parts[t] +=", "x", "x"),
+        ("        cuda.syncthreads()\n        if t < half:\n            parts[t] +=", "        if t < half:\n            cuda.syncthreads()\n            parts[t] +=", "x", "x"),
+        ("    total = parts[0]\n", "", "x", "x"),
+        ("    half = 64\n    while half > 0:\n        cuda.syncthreads()\n        if t < half:\n            parts[t] +=", "    half = 32\n    while half > 0:\n        cuda.syncthreads()\n        if t < half:\n            parts[t] +=", "x", "x"),
+        ("parts[t] += parts[t + half]", "parts[t] = parts[t + half]", "x", "x"),
+        ("parts[t] += parts[t + half]", "parts[t] = max(parts[t], parts[t + half])", "x", "x"),
+        ("        half //= 2\n    cuda.syncthreads()\n    total", "        half //= 4\n    cuda.syncthreads()\n    total", "x", "x"),
+        ("total += math.exp(X[row, j] - top)", "total += math.exp(X[row, t] - top)", "x", "x"),
+        ("for j in range(t, columns, 128):\n        Y", "for j in range(columns):\n        Y", "x", "x"),
+        ("for j in range(t, columns, 128):\n        Y", "for j in range(t, columns, 64):\n        Y", "x", "x"),
+        ("for j in range(t, columns, 128):\n        total", "for j in range(columns):\n        total", "x", "x"),
+        ("    if t < half:\n            parts[t] += parts[t + half]", "    parts[t] += parts[t + half]", "x", "x"),
+        ("for j in range(t, columns, 128):\n        total", "for j in range(t, columns - 1, 128):\n        total", "x", "x"),
+        ("/ total", "/ parts[t]", "x", "x"),
+        ("math.exp(X[row, j] - top) / total", "math.exp(X[row, j]) / total", "x", "x"),
+        ("    for j in range(t, columns, 128):\n        Y", "    if t < columns:\n        j = t\n        Y", "x", "x"),
+    ],
+    "softmax_warps": [
+        (LANES, "", "x", "x"),
+        (LANES_MAX, "", "x", "x"),
+        (LANES, LANES.replace("16", "8", 1), "x", "x"),
+        (LANES_MAX, LANES_MAX.replace("16", "8", 1), "x", "x"),
+        (LANES, LANES.replace("apart > 0", "apart > 1"), "x", "x"),
+        (LANES, LANES.replace("total +=", "total ="), "x", "x"),
+        (LANES, LANES.replace("shfl_xor_sync", "shfl_down_sync"), "x", "x"),
+        (LANES_MAX, LANES_MAX.replace("shfl_xor_sync", "shfl_down_sync"), "x", "x"),
+        (LANES, LANES.replace("total, apart)", "top, apart)"), "x", "x"),
+        (LANES, LANES.replace("0xFFFFFFFF", "0xFFFF"), "x", "x"),
+        (LANES, LANES.replace("total, apart", "total, 16"), "x", "x"),
+        (LANES, "        if lane == 0:\n" + "".join(f"    {line}\n" for line in LANES.splitlines()), "x", "x"),
+        ("        for j in range(lane, X.shape[1], 32):\n            Y[row, j] =", "        j = lane\n        if j < X.shape[1]:\n            Y[row, j] =", "x", "x"),
+        ("range(lane, X.shape[1], 32):\n            Y", "range(lane, X.shape[1], 128):\n            Y", "x", "x"),
+        ("range(lane, X.shape[1], 32):\n            total", "range(X.shape[1]):\n            total", "x", "x"),
+        (LANES_MAX, LANES_MAX.replace("max(", "min("), "x", "x"),
+        (LANES, LANES.replace("total += cuda", "total += top + cuda"), "x", "x"),
+        (LANES, LANES + LANES.replace("16", "1",1), "x", "x"),
+        ("math.exp(X[row, j] - top) / total", "math.exp(X[row, j] - top)", "x", "x"),
+    ],
+    "softmax_once": [
+        ("if j < columns else float32(-math.inf)", "if j < columns else float32(0)", "x", "x"),
+        ("kept[k] = X[row, j] if j < columns else float32(-math.inf)", "kept[k] = X[row, j]", "x", "x"),
+        ("    for j in range(t + 4096, columns, 256):\n        total += math.exp(X[row, j] - top)\n", "", "x", "x"),
+        ("    for j in range(t + 4096, columns, 256):\n        Y[row, j] = math.exp(X[row, j] - top) / total\n", "", "x", "x"),
+        ("    for j in range(t + 4096, columns, 256):\n        top = max(top, X[row, j])\n", "", "x", "x"),
+        ("        kept[k] = math.exp(kept[k] - top)\n        total += kept[k]\n", "        total += math.exp(kept[k] - top)\n", "x", "x"),
+        ("        kept[k] = math.exp(kept[k] - top)\n        total += kept[k]\n", "        total += kept[k]\n", "x", "x"),
+        ("        if j < columns:\n            Y[row, j] = kept[k] / total", "        Y[row, j] = kept[k] / total", "x", "x"),
+        ("        j = t + 256 * k\n        if j", "        j = 16 * t + k\n        if j", "x", "x"),
+        ("        j = t + 256 * k\n        kept", "        j = 16 * t + k\n        kept", "x", "x"),
+        ("Y[row, j] = kept[k] / total", "Y[row, j] = math.exp(X[row, j] - top) / total", "x", "x"),
+        ("Y[row, j] = kept[k] / total", "Y[row, j] = kept[0] / total", "x", "x"),
+        ("kept = cuda.local.array(16, float32)", "kept = cuda.local.array(8, float32)", "x", "x"),
+        ("kept = cuda.local.array(16, float32)", "kept = cuda.shared.array(16, float32)", "x", "x"),
+        ("    for k in range(16):\n        kept", "    for k in range(1, 16):\n        kept", "x", "x"),
+        ("    total = float32(0)\n    for warp in range(8):\n        total += sums[warp]\n", "", "x", "x"),
+        ("t + 256 * k\n        kept", "t + 32 * k\n        kept", "x", "x"),
+        ("    top = warp_max(top)\n", "", "x", "x"),
+        ("        sums[t // 32] = total\n    cuda.syncthreads()", "        sums[t // 32] = total", "x", "x"),
+        ("sums[t // 32] = total", "sums[t % 8] = total", "x", "x"),
+        ("range(t + 4096, columns, 256):\n        total", "range(t, columns, 256):\n        total", "x", "x"),
+        ("kept[k] / total", "kept[k]", "x", "x"),
+    ],
+}  # fmt: skip
