@@ -282,7 +282,7 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
     Lesson(
         number="10c",
         slug="row_softmax",
-        title="A softmax, from its roofline to one pass",
+        title="A softmax of every row, roofline first",
         minutes=45,
         goals=(
             "Work out the least time of a kernel before it is written",

@@ -17,6 +17,7 @@ from course_lib.measurements import (
     host_time,
     load,
     memory,
+    row_softmax,
     tuning,
     what_binds,
 )
@@ -202,6 +203,24 @@ def host_times() -> str:
     return f"{found.label}, bfloat16:\n\n{_table(head, rows)}"
 
 
+def row_softmaxes() -> str:
+    """Times of a softmax of every row by size, each with its share of PyTorch's speed."""
+    found = row_softmax.load(DEVICE)
+    sizes = list(found.samples_ms)
+    rows = [
+        (
+            name if name == row_softmax.COPY else f"`{name}`",
+            *(
+                f"{1000 * found.median_ms(name, size):,.1f} ({found.of_pytorch(name, size):.2f})"
+                for size in sizes
+            ),
+        )
+        for name in found.samples_ms[sizes[0]]
+    ]
+    head = ("µs (of PyTorch's speed)", *(size.replace(" x ", " × ") for size in sizes))
+    return f"{found.label}, float32:\n\n{_table(head, rows)}"
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "tensor-cores": tensor_cores,
     "rung-12": rung_12,
@@ -211,6 +230,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "attention": attention_speeds,
     "tuned-tiles": tuned_tiles,
     "host-times": host_times,
+    "row-softmax": row_softmaxes,
 }
 
 

@@ -22,9 +22,12 @@ def least_us() -> float:
     return least_bytes(SIDE, SIDE) / device("H200").dram_gb_per_s / 1e3
 
 
+def dram_speed() -> str:
+    return f"{device('H200').dram_gb_per_s:,.0f}"
+
+
 def least_facts() -> dict[str, object]:
-    megabytes = least_bytes(SIDE, SIDE) / 1e6
-    return {"mb": f"{megabytes:.0f}", "speed": f"{device('H200').dram_gb_per_s:,.0f}"}
+    return {"mb": f"{least_bytes(SIDE, SIDE) / 1e6:.0f}", "speed": dram_speed()}
 
 
 def barriers_of_a_block() -> float:
@@ -68,8 +71,9 @@ def once_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="10c-least",
-        asks="The softmax of every row of a 4096 × 4096 matrix, float32, on an H200. Its DRAM moves "
-        "4,800 GB in a second (data sheet). In how many microseconds can a kernel be done at best?",
+        asks="The softmax of every row of a 4096 × 4096 matrix, float32, on an H200. By the data "
+        f"sheet its DRAM moves {dram_speed()} GB/s. In how many microseconds can a kernel be "
+        "done at best?",
         value=least_us,
         unit="µs",
         within=0.03,
@@ -78,17 +82,17 @@ QUESTIONS = (
             Trap(lambda: 2 * least_us(), "X is loaded once and Y stored once: where is the rest?"),
             Trap(lambda: least_us() / 4, "That is one byte for each number."),
         ),
-        reveal="{answer} µs on an H200: {mb} MB, X once and Y once, at {speed} GB/s. A few FLOP for "
-        "each of 8 bytes: this kernel lies far to the left under its roofline, and only bytes "
+        reveal="{answer} µs on an H200: {mb} MB, X once and Y once, at {speed} GB/s. A few FLOP "
+        "for each of 8 bytes: this kernel lies far to the left under its roofline, and only bytes "
         "count.",
         facts=least_facts,
         spoilers=(re.compile(r"\b134 MB"), re.compile(r"\b28 µs")),
     ),
     Number(
         id="10c-barriers",
-        asks="Two trees over 128 numbers, one for the maximum and one for the sum. How many barriers "
-        "does a block of `softmax_tree` pass, that one included which lets everybody read the "
-        "maximum before the sums are stored?",
+        asks="Two trees over 128 numbers, one for the maximum and one for the sum. How many "
+        "barriers does a block of `softmax_tree` pass, that one included which lets everybody read "
+        "the maximum before the sums are stored?",
         value=barriers_of_a_block,
         unit="barriers",
         within=0,
@@ -98,12 +102,12 @@ QUESTIONS = (
         ),
         reveal="{answer}: seven rounds and one wait for their result, twice, and one between the "
         "trees. At each of them four warps wait for the slowest.",
-        spoilers=(re.compile(r"\b17 barriers"),),
+        spoilers=("one between the trees",),
     ),
     Choose(
         id="10c-early",
-        asks="In `softmax_warps`, rows have 20 columns. Somebody writes `if lane < X.shape[1]:` around "
-        "everything, since the other lanes have nothing to do. What happens?",
+        asks="In `softmax_warps`, rows have 20 columns. Somebody writes `if lane < X.shape[1]:` "
+        "around everything, since the other lanes have nothing to do. What happens?",
         choices=(
             Choice(
                 "Nothing: lanes without numbers add nothing.",
@@ -116,14 +120,14 @@ QUESTIONS = (
             ),
             Choice("The warp waits for ever.", "It may. But nobody promises even that."),
         ),
-        reveal="Every lane that the mask names has to call the exchange. So lanes with nothing to add "
-        "bring -∞ to a maximum and 0 to a sum: their loops end at once, and they stay.",
+        reveal="Every lane that the mask names has to call the exchange. So lanes with nothing to "
+        "add bring -∞ to a maximum and 0 to a sum: their loops end at once, and they stay.",
         spoilers=("12 of them do not come",),
     ),
     Choose(
         id="10c-few",
-        asks="513 rows of 20,011 columns on an H200. In Numba, `softmax_warps` takes several times as "
-        "long as `softmax_tree`, although it has no barriers. Why?",
+        asks="513 rows of 20,011 columns on an H200. In Numba, `softmax_warps` takes several times "
+        "as long as `softmax_tree`, although it has no barriers. Why?",
         choices=(
             Choice("Shuffles are slow.", "Ten of them, in a row of 20,011 numbers?"),
             Choice("Its loads are not coalesced.", "32 lanes read 32 neighbours, as in the tree."),
@@ -133,24 +137,27 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="{warps} against {tree} µs ({label}). An SM has {each} warps of {room} that it could "
-        "hold, so DRAM idles. A block of four warps a row has four times as many loads under way.",
+        reveal="{warps} against {tree} µs ({label}). An SM has {each} warps of {room} that it "
+        "could hold, so DRAM idles. A block of four warps a row has four times as many loads under "
+        "way.",
         facts=few_facts,
         spoilers=("so DRAM idles",),
     ),
     Number(
         id="10c-once",
-        asks="4096 × 4096 on an H200 once more. Which share of the speed of PyTorch's own softmax does "
-        "`softmax_once` reach, in Numba?",
+        asks="4096 × 4096 on an H200 once more. Which share of the speed of PyTorch's own softmax "
+        "does `softmax_once` reach, in Numba?",
         value=once_over_pytorch,
         unit="times",
         within=0.2,
         slips=(
-            Trap(lambda: 0.5, "So one would fear. How many bytes does it move, and could fewer do?"),
+            Trap(
+                lambda: 0.5, "So one would fear. How many bytes does it move, and could fewer do?"
+            ),
             Trap(lambda: 3, "PyTorch's kernel was written by people who knew the roofline, too."),
         ),
-        reveal="{answer} times: {once} µs in Numba against PyTorch's {torch} ({label}). A copy of the "
-        "matrix takes {copy} µs, and the data sheet allows {least}.",
+        reveal="{answer} times: {once} µs in Numba against PyTorch's {torch} ({label}). A copy of "
+        "the matrix takes {copy} µs, and the data sheet allows {least}.",
         facts=once_facts,
         spoilers=(re.compile(r"PyTorch's [\d.]+ \("),),
     ),

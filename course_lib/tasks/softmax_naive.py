@@ -26,6 +26,28 @@ def _over(X: Any, sums: Any) -> Any:
     return terms_of_rows(X) / sums
 
 
+def over_sums_of(X: Any, threads: int, divisor_of: Any) -> Any:
+    """What is stored if so many threads take turns at the columns of a row, and each divides by
+    what `divisor_of` makes of the sums of all of them (rows by threads)."""
+    import numpy as np
+
+    terms, own = terms_of_rows(X), np.arange(X.shape[1]) % threads
+    sums = np.stack([terms[:, own == thread].sum(axis=1) for thread in range(threads)], axis=1)
+    with np.errstate(divide="ignore"):
+        return terms / np.broadcast_to(divisor_of(sums), sums.shape)[:, own]
+
+
+def with_own_tops(X: Any, threads: int, tops_of: Any) -> Any:
+    """What is stored if so many threads take turns at the columns of a row, and `tops_of` makes
+    what each takes for the row's maximum of the maxima of all of them (rows by threads)."""
+    import numpy as np
+
+    own = np.arange(X.shape[1]) % threads
+    tops = [X[:, own == thread].max(axis=1, initial=-np.inf) for thread in range(threads)]
+    terms = _exp(X - tops_of(np.stack(tops, axis=1))[:, own])
+    return terms / terms.sum(axis=1, keepdims=True)
+
+
 def _first_total(X: Any) -> Any:
     """The sum of each row if every term that is added is of the first column."""
     return X.shape[1] * terms_of_rows(X)[:, :1]
@@ -121,6 +143,7 @@ TASK = Task(
     reference=softmax_of_rows,
     offsets={"X": -120},  # exp(X) is 0 in float32
     rises={"X": -240},  # exp(X[row, 0] - X[row, -1]) is infinite
+    before=-1.0,  # a 0 that is stored is none that was there before
     asks=("bounds", "float32"),
     rung="thread_a_row",
     ladder="row softmax",

@@ -8,14 +8,16 @@ from course_lib.tasks import softmax_naive as before
 THREADS, WARP = 256, 32
 
 
-def _of_one_warp(X: Any) -> Any:
-    """What each warp stores if its sum is that of its own columns."""
+def _of_own_warp(sums: Any) -> Any:
+    """The sum of each thread's warp."""
+    return sums.reshape(len(sums), -1, WARP).sum(axis=2).repeat(WARP, axis=1)
+
+
+def _of_lanes_0(tops: Any) -> Any:
+    """The larger of a thread's own maximum and those of the lanes 0."""
     import numpy as np  # the registry is read without it, too
 
-    terms = before.terms_of_rows(X)
-    warps = np.arange(X.shape[1]) % THREADS // WARP
-    sums = np.stack([terms[:, warps == warp].sum(axis=1) for warp in range(8)], axis=1)
-    return terms / sums[:, warps]
+    return np.maximum(tops, tops[:, ::WARP].max(axis=1, keepdims=True))
 
 
 _HEAD = '''\
@@ -81,6 +83,7 @@ TASK = Task(
     reference=before.softmax_of_rows,
     offsets=before.TASK.offsets,
     rises=before.TASK.rises,
+    before=before.TASK.before,
     visits={"X": 1},
     asks=("bounds", "coalesced", "race-free", "conflict-free", "float32"),
     rung="row_kept",
@@ -88,10 +91,37 @@ TASK = Task(
     wrong_ideas=(
         *before.IDEAS_OF_ROWS,
         WrongIdea(
-            _of_one_warp,
+            lambda X: before.over_sums_of(X, THREADS, _of_own_warp),
             "each warp divides by the sum of its own columns",
             "Where do the sums of the other seven warps lie?",
-            place=("store",),
+        ),
+        WrongIdea(
+            lambda X: before.over_sums_of(
+                X, THREADS, lambda sums: _of_own_warp(sums) + sums.sum(axis=1, keepdims=True)
+            ),
+            "the sum of a thread's own warp counts twice",
+            "What does `total` hold when the loop over the eight sums begins?",
+            place=("divisor",),
+        ),
+        WrongIdea(
+            lambda X: before.over_sums_of(
+                X, THREADS, lambda sums: sums[:, ::WARP].sum(axis=1, keepdims=True)
+            ),
+            "of each warp only the sum of lane 0 is added",
+            "What does lane 0 know of the 31 others when it stores its sum?",
+            place=("divisor",),
+        ),
+        WrongIdea(
+            lambda X: before.with_own_tops(X, THREADS, _of_lanes_0),
+            "of the other threads, each knows the maxima of the lanes 0 alone",
+            "What does lane 0 of a warp know of the 31 others when it stores its maximum?",
+            place=("largest",),
+        ),
+        WrongIdea(
+            lambda X: 0 * X,
+            "all numbers are 0: the sum is infinite",
+            "A number that does not exist is -inf in `kept`. What does it add to the sum?",
+            place=("sum",),
         ),
     ),
     formula=before.TASK.formula,

@@ -1,20 +1,9 @@
 """The softmax of every row, a block a row: lanes side by side, and a tree in shared memory."""
 
-from typing import Any
-
 from course_lib.registry.exercise import Task, WrongIdea
 from course_lib.tasks import softmax_naive as before
 
 THREADS = 128
-
-
-def _of_threads(X: Any, total_of: Any) -> Any:
-    """What is stored if the sum of a row is another function of the sums of the threads."""
-    import numpy as np  # the registry is read without it, too
-
-    terms = before.terms_of_rows(X)
-    sums = [terms[:, t::THREADS].sum(axis=1, keepdims=True) for t in range(THREADS)]
-    return terms / total_of(np.array(sums))
 
 
 _MAXIMUM = '''\
@@ -53,31 +42,26 @@ TASK = Task(
     reference=before.softmax_of_rows,
     offsets=before.TASK.offsets,
     rises=before.TASK.rises,
+    before=before.TASK.before,
     visits={"X": 3},
     asks=("bounds", "coalesced", "race-free", "conflict-free", "float32"),
     rung="block_a_row",
     ladder="row softmax",
     wrong_ideas=(
+        *before.IDEAS_OF_ROWS,
         WrongIdea(
-            lambda X: _of_threads(X, lambda sums: sums[0]),
+            lambda X: before.over_sums_of(X, THREADS, lambda sums: sums[:, :1]),
             "the sum has the terms of thread 0 alone",
             "Which sums of the other threads have reached place 0, and in which round?",
             place=("sum",),
         ),
         WrongIdea(
-            lambda X: _of_threads(X, lambda sums: sums.max(axis=0)),
+            lambda X: before.over_sums_of(X, THREADS, lambda sums: sums.max(axis=1, keepdims=True)),
             "only the largest sum of a thread is left",
             "The tree of the maximum keeps the larger of two numbers. What should this one do?",
             place=("sum",),
+            code="wrong-formula",
         ),
-        WrongIdea(
-            lambda X: _of_threads(X, lambda sums: THREADS * sums.sum(axis=0)),
-            "each term is in the sum 128 times",
-            "Which columns are a thread's own while it adds?",
-            place=("exponential", "first"),
-            code="wrong-loop-bound",
-        ),
-        *before.IDEAS_OF_ROWS,
     ),
     formula=before.TASK.formula,
     hints=(

@@ -1,5 +1,6 @@
 """The softmax of every row, a warp a row: its lanes hand numbers round by shuffles alone."""
 
+from operator import add
 from typing import Any
 
 from course_lib.registry.exercise import Task, WrongIdea
@@ -8,32 +9,20 @@ from course_lib.tasks import softmax_naive as before
 LANES = 32
 
 
-def _by_lanes(X: Any, sums_of: Any) -> Any:
-    """What a lane makes of its own columns, by its sum: `sums_of` gets those of all lanes."""
+def _shuffled_down(numbers: Any, join: Any) -> Any:
+    """What the lanes have if numbers only flow down; past the last lane each gets its own."""
     import numpy as np  # the registry is read without it, too
 
-    terms = before.terms_of_rows(X)
-    lanes = np.arange(X.shape[1]) % LANES
-    own = np.stack([terms[:, lane::LANES].sum(axis=1) for lane in range(LANES)], axis=1)
-    return terms / sums_of(own)[:, lanes]
+    lane = np.arange(LANES)
+    for apart in (16, 8, 4, 2, 1):
+        numbers = join(numbers, numbers[:, np.where(lane + apart < LANES, lane + apart, lane)])
+    return numbers
 
 
-def _after(*distances: int) -> Any:
-    """The sums of the lanes after exchanges at these distances."""
+def _larger(one: Any, other: Any) -> Any:
+    import numpy as np
 
-    def exchanged(sums: Any) -> Any:
-        import numpy as np
-
-        for apart in distances:
-            sums = sums + sums[:, np.arange(LANES) ^ apart]
-        return sums
-
-    return exchanged
-
-
-def _handed_on(sums: Any) -> Any:
-    """The sums of the lanes if each exchange replaces what a lane has."""
-    return sums[:, ::-1]
+    return np.maximum(one, other)
 
 
 _HEAD = '''\
@@ -63,6 +52,7 @@ TASK = Task(
     reference=before.softmax_of_rows,
     offsets=before.TASK.offsets,
     rises=before.TASK.rises,
+    before=before.TASK.before,
     asks=("bounds", "coalesced", "float32"),
     without_shared=True,
     visits={"X": 3},
@@ -71,9 +61,21 @@ TASK = Task(
     wrong_ideas=(
         *before.IDEAS_OF_ROWS,
         WrongIdea(
-            lambda X: _by_lanes(X, _after()),
+            lambda X: before.over_sums_of(X, LANES, lambda sums: sums),
             "each lane divides by the sum of its own columns",
             "Who has the other terms of the row, and how do they come here?",
+        ),
+        WrongIdea(
+            lambda X: before.over_sums_of(X, LANES, lambda sums: _shuffled_down(sums, add)),
+            "only lane 0 has the sum of the row: the others have added some lanes twice",
+            "In which lanes is the sum needed? An exchange has to work in both directions.",
+            place=("divisor",),
+        ),
+        WrongIdea(
+            lambda X: before.with_own_tops(X, LANES, lambda tops: _shuffled_down(tops, _larger)),
+            "only lane 0 knows the largest number of the row",
+            "In which lanes is it needed? An exchange has to work in both directions.",
+            place=("largest",),
         ),
     ),
     formula=before.TASK.formula,
