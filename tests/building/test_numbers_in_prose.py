@@ -329,6 +329,7 @@ READERS = {
     "banks": "banks/H200.json", "what_binds": "what_binds/H200.json",
     "attention": "attention/H200.json", "ablation": "ablation/H200.json", "ncu": "ncu/H200.json",
     "machine_code": "machine_code/sm_75.json",
+    "row_softmax": "row_softmax/H200.json",
 }  # fmt: skip
 READING = re.compile(
     r"from course_lib\.measurements(?:\.(\w+))? import ([\w, ]+)|(?:for_lessons) import (speeds)"
