@@ -280,6 +280,17 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         ),
     ),
     Lesson(
+        number="10c",
+        slug="row_softmax",
+        title="A softmax of every row, roofline first",
+        minutes=45,
+        goals=(
+            "Work out the least time of a kernel before it is written",
+            "Reduce a row in shared memory, and in a warp by shuffles alone",
+            "Say which bytes a kernel moves again, and keep a row where it costs none",
+        ),
+    ),
+    Lesson(
         number="11",
         slug="flash_attention",
         title="FlashAttention: two products and a softmax",

@@ -44,18 +44,27 @@ def defined(text: str, name: str) -> Any:
 
 @pytest.mark.parametrize("exercise", ASKED, ids=lambda each: each.id)
 def test_the_stored_counts_are_those_of_the_answer(exercise: Exercise) -> None:
-    counted = ladder.counts_of_product(exercise, solution(exercise))
+    counted = ladder.counts_on_ladder(exercise, solution(exercise))
     assert counted
     assert {name: counted[name] for name in ladder.COLUMNS.values()} == ladder.REFERENCE[
         exercise.id
     ]
 
 
-def test_the_ladder_has_the_rungs_that_a_student_writes_from_the_bottom_up() -> None:
-    names = dict.fromkeys([*(each.name for each in RUNGS), *(each.rung for each in ASKED)])
-    rungs = [each.rung for each in ladder.whole_ladder()]
-    assert rungs == [name for name in names if name in {each.rung for each in ASKED}]
-    assert ladder.own_ladder() == ()
+@pytest.mark.parametrize("name", ladder.LADDERS)
+def test_a_ladder_has_the_rungs_that_a_student_writes_from_the_bottom_up(name: str) -> None:
+    asked = [exercise.rung for exercise in ASKED if exercise.ladder == name]
+    names = dict.fromkeys([*(rung.name for rung in RUNGS), *asked])
+    rungs = [step.rung for step in ladder.whole_ladder(of=name)]
+    assert rungs == [rung for rung in names if rung in asked]
+    assert ladder.own_ladder(of=name) == ()
+
+
+def test_no_rung_loads_less_than_the_least_and_the_top_one_as_much() -> None:
+    for name, each in ladder.LADDERS.items():
+        loaded = [step.ours["global_load_sectors"] for step in ladder.whole_ladder(of=name)]
+        assert min(loaded) >= each.least_sectors, name
+        assert not each.least_sectors or loaded[-1] == each.least_sectors, name
 
 
 def test_of_two_answers_on_a_rung_the_newest_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,16 +84,16 @@ def test_of_two_answers_on_a_rung_the_newest_is_shown(monkeypatch: pytest.Monkey
 def test_a_wrong_kernel_and_one_that_cannot_run_count_nothing() -> None:
     exercise = EXERCISES["matmul_naive"]
     right = solution(exercise)
-    assert ladder.counts_of_product(exercise, right, block=(2048, 2)) == {}
+    assert ladder.counts_on_ladder(exercise, right, block=(2048, 2)) == {}
     zeros = "@cuda.jit\ndef zeros(A, B, C):\n    C[cuda.grid(2)] = 0\n"
-    assert ladder.counts_of_product(exercise, defined(zeros, "zeros")) == {}
-    assert ladder.counts_of_product(EXERCISES["mat_add"], right) == {}
+    assert ladder.counts_on_ladder(exercise, defined(zeros, "zeros")) == {}
+    assert ladder.counts_on_ladder(EXERCISES["mat_add"], right) == {}
 
 
 def test_a_gpu_times_a_larger_product(monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock itself is tested in test_timing.py, and needs a GPU."""
     kernel = solution(EXERCISES["matmul_tiled"])
-    assert ladder.milliseconds_of_product(EXERCISES["matmul_tiled"], kernel) == {}
+    assert ladder.milliseconds_on_ladder(EXERCISES["matmul_tiled"], kernel) == {}
     asked = []
 
     def clock(kernel: object, grid: object, block: object, *matrices: Any, **more: Any) -> Timing:
@@ -95,11 +104,11 @@ def test_a_gpu_times_a_larger_product(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("course_lib.host.runtime.device_name", lambda: "NVIDIA X")
     monkeypatch.setattr("course_lib.timing.time_kernel", clock)
     exercise = EXERCISES["matmul_tiled"]
-    assert ladder.milliseconds_of_product(exercise, kernel) == {"NVIDIA X": 2.0}
+    assert ladder.milliseconds_on_ladder(exercise, kernel) == {"NVIDIA X": 2.0}
     assert asked == [(kernel, (64, 64), (16, 16), [(1024, 1024)] * 3)]
 
     def refuse(*_: object, **__: object) -> None:
         raise TimingUnavailable("CuPy is missing")
 
     monkeypatch.setattr("course_lib.timing.time_kernel", refuse)
-    assert ladder.milliseconds_of_product(exercise, kernel) == {}
+    assert ladder.milliseconds_on_ladder(exercise, kernel) == {}

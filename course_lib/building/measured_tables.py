@@ -17,6 +17,7 @@ from course_lib.measurements import (
     host_time,
     load,
     memory,
+    row_softmax,
     tile_languages,
     tuning,
     what_binds,
@@ -222,6 +223,24 @@ def languages() -> str:
     )
 
 
+def row_softmaxes() -> str:
+    """Times of a softmax of every row by size, each with its share of PyTorch's speed."""
+    found = row_softmax.load(DEVICE)
+    sizes = list(found.samples_ms)
+    rows = [
+        (
+            name if name == row_softmax.COPY else f"`{name}`",
+            *(
+                f"{1000 * found.median_ms(name, size):,.1f} ({found.of_pytorch(name, size):.2f})"
+                for size in sizes
+            ),
+        )
+        for name in found.samples_ms[sizes[0]]
+    ]
+    head = ("µs (of PyTorch's speed)", *(size.replace(" x ", " × ") for size in sizes))
+    return f"{found.label}, float32:\n\n{_table(head, rows)}"
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "tensor-cores": tensor_cores,
     "rung-12": rung_12,
@@ -232,6 +251,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "tuned-tiles": tuned_tiles,
     "host-times": host_times,
     "tile-languages": languages,
+    "row-softmax": row_softmaxes,
 }
 
 

@@ -10,7 +10,7 @@ from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.figures import style
 from course_lib.figures.pen import Pen, tinted
 from course_lib.figures.picture import Picture
-from course_lib.own_ladder import SIZE, TIMED_SIZE, OwnRung, whole_ladder
+from course_lib.own_ladder import LADDERS, Ladder, OwnRung, whole_ladder
 from course_lib.wording.words import joined
 
 _ROW = 0.56
@@ -26,20 +26,22 @@ _THICK, _THIN = 0.2, 0.13
 
 
 @style.drawn
-def my_ladder(steps: Sequence[OwnRung] | None = None) -> Picture:
+def my_ladder(steps: Sequence[OwnRung] | None = None, of: str = "product") -> Picture:
     """Your own ladder, from the bottom up: sectors loaded by your kernels, beside ours.
 
     Args:
         steps: the rungs; if None, those of the student whose progress is kept here.
+        of: which ladder: "product", or "row softmax" of lesson 10c.
     """
-    steps = whole_ladder() if steps is None else steps
+    ladder = LADDERS[of]
+    steps = whole_ladder(of=of) if steps is None else steps
     passed = sum(each.passed for each in steps)
     if not passed:
         return _nothing_climbed(steps)
     height = _TOP + _ROW * len(steps) + 0.42
     subtitle = (
-        f"{passed} of {len(steps)} rungs climbed. Sectors of global memory that a product of "
-        f"{SIZE} x {SIZE} matrices loads"
+        f"{passed} of {len(steps)} rungs climbed. Sectors of global memory that {ladder.phrase} "
+        "loads"
     )
     pen = Pen.card(height, "Your ladder", subtitle)
     for x in _RAILS:
@@ -47,8 +49,9 @@ def my_ladder(steps: Sequence[OwnRung] | None = None) -> Picture:
         pen.line(*ends, colour=style.GREY, line=4, solid_capstyle="round", z=1)
     for place, each in enumerate(steps):
         _draw_step(pen, _TOP + _ROW * (len(steps) - place - 0.5), each)
-    pen.footnote(f"Fewer is better; each doubling adds the same length.{_times(steps)}")
-    return pen.picture(_words(steps, passed))
+    _draw_least(pen, _TOP + _ROW * len(steps), ladder)
+    pen.footnote(f"Fewer is better; each doubling adds the same length.{_times(steps, ladder)}")
+    return pen.picture(_words(steps, passed, ladder))
 
 
 def _nothing_climbed(steps: Sequence[OwnRung]) -> Picture:
@@ -73,10 +76,19 @@ def _lesson(step: OwnRung) -> str:
     return {**TASKS, **EXERCISES}[step.title].lesson
 
 
-def _times(steps: Sequence[OwnRung]) -> str:
+def _times(steps: Sequence[OwnRung], ladder: Ladder) -> str:
     """Where the times are from, if there are any."""
     gpus = {each.gpu: None for each in steps if each.time}
-    return f" Times: {TIMED_SIZE} x {TIMED_SIZE}, {joined(gpus)}." if gpus else ""
+    return f" Times: {ladder.timed_size}, {joined(gpus)}." if gpus else ""
+
+
+def _draw_least(pen: Pen, bottom: float, ladder: Ladder) -> None:
+    """A line across all bars where the least of any kernel ends."""
+    if ladder.least_sectors:
+        x = _FIRST_BAR + _length(ladder.least_sectors)
+        pen.line((x, _TOP - 0.06), (x, bottom), colour=style.GREY, line=1, linestyle="dashed", z=0)
+        least = f"at least {ladder.least_sectors:,}"
+        pen.write(x + 0.06, _TOP - 0.02, least, colour=style.GREY)
 
 
 def _draw_step(pen: Pen, y: float, step: OwnRung) -> None:
@@ -126,11 +138,12 @@ def _number(sectors: int | None) -> str:
     return "not counted" if sectors is None else f"{sectors:,}"
 
 
-def _words(steps: Sequence[OwnRung], passed: int) -> str:
+def _words(steps: Sequence[OwnRung], passed: int, ladder: Ladder) -> str:
     told = "; ".join(_step_in_words(each) for each in steps)
+    least = f" Any kernel loads at least {ladder.least_sectors:,}." if ladder.least_sectors else ""
     return (
         f"Your own ladder, {passed} of {len(steps)} rungs climbed, from the bottom up, with the "
-        f"sectors that a product of {SIZE} x {SIZE} matrices loads: {told}.{_times(steps)}"
+        f"sectors that {ladder.phrase} loads: {told}.{least}{_times(steps, ladder)}"
     )
 
 

@@ -77,6 +77,7 @@ class Exercise:
         points: what is judged (see PROPERTIES), in the order of a report, with its points.
         starts_from: the exercise whose answer the student is given to change, if any.
         rung: the rung of the ladder that its solution stands on, if any.
+        ladder: which ladder that is: its name in `own_ladder.LADDERS`.
         kind: a kernel that is launched, a plain function that is called, or constants (those of
             `parameters`) that are looked at. What is said of launches is for kernels alone.
         reference: what a kernel of its own kind computes, as a function of its inputs as NumPy
@@ -112,6 +113,7 @@ class Exercise:
     block_axes: tuple[int, ...] = ()
     starts_from: str = ""
     rung: str | None = None
+    ladder: str = "product"
     kind: Kind = KERNEL
     reference: Callable[..., Any] | None = None
     shapes: tuple[str, ...] = ()

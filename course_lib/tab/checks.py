@@ -34,7 +34,7 @@ from course_lib.figures.watch.kernels import (
 from course_lib.figures.watch.ownership import who_owns_what
 from course_lib.figures.watch.race import watch_race
 from course_lib.figures.watch.stepping import step_through_k
-from course_lib.own_ladder import FAMILIES, chosen_constants
+from course_lib.own_ladder import chosen_constants
 from course_lib.registry import entry_checks as entries
 from course_lib.shown_answers import why_no_answer
 from course_lib.student import progress
@@ -97,6 +97,7 @@ def _passes(name: str, text: str) -> bool:
 # Nothing is run for it. A figure that was offered may still find nothing to draw, and says why.
 
 
+PRODUCTS = ("product", "register product", "product of boxes")  # families
 SMALL_TILE = 2  # a tile that can be drawn number by number
 WARPS_IN_A_RACE = range(2, 5)
 # A run that ends with one of these shows nothing of the kernel.
@@ -164,7 +165,7 @@ def _shares(own: Own) -> bool:
 
 
 def _is_product(own: Own) -> bool:
-    return own.exercise.family in FAMILIES and "1" not in own.sizes
+    return own.exercise.family in PRODUCTS and "1" not in own.sizes
 
 
 def _stages_tiles(own: Own) -> bool:

@@ -102,7 +102,7 @@ def verdict_of(
     failed = not report.passed and not exercise.is_graded
     stuck = failed and progress.entry(exercise.id).in_a_row >= FAILURES_BEFORE_AN_OFFER
     passed = report.passed
-    rungs = own_ladder(exercise.id) if passed and exercise.rung else ()
+    rungs = own_ladder(exercise.id, exercise.ladder) if passed and exercise.rung else ()
     onwards = _onwards(exercise, medium) if passed else None
     return Verdict(
         report, exercise, tuple(found), typed, stuck, rungs, onwards, tuple(stands_in), medium

@@ -22,8 +22,8 @@ def note(
     Neither is noted of an answer that is not written yet, or that could not be judged.
     """
     if report.passed and exercise.rung:
-        counts = own_ladder.counts_of_product(exercise, answer, block)
-        times = own_ladder.milliseconds_of_product(exercise, answer, block)
+        counts = own_ladder.counts_on_ladder(exercise, answer, block)
+        times = own_ladder.milliseconds_on_ladder(exercise, answer, block)
         progress.note_passed(exercise.id, text, counts, times)
     elif report.passed:
         progress.note_passed(exercise.id, text, report.counts)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from course_lib.diagnosis.report import Tried
-from course_lib.own_ladder import COLUMNS, SIZE, TIMED_SIZE, OwnRung
+from course_lib.own_ladder import COLUMNS, OwnRung
 from course_lib.verdicts.facts import Verdict
 from course_lib.verdicts.typed import FunctionListing
 from course_lib.web import escape, read_beside, still
@@ -220,9 +220,11 @@ def _ladder(rungs: Sequence[OwnRung]) -> str:
     """The student's rungs beside the reference's, the newest one on top."""
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in COLUMNS)
     rows = "".join(_rung(rung) for rung in reversed(rungs))
+    ladder = rungs[0].ladder
+    least = f"; any kernel loads {ladder.least_sectors:,} sectors" if ladder.least_sectors else ""
     return (
-        f'<table class="ladder"><caption>Your ladder, for a product of {SIZE} × {SIZE} matrices; '
-        f"in grey, ours</caption><thead><tr><th></th>{heads}</tr></thead>"
+        f'<table class="ladder"><caption>Your ladder, for {escape(ladder.phrase)}; '
+        f"in grey, ours{least}</caption><thead><tr><th></th>{heads}</tr></thead>"
         f"<tbody>{rows}</tbody></table>"
     )
 
@@ -235,7 +237,7 @@ def _rung(each: OwnRung) -> str:
     )
     here = ' data-is="here"' if each.is_new else ""
     mark = "→ " if each.is_new else ""
-    on = f"{each.time} at {TIMED_SIZE}, {each.gpu}"
+    on = f"{each.time} at {each.ladder.timed_size}, {each.gpu}"
     time = f'<br><span class="ml-muted">{escape(on)}</span>' if each.time else ""
     return f'<tr{here}><th scope="row">{mark}{escape(each.title)}{time}</th>{cells}</tr>'
 

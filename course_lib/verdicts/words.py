@@ -29,8 +29,9 @@ def _rung(step: OwnRung) -> str:
         f"{each[sectors]:,}" if sectors in each else "not counted"
         for each in (step.yours, step.ours)
     )
+    least = f", at least {step.ladder.least_sectors:,}" if step.ladder.least_sectors else ""
     time = f", {step.time}" if step.time else ""
-    return f"Rung {name}: {yours} sectors loaded, ours {ours}{time}"
+    return f"Rung {name}: {yours} sectors loaded, ours {ours}{least}{time}"
 
 
 def _wrapped(text: str) -> list[str]:

@@ -190,11 +190,21 @@ def tile_languages(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(script, "measured", lambda: stored("tile_languages")["rows"])
 
 
+def row_softmax(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
+    rows = iter(stored("row_softmax")["rows"].values())
+    patch.setattr(script.importlib.util, "find_spec", lambda name: name)
+    patch.setattr(script, "Nvml", lambda bus: SimpleNamespace(driver_version=lambda: "580"))
+    patch.setattr(script.gpu, "EventClock", lambda nvml: None)
+    patch.setattr(script, "kernels", dict)
+    patch.setattr(script, "check", lambda found: None)
+    patch.setattr(script, "measured", lambda *on: next(rows))
+
+
 STAND_INS: dict[str, Callable[[ModuleType, pytest.MonkeyPatch], None]] = {
     f"{each.__name__}.py": each
     for each in (
         bytes_in_flight, cache_model, loop_forms, tma_ablation, stored_machine_code, what_binds,
-        ncu_reports, bank_conflicts, attention, host_time, tile_languages,
+        ncu_reports, bank_conflicts, attention, host_time, tile_languages, row_softmax,
     )
 }  # fmt: skip
 
@@ -252,7 +262,9 @@ def test_the_best_of_the_medians_counts_and_an_error_of_cuda_ends_it() -> None:
         script.best("a 2.0\nout of memory\n")
 
 
-@pytest.mark.parametrize("script", ["bank_conflicts.py", "cache_model.py", "attention.py"])
+@pytest.mark.parametrize(
+    "script", ["bank_conflicts.py", "cache_model.py", "attention.py", "row_softmax.py"]
+)
 def test_what_is_missing_is_said_in_a_sentence(
     script: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

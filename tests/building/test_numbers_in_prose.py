@@ -192,6 +192,10 @@ def attention(name: str) -> float:
     return statistics.median(row["samples_ms"])
 
 
+def softmax_us(name: str, size: str) -> float:
+    return 1000 * at(f"row_softmax/H200.json rows {size} {name} samples_ms")
+
+
 # Each question that tells a measured time, speed or factor: where each of them comes from.
 QUOTED: dict[str, tuple[Callable[[], float], ...]] = {
     "01-latency": tuple(
@@ -231,6 +235,18 @@ QUOTED: dict[str, tuple[Callable[[], float], ...]] = {
         lambda: gflops("double_buffered") / gflops("warp_tiled"),
     ),
     "09b-warps": (lambda: gflops("cp_async"),),
+    "10c-few": (
+        lambda: softmax_us("softmax_warps", "513_x_20011"),
+        lambda: softmax_us("softmax_tree", "513_x_20011"),
+    ),
+    "10c-once": (
+        lambda: softmax_us("softmax_once", "4096_x_4096"),
+        lambda: softmax_us("torch.softmax", "4096_x_4096"),
+        lambda: softmax_us("copy", "4096_x_4096"),
+        lambda: softmax_us("torch.softmax", "4096_x_4096")
+        / softmax_us("softmax_once", "4096_x_4096"),
+        lambda: 2 * 4 * 4096**2 / device("H200").dram_gb_per_s / 1e3,
+    ),
     "11b-fused": (
         lambda: attention("exercise 11's solution"), lambda: attention("PyTorch, unfused"),
         lambda: attention("attention_float32"),
@@ -250,7 +266,7 @@ QUOTED: dict[str, tuple[Callable[[], float], ...]] = {
     ),
 }  # fmt: skip
 # What stands in a data sheet, or follows from one.
-OF_DATA_SHEETS = {"05b-edge", "06-smaller-blocks", "10-other-roof", "12-funnel"}
+OF_DATA_SHEETS = {"05b-edge", "06-smaller-blocks", "10-other-roof", "10c-least", "12-funnel"}
 EVERY = {name: each for number in lessons() for name, each in of_lesson(number).items()}
 
 
@@ -313,6 +329,7 @@ READERS = {
     "banks": "banks/H200.json", "what_binds": "what_binds/H200.json",
     "attention": "attention/H200.json", "ablation": "ablation/H200.json", "ncu": "ncu/H200.json",
     "machine_code": "machine_code/sm_75.json", "tile_languages": "tile_languages/H200.json",
+    "row_softmax": "row_softmax/H200.json",
 }  # fmt: skip
 READING = re.compile(
     r"from course_lib\.measurements(?:\.(\w+))? import ([\w, ]+)|(?:for_lessons) import (speeds)"

@@ -33,6 +33,7 @@ BUDGETS = {
     "09b": (820, 690),
     "10": (930, 740),
     "10b": (1220, 880),  # six steps from rung 11 to rung 12, each read, predicted and counted
+    "10c": (540, 480),
     "11": (620, 680),
     "11b": (900, 480),
     "12": (2600, 2980),

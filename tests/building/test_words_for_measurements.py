@@ -18,7 +18,7 @@ from course_lib.building.notebook import markdown_cells, read, source
 from course_lib.curriculum import LESSONS, TASKS
 from course_lib.devices import device, occupancy
 from course_lib.emulator import emulate, load_program
-from course_lib.measurements import Kind, attention, load
+from course_lib.measurements import Kind, attention, load, row_softmax
 from course_lib.measurements.ablation import STEPS, SUSTAINED, ablation
 from course_lib.measurements.memory import forms, levels
 from course_lib.measurements.what_binds import SHARED, SLOTS, TENSOR_CORES, seen
@@ -64,6 +64,14 @@ def of_the_roof(name: str) -> float:
 def of_cudnn() -> list[float]:
     run = attention.load("H200")
     return [run.share(attention.OURS, attention.CUDNN, each) for each in run.problems("bfloat16")]
+
+
+softmax = row_softmax.load("H200")
+
+
+def fastest_softmax(size: str) -> str:
+    times = {name: softmax.median_ms(name, size) for name in softmax.samples_ms[size]}
+    return min(times.keys() - {row_softmax.COPY}, key=lambda name: times[name])
 
 
 def under_load(name: str, kind: Kind = "rung") -> Mapping[str, float]:
@@ -116,6 +124,14 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
     ("10b", "Pairs of blocks gained nothing in short samples; now they pay",
      lambda: ablation().gain("clusters") < 0.002
      and min(ablation(size, SUSTAINED).gain("clusters") for size in (4096, 8192)) > 0.005),
+    ("10c", "For square matrices the kernel that loads once wins, PyTorch's included.",
+     lambda: fastest_softmax("4096 x 4096") == "softmax_once"),
+    ("10c", "a warp a row is faster there",
+     lambda: softmax.median_ms("softmax_warps", "10007 x 999")
+     < softmax.median_ms("softmax_once", "10007 x 999")),
+    ("10c-few", "takes several times as long as `softmax_tree`",
+     lambda: 3 * softmax.median_ms("softmax_tree", "513 x 20011")
+     < softmax.median_ms("softmax_warps", "513 x 20011")),
     ("11b", "as fast as NVIDIA's own library", lambda: min(of_cudnn()) > 0.97),
     ("12", "32 times fewer bytes, 1½ times as fast.",
      lambda: 1.4 < levels("coalesced").ms / levels("tiled").ms < 1.6),

@@ -69,7 +69,7 @@ CLIMBED = Measurements(
 )
 
 
-def climbed(count):
+def climbed(count, of="product"):
     """A student's ladder with so many rungs, with the widest numbers and a time."""
     timed = {"milliseconds": 0.123456, "gpu": "GeForce RTX 4070 Ti SUPER Laptop"}
     return [
@@ -77,7 +77,7 @@ def climbed(count):
         if place < count
         else each
         for place, (each, sectors) in enumerate(
-            zip(whole_ladder(), itertools.cycle((262_144, 32_768, 64)))
+            zip(whole_ladder(of=of), itertools.cycle((262_144, 32_768, 64)))
         )
     ]
 
@@ -155,6 +155,7 @@ GALLERY = {
     "my_ladder": lambda: figures.my_ladder(climbed(0)),
     "my_ladder-half": lambda: figures.my_ladder(climbed(3)),
     "my_ladder-whole": lambda: figures.my_ladder(climbed(99)),
+    "my_ladder-softmax": lambda: figures.my_ladder(climbed(3, "row softmax"), of="row softmax"),
 }
 NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
 # Of the tasks, with their pictures: a kind of picture shows many of them. `--long` looks at all.

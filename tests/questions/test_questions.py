@@ -33,6 +33,7 @@ BENCH = json.loads((MEASUREMENTS / "H200.json").read_text())
 MEMORY = json.loads((MEASUREMENTS / "memory" / "H200.json").read_text())
 BANKS = json.loads((MEASUREMENTS / "banks" / "H200.json").read_text())
 ATTENTION = json.loads((MEASUREMENTS / "attention" / "H200.json").read_text())
+SOFTMAX = json.loads((MEASUREMENTS / "row_softmax" / "H200.json").read_text())
 
 
 def rung_ms(name):
@@ -43,6 +44,10 @@ def rung_ms(name):
 
 def float32_ms(name):
     return np.median(row_of(ATTENTION["rows"], name=name)["samples_ms"])
+
+
+def softmax_ms(name, size="4096 x 4096"):
+    return np.median(SOFTMAX["rows"][size][name]["samples_ms"])
 
 
 def row_of(rows, **what):
@@ -109,6 +114,9 @@ WORKED_OUT = {
     "10b-band": 16,
     "10b-rounded": 256 * 256 * 2,
     "10b-shared-tile": (2 * (128 + 256) - (256 + 2 * 128)) * 64 * 2,
+    "10c-least": 2 * 4096**2 * 4 / 4800e9 * 1e6,
+    "10c-barriers": 2 * (7 + 1) + 1,
+    "10c-once": softmax_ms("torch.softmax") / softmax_ms("softmax_once"),
     "11-bytes": 1 + 4096 / 32,
     "11-factor": np.exp(-2.0),
     "11b-causal": 100 * np.tri(32).sum() / 32**2,

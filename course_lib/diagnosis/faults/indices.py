@@ -310,8 +310,7 @@ def lost_number(launcher: Launcher, trials: Sequence[Trial]) -> Finding | None:
 def _overwritten(source: Source, output: str) -> Finding | None:
     """A loop that counts with the name of a thread's number, which is needed behind its head."""
     for loop in source.loops():
-        targets = flat(loop.target) if isinstance(loop, ast.For) else ()
-        for name in (target.id for target in targets if isinstance(target, ast.Name)):
+        for name in _counted_with(loop):
             made = _own_number(source, name, loop)
             used = next(_still_used(source, name, loop, output), None) if made else None
             if made is None or used is None:
@@ -319,6 +318,12 @@ def _overwritten(source: Source, output: str) -> Finding | None:
             words = {"name": name, "made": Line(made), "used": Line(used)}
             return tell("number overwritten by a loop", loop.lineno, **words)
     return None
+
+
+def _counted_with(loop: ast.stmt) -> list[str]:
+    """The names that a loop counts with."""
+    targets = flat(loop.target) if isinstance(loop, ast.For) else ()
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def _own_number(source: Source, name: str, loop: ast.stmt) -> int | None:
@@ -336,9 +341,11 @@ def _own_number(source: Source, name: str, loop: ast.stmt) -> int | None:
 def _still_used(source: Source, name: str, loop: ast.stmt, output: str) -> Iterator[int]:
     """The lines that read a name after a loop has counted with it, or store there meanwhile."""
     end = loop.end_lineno or loop.lineno
-    again = [
-        assignment.lineno for assignment in source.assignments(name) if assignment.lineno > end
-    ]
+    set_anew = (
+        *source.assignments(name),
+        *(other for other in source.loops() if name in _counted_with(other)),
+    )
+    again = [statement.lineno for statement in set_anew if statement.lineno > end]
     for node in ast.walk(_function(source, loop)):
         if not isinstance(node, ast.Name) or node.id != name or node.lineno <= end:
             continue

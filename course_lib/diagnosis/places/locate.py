@@ -79,8 +79,9 @@ def _fixed_part(source: Source, access: ast.Subscript, index: ast.expr) -> int |
 
 
 def store_place(at: Evidence, details: list[str]) -> SlipLocation:
-    """Where the output is written."""
+    """Where the output is written: of several lines, the last that any thread came to."""
     stores = at.source.accesses(at.names[-1], store=True)
+    stores = [store for store in stores if store.lineno in at.trail.lines] or stores
     if stores:
         return SlipLocation(stores[-1].lineno)
     lines = at.trail.store_lines.get(at.names[-1], ())

@@ -262,8 +262,8 @@ def _starts(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
     """Elements that are a number too large where nothing is added up."""
     if not found.inputs:
         return
-    follows = np.abs(found.got_other - found.got) > found.noise
     with np.errstate(invalid="ignore"):
+        follows = np.abs(found.got_other - found.got) > found.noise
         by = found.got_zero - found.zero
         mask = (np.abs(by) > found.room) & found.wrong & ~found.unwritten & ~follows
     if mask.any():

@@ -8,6 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from itertools import combinations, pairwise
+from typing import Any
+
+import numpy as np
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import REGISTERS, Ingredients, expression, named
@@ -218,13 +221,21 @@ def _of_assignment(statement: ast.Assign, function: Ingredients, path: Path) -> 
     yield function.statement("= for +=", 1, path, StatementEdit(instead=(added,)))
     for length in range(1, len(path)):
         if isinstance(function.at[path[:length]], ast.For | ast.While):
-            zero = ast.Assign([copy_of(target)], ast.Constant(0), lineno=line)
+            zero = ast.Assign([copy_of(target)], _zero_like(function, statement), lineno=line)
             places = {
                 path: StatementEdit(instead=(added,)),
                 path[:length]: StatementEdit(before=(zero,)),
             }
             yield function.statements("= for +=", 2, places, line)
     yield function.value("zero", 3, (*path, ("value", None)), ast.Constant(0))
+
+
+def _zero_like(function: Ingredients, statement: ast.Assign) -> ast.Constant:
+    """A zero of the type that is stored: a plain 0 would make a float32 sum one of float64, which
+    may be right where the student's own type is not."""
+    kind = function.kind_of(statement.value)
+    zero: Any = np.float32(0) if kind == T.FLOAT32 else 0
+    return ast.Constant(zero)
 
 
 @_of_statement.register

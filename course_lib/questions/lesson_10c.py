@@ -1,0 +1,164 @@
+"""Predictions of lesson 10c: the least time of a softmax, barriers of a tree, too few warps."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from course_lib.curriculum import TASKS
+from course_lib.devices import device
+from course_lib.measurements import row_softmax
+from course_lib.measurements.row_softmax import COPY, PYTORCH, least_bytes, size_name
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
+from course_lib.questions.runs import run
+
+SIDE = 4096
+LONG = (513, 20011)  # few rows, each of them long
+
+
+def least_us() -> float:
+    """Of a square matrix on an H200, whose DRAM is as fast as its data sheet says."""
+    return least_bytes(SIDE, SIDE) / device("H200").dram_gb_per_s / 1e3
+
+
+def dram_speed() -> str:
+    return f"{device('H200').dram_gb_per_s:,.0f}"
+
+
+def least_facts() -> dict[str, object]:
+    return {"mb": f"{least_bytes(SIDE, SIDE) / 1e6:.0f}", "speed": dram_speed()}
+
+
+def barriers_of_a_block() -> float:
+    """Counted: what one block passes."""
+    X, Y = np.zeros((2, 1, 128), np.float32)
+    return float(run(TASKS["softmax_tree"].answer, 1, 128, X, Y).barriers)
+
+
+def microseconds(name: str, size: tuple[int, int]) -> float:
+    """The median on an H200."""
+    return 1000 * row_softmax.load("H200").median_ms(name, size_name(*size))
+
+
+def few_facts() -> dict[str, object]:
+    h200 = device("H200")
+    return {
+        "label": row_softmax.load("H200").label,
+        "warps": f"{microseconds('softmax_warps', LONG):.0f}",
+        "tree": f"{microseconds('softmax_tree', LONG):.0f}",
+        "each": f"{LONG[0] / h200.sms:.1f}",
+        "room": h200.capability.threads_per_sm // 32,
+    }
+
+
+def once_over_pytorch() -> float:
+    """The speed of the course's answer as a share of PyTorch's."""
+    return row_softmax.load("H200").of_pytorch("softmax_once", size_name(SIDE, SIDE))
+
+
+def once_facts() -> dict[str, object]:
+    square = SIDE, SIDE
+    return {
+        "label": row_softmax.load("H200").label,
+        "once": f"{microseconds('softmax_once', square):.1f}",
+        "torch": f"{microseconds(PYTORCH, square):.1f}",
+        "copy": f"{microseconds(COPY, square):.1f}",
+        "least": f"{least_us():.0f}",
+    }
+
+
+QUESTIONS = (
+    Number(
+        id="10c-least",
+        asks="The softmax of every row of a 4096 × 4096 matrix, float32, on an H200. By the data "
+        f"sheet its DRAM moves {dram_speed()} GB/s. In how many microseconds can a kernel be "
+        "done at best?",
+        value=least_us,
+        unit="µs",
+        within=0.03,
+        slips=(
+            Trap(lambda: least_us() / 2, "X has to be loaded. And Y?"),
+            Trap(lambda: 2 * least_us(), "X is loaded once and Y stored once: where is the rest?"),
+            Trap(lambda: least_us() / 4, "That is one byte for each number."),
+        ),
+        reveal="{answer} µs on an H200: {mb} MB, X once and Y once, at {speed} GB/s. A few FLOP "
+        "for each of 8 bytes: this kernel lies far to the left under its roofline, and only bytes "
+        "count.",
+        facts=least_facts,
+        spoilers=(re.compile(r"\b134 MB"), re.compile(r"\b28 µs")),
+    ),
+    Number(
+        id="10c-barriers",
+        asks="Two trees over 128 numbers, one for the maximum and one for the sum. How many "
+        "barriers does a block of `softmax_tree` pass, that one included which lets everybody read "
+        "the maximum before the sums are stored?",
+        value=barriers_of_a_block,
+        unit="barriers",
+        within=0,
+        slips=(
+            Trap(lambda: 14, "Those of the rounds. Who may read the result of a tree, and when?"),
+            Trap(lambda: 16, "And before `parts` is written again?"),
+        ),
+        reveal="{answer}: seven rounds and one wait for their result, twice, and one between the "
+        "trees. At each of them four warps wait for the slowest.",
+        spoilers=("one between the trees",),
+    ),
+    Choose(
+        id="10c-early",
+        asks="In `softmax_warps`, rows have 20 columns. Somebody writes `if lane < X.shape[1]:` "
+        "around everything, since the other lanes have nothing to do. What happens?",
+        choices=(
+            Choice(
+                "Nothing: lanes without numbers add nothing.",
+                "They add 0. Can they do that from outside?",
+            ),
+            Choice(
+                "The exchanges are undefined.",
+                "The mask names 32 lanes, and 12 of them do not come.",
+                right=True,
+            ),
+            Choice("The warp waits for ever.", "It may. But nobody promises even that."),
+        ),
+        reveal="Every lane that the mask names has to call the exchange. So lanes with nothing to "
+        "add bring -∞ to a maximum and 0 to a sum: their loops end at once, and they stay.",
+        spoilers=("12 of them do not come",),
+    ),
+    Choose(
+        id="10c-few",
+        asks="513 rows of 20,011 columns on an H200. In Numba, `softmax_warps` takes several times "
+        "as long as `softmax_tree`, although it has no barriers. Why?",
+        choices=(
+            Choice("Shuffles are slow.", "Ten of them, in a row of 20,011 numbers?"),
+            Choice("Its loads are not coalesced.", "32 lanes read 32 neighbours, as in the tree."),
+            Choice(
+                "Too few loads are under way.",
+                "513 warps are all that there are, on 132 SMs.",
+                right=True,
+            ),
+        ),
+        reveal="{warps} against {tree} µs ({label}). An SM has {each} warps of {room} that it "
+        "could hold, so DRAM idles. A block of four warps a row has four times as many loads under "
+        "way.",
+        facts=few_facts,
+        spoilers=("so DRAM idles",),
+    ),
+    Number(
+        id="10c-once",
+        asks="4096 × 4096 on an H200 once more. Which share of the speed of PyTorch's own softmax "
+        "does `softmax_once` reach, in Numba?",
+        value=once_over_pytorch,
+        unit="times",
+        within=0.2,
+        slips=(
+            Trap(
+                lambda: 0.5, "So one would fear. How many bytes does it move, and could fewer do?"
+            ),
+            Trap(lambda: 3, "PyTorch's kernel was written by people who knew the roofline, too."),
+        ),
+        reveal="{answer} times: {once} µs in Numba against PyTorch's {torch} ({label}). A copy of "
+        "the matrix takes {copy} µs, and the data sheet allows {least}.",
+        facts=once_facts,
+        spoilers=(re.compile(r"PyTorch's [\d.]+ \("),),
+    ),
+)

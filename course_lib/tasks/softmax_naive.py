@@ -1,0 +1,210 @@
+"""The softmax of every row, one thread a row: where the climb of lesson 10c begins."""
+
+from typing import Any
+
+from course_lib.registry.exercise import Task, WrongIdea
+
+
+def _exp(X: Any) -> Any:
+    import numpy as np  # the registry is read without it, too
+
+    return np.exp(X)
+
+
+def terms_of_rows(X: Any) -> Any:
+    """The exponential of each number, less the largest one of its row."""
+    return _exp(X - X.max(axis=1, keepdims=True))
+
+
+def softmax_of_rows(X: Any) -> Any:
+    """The softmax of each row of a matrix."""
+    return _over(X, terms_of_rows(X).sum(axis=1, keepdims=True))
+
+
+def _over(X: Any, sums: Any) -> Any:
+    """What each term is if it is divided by these sums instead of those of the rows."""
+    return terms_of_rows(X) / sums
+
+
+def over_sums_of(X: Any, threads: int, divisor_of: Any) -> Any:
+    """What is stored if so many threads take turns at the columns of a row, and each divides by
+    what `divisor_of` makes of the sums of all of them (rows by threads)."""
+    import numpy as np
+
+    terms, own = terms_of_rows(X), np.arange(X.shape[1]) % threads
+    sums = np.stack([terms[:, own == thread].sum(axis=1) for thread in range(threads)], axis=1)
+    with np.errstate(divide="ignore"):
+        return terms / np.broadcast_to(divisor_of(sums), sums.shape)[:, own]
+
+
+def with_own_tops(X: Any, threads: int, tops_of: Any) -> Any:
+    """What is stored if so many threads take turns at the columns of a row, and `tops_of` makes
+    what each takes for the row's maximum of the maxima of all of them (rows by threads)."""
+    import numpy as np
+
+    own = np.arange(X.shape[1]) % threads
+    tops = [X[:, own == thread].max(axis=1, initial=-np.inf) for thread in range(threads)]
+    terms = _exp(X - tops_of(np.stack(tops, axis=1))[:, own])
+    return terms / terms.sum(axis=1, keepdims=True)
+
+
+def _first_total(X: Any) -> Any:
+    """The sum of each row if every term that is added is of the first column."""
+    return X.shape[1] * terms_of_rows(X)[:, :1]
+
+
+# What wrong answers to any kernel that computes a softmax row by row usually give.
+IDEAS_OF_ROWS = (
+    WrongIdea(
+        terms_of_rows,
+        "the terms of a row are not divided by their sum",
+        "The numbers of a row of Y have to add up to 1.",
+        place=("store",),
+        code="wrong-formula",
+    ),
+    WrongIdea(
+        lambda X: terms_of_rows(X) * terms_of_rows(X).sum(axis=1, keepdims=True),
+        "each term is multiplied by the sum of its row",
+        "The numbers of a row of Y have to add up to 1.",
+        place=("store",),
+    ),
+    WrongIdea(
+        lambda X: X / terms_of_rows(X).sum(axis=1, keepdims=True),
+        "the numbers themselves are divided by the sum, and not their exponentials",
+        "Of what is the sum that you divide by? One of its terms belongs above it.",
+        place=("store",),
+    ),
+    WrongIdea(
+        lambda X: _exp(X) / terms_of_rows(X).sum(axis=1, keepdims=True),
+        "above the sum the largest number is not subtracted, and exp(X) may be 0 or infinite",
+        "One `top` for the whole row: each term of the sum is exp(X[row, j] - top).",
+        place=("exponential",),
+    ),
+    WrongIdea(
+        lambda X: softmax_of_rows(X.T).T,
+        "each column is a softmax, and not each row",
+        "Along which axis of X do maximum and sum run?",
+        place=("exponential",),
+    ),
+    WrongIdea(
+        lambda X: _over(X, terms_of_rows(X).sum()),
+        "each term is divided by the sum of the whole matrix",
+        "How many sums has a matrix of M rows?",
+        place=("sum",),
+    ),
+    WrongIdea(
+        lambda X: X / X.sum(axis=1, keepdims=True),
+        "no exponential is taken",
+        "The weights have to be positive, also where a number of X is not.",
+        place=("store",),
+    ),
+    WrongIdea(
+        lambda X: _over(X, X.sum(axis=1, keepdims=True)),
+        "the numbers themselves are added up, and not their exponentials",
+        "What has to be divided by the sum, and of what is it the sum?",
+        place=("sum",),
+    ),
+    WrongIdea(
+        lambda X: softmax_of_rows(-X),
+        "the largest number of a row has the smallest weight",
+        "Which sign has the exponent?",
+        place=("exponential",),
+    ),
+    WrongIdea(
+        lambda X: _over(X, _exp(X[:, -1:] - X.max(axis=1, keepdims=True))),
+        "the sum is its last term alone",
+        "What does `=` do with the sum that is there already?",
+        place=("sum",),
+    ),
+    WrongIdea(
+        lambda X: _over(X, 1 + terms_of_rows(X).sum(axis=1, keepdims=True)),
+        "each sum is 1 too large",
+        "With which number does the sum begin?",
+        place=("sum",),
+    ),
+    WrongIdea(
+        lambda X: _over(X, _first_total(X)),
+        "each term that is added is that of the first column",
+        "Which index has to move while the sum grows?",
+        place=("sum",),
+    ),
+)
+
+TASK = Task(
+    id="softmax_naive",
+    title="A softmax, one thread a row",
+    lesson="10c",
+    position=1,
+    parameters=("X", "Y"),
+    output="Y",
+    grid=("M",),
+    block=(32,),
+    shapes=("M,N", "M,N"),
+    reference=softmax_of_rows,
+    offsets={"X": -120},  # exp(X) is 0 in float32
+    rises={"X": -240},  # exp(X[row, 0] - X[row, -1]) is infinite
+    before=-1.0,  # a 0 that is stored is none that was there before
+    asks=("bounds", "float32"),
+    rung="thread_a_row",
+    ladder="row softmax",
+    wrong_ideas=IDEAS_OF_ROWS,
+    formula="Y[row, j] = exp(X[row, j] - top) / the sum of these over the row",
+    hints=(
+        "Three loops over the columns, one after the other. What does the first have to find, so "
+        "that the second can begin?",
+        "The largest number, then the sum of exp(X[row, j] - top), then each of these terms once "
+        "more, divided by the sum.",
+    ),
+    given='''\
+import math
+
+
+@cuda.jit
+def softmax_naive(X, Y):
+    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, total the
+    sum of its exp(X[row, k] - top). One thread a row, in blocks of 32; rows and columns any."""
+    ...
+''',
+    answer='''\
+import math
+
+
+@cuda.jit
+def softmax_naive(X, Y):
+    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, total the
+    sum of its exp(X[row, k] - top). One thread a row, in blocks of 32; rows and columns any."""
+    row = cuda.grid(1)
+    if row < X.shape[0]:
+        top, total = float32(-math.inf), float32(0)
+        for j in range(X.shape[1]):
+            top = max(top, X[row, j])
+        for j in range(X.shape[1]):
+            total += math.exp(X[row, j] - top)
+        for j in range(X.shape[1]):
+            Y[row, j] = math.exp(X[row, j] - top) / total
+''',
+    another='''\
+import math
+
+
+@cuda.jit
+def softmax_naive(X, Y):
+    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, total the
+    sum of its exp(X[row, k] - top). One thread a row, in blocks of 32; rows and columns any."""
+    row = cuda.grid(1)
+    if row >= X.shape[0]:
+        return
+    top = X[row, 0]
+    for j in range(1, X.shape[1]):
+        top = max(top, X[row, j])
+    total = float32(0)
+    for j in range(X.shape[1]):
+        total += math.exp(X[row, j] - top)
+    share = float32(1) / total
+    for j in range(X.shape[1]):
+        Y[row, j] = math.exp(X[row, j] - top) * share
+''',
+    compared="One division a row, and a product for each number: a division is many instructions.",
+    par=9,
+    meaning="Right for any rows. Each number is loaded three times and stored once.",
+)

@@ -1,0 +1,205 @@
+"""The softmax of every row in one pass: the row stays in the registers of a block."""
+
+from typing import Any
+
+from course_lib.registry.exercise import Task, WrongIdea
+from course_lib.tasks import softmax_naive as before
+
+THREADS, WARP = 256, 32
+
+
+def _of_own_warp(sums: Any) -> Any:
+    """The sum of each thread's warp."""
+    return sums.reshape(len(sums), -1, WARP).sum(axis=2).repeat(WARP, axis=1)
+
+
+def _of_lanes_0(tops: Any) -> Any:
+    """The larger of a thread's own maximum and those of the lanes 0."""
+    import numpy as np  # the registry is read without it, too
+
+    return np.maximum(tops, tops[:, ::WARP].max(axis=1, keepdims=True))
+
+
+_HEAD = '''\
+import math
+
+
+@cuda.jit(device=True)
+def warp_max(number):
+    """The largest of the numbers of all 32 lanes, in each lane: your five exchanges."""
+    apart = 16
+    while apart > 0:
+        number = max(number, cuda.shfl_xor_sync(0xFFFFFFFF, number, apart))
+        apart //= 2
+    return number
+
+
+@cuda.jit(device=True)
+def warp_sum(number):
+    """The sum of the numbers of all 32 lanes, in each lane."""
+    apart = 16
+    while apart > 0:
+        number += cuda.shfl_xor_sync(0xFFFFFFFF, number, apart)
+        apart //= 2
+    return number
+
+
+@cuda.jit
+def softmax_once(X, Y):
+    """The same for any columns: one block of 256 threads a row, which is `cuda.blockIdx.y`. The
+    first 4096 numbers of a row are loaded once."""
+    tops, sums = cuda.shared.array(8, float32), cuda.shared.array(8, float32)
+    row, t, columns = cuda.blockIdx.y, cuda.threadIdx.x, X.shape[1]
+    top, total = float32(-math.inf), float32(0)
+'''
+_MAXIMUM = """\
+    top = warp_max(top)
+    if t % 32 == 0:
+        tops[t // 32] = top
+    cuda.syncthreads()
+    for warp in range(8):
+        top = max(top, tops[warp])
+"""
+_SUM = """\
+    total = warp_sum(total)
+    if t % 32 == 0:
+        sums[t // 32] = total
+    cuda.syncthreads()
+    total = float32(0)
+    for warp in range(8):
+        total += sums[warp]
+"""
+
+TASK = Task(
+    id="softmax_once",
+    title="A softmax in one pass",
+    lesson="10c",
+    position=4,
+    parameters=("X", "Y"),
+    output="Y",
+    grid=(1, "M"),
+    block=(THREADS, 1),
+    shapes=("M,N", "M,N"),
+    reference=before.softmax_of_rows,
+    offsets=before.TASK.offsets,
+    rises=before.TASK.rises,
+    before=before.TASK.before,
+    visits={"X": 1},
+    asks=("bounds", "coalesced", "race-free", "conflict-free", "float32"),
+    rung="row_kept",
+    ladder="row softmax",
+    wrong_ideas=(
+        *before.IDEAS_OF_ROWS,
+        WrongIdea(
+            lambda X: before.over_sums_of(X, THREADS, _of_own_warp),
+            "each warp divides by the sum of its own columns",
+            "Where do the sums of the other seven warps lie?",
+        ),
+        WrongIdea(
+            lambda X: before.over_sums_of(
+                X, THREADS, lambda sums: _of_own_warp(sums) + sums.sum(axis=1, keepdims=True)
+            ),
+            "the sum of a thread's own warp counts twice",
+            "What does `total` hold when the loop over the eight sums begins?",
+            place=("divisor",),
+        ),
+        WrongIdea(
+            lambda X: before.over_sums_of(
+                X, THREADS, lambda sums: sums[:, ::WARP].sum(axis=1, keepdims=True)
+            ),
+            "of each warp only the sum of lane 0 is added",
+            "What does lane 0 know of the 31 others when it stores its sum?",
+            place=("divisor",),
+        ),
+        WrongIdea(
+            lambda X: before.with_own_tops(X, THREADS, _of_lanes_0),
+            "of the other threads, each knows the maxima of the lanes 0 alone",
+            "What does lane 0 of a warp know of the 31 others when it stores its maximum?",
+            place=("largest",),
+        ),
+        WrongIdea(
+            lambda X: 0 * X,
+            "all numbers are 0: the sum is infinite",
+            "A number that does not exist is -inf in `kept`. What does it add to the sum?",
+            place=("sum",),
+        ),
+    ),
+    formula=before.TASK.formula,
+    hints=(
+        "This kernel is right already: two levels, shuffles within a warp and eight numbers in "
+        "shared memory between warps. Where does it load X a second time, and a third?",
+        "A thread has 16 columns of the first 4096: t, t + 256, t + 512 … A local array of 16 "
+        "numbers lies in registers, if the loops over it have a fixed length.",
+        "`kept[k]` is -inf where there is no column, so exp makes 0 of it. `if 256 * k < columns` "
+        "skips what no thread needs. Columns from 4096 on go the old way, in a loop behind each of "
+        "yours.",
+    ),
+    given=_HEAD
+    + """\
+    for j in range(t, columns, 256):
+        top = max(top, X[row, j])
+"""
+    + _MAXIMUM
+    + """\
+    for j in range(t, columns, 256):
+        total += math.exp(X[row, j] - top)
+"""
+    + _SUM
+    + """\
+    for j in range(t, columns, 256):
+        Y[row, j] = math.exp(X[row, j] - top) / total
+""",
+    answer=_HEAD
+    + """\
+    kept = cuda.local.array(16, float32)
+    for k in range(16):
+        j = t + 256 * k
+        kept[k] = X[row, j] if j < columns else float32(-math.inf)
+        top = max(top, kept[k])
+    for j in range(t + 4096, columns, 256):
+        top = max(top, X[row, j])
+"""
+    + _MAXIMUM
+    + """\
+    for k in range(16):
+        if 256 * k < columns:
+            kept[k] = math.exp(kept[k] - top)
+            total += kept[k]
+    for j in range(t + 4096, columns, 256):
+        total += math.exp(X[row, j] - top)
+"""
+    + _SUM
+    + """\
+    share = float32(1) / total
+    for k in range(16):
+        j = t + 256 * k
+        if j < columns:
+            Y[row, j] = kept[k] * share
+    for j in range(t + 4096, columns, 256):
+        Y[row, j] = math.exp(X[row, j] - top) * share
+""",
+    another=_HEAD
+    + """\
+    kept = cuda.shared.array(4096, float32)
+    for j in range(t, columns, 256):
+        number = X[row, j]
+        if j < 4096:
+            kept[j] = number
+        top = max(top, number)
+"""
+    + _MAXIMUM
+    + """\
+    for j in range(t, columns, 256):
+        total += math.exp((kept[j] if j < 4096 else X[row, j]) - top)
+"""
+    + _SUM
+    + """\
+    for j in range(t, columns, 256):
+        Y[row, j] = math.exp((kept[j] if j < 4096 else X[row, j]) - top) / total
+""",
+    compared="The row lies in shared memory, 16 KB of it. Each exponential is computed twice, and "
+    "its loops are as long as the row.",
+    par=18,
+    meaning="One load and one store for each number: fewer bytes cannot move. What is left is to "
+    "keep DRAM busy.",
+)

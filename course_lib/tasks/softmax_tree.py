@@ -1,0 +1,114 @@
+"""The softmax of every row, a block a row: lanes side by side, and a tree in shared memory."""
+
+from course_lib.registry.exercise import Task, WrongIdea
+from course_lib.tasks import softmax_naive as before
+
+THREADS = 128
+
+
+_MAXIMUM = '''\
+import math
+
+
+@cuda.jit
+def softmax_tree(X, Y):
+    """The same for any columns: one block of 128 threads a row, which is `cuda.blockIdx.y`."""
+    parts = cuda.shared.array(128, float32)
+    row, t, columns = cuda.blockIdx.y, cuda.threadIdx.x, X.shape[1]
+    top = float32(-math.inf)
+    for j in range(t, columns, 128):
+        top = max(top, X[row, j])
+    parts[t] = top
+    half = 64
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            parts[t] = max(parts[t], parts[t + half])
+        half //= 2
+    cuda.syncthreads()
+    top = parts[0]
+'''
+
+TASK = Task(
+    id="softmax_tree",
+    title="A softmax, one block a row",
+    lesson="10c",
+    position=2,
+    parameters=("X", "Y"),
+    output="Y",
+    grid=(1, "M"),
+    block=(THREADS, 1),
+    shapes=("M,N", "M,N"),
+    reference=before.softmax_of_rows,
+    offsets=before.TASK.offsets,
+    rises=before.TASK.rises,
+    before=before.TASK.before,
+    visits={"X": 3},
+    asks=("bounds", "coalesced", "race-free", "conflict-free", "float32"),
+    rung="block_a_row",
+    ladder="row softmax",
+    wrong_ideas=(
+        *before.IDEAS_OF_ROWS,
+        WrongIdea(
+            lambda X: before.over_sums_of(X, THREADS, lambda sums: sums[:, :1]),
+            "the sum has the terms of thread 0 alone",
+            "Which sums of the other threads have reached place 0, and in which round?",
+            place=("sum",),
+        ),
+        WrongIdea(
+            lambda X: before.over_sums_of(X, THREADS, lambda sums: sums.max(axis=1, keepdims=True)),
+            "only the largest sum of a thread is left",
+            "The tree of the maximum keeps the larger of two numbers. What should this one do?",
+            place=("sum",),
+            code="wrong-formula",
+        ),
+    ),
+    formula=before.TASK.formula,
+    hints=(
+        "The sum goes the way of the maximum: each thread its own columns, then a tree.",
+        "Every thread reads `parts[0]`, and thread 0 writes it next. Who has to wait for whom?",
+        "A barrier, the terms of the thread's own columns, a tree that adds, a barrier, and a last "
+        "loop that divides.",
+    ),
+    given=_MAXIMUM
+    + """\
+    ...
+""",
+    answer=_MAXIMUM
+    + """\
+    total = float32(0)
+    for j in range(t, columns, 128):
+        total += math.exp(X[row, j] - top)
+    cuda.syncthreads()
+    parts[t] = total
+    half = 64
+    while half > 0:
+        cuda.syncthreads()
+        if t < half:
+            parts[t] += parts[t + half]
+        half //= 2
+    cuda.syncthreads()
+    total = parts[0]
+    for j in range(t, columns, 128):
+        Y[row, j] = math.exp(X[row, j] - top) / total
+""",
+    another=_MAXIMUM
+    + """\
+    sums = cuda.shared.array(128, float32)
+    sums[t] = float32(0)
+    for j in range(t, columns, 128):
+        sums[t] += math.exp(X[row, j] - top)
+    for k in range(6, -1, -1):
+        cuda.syncthreads()
+        if t < 2**k:
+            sums[t] += sums[t + 2**k]
+    cuda.syncthreads()
+    for j in range(t, columns, 128):
+        Y[row, j] = math.exp(X[row, j] - top) / sums[0]
+""",
+    compared="The sums have an array of their own, so nobody has to wait before they are stored: "
+    "one barrier less.",
+    par=14,
+    meaning="Whole sectors, and 128 threads for each row. Eight barriers for each tree are the "
+    "price.",
+)
