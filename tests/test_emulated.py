@@ -167,9 +167,27 @@ def test_a_numba_without_its_cuda_part(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cuda.jit is not stand_in.jit
 
 
+class Wrapped:
+    """An array as other libraries hand theirs over."""
+
+    def __init__(self, array: object) -> None:
+        self.__cuda_array_interface__ = array.__cuda_array_interface__  # type: ignore
+
+
+def test_a_wrapped_array_is_the_array() -> None:
+    with course_lib.emulated():
+        array = cuda.to_device(np.ones(4))
+        right[1, 4](Wrapped(array))
+        assert array.copy_to_host().tolist() == [2] * 4
+        right[1, 4](cuda.as_cuda_array(Wrapped(array)))
+        assert array.copy_to_host().tolist() == [4] * 4
+
+
 def test_the_gpu_that_answers() -> None:
     with course_lib.emulated():
         gpu = cuda.get_current_device()
+        with pytest.raises(PlainError, match="another GPU than the one that is here"):
+            cuda.select_device(1)
         assert gpu == cuda.gpus[0] == cuda.select_device(0) == next(iter(cuda.list_devices()))
         assert gpu.compute_capability == (8, 0) and gpu.MULTIPROCESSOR_COUNT == 108
         with pytest.raises(NoGpuHere):

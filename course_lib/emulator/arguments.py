@@ -28,9 +28,9 @@ def types_of_arguments(kernel: Kernel, arguments: Sequence[Any]) -> list[T.Type]
     names = kernel.parameters
     if len(arguments) != len(names):
         message = say(
-            "{kernel} takes {wanted} arguments ({names}), but {given} {were} passed.",
+            "{kernel} takes {wanted} ({names}), but {given} {were} passed.",
             kernel=kernel.name,
-            wanted=len(names),
+            wanted=counted(len(names), "argument"),
             names=", ".join(names),
             given=len(arguments),
             were="was" if len(arguments) == 1 else "were",

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.host import successor
-from course_lib.host.device_array import EmulatedDeviceArray, must_be_contiguous
+from course_lib.host.device_array import EmulatedDeviceArray, SharedInterface, must_be_contiguous
 
 
 class HostArguments:
@@ -38,6 +38,9 @@ class HostArguments:
     def _to_host(self, argument: Any) -> Any:
         if isinstance(argument, EmulatedDeviceArray):
             return argument.buffer
+        interface = getattr(argument, "__cuda_array_interface__", None)
+        if isinstance(interface, SharedInterface):
+            return interface.array.buffer
         if isinstance(argument, np.ndarray):
             must_be_contiguous(argument)
             return self._with_own_memory(argument)

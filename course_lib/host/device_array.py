@@ -19,6 +19,19 @@ import numpy as np
 from course_lib.wording.errors import EmulatedTimingRefused, NotContiguous
 
 
+class SharedInterface(dict[str, Any]):
+    """What `__cuda_array_interface__` tells other libraries of an array, and the array itself.
+
+    Its address is one of the host's memory; so only the array is used here, never the address.
+    """
+
+    def __init__(self, array: EmulatedDeviceArray) -> None:
+        told = array.buffer.__array_interface__
+        super().__init__({name: told[name] for name in ("shape", "typestr", "data", "strides")})
+        self["version"] = 3
+        self.array = array
+
+
 class EmulatedDeviceArray:
     """An array "on the device": a kernel may use it, NumPy gets at it by copying.
 
@@ -39,6 +52,7 @@ class EmulatedDeviceArray:
     flags = property(lambda self: self.buffer.flags)
     T = property(lambda self: EmulatedDeviceArray(self.buffer.T))
     stream = 0
+    __cuda_array_interface__ = property(SharedInterface)
 
     def copy_to_host(self, ary: np.ndarray | None = None, stream: object = 0) -> np.ndarray:
         """A copy for the host, in `ary` if one is given."""

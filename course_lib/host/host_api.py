@@ -27,6 +27,7 @@ from course_lib.host.device_array import (
     EmulatedEvent,
     EmulatedGpus,
     EmulatedStream,
+    SharedInterface,
     must_be_contiguous,
     undefined,
 )
@@ -172,7 +173,7 @@ def host_functions(launch: Launch) -> dict[str, Any]:
         **{name: _accept_options(function) for name, function in allocate.items()},
         **like,
         "as_cuda_array": _as_cuda_array,
-        "is_cuda_array": lambda obj: isinstance(obj, EmulatedDeviceArray),
+        "is_cuda_array": _is_cuda_array,
         "pinned": _pinned,
         "mapped": _mapped,
         **dict.fromkeys(streams, EmulatedStream),
@@ -252,7 +253,14 @@ def _accept_options(allocate: Callable[..., Any]) -> Callable[..., Any]:
     return with_options
 
 
+def _is_cuda_array(obj: Any) -> bool:
+    return isinstance(getattr(obj, "__cuda_array_interface__", None), SharedInterface)
+
+
 def _as_cuda_array(obj: Any, sync: bool = True) -> EmulatedDeviceArray:
+    interface = getattr(obj, "__cuda_array_interface__", None)
+    if isinstance(interface, SharedInterface):
+        return interface.array
     if not isinstance(obj, EmulatedDeviceArray):
         raise TypeError("this is no device array; cuda.to_device(...) makes one")
     return obj

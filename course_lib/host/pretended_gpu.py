@@ -14,7 +14,7 @@ from course_lib.devices import device
 from course_lib.host.absent_gpu import OF_EVERY_GPU, AbsentContext, AbsentGpu
 from course_lib.host.device_array import EmulatedDeviceArray
 from course_lib.host.host_api import Replacement
-from course_lib.wording.errors import NoGpuHere
+from course_lib.wording.errors import NoGpuHere, PlainError
 
 SHEET = device("A100-40")
 MEMORY = 40 << 30
@@ -139,7 +139,10 @@ class PretendedGpus:
 
 def _select_device(device_id: int) -> PretendedGpu:
     if device_id != 0:
-        raise NoGpuHere(f"cuda.select_device({device_id})")
+        raise PlainError(
+            f"cuda.select_device({device_id}) asks for another GPU than the one that is here: the "
+            "emulator, in the place of GPU 0."
+        )
     return PretendedGpu()
 
 

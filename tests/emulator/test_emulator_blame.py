@@ -209,6 +209,8 @@ def test_float64_is_set_against_the_arrays_that_there_are(dtypes: tuple, phrase:
 def test_how_many_arguments_were_passed(count: int, verb: str) -> None:
     with pytest.raises(KernelRejected, match=f"but {count} {verb} passed"):
         launch("def k(x, y, z):\n    z[0] = 1\n", *[zeros()] * count)
+    with pytest.raises(KernelRejected, match=r"k takes 1 argument \(x\), but 2 were passed"):
+        launch("def k(x):\n    x[0] = 1\n", zeros(), zeros())
 
 
 @pytest.mark.parametrize("sign", "+*")

@@ -309,6 +309,39 @@ def test_an_axis_that_the_launch_lacks_is_told_in_place(body, grid, block, is_to
     assert bool(said) == is_told and all("along y" in message for message in said)
 
 
+ADDED = "s = float32(0)\nfor k in range(x.size):\n    s += x[k]\n"
+INDENTED = ADDED.replace("\n", "\n    ")
+
+
+@pytest.mark.parametrize(
+    ("body", "grid", "block", "said"),
+    [
+        # one thread adds up, and the others idle: those of its warp, its block, its grid
+        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 16, 256, "is for one thread"),
+        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 1, 32, "is for one thread"),
+        (f"if cuda.grid(1) != 0:\n    return\n{ADDED}y[0] = s", 16, 256, "is for one thread"),
+        (f"{ADDED}y[0] = s", 1, 1, "31 of 32 lanes"),
+        # all add up the same
+        (f"i = cuda.grid(1)\n{ADDED}y[i] = x[i] / s", 4, 128, "all get the same sum"),
+        (f"i = cuda.grid(1)\nif i < y.size:\n    {INDENTED}y[i] = s", 4, 128, "the same sum"),
+        # from another start
+        ("i = cuda.grid(1)\n" + ADDED.replace("s = float32(0)", "s = y[i]") + "y[i] = s", 4, 128,
+         "its threads fetch the same elements"),
+        # each adds up its own, or few; one thread does what has an order
+        ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(i, x.size, 512):\n    s += x[k]\n"
+         "y[i] = s", 4, 128, ""),
+        ("i = cuda.grid(1)\ns = float32(0)\nfor k in range(9):\n    s += x[k]\n"
+         "y[i] = x[i] / s", 4, 128, ""),
+        ("for k in range(1, y.size):\n    y[k] = y[k - 1] * x[k] + y[k]", 1, 1, ""),
+    ],
+)  # fmt: skip
+def test_a_sum_that_is_not_shared_out_is_told(body, grid, block, said) -> None:
+    x, y = np.ones(1024, np.float32), np.ones(512, np.float32)
+    found = launch(as_program(body, "x, y"), grid, block, x, y, costs=True).findings
+    messages = [finding.message for finding in found]
+    assert any(said in message for message in messages) if said else not messages, messages
+
+
 WRAPPING = {
     "cuda.atomic.add(x, 0, y[t])": True,
     "cuda.atomic.sub(x, 0, -y[t])": True,

@@ -17,10 +17,15 @@ import numpy as np
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.meter import AccessCounts, AccessPlace, Meter, over_same_blocks
-from course_lib.emulator.observers.values_in_text import SIZES, decided_by_data, is_by_data
+from course_lib.emulator.observers.values_in_text import (
+    SIZES,
+    decided_by_data,
+    is_by_data,
+    same_sums,
+)
 from course_lib.emulator.options import MAX_SHARED_BYTES, LaunchShape
 from course_lib.emulator.profile.request_costs import SECTOR_BYTES
-from course_lib.emulator.state.lanes import LaneSpace
+from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace
 from course_lib.emulator.state.memory import Access, Memory
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import say
@@ -196,13 +201,16 @@ class LaunchCosts:
         self.meter, self.notes, self.blocks = meter, notes, math.prod(shape.grid)
         self.threads = math.prod(shape.block)
         self.orders_blocks = orders_blocks
+        self.same_sums = {sums for typing in typings for sums in same_sums(typing)}
         self.flows = [(typing.kernel.tree, decided_by_data(typing)) for typing in typings]
 
     def findings(self) -> Iterator[Finding]:
         """All that is worth a word, as warnings."""
         yield from self._scattered()
         yield from self._conflicts()
-        yield from self._fetched_again()
+        added = [*self._added_again()]
+        yield from added
+        yield from self._fetched_again({found.line for found in added})
         yield from self._read_again()
         if not self.orders_blocks:  # else others may well have to see what one block stores
             yield from self._handed_on()
@@ -300,8 +308,30 @@ class LaunchCosts:
                 "How many words apart are neighbouring lanes, and what is that modulo 32?",
             )
 
-    def _fetched_again(self) -> Iterator[Finding]:
-        """Arrays that every block loads many times over."""
+    def _added_again(self) -> Iterator[Finding]:
+        """Sums that all threads make, each the same."""
+        for at, site in self.meter.sites.items():
+            warps = self.blocks * -(-self.threads // WARP_SIZE)
+            full = site.elements >= self.threads * self.blocks * site.requests / warps / 2
+            if (at.array, at.line) not in self.same_sums or at.kind != "load" or not full:
+                continue
+            if self.threads < WARP_SIZE or site.requests < WARP_SIZE * warps:
+                continue
+            yield finding(
+                "excess-global-traffic",
+                say(
+                    "Each of the {threads} threads adds up the same {elements} of {array}, and all "
+                    "get the same sum.",
+                    threads=f"{self.threads * self.blocks:,}",
+                    elements=counted(site.requests // warps, "element"),
+                    array=at.array,
+                ),
+                at.line,
+                "Which threads could add up a part each, and how do all get to know the sum?",
+            )
+
+    def _fetched_again(self, told: Collection[int | None]) -> Iterator[Finding]:
+        """Arrays that every block loads many times over; in lines of which nothing is told yet."""
         total = sum(traffic.load_sectors for traffic in self.meter.arrays.values())
         for array, traffic in self.meter.arrays.items():
             fetched = self.notes.fetched.get((array, ""))
@@ -319,7 +349,7 @@ class LaunchCosts:
             if not again or excess < max(FEW, SHARE * total, (REPEATED - 1) * needed):
                 continue
             line = max(traffic.loaded_at, key=lambda number: traffic.loaded_at[number])
-            if self._by_data(line, array) or self._is_moved_out(line, array):
+            if line in told or self._by_data(line, array) or self._is_moved_out(line, array):
                 continue
             yield finding(
                 "excess-global-traffic",

@@ -45,8 +45,8 @@ class _Condition:
         return bool(COMPARE[self.operator](value, self.limit))
 
 
-class Marks:
-    """The marks of a kernel.
+class CellMarks:
+    """The marks that cells of arrays hold in a kernel.
 
     Args:
         tree: the kernel, which calls no other function.

@@ -12,7 +12,7 @@ from course_lib.emulator.observers.harmless_races import (
     is_same_value,
     is_start_value,
 )
-from course_lib.emulator.observers.marks import Marks
+from course_lib.emulator.observers.marks import CellMarks
 from course_lib.emulator.observers.races import Race
 from course_lib.emulator.observers.tracing import DRAW, SWAP, change_in, is_swap
 from course_lib.wording.findings import Finding, finding
@@ -71,7 +71,7 @@ class RaceNotes:
             return False
         ends = ((race.first_kind, race.first_line), (race.second_kind, race.second_line))
         stores, loads = ({line for kind, line in ends if kind == k} for k in ("store", "load"))
-        return Marks(self.trees[0], self.values).race(stores, loads)
+        return CellMarks(self.trees[0], self.values).race(stores, loads)
 
 
 def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:

@@ -92,6 +92,77 @@ def _has_fraction(test: ast.expr, typing: Typing) -> bool:
     return any(isinstance(kind, np.dtype) and kind.kind == "f" for kind in kinds)
 
 
+def adds_up(typing: Typing) -> bool:
+    """Is there a loop that adds up elements of arrays?"""
+    return any(True for loop in _loops(typing) for _ in _sums_in(loop))
+
+
+def same_sums(typing: Typing) -> Iterator[tuple[str, int]]:
+    """The arrays of which every thread adds up the same elements, and the lines of these sums."""
+    names = _by_thread(typing)
+    for loop in _loops(typing):
+        if isinstance(loop, ast.While) or _depends(loop.iter, names):
+            continue
+        for statement in (part for part in loop.body if isinstance(part, ast.AugAssign)):
+            for element in _sums_in(statement):
+                total = ast.unparse(statement.target)
+                begins = [
+                    value
+                    for node in ast.walk(typing.kernel.tree)
+                    for value, targets in assigned(node)
+                    if node is not statement and total in map(ast.unparse, targets)
+                ]
+                others = [n for n in ast.walk(statement.value) if isinstance(n, ast.Name)]
+                alike = not any(_depends(value, names - {total}) for value in begins)
+                if alike and not any(name.id in names for name in others):
+                    yield ast.unparse(element.value), statement.lineno
+
+
+def _loops(typing: Typing) -> Iterator[ast.For | ast.While]:
+    for node in ast.walk(typing.kernel.tree):
+        if isinstance(node, ast.For | ast.While):
+            yield node
+
+
+def _sums_in(part: ast.AST) -> Iterator[ast.Subscript]:
+    """The elements that are added to variables."""
+    for node in ast.walk(part):
+        match node:
+            case ast.AugAssign(target=ast.Name(), op=ast.Add(), value=value):
+                for element in ast.walk(value):
+                    if isinstance(element, ast.Subscript):
+                        if not ast.unparse(element.value).endswith(SIZES):
+                            yield element
+
+
+def _by_thread(typing: Typing) -> frozenset[str]:
+    """The variables that need not have one value in all threads."""
+    names: frozenset[str] = frozenset()
+    while True:
+        found = {
+            inner.id
+            for node in ast.walk(typing.kernel.tree)
+            for value, targets in assigned(node)
+            if _depends(value, names)
+            for target in targets
+            for inner in ast.walk(target)
+            if isinstance(inner, ast.Name)
+        }
+        if found <= names:
+            return names
+        names |= found
+
+
+def _depends(value: ast.expr, names: frozenset[str]) -> bool:
+    """Does an expression ask who the thread is, or what an array holds?"""
+    if is_by_data(value, names):
+        return True
+    return any(
+        isinstance(node, ast.Attribute) and ast.unparse(node).startswith("cuda.")
+        for node in ast.walk(value)
+    )
+
+
 @lru_cache(maxsize=16)
 def float64_sources(typings: tuple[Typing, ...], lines: frozenset[int]) -> frozenset[int]:
     """Of the lines that compute in float64, those that would do so whatever the others did.

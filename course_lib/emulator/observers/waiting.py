@@ -20,7 +20,7 @@ from course_lib.emulator.language.intrinsics import Atomic
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.meter import over_same_blocks
-from course_lib.emulator.observers.values_in_text import decided_by_data, leaves_by_data
+from course_lib.emulator.observers.values_in_text import adds_up, decided_by_data, leaves_by_data
 from course_lib.emulator.options import LaunchShape
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask
 from course_lib.emulator.state.memory import Access
@@ -40,6 +40,7 @@ LONG = 16  # statements that one thread or warp does alone
 MANY_WARPS = 3  # of a block, from which one that works alone is worth a word
 EMPTY = 0.3  # of the lanes of a block's warps: those without a thread, from which it is worth it
 FEW = 64  # turns or updates: below, a launch is too small to say anything
+MUCH = 512  # statements that the warps of a few blocks execute, from which it is worth a word
 QUEUE = 4  # updates of a warp to each element
 SHORT = 3  # statements that one lane of a warp may do for the others, once
 
@@ -100,6 +101,7 @@ class _Branch:
     node: ast.If | ast.For | ast.While
     is_open: bool
     in_loop: bool
+    in_branch: bool
     called: frozenset[ast.stmt]  # statements of the functions that are called there
 
     @property
@@ -138,7 +140,7 @@ def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> 
     undecided = {line for branch in branches if branch.is_open for line in branch.lines}
     lines = {line: turns for line, turns in notes.lines.items() if line not in undecided}
     every = sum(turns.all for turns in notes.lines.values())
-    yield from _idle(typings[0], shape)
+    yield from _idle(typings, shape, every)
     if threads > WARP_SIZE:
         alone = {line: turns.alone for line, turns in lines.items()}
         parted = {line: turns.all - turns.needed for line, turns in lines.items()}
@@ -163,6 +165,12 @@ def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> 
         if threads > MANY_WARPS * WARP_SIZE:
             for branch, turns, line in _to_blame(looping, one_warp, max(FEW, few)):
                 yield _alone_finding(branch, "warp", threads // WARP_SIZE, turns / every, line)
+    elif threads > 1:
+        alone = {line: turns.alone for line, turns in lines.items()}
+        entered = [b for b in branches if _is_for_few(b, alone, lines)]
+        entered = [b for b in entered if b.loops or not isinstance(b.node, ast.If)]
+        for branch, turns, line in _to_blame(entered, alone, max(FEW, ALONE * every)):
+            yield _alone_finding(branch, "thread", threads, turns / every, line)
     yield from _queues(notes, {line for typing in typings for line in _exchanges(typing)})
 
 
@@ -192,11 +200,13 @@ def _branches(typing: Typing) -> tuple[_Branch, ...]:
         for inner in ast.walk(node)
         if inner is not node
     }
+    branched = {inner for node in nodes if isinstance(node, ast.If) for inner in ast.walk(node)}
     return tuple(
         _Branch(
             node,
             typing.is_beside(node) or leaves_by_data(node, typing, names),
             node in looped,
+            node in branched,
             frozenset(_called(typing, node)),
         )
         for node in reversed(nodes)
@@ -229,6 +239,8 @@ def _to_blame(
         inside = {line: left[line] for line in branch.lines if left.get(line)}
         turns = sum(inside.values())
         comes_later = lost.get(branch.node.lineno, 0) == 0
+        # What stands in no branch is reached by few where the others have returned.
+        comes_later |= not branch.in_branch and not isinstance(branch.node, ast.If)
         if turns < least or branch.is_open or branch.is_short or not comes_later:
             continue
         yield branch, turns, max(inside, key=lambda line: inside[line])
@@ -267,24 +279,28 @@ def _alone_finding(branch: _Branch, who: str, count: int, share: float, line: in
     )
 
 
-def _idle(kernel: Typing, shape: LaunchShape) -> Iterator[Finding]:
-    """Lanes without a thread, where the size of a block leaves many in each of its warps."""
+def _idle(typings: Sequence[Typing], shape: LaunchShape, every: int) -> Iterator[Finding]:
+    """Lanes without a thread, where the size of a block leaves many in each of its warps.
+
+    Few blocks are worth it where they add up much, as only sums can surely be shared out.
+    """
     threads = math.prod(shape.block)
     warps = -(-threads // WARP_SIZE)
     lanes = warps * WARP_SIZE
-    if lanes - threads < EMPTY * lanes or warps * shape.blocks < FEW:
+    if lanes - threads < EMPTY * lanes:
+        return
+    if warps * shape.blocks < FEW and (every < MUCH or not any(map(adds_up, typings))):
         return
     yield finding(
         "serial-work",
         say(
-            "A block of {threads} threads takes {warps}, and {idle} of their {lanes} lanes have "
-            "nothing to do.",
-            threads=threads,
+            "A block of {threads} takes {warps}: {idle} of {lanes} lanes have nothing to do.",
+            threads=counted(threads, "thread"),
             warps=counted(warps, "warp"),
             idle=lanes - threads,
             lanes=lanes,
         ),
-        kernel.kernel.tree.lineno,
+        typings[0].kernel.tree.lineno,
         "A warp has 32 lanes. Which multiple of 32 suits the work of a block?",
     )
 
@@ -307,11 +323,11 @@ def _queues(notes: WaitNotes, exchanges: Collection[int]) -> Iterator[Finding]:
         yield finding(
             "serial-work",
             say(
-                "{updates} atomic updates of {array} reach {elements} elements, counted warp by "
-                "warp: those of one element queue.",
+                "Of {updates} atomic updates of {array}, {queued} of a warp go to one element, on "
+                "average: they queue.",
                 array=array,
                 updates=queue.updates,
-                elements=queue.elements,
+                queued=f"{queue.updates / queue.elements:.3g}",
             ),
             line,
             "Could a warp or a block add up first, so that one thread updates the element?",
