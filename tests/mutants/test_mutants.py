@@ -35,8 +35,8 @@ AT_LEAST = {
     "matmul_2d": 35,
     "matmul_wide": 29,
     "matmul_warp_tiled": 20,
-    "matmul_two_buffers": 30,
-    "matmul_async": 22,
+    "matmul_two_buffers": 25,
+    "matmul_async": 21,
     "matmul_mma": 29,
     "matmul_tma": 28,
 }
