@@ -108,7 +108,7 @@ TASK = Task(
 """,
     compared="The sums have an array of their own, so nobody has to wait before they are stored: "
     "one barrier less.",
-    par=14,
+    par=15,
     meaning="Whole sectors, and 128 threads for each row. Eight barriers for each tree are the "
     "price.",
 )

@@ -120,6 +120,6 @@ TASK = Task(
 """,
     compared="Everything flows down to lane 0, which then hands it to all: one exchange more each "
     "time.",
-    par=6,
+    par=12,
     meaning="Five exchanges instead of eight barriers, and no shared memory.",
 )
