@@ -48,7 +48,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "figures": {
         "curriculum", "devices", "emulator", "measurements", "own_ladder", "registry", "roofline",
-        "task_context", "web", "wording",
+        "task_context", "tiles", "web", "wording",
     },
     "ncu": {"compiled_counts", "emulator", "host", "machine_code", "measurements", "wording"},
     "questions": {

@@ -21,7 +21,9 @@ from course_lib.figures.requests import Footprint, request_of
 from course_lib.figures.run_drawings import LEFT, TOP, Grids, Lanes, Rows, shows_lanes
 from course_lib.figures.run_facts import FLOAT_BYTES, OwnRun
 from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_small
+from course_lib.figures.tile_run import draw_tile_run
 from course_lib.registry.entry_checks import axes
+from course_lib.registry.kinds import TileKind
 from course_lib.task_context import as_launched
 from course_lib.wording.words import counted
 
@@ -152,6 +154,8 @@ def own_run(task_id: str, kernel: object) -> Picture:
     task = TASKS.get(task_id)
     if task is not None and task.values is not None:
         return draw_values(task, task.values, _plain(kernel))
+    if task is not None and isinstance(task.kind, TileKind):
+        return draw_tile_run(task, kernel)
     if task is not None and task.picture != "elements":
         return draw_map(_launched(task_id, kernel), f"Your run of {task_id}")
     ran = OwnRun(_launched(task_id, kernel))

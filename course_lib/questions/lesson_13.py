@@ -96,8 +96,8 @@ QUESTIONS = (
             Trap(lambda: 2 * SIDE**3 * 4, "So it is without tiles: two loads for each product."),
         ),
         reveal="{answer} bytes: {programs} programs, {steps} steps, two tiles of {bytes} bytes. "
-        "It is what the threads of lesson 05 ask for: what is fetched follows from the tile alone, "
-        "not from the language.",
+        "It is what the threads of your tiled matmul ask for: what is fetched follows from the "
+        "tile alone, not from the language.",
         facts=lambda: {
             "programs": (SIDE // TILE) ** 2,
             "steps": SIDE // TILE,

@@ -71,5 +71,5 @@ def tl_softmax(x, out, M, N, TM: tl.constexpr, TN: tl.constexpr):
         result = tl.exp(tile - top[:, None]) / total[:, None]
         tl.store(out + rows * N + ks, result, mask=inside)
 ''',
-    par=14,
+    par=13,
 )

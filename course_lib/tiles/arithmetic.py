@@ -177,7 +177,8 @@ class TileArithmetic:
                 message = say("The tile has no axis {axis}: it is {shape}.", axis=one,
                               shape=" x ".join(map(str, tile.shape)))  # fmt: skip
                 raise self.refuse(message)
-        result = np.asarray(compute(tile.data, axis=axis, keepdims=keep))
+        with np.errstate(all="ignore"):
+            result = np.asarray(compute(tile.data, axis=axis, keepdims=keep))
         if tile.dtype.kind == "float":
             self.memory.counts.flops += tile.data.size - result.size
         found = made(result, tile.dtype)

@@ -12,7 +12,7 @@ from typing import Any
 
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.language.surroundings import statements_around
-from course_lib.tiles.stand_ins import StandInName
+from course_lib.tiles.stand_ins import KeptKernel, StandInName
 from course_lib.wording.sentences import say
 
 # What a module belongs to, by its name.
@@ -119,8 +119,21 @@ def read_kernel(kernel: Any) -> tuple[TileProgram, str]:
         message = say("This is no kernel of cuTile or Triton, but of type {kind}.", kind=kind)
         raise rejection("unsupported", message, None)
     program = TileProgram()
-    _take_in(function, program)
+    tree = _take_in(function, program)
+    made_by = _decorator_of(kernel)
+    if made_by and tree.name not in program.functions:  # by a name that is gone, or out of sight
+        program.functions[tree.name] = TileFunction(tree, *made_by)
     return program, function.__name__
+
+
+def _decorator_of(kernel: Any) -> tuple[str, bool] | None:
+    """The language of an object that a decorator made, and whether it can be launched."""
+    if isinstance(kernel, KeptKernel):
+        package, name = kernel.made_by
+        return MODULES[package], IS_KERNEL.get(name, True)
+    home = "" if isinstance(kernel, FunctionType) else type(kernel).__module__
+    found = (language for module, language in MODULES.items() if home.startswith(module))
+    return next(((language, True) for language in found), None)
 
 
 def function_behind(value: Any) -> FunctionType | None:
@@ -130,8 +143,8 @@ def function_behind(value: Any) -> FunctionType | None:
     return found if isinstance(found, FunctionType) else None
 
 
-def _take_in(function: FunctionType, program: TileProgram) -> None:
-    """Add a function, and then whatever its names stand for."""
+def _take_in(function: FunctionType, program: TileProgram) -> ast.FunctionDef:
+    """Add a function, and then whatever its names stand for; its definition."""
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
@@ -161,6 +174,7 @@ def _take_in(function: FunctionType, program: TileProgram) -> None:
     for helper in helpers:
         if helper.__name__ not in program.functions:
             _take_in(helper, program)
+    return tree
 
 
 def _place_in_language(value: Any) -> tuple[str, str] | None:

@@ -25,11 +25,12 @@ class KeptKernel:
 
     Attributes:
         fn: the function.
+        made_by: the decorator: ("cuda.tile", "kernel").
     """
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: FunctionType, made_by: tuple[str, str]) -> None:
         functools.update_wrapper(self, function)
-        self.fn = function
+        self.fn, self.made_by = function, made_by
 
     def __getitem__(self, grid: object) -> Any:
         raise PlainError(
@@ -81,7 +82,7 @@ class _StandInModule(ModuleType):
         if name.startswith("_") or name in _ASKED_OF_OBJECTS:
             raise AttributeError(name)
         if name in _DECORATORS:
-            return _decorator
+            return functools.partial(_decorated, (self.__name__, name))
         if name == "constexpr":
             return _Constexpr
         if name == "cdiv":
@@ -91,11 +92,13 @@ class _StandInModule(ModuleType):
         return StandInName(self.__name__, name)
 
 
-def _decorator(*given: Any, **options: Any) -> Any:
-    """`@ct.kernel` and `@ct.kernel(…)` alike."""
-    if len(given) == 1 and not options and isinstance(given[0], FunctionType | KeptKernel):
-        return given[0] if isinstance(given[0], KeptKernel) else KeptKernel(given[0])
-    return _decorator
+def _decorated(made_by: tuple[str, str], *given: Any, **options: Any) -> Any:
+    """What `@ct.kernel` makes of a function, and `@ct.kernel(…)` alike."""
+    if len(given) == 1 and not options and isinstance(given[0], FunctionType):
+        return KeptKernel(given[0], made_by)
+    if len(given) == 1 and not options and isinstance(given[0], KeptKernel):
+        return given[0]  # below `@triton.autotune(…)`
+    return functools.partial(_decorated, made_by)
 
 
 @functools.cache

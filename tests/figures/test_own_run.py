@@ -18,7 +18,10 @@ from course_lib.figures import student_run, style
 from course_lib.figures.run_drawings import LEFT, _rectangles
 from course_lib.figures.small_launch import NoPicture
 from course_lib.figures.student_run import WarpRequests
+from course_lib.registry.kinds import TileKind
+from course_lib.shown_answers import ours
 from course_lib.task_context import used_by
+from course_lib.tiles import tl, triton
 
 IMPORTS = "from numba import cuda, float32\n"
 
@@ -64,7 +67,8 @@ def test_of_a_plain_function_its_own_values_are_drawn_right_or_not() -> None:
 def test_every_task_has_a_picture_of_what_the_students_own_did() -> None:
     """Kernels by their launch; plain functions by the calls that their task chooses."""
     for task in TASKS.values():
-        assert task.kind.is_launched == (task.values is None), task.id
+        launched = task.kind.is_launched or isinstance(task.kind, TileKind)
+        assert launched == (task.values is None), task.id
 
 
 @pytest.mark.parametrize(
@@ -206,3 +210,21 @@ def test_counts_are_broken_between_them_and_not_within() -> None:
     lines = student_run._in_lines(counts)
     assert len(lines) == 2 and " ".join(lines) == counts
     assert lines[0].endswith("·") and lines[1][0].isdigit()
+
+
+@triton.jit
+def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
+    rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
+    columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
+    places = rows * N + columns
+    inside = (rows < M - 2) & (columns < N)
+    tl.store(C + places, tl.load(A + places, mask=inside), mask=inside)
+
+
+def test_of_a_tile_kernel_the_programs_are_drawn_and_what_is_wrong() -> None:
+    right = figures.own_run("tl_add", ours("tl_add"))
+    assert "stored by 4 programs. All of them are right." in right.alt
+    wrong = figures.own_run("tl_add", tl_add)
+    assert "576 elements wrong (crossed), the first C[0, 0]." in wrong.alt  # B is left out
+    with pytest.raises(NoPicture):
+        figures.own_run("tl_add", 7)

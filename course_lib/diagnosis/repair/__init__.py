@@ -1,7 +1,7 @@
 """The smallest change with which an answer is right, found by trying hundreds at once.
 
 Owns: what a change is (`edit`), what it is made of (`ingredients`), all changes there are (`edits`:
-of `expressions`, `statements`, `exchanges`, the same in several places `together`), how they are
+of `expressions`, `statements`, several places at once; of tiles alone `of_tiles`), how they are
 tried at once (`schemata`), which one helps (`search`), and what is said of it (`causes`, `words`).
 May import: `codes`, `costs`, `launcher`, `launches`, `problems`, `source`, `trial`.
 Start with: `edits`, `schemata`, `search`.

@@ -1,0 +1,272 @@
+"""Tile kernels as answers: a third style of each passes, and what is no answer is refused."""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+import pytest
+
+import course_lib
+from course_lib.checking import examine, examine_source
+from course_lib.curriculum import TASKS
+from course_lib.registry.kinds import TileKind
+from course_lib.tiles import emulate_tiles, stand_ins, tl, triton
+from course_lib.tiles.stand_ins import PACKAGES, KeptKernel
+from course_lib.wording.errors import PlainError
+
+TILE_TASKS = [name for name, task in TASKS.items() if isinstance(task.kind, TileKind)]
+# Beside `answer` and `another` of each task: positions for names, `while`, helpers, gather, masks
+# that are built otherwise, sums that begin elsewhere.
+THIRD = {
+    "ct_copy": """
+@ct.kernel
+def ct_copy(source, target, SIZE: ct.Constant[int]):
+    ct.store(target, (ct.bid(0),), ct.load(source, (ct.bid(0),), (SIZE,)))
+""",
+    "ct_add": """
+import cuda.tile as tile_language
+@tile_language.kernel
+def ct_add(A, B, C, H, W):
+    at = tile_language.bid(0), tile_language.bid(1)
+    total = tile_language.load(B, at, (H, W))
+    total += tile_language.load(A, at, (H, W))
+    tile_language.store(C, at, total)
+""",
+    "ct_row_sum": """
+@ct.function
+def part(A, i, k, TM, TN):
+    tile = ct.load(A, index=(i, k), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
+    return ct.sum(tile, axis=-1)
+
+@ct.kernel
+def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
+    k, total = 0, ct.full((TM,), 0.0, ct.float32)
+    while k * TN < A.shape[1]:
+        total = part(A, ct.bid(0), k, TM, TN) + total
+        k += 1
+    ct.store(y, (ct.bid(0),), total)
+""",
+    "ct_product": """
+@ct.kernel
+def ct_product(A, B, C, m, n, kk):
+    row, column = ct.bid(0), ct.bid(1)
+    steps = (A.shape[1] + kk - 1) // kk
+    total = ct.full((m, n), 0, dtype=np.float32)
+    for step in range(steps - 1, -1, -1):
+        left = ct.load(A, (row, step), (m, kk), padding_mode=ct.PaddingMode.ZERO)
+        right = ct.load(B, (step, column), (kk, n), padding_mode=ct.PaddingMode.ZERO)
+        total = ct.mma(left, right, total)
+    ct.store(C, (row, column), total)
+""",
+    "ct_bias_relu": """
+@ct.kernel
+def ct_bias_relu(A, B, bias, C, TM, TN, TK):
+    i, j = ct.bid(0), ct.bid(1)
+    acc = ct.zeros((TM, TN), ct.float32)
+    for k in range(ct.cdiv(A.shape[1], TK)):
+        a = ct.load(A, (i, k), (TM, TK), padding_mode=ct.PaddingMode.ZERO)
+        b = ct.load(B, (k, j), (TK, TN), padding_mode=ct.PaddingMode.ZERO)
+        acc = ct.mma(a, b, acc)
+    acc = acc + ct.load(bias, (j,), (TN,), padding_mode=ct.PaddingMode.ZERO)[None, :]
+    ct.store(C, (i, j), ct.where(acc < 0.0, 0.0, acc))
+""",
+    "ct_softmax": """
+@ct.kernel
+def ct_softmax(x, out, TM, TN):
+    i, n = ct.bid(0), ct.num_tiles(x, 1, (TM, TN))
+    top, total = ct.full((TM,), -math.inf, ct.float32), ct.zeros((TM,), ct.float32)
+    for k in range(n):
+        tile = ct.load(x, (i, k), (TM, TN), padding_mode=ct.PaddingMode.NEG_INF)
+        before, top = top, ct.maximum(top, ct.max(tile, 1))
+        total *= ct.exp(before - top)
+        total += ct.sum(ct.exp(tile - top[:, None]), 1)
+    for k in range(n):
+        weights = ct.exp(ct.load(x, (i, k), (TM, TN)) - top[:, None])
+        ct.store(out, (i, k), weights / total[:, None])
+""",
+    "tl_copy": """
+@triton.jit
+def tl_copy(source, target, SIZE: tl.constexpr):
+    source += tl.program_id(0) * SIZE
+    target += tl.program_id(0) * SIZE
+    tl.store(target + tl.arange(0, SIZE), tl.load(source + tl.arange(0, SIZE)))
+""",
+    "tl_add": """
+@triton.jit
+def tl_add(A, B, C, rows, columns, H: tl.constexpr, W: tl.constexpr):
+    y = tl.program_id(axis=0) * H + tl.arange(0, H)
+    x = tl.program_id(axis=1) * W + tl.arange(0, W)
+    at = columns * y[:, None] + x[None, :]
+    fits = (y[:, None] < rows) * (x[None, :] < columns)
+    left = tl.load(A + at, mask=fits, other=0)
+    tl.store(C + at, left + tl.load(B + at, fits), fits)
+""",
+    "tl_row_sum": """
+@triton.jit
+def tl_row_sum(A, y, M, N, TM: tl.constexpr, TN: tl.constexpr):
+    rows = tl.program_id(0) * TM + tl.arange(0, TM)
+    total = tl.zeros([TM], tl.float32)
+    for tile in range(tl.cdiv(N, TN)):
+        ks = tile * TN + tl.arange(0, TN)
+        a = tl.load(A + rows[:, None] * N + ks, mask=(rows < M)[:, None] & (ks < N), other=0.0)
+        total = total + tl.sum(a, 1)
+    tl.store(y + rows, total, rows < M)
+""",
+    "tl_product": """
+@triton.jit
+def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
+    rows = (tl.program_id(0) * TM + tl.arange(0, TM)) % M
+    columns = (tl.program_id(1) * TN + tl.arange(0, TN)) % N
+    ks = tl.arange(0, TK)
+    total = tl.zeros((TM, TN), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, TK)):
+        left = K - k * TK
+        a = tl.load(A + rows[:, None] * K + ks[None, :], mask=ks[None, :] < left, other=0.0)
+        b = tl.load(B + ks[:, None] * N + columns[None, :], mask=ks[:, None] < left, other=0.0)
+        total = tl.dot(a, b, total)
+        ks += TK
+        ks -= TK
+        A += TK
+        B += TK * N
+    y = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
+    x = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
+    tl.store(C + y * N + x, total, mask=(y < M) & (x < N))
+""",
+    "tl_bias_relu": """
+@triton.jit
+def relu(x):
+    return tl.where(x > 0, x, 0.0)
+
+@triton.jit
+def tl_bias_relu(A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
+    rows = tl.program_id(0) * TM + tl.arange(0, TM)
+    columns = tl.program_id(1) * TN + tl.arange(0, TN)
+    acc = tl.zeros((TM, TN), dtype=tl.float32)
+    for first in range(0, K, TK):
+        ks = first + tl.arange(0, TK)
+        a = tl.load(A + rows[:, None] * K + ks[None, :],
+                    mask=(rows[:, None] < M) & (ks[None, :] < K), other=0.0)
+        b = tl.load(B + ks[:, None] * N + columns[None, :],
+                    mask=(ks[:, None] < K) & (columns[None, :] < N), other=0.0)
+        acc += tl.dot(a, b)
+    acc = relu(acc + tl.load(bias + columns, mask=columns < N, other=0.0)[None, :])
+    fits = (rows[:, None] < M) & (columns[None, :] < N)
+    tl.store(C + rows[:, None] * N + columns[None, :], acc, mask=fits)
+""",
+    "tl_softmax": """
+@triton.jit
+def tl_softmax(x, out, M, N, TM: tl.constexpr, TN: tl.constexpr):
+    for row in range(tl.program_id(0) * TM, min(M, tl.program_id(0) * TM + TM)):
+        top, total = -float("inf"), 0.0
+        for first in range(0, N, TN):
+            ks = first + tl.arange(0, TN)
+            tile = tl.load(x + row * N + ks, mask=ks < N, other=-float("inf"))
+            new = tl.maximum(tl.max(tile, axis=0), top)
+            total = total * tl.exp(top - new) + tl.sum(tl.exp(tile - new), axis=0)
+            top = new
+        for first in range(0, N, TN):
+            ks = first + tl.arange(0, TN)
+            tile = tl.load(x + row * N + ks, mask=ks < N, other=0.0)
+            tl.store(out + row * N + ks, tl.exp(tile - top) / total, mask=ks < N)
+""",
+}
+
+
+def test_each_task_has_a_third_answer() -> None:
+    assert sorted(THIRD) == sorted(TILE_TASKS)
+
+
+@pytest.mark.parametrize("name", TILE_TASKS)
+def test_a_third_style_passes(name: str) -> None:
+    report = examine_source(name, THIRD[name], seed=11, debug=True)
+    assert report.passed and not report.findings, str(report)
+
+
+ENDLESS = "@ct.kernel\ndef ct_copy(x, out, TILE):\n    while True:\n        pass\n"
+COPY = TASKS["ct_copy"].answer
+NO_ANSWERS = {
+    "another language": (THIRD["tl_copy"].replace("tl_copy", "ct_copy"), "missing-answer"),
+    "no decorator": (COPY.replace("@ct.kernel\n", ""), "invalid-launch"),
+    "no kernel but a function": (COPY.replace("ct.kernel", "ct.function"), "invalid-launch"),
+    "numba's decorator": (COPY.replace("@ct.kernel", "@cuda.jit"), "invalid-launch"),
+    "other parameters": (COPY.replace("x, out, TILE", "x, TILE"), "invalid-launch"),
+    "empty": ("@ct.kernel\ndef ct_copy(x, out, TILE):\n    pass\n", "missing-answer"),
+    "another name": (COPY.replace("ct_copy", "copy"), "missing-answer"),
+    "no text": ("", "missing-answer"),
+    "no Python": ("@ct.kernel\ndef ct_copy(x, out, TILE)\n", "compile-error"),
+    "deleted": (COPY + "\ndel ct_copy\n", "unsupported"),
+    "an endless loop": (ENDLESS, "timeout"),
+    "a call of itself": (COPY.replace("i = ct.bid(0)", "ct_copy(x, out, TILE)"), "compile-error"),
+    "a giant tile": (COPY.replace("i = ct.bid(0)", "i = ct.zeros((1 << 30,), ct.int8)"),
+                     "compile-error"),
+    "a giant number": (COPY.replace("ct.bid(0)", "9 ** 9 ** 9"), "not-allowed"),
+    "a file": (COPY.replace("ct.bid(0)", "open('x')"), "compile-error"),
+    "an import": ("import os\n" + COPY.replace("ct.bid(0)", "os.system('x')"), "compile-error"),
+    "what it does not know": (COPY.replace("ct.bid(0)", "ct.atomic_cas(0)"), "unsupported"),
+    "deep nesting": (COPY.replace("ct.bid(0)", "-" * 5000 + "1"), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NO_ANSWERS)
+def test_what_is_no_answer_is_refused_in_a_sentence(case: str) -> None:
+    text, code = NO_ANSWERS[case]
+    report = examine_source("ct_copy", text)
+    assert report.errors and code in (None, report.errors[0].code), str(report)
+    assert "checker itself" not in str(report)
+
+
+@pytest.mark.slow
+def test_the_sides_of_the_tiles_of_one_launch_written_out_pass_nowhere() -> None:
+    """Each launch has others. How deep a step along k is, a kernel may decide itself."""
+    for name in TILE_TASKS:
+        for side in TASKS[name].block:
+            head, body = TASKS[name].answer.split('"""\n', 1)
+            text = f'{head}"""\n{body.replace(str(side), str(TASKS[name].constants[str(side)]))}'
+            assert not examine_source(name, text).passed, (name, side)
+
+
+def test_names_stand_in_for_packages_that_are_not_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(name: str) -> types.ModuleType:
+        raise ImportError(name)
+
+    monkeypatch.setattr(stand_ins.importlib, "import_module", missing)
+    ct, tl, triton = (stand_ins.module.__wrapped__(name) for name in PACKAGES)
+    block = tl.constexpr(16)
+
+    @ct.kernel(occupancy=2)
+    def ct_copy(x, out, TILE: ct.Constant[int], mode=ct.PaddingMode.ZERO):
+        ct.store(out, (ct.bid(0),), ct.load(x, (ct.bid(0),), (TILE,), padding_mode=mode))
+
+    @triton.jit
+    def tl_copy(x, out, TILE: tl.constexpr):
+        at = tl.program_id(0) * block + tl.arange(0, block)
+        tl.store(out + at, tl.load(x + at))
+
+    x = np.arange(32, dtype=np.float32)
+    for kernel in (ct_copy, tl_copy):
+        assert isinstance(kernel, KeptKernel)
+        out = np.zeros_like(x)
+        emulate_tiles(kernel)[2](x, out, 16)
+        assert np.array_equal(out, x)
+    assert examine("ct_copy", ct_copy).errors[0].code == "invalid-launch"  # a parameter more
+    assert not examine("tl_copy", tl_copy).passed  # the size of a tile is written out
+    with pytest.raises(PlainError, match="emulate_tiles"):
+        tl_copy[2](x, out, 16)
+    with pytest.raises(PlainError, match="is for kernels"):
+        ct.load(x, (0,), (16,))
+
+
+def test_check_takes_the_kernel_itself_and_shows_its_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    @triton.jit
+    def tl_copy(x, out, TILE: tl.constexpr):
+        places = tl.program_id(1) * TILE + tl.arange(0, TILE)
+        tl.store(out + places, tl.load(x + places))
+
+    line = tl_copy.fn.__code__.co_firstlineno + 2
+    course_lib.check("tl_copy", tl_copy)
+    assert f"Line {line}: a wrong index [wrong-index]" in capsys.readouterr().out
