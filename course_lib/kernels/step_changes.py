@@ -147,21 +147,31 @@ def _lines(kernel: Any, numbers: set[int]) -> Iterator[RunLine]:
     for function in sorted(functions.values(), key=lambda each: each.__code__.co_firstlineno):
         lines, first = inspect.getsourcelines(function)
         tree = ast.parse(textwrap.dedent("".join(lines)))
-        for number, length in sorted({*_statements(tree)}):
-            if first + number - 1 in numbers:
-                for line in lines[number - 1 : number - 1 + length]:
-                    yield RunLine(function.__name__, line.rstrip())
+        ran = {number - first + 1 for number in numbers}
+        for number, length, ending in sorted({*_statements(tree, ran)}):
+            for line in lines[number - 1 : number - 1 + length]:
+                yield RunLine(function.__name__, line.rstrip() + ending)
 
 
-def _statements(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    """The line at which each statement of a function begins, and how many it has; of one with a
-    body as many as stand before that."""
+def _statements(tree: ast.Module, ran: set[int]) -> Iterator[tuple[int, int, str]]:
+    """The line at which each statement begins that ran, how many it has (of one with a body those
+    before it), and what stands for a body that was left out.
+
+    Of a branch that is decided when the kernel is compiled, one side is there: "if a: …", "else:".
+    """
     (function,) = tree.body
     for node in ast.walk(function):
-        if isinstance(node, ast.stmt) and node is not function and not _is_text(node):
-            body = getattr(node, "body", None)
-            last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
-            yield node.lineno, max(1, last - node.lineno + 1)
+        if not isinstance(node, ast.stmt) or node is function or _is_text(node):
+            continue
+        body, otherwise = getattr(node, "body", None), getattr(node, "orelse", None)
+        last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+        taken = any(each.lineno in ran for each in body or ())
+        other = any(each.lineno in ran for each in otherwise or ())
+        if node.lineno in ran and (taken or other or not isinstance(node, ast.If)):
+            left_out = body and not taken
+            yield node.lineno, max(1, last - node.lineno + 1), " …" if left_out else ""
+        if body and other:
+            yield body[-1].end_lineno + 1, 1, ""  # else:
 
 
 def _is_text(node: ast.stmt) -> bool:

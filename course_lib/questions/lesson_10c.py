@@ -72,8 +72,8 @@ QUESTIONS = (
     Number(
         id="10c-least",
         asks="The softmax of every row of a 4096 × 4096 matrix, float32, on an H200. By the data "
-        f"sheet its DRAM moves {dram_speed()} GB/s. In how many microseconds can a kernel be "
-        "done at best?",
+        f"sheet its DRAM moves {dram_speed()} GB/s. What is the least time that a "
+        "kernel can take?",
         value=least_us,
         unit="µs",
         within=0.03,
@@ -91,8 +91,8 @@ QUESTIONS = (
     Number(
         id="10c-barriers",
         asks="Two trees over 128 numbers, one for the maximum and one for the sum. How many "
-        "barriers does a block of `softmax_tree` pass, that one included which lets everybody read "
-        "the maximum before the sums are stored?",
+        "barriers does a block of `softmax_tree` pass? Include the one that lets every thread read "
+        "the maximum before `parts` is overwritten.",
         value=barriers_of_a_block,
         unit="barriers",
         within=0,
@@ -145,8 +145,8 @@ QUESTIONS = (
     ),
     Number(
         id="10c-once",
-        asks="4096 × 4096 on an H200 once more. Which share of the speed of PyTorch's own softmax "
-        "does `softmax_once` reach, in Numba?",
+        asks="4096 × 4096 on an H200 once more. How many times as fast as PyTorch's own "
+        "softmax is `softmax_once`, in Numba? (Below 1 means slower.)",
         value=once_over_pytorch,
         unit="times",
         within=0.2,

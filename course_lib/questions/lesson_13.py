@@ -108,8 +108,8 @@ QUESTIONS = (
     Choose(
         id="13-tile",
         asks="An H200, bfloat16, 4096³. In cuTile a tile of 128 x 128 x 64 comes close to cuBLAS. "
-        "One of 128 x 256 x 64 asks for a quarter fewer bytes; one warpgroup, 128 threads, shares "
-        "its sums, as the compiler has it. How fast is it?",
+        "One of 128 x 256 x 64 asks for a quarter fewer bytes; by default the compiler spreads its "
+        "sums over one warpgroup, 128 threads. How fast is it?",
         choices=(
             Choice(
                 "A little faster: fewer bytes, and more reuse.",
@@ -127,8 +127,8 @@ QUESTIONS = (
         ),
         reveal="{large} of cuBLAS's speed, the smaller tile {small} ({label}). 128 x 256 sums are "
         "{sums} for each of 128 threads, and a thread has {most} registers for everything. So "
-        "{spilled} bytes a thread are spilled, around each product. With `num_worker_warps=8` a "
-        "thread keeps {halved}, nothing is spilled, and the same tile reaches {shared}.",
+        "sums are moved to local memory and back around each product, {spilled} bytes a thread. "
+        "With `num_worker_warps=8` a thread keeps {halved}, nothing is spilled, and the same tile reaches {shared}.",
         facts=speeds,
         spoilers=("and the same tile reaches",),
     ),

@@ -8,7 +8,7 @@ from course_lib.kernels.step_changes import changes, counts, run_of
 from course_lib.kernels.tma_steps import STEPS
 from course_lib.questions import predictions
 
-MOST_LINES = 32
+MOST_LINES = 45
 # Lines that a step's difference holds, with their signs.
 HOLD = {
     "persistent": ("persistent: stays = True, was False", "  (no line of the kernel)"),
