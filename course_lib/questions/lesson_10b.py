@@ -136,7 +136,11 @@ QUESTIONS = (
         choices=(
             Choice("The bytes loaded", "A and B are loaded as before: nothing about it changed."),
             Choice("The bytes stored", "C is as large as before."),
-            Choice("The stores", "One request for a box of results, where a warp made one for every 8 × 8.", True),
+            Choice(
+                "The stores",
+                "One request for a box of results, where a warp made one for every 8 × 8.",
+                True,
+            ),
             Choice("The blocks", "C is two tiles. Blocks stay where there are more than SMs."),
         ),
         reveal="The stores: a box of C is one order to the copy engine. Blocks that stay show in "

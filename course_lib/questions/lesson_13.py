@@ -128,7 +128,8 @@ QUESTIONS = (
         reveal="{large} of cuBLAS's speed, the smaller tile {small} ({label}). 128 x 256 sums are "
         "{sums} for each of 128 threads, and a thread has {most} registers for everything. So "
         "sums are moved to local memory and back around each product, {spilled} bytes a thread. "
-        "With `num_worker_warps=8` a thread keeps {halved}, nothing is spilled, and the same tile reaches {shared}.",
+        "With `num_worker_warps=8` a thread keeps {halved}, nothing is spilled, and the same "
+        "tile reaches {shared}.",
         facts=speeds,
         spoilers=("and the same tile reaches",),
     ),
