@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from every_case import every_case
 
-from course_lib.checking import JUDGES, load_program, names_around, nobody
+from course_lib.checking import JUDGES, TypedAnswer, load_program, names_around, nobody
 from course_lib.curriculum import TASKS, Task
 from course_lib.diagnosis.report import Report
 
@@ -31,7 +31,7 @@ SLIPS = {
 def judged(task: Task, old: str, new: str) -> Report:
     text = IMPORTS + task.answer.replace(old, new)
     program = load_program(text, surroundings=names_around(""))
-    return JUDGES[task.kind].of_text(task, program, None, 0, nobody)
+    return JUDGES[task.kind].of_text(task, TypedAnswer(program, ""), None, 0, nobody)
 
 
 @every_case("slip", SLIPS)
