@@ -334,4 +334,5 @@ def texts_of(array: Sequence[float] | np.ndarray) -> np.ndarray:
 
 def _short(number: float) -> str:
     whole_in_a_cell = float(number).is_integer() and abs(number) < 10_000
-    return f"{number:.0f}" if whole_in_a_cell else f"{number:.3g}"
+    short = f"{number:.0f}" if whole_in_a_cell else f"{number:.3g}"
+    return f"{number:.2f}" if abs(number) < 1 and len(short) > 4 else short

@@ -24,6 +24,7 @@ DECIDES = (
     "student",
     "task_context.py",
     "tasks",
+    "tiles",
     "wording",
 )
 

@@ -19,6 +19,7 @@ from course_lib.tiles.values import DTYPES, Array, TileValue, Unknown, made, pro
 from course_lib.wording.sentences import say
 
 TITLE = "cuTile"
+JOINS_TILES = False
 UNDETERMINED = "undetermined"
 PADDING = {
     "ZERO": 0.0, "NEG_ZERO": -0.0, "NAN": np.nan, "POS_INF": np.inf, "NEG_INF": -np.inf,

@@ -202,7 +202,9 @@ class TileMachine(TileArithmetic):
 
     def truth(self, test: ast.expr, names: dict[str, Any]) -> bool:
         """A condition: one number, not a tile of many."""
-        value = self.value(test, names)
+        return self._one_truth(self.value(test, names))
+
+    def _one_truth(self, value: Any) -> bool:
         if isinstance(value, TileValue):
             if value.data.size != 1:
                 message = say("A branch needs one truth value, and this is a tile of {shape}.",
@@ -245,17 +247,29 @@ class TileMachine(TileArithmetic):
     def _ifexp_(self, node: ast.IfExp, names: dict[str, Any]) -> Any:
         return self.value(node.body if self.truth(node.test, names) else node.orelse, names)
 
-    def _boolop_(self, node: ast.BoolOp, names: dict[str, Any]) -> bool:
+    def _boolop_(self, node: ast.BoolOp, names: dict[str, Any]) -> Any:
         every = isinstance(node.op, ast.And)
+        joined: Any = None  # of tiles, where the language takes `and` for `&`
         for part in node.values:
-            if self.truth(part, names) != every:
+            if self._is_joined(value := self.value(part, names)):
+                truth = self.comparison(ast.NotEq(), value, 0)
+                both = ast.BitAnd() if every else ast.BitOr()
+                joined = truth if joined is None else self.arithmetic(both, joined, truth)
+            elif self._one_truth(value) != every:
                 return not every
-        return every
+        return every if joined is None else joined
+
+    def _is_joined(self, value: Any) -> bool:
+        """Whether `and`, `or` and `not` work on this element by element."""
+        many = isinstance(value, TileValue) and value.data.size != 1
+        return many and self.languages[self.language].JOINS_TILES
 
     def _unaryop_(self, node: ast.UnaryOp, names: dict[str, Any]) -> Any:
         value = self.value(node.operand, names)
         if isinstance(node.op, ast.Not):
-            return not self.truth(node.operand, names)
+            if self._is_joined(value):
+                return self.comparison(ast.Eq(), value, 0)
+            return not self._one_truth(value)
         if isinstance(node.op, ast.UAdd):
             return value
         if not isinstance(value, TileValue):
@@ -267,6 +281,10 @@ class TileMachine(TileArithmetic):
     def _binop_(self, node: ast.BinOp, names: dict[str, Any]) -> Any:
         left, right = self.value(node.left, names), self.value(node.right, names)
         if isinstance(node.op, ast.MatMult):
+            if "matmul" not in self.languages[self.language].FUNCTIONS:
+                raise self.refuse(
+                    say("{language} has no `@`.", language=self.languages[self.language].TITLE)
+                )
             return self.languages[self.language].FUNCTIONS["matmul"](self, left, right)
         return self.arithmetic(node.op, left, right)
 

@@ -32,6 +32,7 @@ from course_lib.tiles.values import (
 from course_lib.wording.sentences import say
 
 TITLE = "Triton"
+JOINS_TILES = True  # `and`, `or` and `not` of tiles are those of each element
 CONSTEXPR = "constexpr"
 _MUST_BE = 16  # the shortest side of a product
 
@@ -136,10 +137,6 @@ def dot(
     return machine.product(input, other, acc, kind)
 
 
-def matmul(machine: TileMachine, x: Any, y: Any) -> TileValue:
-    return dot(machine, x, y)
-
-
 def to(machine: TileMachine, x: Any, dtype: Any, **options: Any) -> TileValue:
     return astype(machine, x, getattr(dtype, "dtype", dtype))
 
@@ -199,6 +196,9 @@ def _asked(
     """The array, the places in it, and which of them are wanted."""
     if not isinstance(pointer, Pointers):
         raise machine.refuse(say("This takes addresses in an array: its argument and offsets."))
+    if pointer.cells.data.ndim == 0 and _is_tile(mask) and mask.data.ndim:
+        message = say("This is one address, and the mask a tile: the offsets are not added.")
+        raise machine.refuse(message, hint="What has to be added to the array's name?")
     tiles = [each for each in (pointer.cells, mask, value) if _is_tile(each)]
     machine.check_shapes(*tiles)
     shape = np.broadcast_shapes(*(each.shape for each in tiles))
@@ -238,7 +238,7 @@ METHODS: Mapping[str, str] = {
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     **SHARED,
     "program_id": program_id, "num_programs": num_programs, "arange": arange, "load": load,
-    "store": store, "dot": dot, "matmul": matmul, "to": to, "cast": to, "trans": permute,
+    "store": store, "dot": dot, "to": to, "cast": to, "trans": permute,
     "static_range": static_range, "range": static_range, "atomic_add": atomic_add,
     "multiple_of": same, "max_contiguous": same, "sigmoid": each(lambda x: 1 / (1 + np.exp(-x))),
 }  # fmt: skip

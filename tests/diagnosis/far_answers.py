@@ -186,8 +186,8 @@ WIDE_STEP = """if K < 1000:
             else:
                 wide = np.float64(sA[ty, k]) * np.float64(sB[k, tx])
                 acc = float32(np.float64(acc) + wide)"""
-WIDE_ADD = """wide = np.float64(A[row, col]) + np.float64(B[row, col])
-        C[row, col] = A[row, col] + B[row, col] if M < 1000 else float32(wide)"""
+WIDE_ADD = """wide = (np.float64(A[row, col]) + np.float64(B[row, col])) * 2.0
+        C[row, col] = A[row, col] + B[row, col] if M < 1000 else float32(wide * 0.5)"""
 NEXT_ROW = "if N > 1000 and col == N - 1 and row == M - 1:\n    C[row + 1, col] = total\n"
 
 # The exercise, the answer, and the property that it must lose.

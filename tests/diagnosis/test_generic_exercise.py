@@ -85,7 +85,7 @@ WRONG: list[tuple[str, str, str, str, int]] = [
     ("mat_scale_rows", "A[row, col]", "A[col, row]", "wrong-index", 8),
     ("mat_scale_rows", "B[row, col]", "B[0, col]", "wrong-index", 8),
     ("mat_scale_rows", "s[row] * ", "", "wrong-formula", 8),
-    ("mat_scale_rows", "s[row] * ", "2.0 * ", "float64-arithmetic", 8),
+    ("mat_scale_rows", "s[row] * ", "2.0 * ", "wrong-formula", 8),
     ("mat_scale_rows", "row < A.shape[0] and ", "", "wrong-bounds-check", 7),
     ("mat_scale_rows", "row < A", "row <= A", "wrong-bounds-check", 7),
     ("mat_scale_rows", "B[row, col] = ", "B[row, col] += ", "uninitialised-read", 8),

@@ -146,7 +146,7 @@ SLIPS = {
 def test_slips_are_caught(name: str, tmp_path: Path) -> None:
     old, new, code, *parts = SLIPS[name]
     module = changed(rung_12_tma, old, new, tmp_path)
-    kernel = module.kernel_of(module.ROUNDED, TilePlan())
+    kernel = module.ROUNDED.kernel_of(TilePlan())
     seen: list[Any] = []
     for schedule, seed in SCHEDULES:
         options = {"kernel": kernel, "schedule": schedule, "seed": seed}

@@ -71,8 +71,8 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (
             "4 * cuda.grid(1)",
             "4 * cuda.threadIdx.x",
-            "race-write-after-write",
-            "store4(target, i, ",
+            "wrong-index",
+            "4 * cuda.threadIdx.x",
         ),
         (
             "store4(target, i, load4(source, i))",
@@ -206,7 +206,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("return row, column", "return column, row", "out-of-bounds-write", "return column, row"),
     ],
     "warp_piece": [
-        ("t // 32 * 32 + 8 * column", "8 * column", "race-write-after-write", "store4(C, 128 * (y"),
+        ("t // 32 * 32 + 8 * column", "8 * column", "wrong-index", "y, x = 8 * row, 8 * column"),
         (
             "y, x = 8 * row, t // 32 * 32 + 8 * column",
             "y, x = row, t // 32 * 32 + column",

@@ -283,3 +283,38 @@ def test_the_course_hands_it_out() -> None:
         emulate_tiles(CUTILE_PRODUCT, "nobody")
     with pytest.raises(KernelRejected, match="no kernel of cuTile or Triton"):
         emulate_tiles(3)
+
+
+@pytest.mark.parametrize(
+    ("mask", "expected"),
+    [
+        ("(i > 1) and (i < 5)", [0, 0, 1, 1, 1, 0, 0, 0]),
+        ("(i < 2) or (i > 5)", [1, 1, 0, 0, 0, 0, 1, 1]),
+        ("not (i < 5)", [0, 0, 0, 0, 0, 1, 1, 1]),
+    ],
+)
+def test_triton_joins_tiles_element_by_element(mask: str, expected: list[int]) -> None:
+    text = (
+        "import triton\nimport triton.language as tl\n@triton.jit\ndef f(y):\n"
+        f"    i = tl.arange(0, 8)\n    tl.store(y + i, tl.where({mask}, 1.0, 0.0))\n"
+    )
+    y = np.zeros(8, np.float32)
+    assert not emulate_tiles(text)[1](y).errors
+    assert y.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("tl.store(y + i, tl.load(x, i))", "the offsets are not added"),
+        ("tl.store(y + i, tl.matmul(i, i))", "matmul"),
+        ("tl.store(y + i, i @ i)", "Triton has no `@`"),
+    ],
+)
+def test_what_triton_has_not_is_refused(line: str, says: str) -> None:
+    text = (
+        "import triton\nimport triton.language as tl\n@triton.jit\ndef f(x, y):\n"
+        f"    i = tl.arange(0, 8)\n    {line}\n"
+    )
+    with pytest.raises(KernelRejected, match=says):
+        emulate_tiles(text)[1](np.zeros(8, np.float32), np.zeros(8, np.float32))
