@@ -54,18 +54,14 @@ TASK = Task(
     ),
     given='''\
 @ct.kernel
-def ct_bias_relu(
-    A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]
-):
+def ct_bias_relu(A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
     """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
     i, j = ct.bid(0), ct.bid(1)
     ...
 ''',
     answer='''\
 @ct.kernel
-def ct_bias_relu(
-    A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]
-):
+def ct_bias_relu(A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
     """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
     i, j = ct.bid(0), ct.bid(1)
     acc = ct.zeros((TM, TN), dtype=ct.float32)
@@ -78,9 +74,7 @@ def ct_bias_relu(
 ''',
     another='''\
 @ct.kernel
-def ct_bias_relu(
-    A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]
-):
+def ct_bias_relu(A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
     """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
     i, j = ct.bid(0), ct.bid(1)
     added = ct.load(bias, index=(j,), shape=(TN,))

@@ -36,18 +36,14 @@ TASK = Task(
     ),
     given='''\
 @ct.kernel
-def ct_product(
-    A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]
-):
+def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
     """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
     i, j = ct.bid(0), ct.bid(1)
     ...
 ''',
     answer='''\
 @ct.kernel
-def ct_product(
-    A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]
-):
+def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
     """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
     i, j = ct.bid(0), ct.bid(1)
     acc = ct.zeros((TM, TN), dtype=ct.float32)
@@ -59,9 +55,7 @@ def ct_product(
 ''',
     another='''\
 @ct.kernel
-def ct_product(
-    A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]
-):
+def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):
     """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
     i, j = ct.bid(0), ct.bid(1)
     acc = ct.zeros((TM, TN), dtype=ct.float32)

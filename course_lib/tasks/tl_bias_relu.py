@@ -19,9 +19,7 @@ TASK = replace(
     ),
     given='''\
 @triton.jit
-def tl_bias_relu(
-    A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr
-):
+def tl_bias_relu(A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
     """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
@@ -29,9 +27,7 @@ def tl_bias_relu(
 ''',
     answer='''\
 @triton.jit
-def tl_bias_relu(
-    A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr
-):
+def tl_bias_relu(A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
     """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
@@ -48,9 +44,7 @@ def tl_bias_relu(
 ''',
     another='''\
 @triton.jit
-def tl_bias_relu(
-    A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr
-):
+def tl_bias_relu(A, B, bias, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
     """C = max(A @ B + bias, 0); A and B are float16, bias (one for each column) and C float32."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]

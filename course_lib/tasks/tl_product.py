@@ -19,9 +19,7 @@ TASK = replace(
     ),
     given='''\
 @triton.jit
-def tl_product(
-    A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr
-):
+def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
     """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
@@ -29,9 +27,7 @@ def tl_product(
 ''',
     answer='''\
 @triton.jit
-def tl_product(
-    A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr
-):
+def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
     """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
@@ -46,9 +42,7 @@ def tl_product(
 ''',
     another='''\
 @triton.jit
-def tl_product(
-    A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr
-):
+def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr):
     """C = A @ B; program (i, j) computes tile (i, j) of C, TM x TN, in steps of TK along k."""
     rows = tl.program_id(0) * TM + tl.arange(0, TM)[:, None]
     columns = tl.program_id(1) * TN + tl.arange(0, TN)[None, :]
