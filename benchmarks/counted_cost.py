@@ -44,11 +44,15 @@ from course_lib.kernels import (
 from course_lib.kernels.rung import RungKernel
 from course_lib.kernels.variants import read_again
 from course_lib.measurements import counted_cost, files, tuning
-from course_lib.measurements.counted_cost import COSTS, misplaced_pairs, rank_correlation
+from course_lib.measurements.counted_cost import COSTS, correlation, faster_half, wrong_pairs
 
 SIZE, SIDE, STEPS = 4096, 256, (64, 128)
 ROUNDS = 5
 CC = "9.0"
+SUMS = {
+    "wavefronts": ("shared_load_wavefronts", "shared_store_wavefronts"),
+    "sectors": ("global_load_sectors", "global_store_sectors"),
+}
 
 
 def one_dimension(rows: int, steps: int, outputs: int) -> dict[str, int]:
@@ -122,18 +126,19 @@ def matrices(rows: int, steps: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return A, B, np.zeros((rows, rows), np.float32)
 
 
-def count(rung: RungKernel) -> dict[str, list[int]]:
-    """Instructions, wavefronts and sectors as compiled, of the short launch and the long one."""
-    found: dict[str, list[int]] = {"instructions": [], "wavefronts": [], "sectors": []}
+def count(rung: RungKernel) -> dict[str, dict[str, list[int]]]:
+    """What the short launch and the long one count: as compiled, and as the emulator has it."""
+    found: dict[str, dict[str, list[int]]] = {"counts": {}, "written": {}}
     for steps in STEPS:
         grid, block = rung.grid_and_block(SIDE, SIDE, steps)
         emulated = course_lib.emulate(rung.kernel, steps=runtime.PATIENT_STEPS)
-        compiled = emulated[grid, block](*matrices(SIDE, steps)).as_compiled(CC)
-        found["instructions"].append(int(compiled.executed))
-        found["wavefronts"].append(
-            int(compiled.shared_load_wavefronts + compiled.shared_store_wavefronts)
-        )
-        found["sectors"].append(int(compiled.global_load_sectors + compiled.global_store_sectors))
+        profile = emulated[grid, block](*matrices(SIDE, steps))
+        compiled = profile.as_compiled(CC)
+        found["counts"].setdefault("instructions", []).append(int(compiled.executed))
+        for how, counters in (("counts", compiled), ("written", profile)):
+            for name, kinds in SUMS.items():
+                total = sum(int(getattr(counters, counter)) for counter in kinds)
+                found[how].setdefault(name, []).append(total)
     return found
 
 
@@ -145,7 +150,7 @@ def count_all(path: Path) -> None:
         if name in there:
             continue
         try:
-            row = {"name": name, "side": SIDE, "steps": list(STEPS), "counts": count(rung)}
+            row = {"name": name, "side": SIDE, "steps": list(STEPS), **count(rung)}
         except NotCounted as reason:
             print(f"left out: {reason}", flush=True)
             continue
@@ -200,18 +205,13 @@ def show() -> None:
     for kernel in sorted(costs.kernels, key=lambda kernel: kernel.median_ms):
         counts = f"{kernel.instructions:12.4g} {kernel.wavefronts:12.4g} {kernel.sectors:12.4g}"
         print(f"{kernel.name:60} {kernel.median_ms:9.3f} ms {counts}")
-    for among, chosen in (("all", costs.kernels), ("faster half", faster_half(costs.kernels))):
-        times = [kernel.median_ms for kernel in chosen]
-        for by in COSTS:
-            counted = [kernel.cost(by) for kernel in chosen]
-            wrong, pairs = misplaced_pairs(counted, times)
-            value = rank_correlation(counted, times)
-            print(f"{among}, by {by}: {value:.3f}; {wrong} of {pairs} pairs the other way round")
-
-
-def faster_half(kernels: tuple[counted_cost.CountedKernel, ...]) -> Any:
-    """Those among which a board would decide."""
-    return sorted(kernels, key=lambda kernel: kernel.median_ms)[: len(kernels) // 2]
+    for how, everybody in (("compiled", costs.kernels), ("written", costs.written)):
+        for among, chosen in (("all", everybody), ("the faster half", faster_half(everybody))):
+            for by in COSTS if how == "compiled" else ("sectors", "L1 and shared memory"):
+                print(f"as {how}, {among}, by {by}: {correlation(chosen, by):.3f}")
+    for apart in (1.0, 1.1, 1.2, 1.3, 1.5, 2.0):
+        wrong, pairs = wrong_pairs(costs.kernels, apart)
+        print(f"{wrong} of {pairs:,} pairs at least {apart} apart are the other way round in time")
 
 
 def main() -> int:
