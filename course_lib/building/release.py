@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shutil
 import tempfile
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_lib.building.nbgrader import declared
 from course_lib.building.notebook import (
     BuildError,
     answer_cells,
@@ -153,8 +155,12 @@ def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:
     return tuple(each for each in LESSONS if not names or each in (LESSONS[0], *chosen))
 
 
-def make_release(project: Project) -> Release:
+def make_release(project: Project, for_nbgrader: bool = False) -> Release:
     """The bundle of a checkout, or of the part of it that a course of one's own has.
+
+    Args:
+        project: the checkout, and what is chosen of it.
+        for_nbgrader: whether nbgrader is told which cells are answers and checks.
 
     Raises:
         BuildError: if a file is missing, an exercise notebook holds an answer, or what stays needs
@@ -168,6 +174,12 @@ def make_release(project: Project) -> Release:
     left_out = LEFT_OUT if runs else (*LEFT_OUT, *LADDER)
     commands = (*STUDENTS_COMMANDS, "bench") if runs else STUDENTS_COMMANDS
     files = {name: _content(root, name) for name in FILES} | _notebooks(project)
+    if for_nbgrader:
+        files |= {
+            name: dumps(declared(json.loads(text), project.points_of)).encode()
+            for name, text in files.items()
+            if name.startswith("exercises/") and name.endswith(".ipynb")
+        }
     files |= {name: _content(root, name) for name in _library(root, left_out)}
     for name in ("course_lib/commands/front_door.py", "course_lib/cli.py"):
         files[name] = _with_commands(_content(root, name), commands)
