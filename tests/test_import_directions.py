@@ -59,7 +59,7 @@ ALLOWED: dict[str, set[str]] = {
         "curriculum", "diagnosis", "emulator", "figures", "own_ladder", "student", "tiles", "web",
         "wording",
     },
-    "building": {"curriculum", "measurements", "questions", "wording"},
+    "building": {"curriculum", "measurements", "questions", "student", "wording"},
     "checking": {
         "compiled_counts", "curriculum", "diagnosis", "emulator", "host", "registry", "student",
         "task_context", "tiles", "verdicts", "wording",
