@@ -12,7 +12,7 @@ from course_lib.emulator import TensorMap
 
 # The draws that hold exact zeros: one launch with each kind of poison.
 DRAWS_WITH_ZEROS = (2, 3)
-# The draws in which inputs rise, where a task asks for that: along one row, and from row to row too.
+# The draws in which inputs rise, where a task asks for that: along a row, and from row to row.
 RISING_DRAWS = (3, 5)
 SHARE_OF_ZEROS = 1 / 16
 WIDE_DRAW = 4  # the draw with two numbers far from all others, and with neighbours that are equal
