@@ -70,7 +70,7 @@ QUESTIONS = (
         value=times_faster,
         unit="times",
         within=0.15,
-        slips=(Trap(lambda: 32, "So it would be if it had waited for the requested bytes."),),
+        slips=(Trap(lambda: 32, "It would be, had it waited for the requested bytes."),),
         reveal="{answer} times: {before} ms, then {after} ms ({device}, Numba, `range`). But that "
         "is two gains in one: a loop inside a tile has a fixed length, and there `range` costs "
         "little. In CUDA C++, where loops cost little anyway, it is {twin_before} ms and "
