@@ -122,12 +122,12 @@ QUESTIONS = (
         id="05b-edge",
         asks="A T × T tile reaches T / 4 FLOP per requested byte, so 8 at T = 32. An H200 computes "
         f"{device(GPU).fp32_gflops:,.0f} GFLOP/s, and its data sheet promises "
-        f"{device(GPU).dram_gb_per_s:,.0f} GB/s. From which T on is DRAM no limit, even if no "
-        "cache helps?",
+        f"{device(GPU).dram_gb_per_s:,.0f} GB/s. From which T on is DRAM not the limit, even if "
+        "no cache helps?",
         value=least_edge,
         unit="",
         slips=(
-            Trap(lambda: 14, "That is the ridge, in FLOP per byte. Which T has so many?"),
+            Trap(lambda: 14, "That is the ridge, in FLOP per byte. Which T has that many?"),
             Trap(lambda: 32, "That gives 8. Where is the ridge?"),
         ),
         reveal="T = {answer}: the ridge lies at {ridge} FLOP per byte. Why not simply take it? "

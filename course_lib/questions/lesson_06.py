@@ -89,8 +89,8 @@ def few_tiles_facts() -> dict[str, object]:
 QUESTIONS = (
     Choose(
         id="06-first-wall",
-        asks="One output for each thread and T = 64, on an H200: a block may have 227 KiB of "
-        "shared memory there, and an SM holds 2048 threads. What happens at the launch?",
+        asks="Suppose T = 64, with one output for each thread, on an H200: a block may have 227 "
+        "KiB of shared memory there, and an SM holds 2048 threads. What happens at the launch?",
         choices=(
             Choice("It fails: the two tiles take too much shared memory.", "Count their bytes."),
             Choice("It fails: the block has too many threads.", "", right=True),
@@ -221,7 +221,7 @@ QUESTIONS = (
     Number(
         id="06-few-tiles",
         asks="C has 16 rows and 4096 columns, and a block computes a tile of 16 × 16, on an H200 "
-        "with its 132 SMs. Each SM has room for 8 such blocks. Which percentage of that room do "
+        "with its 132 SMs. Each SM has room for 8 such blocks. What percentage of that room do "
         "they fill?",
         value=filled_by_few_tiles,
         unit="%",

@@ -117,8 +117,8 @@ QUESTIONS = (
     ),
     Choose(
         id="08b-noise",
-        asks="The padded transpose of lesson 07 has no bank conflict in the emulator. What does "
-        "the GPU count, in 32,768 loads from shared memory?",
+        asks="The padded transpose of lesson 07 has no bank conflict in the emulator. How many "
+        "does the GPU count, in 32,768 loads from shared memory?",
         choices=(
             Choice(
                 "None, as the emulator says.", "Almost. But other traffic takes wavefronts, too."
@@ -156,9 +156,9 @@ QUESTIONS = (
     ),
     Choose(
         id="08b-hits",
-        asks="Of what reaches L1, a part is answered there: its **hit rate**. `coalesced` loads "
-        "everything through L1, and `tiled` only its tiles. Which has the higher hit rate in L1, "
-        "4096 × 4096 on an H200?",
+        asks="L1 answers a share of the requests that reach it: its **hit rate**. `coalesced` "
+        "loads everything through L1, and `tiled` only its tiles. Which has the higher hit rate "
+        "in L1, 4096 × 4096 on an H200?",
         choices=(
             Choice("`tiled`, the faster one.", "It asks L1 once for what its block needs."),
             Choice(

@@ -164,9 +164,9 @@ QUESTIONS = (
     Number(
         id="09-slack",
         asks="Without such pairs, each value of its rows and columns costs a warp one wavefront. "
-        "An SM of an A6000 starts four multiply-adds of warps in a clock, and moves one wavefront. "
-        "A thread owns 8 × 8 outputs. At full speed, in how many percent of the clocks does shared "
-        "memory have to work?",
+        "An SM of an A6000 starts four multiply-adds of warps in a clock, and moves one "
+        "wavefront. A thread owns 8 × 8 outputs. At full speed, in what percentage of the clocks "
+        "does shared memory have to work?",
         value=lambda: busy(8, 8),
         unit="percent",
         slips=(

@@ -64,7 +64,7 @@ def warps_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="09b-ticks",
-        asks="Say that a tile is on its way for 3 ticks and multiplied for 2. With one buffer, "
+        asks="Suppose a tile takes 3 ticks to arrive and 2 to be multiplied. With one buffer, "
         "four tiles take 20 ticks. How many do they take with two?",
         value=lambda: ticks(2),
         unit="ticks",

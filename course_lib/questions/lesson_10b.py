@@ -18,7 +18,7 @@ _STEP_WORDS = {
     "persistent": "blocks that stay, and take tile after tile",
     "tma_store": "results through shared memory, stored by TMA",
     "bf16": "a result in bfloat16, half the bytes",
-    "overlap": "launches that overlap: the next blocks come while the last ones end",
+    "overlap": "launches that overlap: the next blocks start while the last ones end",
     "clusters": "pairs of blocks that share a tile (multicast)",
 }
 
@@ -145,9 +145,8 @@ QUESTIONS = (
             ),
             Choice("The blocks", "C is two tiles. Blocks stay where there are more than SMs."),
         ),
-        reveal="The stores: a box of C is one order to the copy engine. Blocks that stay show in "
-        "larger products: at {side} C has {tiles} tiles, and an H200 gets "
-        "{blocks} blocks.",
+        reveal="The stores: a box of C is one order to the copy engine. Persistent blocks show in "
+        "larger products: at {side} C has {tiles} tiles, and an H200 gets {blocks} blocks.",
         facts=lambda: {
             "side": "4096",
             "tiles": shown((4096 // TILE_ROWS) * (4096 // TILE_COLUMNS)),
@@ -198,8 +197,8 @@ QUESTIONS = (
             Choice("They stay.", "Smaller tiles reuse less, as in lesson 06."),
             Choice("They rise.", "More blocks work, and each reuses less.", True),
         ),
-        reveal="They rise, for eight blocks work in place of two. That a tile takes less time "
-        "outweighs what L2 is asked for more: {idle} SMs had nothing to do.",
+        reveal="They rise, as eight blocks work in place of two. The shorter time of a tile "
+        "outweighs what more is asked of L2: {idle} SMs had nothing to do.",
         facts=lambda: {"idle": BLOCKS - 2},
         spoilers=("eight blocks work in place of two",),
     ),

@@ -90,8 +90,8 @@ QUESTIONS = (
     ),
     Number(
         id="10c-barriers",
-        asks="Two trees over 128 numbers, one for the maximum and one for the sum. How many "
-        "barriers does a block of `softmax_tree` pass? Include the one that lets every thread read "
+        asks="`softmax_tree` has two trees over 128 numbers, one for the maximum and one for the "
+        "sum. How many barriers does a block pass? Include the one that lets every thread read "
         "the maximum before `parts` is overwritten.",
         value=barriers_of_a_block,
         unit="barriers",
@@ -126,8 +126,8 @@ QUESTIONS = (
     ),
     Choose(
         id="10c-few",
-        asks="513 rows of 20,011 columns on an H200. In Numba, `softmax_warps` takes several times "
-        "as long as `softmax_tree`, although it has no barriers. Why?",
+        asks="For 513 rows of 20,011 columns on an H200, `softmax_warps` in Numba takes several "
+        "times as long as `softmax_tree`, although it has no barriers. Why?",
         choices=(
             Choice("Shuffles are slow.", "Ten of them, in a row of 20,011 numbers?"),
             Choice("Its loads are not coalesced.", "32 lanes read 32 neighbours, as in the tree."),
@@ -145,7 +145,7 @@ QUESTIONS = (
     ),
     Number(
         id="10c-once",
-        asks="4096 × 4096 on an H200 once more. How many times as fast as PyTorch's own "
+        asks="Take 4096 × 4096 on an H200 once more. How many times as fast as PyTorch's own "
         "softmax is `softmax_once`, in Numba? (Below 1 means slower.)",
         value=once_over_pytorch,
         unit="times",

@@ -47,8 +47,9 @@ def lucky_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="11-bytes",
-        asks="4096 tokens, d = 32, float32. Each of the three kernels reads its inputs once and "
-        "writes its output once. How many times as many bytes do they move as Q, K, V and O have?",
+        asks="There are 4096 tokens, d = 32, in float32. Each of the three kernels reads its "
+        "inputs once and writes its output once. How many times the bytes of Q, K, V and O do "
+        "they move?",
         value=times_the_bytes,
         unit="times",
         within=0.03,
@@ -68,7 +69,7 @@ QUESTIONS = (
     Number(
         id="11-factor",
         asks="So far `top` is 2, and `total`, the sum of exp(s − 2), is 3. The next score is 4. "
-        "By which number must `total` be multiplied before the new term is added?",
+        "What must `total` be multiplied by before the new term is added?",
         value=factor,
         unit="",
         within=0.02,
@@ -125,8 +126,8 @@ QUESTIONS = (
     Choose(
         id="11-waits",
         asks="A kernel like yours may wait five times for each tile: until the tile is there, the "
-        "scores are there, all have read them, the weights are there, and nobody needs the tile "
-        "any more. Which waits must be for the whole block?",
+        "scores are there, all have read them, the weights are there, and no thread needs the "
+        "tile any more. Which waits must be for the whole block?",
         choices=(
             Choice("All five.", "Who writes a row of scores, and who reads it?"),
             Choice(

@@ -64,9 +64,9 @@ def fused_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="11b-causal",
-        asks="4096 tokens, each of which sees itself and those before it. A block has 128 "
-        "queries, a tile 128 keys. What share of its tiles does the grid have to visit, in per "
-        "cent?",
+        asks="There are 4096 tokens, each of which sees itself and those before it. A block has "
+        "128 queries, a tile 128 keys. What share of its tiles does the grid have to visit, in "
+        "per cent?",
         value=visited_share,
         unit="%",
         within=0.01,
@@ -108,9 +108,9 @@ QUESTIONS = (
     ),
     Number(
         id="11b-fused",
-        asks="An H200, float32, one head of 8192 tokens, d = 32. PyTorch's three kernels store "
-        "S and P. A solution of your exercise stores neither. How many times as long does "
-        "the solution take?",
+        asks="Take one head of 8192 tokens, d = 32, in float32 on an H200. PyTorch's three "
+        "kernels store S and P. A solution of your exercise stores neither. How many times as "
+        "long does the solution take?",
         value=fused_over_unfused,
         unit="times",
         within=0.2,

@@ -26,7 +26,7 @@ def _late(x):
 
 TASK = Task(
     id="sums_of_four",
-    title="Mend two rounds of a scan",
+    title="Fix two rounds of a scan",
     lesson="07",
     position=7,
     parameters=("x", "y"),
