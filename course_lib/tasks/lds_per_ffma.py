@@ -38,7 +38,7 @@ TASK = Task(
             "one LDS.128": lambda count: (("LDS.128", *("FFMA",) * count),),
             "one LDG": lambda count: (("LDG", *("FFMA",) * count),),
         },
-        shows="A wide load brings four numbers, and is one instruction.",
+        shows="A wide load brings four numbers with one instruction.",
     ),
     wrong_ideas=(
         WrongIdea(

@@ -141,6 +141,6 @@ def quad_sum(part):
 ''',
     compared="Each asks all four by number: four exchanges instead of two.",
     par=2,
-    meaning="Two exchanges, no memory, no wait: so a fast kernel finds the sum of a row, and with "
-    "max in place of + its maximum.",
+    meaning="Two exchanges, no memory, no wait: this is how a fast kernel finds the sum of a row, "
+    "and its maximum with max in place of +.",
 )
