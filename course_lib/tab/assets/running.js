@@ -40,8 +40,9 @@ export class Running {
 
   // Start to load, and let this part say so.
   wake() {
-    if (this.loading?.is === "asleep") this.isWaking = true;
+    this.isWaking = !isReady();
     wake();
+    this.showLoading(this.loading);
   }
 
   // Ask, and hand the answer to `show`, and what is known of it early to `showEarly`, which returns
@@ -84,11 +85,11 @@ export class Running {
   }
 
   sayHowLong() {
+    if (this.standing) return this.say(this.standing);
     if (!isReady()) {
       this.since = performance.now(); // loading is no running
       return this.showLoading(this.loading);
     }
-    if (this.standing) return this.say(this.standing);
     const seconds = Math.floor((performance.now() - this.since) / 1000);
     this.say(seconds < PATIENCE ? `${this.verb} …`
       : `Still ${this.verb.toLowerCase()}. If your kernel may never end, press Stop: nothing that you typed is lost.`);
@@ -153,7 +154,7 @@ export class Running {
     const load = this.part("load");
     load.hidden = !(wanted && state.is === "loading" && state.first);
     load.value = state.part ?? 0;
-    if (!wanted) return;
+    if (!wanted || this.standing) return;
     if (state.is === "loading") {
       const downloads = state.first && !(state.part >= 1);
       this.say(downloads ? `Loading Python and the judge into this browser (${SIZE}) …` : "Starting Python …");

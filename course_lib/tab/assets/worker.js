@@ -56,11 +56,12 @@ async function boot({ pyodide, numpy, course, bytes, progress }) {
 import sys
 sys.path.insert(0, "/course")
 import numpy
-from course_lib.tab.requests import answer
+from course_lib.tab.requests import answer, warm_up
 {"pyodide": sys.modules["pyodide"].__version__, "numpy": numpy.__version__,
  "python": sys.version.split()[0]}
 `).toJs({ dict_converter: Object.fromEntries });
   const answer = python.globals.get("answer");
+  python.globals.get("warm_up")();
   if (progress !== null) answer(JSON.stringify({ do: "restore", file: progress }));
   return { answer, versions };
 }
