@@ -1,8 +1,10 @@
 // From the first visit on, the course works offline: the service worker keeps what pages have
 // fetched, and then the whole site, file by file.
 import { keepOffline, offline } from "./kept.js";
+import site from "./site.js";
 
 const ROOT = new URL("../../", import.meta.url); // this script lies in _static/live-…/
+export const FILES = `matmul-ladder ${ROOT} files ${site.version}`; // the service worker's store
 const PATIENCE = 4000; // ms; without a service worker everything works, but online only
 
 export async function prepareOffline() {

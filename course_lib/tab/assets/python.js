@@ -1,7 +1,7 @@
 // The course's Python: one worker for all cells of a page. It boots while the page is read, or at the
 // first use where the reader saves data; to stop what it does is to end it and boot another one.
 import { hasLoaded, keepProgress, noteLoaded, progress } from "./kept.js";
-import { keepForOffline, prepareOffline, savesData } from "./offline.js";
+import { FILES, keepForOffline, prepareOffline, savesData } from "./offline.js";
 import site from "./site.js";
 
 const CANNOT_START = "Python could not be started: reload the page; if that does not help, use a current "
@@ -71,6 +71,7 @@ function boot() {
     course: here(site.course),
     bytes: site.bytes,
     progress: known,
+    memory: { cache: FILES, url: here("memory") },
   });
 }
 
