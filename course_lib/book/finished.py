@@ -1,4 +1,4 @@
-"""Finishes what Sphinx has made: a policy for each page, and the list of all that works offline."""
+"""Finishes what Sphinx has made: what its pages lack, and the list of all that works offline."""
 
 from __future__ import annotations
 
@@ -24,13 +24,22 @@ POLICY = (
 _SCRIPT = re.compile(r"<script(?P<attributes>[^>]*)>(?P<text>.*?)</script>", re.DOTALL)
 _NO_INLINE = re.compile(r"\bsrc=|type=\"application/json\"")
 _HEAD = '<meta charset="utf-8" />'
+# What the theme and Docutils leave to be said to a screen reader; see tests/browser.
+REPAIRS = {
+    r"<th\b[^>]*>(?:<p></p>)?</th>": "<td></td>",  # a column without a heading
+    r'(search-button-field[^>]*?) aria-label="Search"': r"\1",  # its words say more
+    r'(<div id="pst-primary-sidebar") ': r'\1 role="navigation" aria-label="The course" ',
+}
 _IN_FRAME = re.compile(r"^const INSIDE = `(.*?)`;", re.MULTILINE | re.DOTALL)
 
 
 def finish(site: Path) -> None:
-    """Give each page its policy, and write the list of what a browser may keep."""
+    """Repair each page, give it its policy, and write the list of what a browser may keep."""
     for path in pages_of(site):
-        path.write_text(with_policy(path.read_text(encoding="utf-8")), encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+        for found, better in REPAIRS.items():
+            text = re.sub(found, better, text)
+        path.write_text(with_policy(text), encoding="utf-8")
     (site / OFFLINE).write_text(json.dumps(whole(site)), encoding="utf-8")
 
 

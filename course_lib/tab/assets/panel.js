@@ -2,6 +2,7 @@
 import * as kept from "./kept.js";
 import { keepWhole, savesData, wholeCourse } from "./offline.js";
 import { ask, isReady, NoAnswer, watch } from "./python.js";
+import site from "./site.js";
 
 const NAME = "progress.json";
 
@@ -34,7 +35,7 @@ export class Panel {
     const whole = this.whole ??= await wholeCourse();
     if (!whole) return;
     const place = this.box.querySelector(".offline");
-    const size = `${Math.ceil(whole.bytes / 1e6)} MB`;
+    const size = `${Math.ceil((whole.bytes + site.bytes.python + site.bytes.numpy) / 1e6)} MB with Python`;
     const keep = async () => {
       place.textContent = `Keeping the whole course here for offline use (${size}) …`;
       whole.isHere = await keepWhole(whole);

@@ -2,7 +2,6 @@
 import { Editor } from "./editor.js";
 import * as kept from "./kept.js";
 import { packed, unpacked } from "./link.js";
-import { wakeWhenIdle } from "./python.js";
 import { LOAD, Running, STATUS, STOP } from "./running.js";
 
 const KEPT = "playground"; // the name under which the browser keeps what was typed
@@ -216,4 +215,3 @@ function sizes(typed) {
 }
 
 for (const holder of document.querySelectorAll(".ml-playground")) new Playground(holder);
-wakeWhenIdle();

@@ -1,6 +1,6 @@
 // What a live cell and the playground share: asking the worker, saying how it goes, and the figures.
 import { framed } from "./frame.js";
-import { ask, isReady, NoAnswer, stop, wake, watch } from "./python.js";
+import { ask, isReady, NoAnswer, stop, wake, wakeWhenIdle, watch } from "./python.js";
 
 const PATIENCE = 8; // seconds of a run, after which the status speaks of Stop
 const SOON = 300; // ms: whoever hears something early is not told where the answer comes so soon
@@ -23,6 +23,17 @@ export class Running {
   begin() {
     this.on("stop", () => this.asked && stop(this.asked.id));
     watch((state) => this.showLoading(state));
+    if (this.holder === document.querySelector(".ml-live")) this.offerSkip();
+    wakeWhenIdle();
+  }
+
+  // A link beside the theme's own, for whoever goes by keyboard: past the menus, to the first editor.
+  offerSkip() {
+    const link = document.createElement("a");
+    link.href = "#main-content";
+    link.textContent = "Skip to the editor";
+    link.addEventListener("click", (event) => (event.preventDefault(), this.editor.focus()));
+    document.querySelector("#pst-skip-link")?.append(link);
   }
 
   part(name) {
