@@ -41,7 +41,7 @@ def answer(asked: str, tell: Callable[[str], object] = lambda early: None) -> st
 
 
 def warm_up() -> None:
-    """Judge a right answer, so that the first verdict waits for nothing that is made at first use."""
+    """Judge a right answer: what is made at first use is there before the first verdict."""
     task = next(iter(TASKS.values()))
     report = examine_source(task.id, task.answer, context=around(task).context)
     page.html_of(verdict_of(report, task, None, PAGE))

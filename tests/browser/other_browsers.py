@@ -20,6 +20,7 @@ from typing import Any
 
 SOON = 60  # seconds within which a browser starts
 DISPLAY = ":87"
+PATHS = {"Navigate": "url", "ExecuteScript": "execute/sync"}  # of WebDriver over HTTP
 
 
 class NotInstalled(Exception):
@@ -73,8 +74,6 @@ class Firefox(Driven):
 
 
 class WebKit(Driven):
-    PATHS = {"Navigate": "url", "ExecuteScript": "execute/sync"}
-
     def __init__(self, port: int, browser: str) -> None:
         _connected(port).close()
         self.root = f"http://127.0.0.1:{port}/session"
@@ -83,7 +82,7 @@ class WebKit(Driven):
         self.root += "/" + self._posted("", {"capabilities": wanted})["sessionId"]
 
     def ask(self, command: str, fields: dict[str, Any]) -> Any:
-        return self._posted("/" + self.PATHS[command], fields)
+        return self._posted("/" + PATHS[command], fields)
 
     def _posted(self, path: str, fields: dict[str, Any]) -> Any:
         text = json.dumps(fields).encode()
