@@ -80,8 +80,9 @@ QUESTIONS = (
     ),
     Choose(
         id="05b-counter",
-        asks=f"In CUDA C++, `coalesced` to `tiled`, the time on an H200 fell by a factor of "
-        f"{times_faster(TWIN):.1f}. Which of these, counted there, changed by about as much?",
+        asks="In CUDA C++, the time on an H200 fell by a factor of "
+        f"{times_faster(TWIN):.1f} from `coalesced` to `tiled`. Which of these counts changed by "
+        "about as much?",
         choices=(
             Choice("The bytes that the threads request.", "They fell by 32, more than all else."),
             Choice(

@@ -112,8 +112,8 @@ QUESTIONS = (
             Trap(lambda: 64, "How many *different* numbers do eight rows and eight columns need?"),
             Trap(lambda: 8, "Eight of A. And of B?"),
         ),
-        reveal="{answer}: eight of A and eight of B, every pair of which is multiplied. One load "
-        "for four multiply-adds; the tiled kernel has two for one.",
+        reveal="{answer}: eight of A and eight of B, and every pair is multiplied. One load for "
+        "four multiply-adds; the tiled kernel has two for one.",
         spoilers=("eight of A and eight of B", re.compile(r"\b16 loads for 64")),
     ),
     Number(

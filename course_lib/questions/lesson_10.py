@@ -168,7 +168,7 @@ QUESTIONS = (
     Number(
         id="10-warp-tile",
         asks="In 16 steps of k your warp fetches 32 rows of A and 64 columns of B, 128 bytes in a "
-        "wavefront. How many wavefronts for each of its 16 `mma`?",
+        "wavefront. How many wavefronts is that for each of its 16 `mma`?",
         value=lambda: passes_per_mma(32, 64),
         unit="wavefronts",
         within=0.01,

@@ -82,7 +82,8 @@ QUESTIONS = (
     Number(
         id="10b-passes",
         asks="Two warpgroups of a block compute 64 × 256 outputs each, and `wgmma` reads both "
-        "operands from shared memory. How many wavefronts for the work of one m16n8k16, at least?",
+        "operands from shared memory. How many wavefronts does the work of one m16n8k16 take, at "
+        "least?",
         value=lambda: passes_per_mma(64, 256),
         unit="wavefronts",
         within=0.01,

@@ -269,8 +269,8 @@ QUESTIONS = (
             Trap(lambda: 15, "That is what tensor cores bring. And everything below them?"),
         ),
         reveal="{answer} times: from {bottom} to {top} TFLOP/s ({where}, all in Numba). Up to "
-        "`cp_async` it is {first} times, all of it by moving numbers less and later; tensor cores "
-        "bring {second} more.",
+        "`cp_async` it is {first} times, all of it by moving numbers less and in the background; "
+        "tensor cores bring {second} more.",
         facts=climb_facts,
         spoilers=("all of it by moving numbers less",),
     ),
@@ -318,8 +318,8 @@ QUESTIONS = (
     ),
     Choose(
         id="12-layout",
-        asks="A tile of 32 × 32 words; a warp walks down one column. In which of these layouts do "
-        "its lanes all hit one bank?",
+        asks="A warp walks down one column of a tile of 32 × 32 words. In which of these layouts "
+        "do its lanes all hit one bank?",
         choices=(
             Choice("`32 * row + col`", "Rows lie 32 words apart, which is 0 banks.", right=True),
             Choice("`33 * row + col`", "Rows lie 33 words apart: the next bank each time."),
@@ -426,8 +426,7 @@ QUESTIONS = (
         hint="For each of the three guards: does it test the indices that its line uses?",
         why="The load is from row `start + ty` of B, and the guard looks at `start + tx`. Each "
         "guard tests what its own line touches.",
-        innocent="This line is right. Compare, line by line, the guard with the indices that it "
-        "guards.",
+        innocent="This line is right. Compare each guard with the indices that it guards.",
     ),
     Choose(
         id="12-one-and-a-half",
@@ -641,7 +640,8 @@ QUESTIONS = (
         value=lambda: 16 * 16 * 2 / 4 / 32,
         unit="registers",
         why="256 numbers for 32 lanes are 8 each, and two go into a register: {answer}.",
-        other="How many numbers has A, how many of them belong to a lane, and how long is each?",
+        other="How many numbers does A have, how many of them belong to a lane, and how long is "
+        "each?",
         hint="A register has 32 bits.",
         slips=(
             Trap(lambda: 8, "That is numbers. Two of them share a register."),
@@ -753,7 +753,7 @@ QUESTIONS = (
             ),
             Choice(
                 "A kernel of our own with wgmma and TMA.",
-                "It can be done, but takes weeks. First try to use somebody else's years of work.",
+                "It can be done, but takes weeks. First try somebody else's years of work.",
             ),
         ),
     ),

@@ -105,7 +105,8 @@ TASK = Task(
         ),
         WrongIdea(
             _own_products,
-            "in each square, a row holds one number eight times: `a[i]` meets `b[i]` alone",
+            "in each square, a row holds one number eight times: `a[i]` is multiplied only by "
+            "`b[i]`",
             "Which number of b does column j of the square need?",
         ),
         WrongIdea(

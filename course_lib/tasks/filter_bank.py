@@ -43,7 +43,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x, w: _filtered(x[:152], w[:, :4], taps=4),
-            "only four of the five taps are in it",
+            "only four of the five taps are used",
             "How many columns has w?",
         ),
         WrongIdea(

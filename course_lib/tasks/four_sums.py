@@ -40,7 +40,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A.sum(axis=1)[:, None] + B.sum(axis=0),
             "the numbers of A and B are added to each other",
-            "What becomes of `A[i, k]` and the number of B before they go into the sum?",
+            "What happens to `A[i, k]` and the number of B before they go into the sum?",
         ),
     ),
     formula="C = A @ B",

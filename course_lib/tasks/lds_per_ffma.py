@@ -49,7 +49,7 @@ TASK = Task(
         WrongIdea(
             lambda opcodes: _per_ffma(opcodes, "LDS", "LDG"),
             "loads from global memory are counted, too",
-            "Which letter says where a load goes?",
+            "Which letter says which memory a load reads?",
         ),
         WrongIdea(
             lambda opcodes: _count(opcodes, "LDS") / len(opcodes),

@@ -148,7 +148,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, anew=True),
-            "each tile is on its own: its maximum, and its rows alone",
+            "each tile stands alone, with its own maximum and its own rows",
             "What should a thread still know when the next tile begins?",
         ),
         WrongIdea(
@@ -206,8 +206,8 @@ TASK = Task(
         ),
         WrongIdea(
             _shrunk_key_by_key,
-            "everything shrinks again with each key, the newest terms too",
-            "How often does top grow in a tile? Where does the line stand that shrinks?",
+            "everything is rescaled again with each key, the newest terms too",
+            "How often does top grow in a tile? Where does the line that rescales belong?",
             place=("exponential", "other"),
         ),
         WrongIdea(

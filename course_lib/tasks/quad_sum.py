@@ -67,8 +67,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda S: _with(S, 1, 3) - _lanes(S),
-            "each lane has what two others hand it, and has lost its own",
-            "What becomes of a lane's own part when it takes that of another?",
+            "each lane has what it got from two others, and has lost its own",
+            "What happens to a lane's own part when it takes that of another?",
         ),
         WrongIdea(
             lambda S: _with(S, 3) - _lanes(S),
