@@ -26,12 +26,12 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from course_lib.building.notebook import (  # noqa: E402  # noqa: E402
+from course_lib.building.nbgrader import declared  # noqa: E402
+from course_lib.building.notebook import (  # noqa: E402
     Notebook,
     answer_cells,
     dumps,
@@ -190,12 +190,12 @@ def nbval_said(work: Path) -> Passed:
 
 
 def prepare_nbgrader(work: Path, python: str) -> None:
-    release = declared(read(ROOT / "exercises" / f"{STEM}.ipynb"))
+    release = declared(read(ROOT / "exercises" / f"{STEM}.ipynb"), points)
     target = work / "source/week1" / f"{STEM}.ipynb"
     target.parent.mkdir(parents=True)
     target.write_text(json.dumps(release), encoding="utf-8")
     for path in sorted((work / "submitted").glob(f"*/{STEM}.ipynb")):
-        text = json.dumps(declared(read(path)))
+        text = json.dumps(declared(read(path), points))
         path.unlink()
         moved = path.parent / "week1" / path.name
         moved.parent.mkdir()
@@ -204,18 +204,9 @@ def prepare_nbgrader(work: Path, python: str) -> None:
     call([beside(python, "nbgrader"), "generate_assignment", "week1"], work)
 
 
-def declared(notebook: Notebook) -> Notebook:
-    """The notebook with nbgrader's metadata on its answer cell and its check cell."""
-    cells = []
-    for cell in notebook["cells"]:
-        checks = cell["cell_type"] == "code" and "course_lib.check(" in source(cell)
-        if exercise_id(cell) or checks:
-            kind: dict[str, Any] = {"schema_version": 3, "locked": checks, "task": False}
-            kind |= {"grade": checks, "solution": not checks, "grade_id": cell["id"]}
-            kind |= {"points": 10} if checks else {}
-            cell = {**cell, "metadata": {**cell["metadata"], "nbgrader": kind}}
-        cells.append(cell)
-    return {**notebook, "cells": cells}
+def points(exercise: str) -> float:
+    """What the check is worth."""
+    return 10.0
 
 
 def run_nbgrader(work: Path, python: str) -> None:

@@ -422,6 +422,7 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
     """
     # Imported late: grading judges without it.
     from course_lib import verdicts
+    from course_lib.student import exam
 
     runtime.speak_plainly()
     with interruptible("the answer has not been judged."):
@@ -432,6 +433,11 @@ def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) 
             from course_lib.compiled_counts.compiled_answer import with_machine_code
 
             report = with_machine_code(TASKS[exercise_id], kernel, report)
+    if exam.is_on() and (report.passed or report.errors[0].code != "missing-answer"):
+        print(f"{exercise_id}: {'right' if report.passed else 'not right'}")
+        if not report.passed:
+            raise CheckFailed(f"{exercise_id} is not right. {exam.WHY_NOT}")
+        return
     verdicts.show(report, None if failed else kernel, block)
     if not report.passed and exercise_id not in TASKS:
         sys.stdout.flush()

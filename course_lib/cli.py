@@ -29,6 +29,7 @@ COMMANDS = {
     "grade": "course_lib.commands.grade",
     "release": "course_lib.commands.release",
     "autograder": "course_lib.commands.autograder",
+    "board": "course_lib.commands.board",
     "lock": "course_lib.commands.lock",
 }
 

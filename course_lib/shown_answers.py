@@ -14,7 +14,7 @@ from course_lib.checking import examine
 from course_lib.curriculum import EXERCISES, TASKS, Task
 from course_lib.host.runtime import speak_plainly
 from course_lib.registry.kinds import TileKind
-from course_lib.student import progress
+from course_lib.student import exam, progress
 from course_lib.tiles.stand_ins import PACKAGES as TILE_LANGUAGES
 from course_lib.tiles.stand_ins import module as tile_language
 from course_lib.verdicts import OURS
@@ -28,8 +28,8 @@ def show_answer(task_id: str) -> None:
     For a graded exercise, or an id that is none, one sentence says so.
     """
     task = TASKS.get(task_id)
-    if task is None:
-        print(why_no_answer(task_id))
+    if task is None or exam.is_on():
+        print(why_no_answer(task_id) if task is None else exam.WHY_NOT)
         return
     progress.note_shown(task.id, task.lesson)
     print(f"One answer to {task.id}; the next lesson asks you for it again, unaided.\n")

@@ -59,12 +59,16 @@ ALLOWED: dict[str, set[str]] = {
         "curriculum", "diagnosis", "emulator", "figures", "own_ladder", "student", "tiles", "web",
         "wording",
     },
-    "building": {"curriculum", "measurements", "questions", "wording"},
+    "building": {"curriculum", "measurements", "questions", "student", "wording"},
     "checking": {
         "compiled_counts", "curriculum", "diagnosis", "emulator", "host", "registry", "student",
         "task_context", "tiles", "verdicts", "wording",
     },
     "quiz": {"questions"},
+    "board": {
+        "checking", "compiled_counts", "curriculum", "diagnosis", "emulator", "intrinsics",
+        "machine_code", "measurements", "own_ladder", "web", "wording",
+    },
     "grading": {
         "building", "checking", "curriculum", "diagnosis", "emulator", "registry", "web",
         "wording",
@@ -78,8 +82,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
     "commands": {
-        "bench", "book", "building", "curriculum", "devices", "figures", "grading", "host",
-        "kernels", "measurements", "student", "wording",
+        "bench", "board", "book", "building", "curriculum", "devices", "figures", "grading",
+        "host", "kernels", "machine_code", "measurements", "student", "wording",
     },
 }  # fmt: skip
 

@@ -128,8 +128,8 @@ def test_options_exist() -> None:
         option for parser in (grade, build) for option in parser._parser()._option_string_actions
     }
     assert {"--seed", "--workers", "--dask", "--lessons"} <= options
-    # The first two are those of `release`, run below; the third is nbval's own.
-    assert options <= known | {"--lessons", "--zip", "--nbval-lax"}
+    # The first three are those of `release`; the last is nbval's own.
+    assert options <= known | {"--lessons", "--zip", "--exam", "--nbval-lax"}
 
 
 def test_the_tables_name_what_the_code_names() -> None:

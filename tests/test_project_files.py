@@ -13,6 +13,7 @@ import pytest
 import yaml
 from every_case import every_case
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 import course_lib
@@ -201,6 +202,44 @@ def test_tests_run_on_three_systems() -> None:
     tests = yaml.safe_load((REPOSITORY / ".github/workflows/tests.yml").read_text())
     systems = tests["jobs"]["fast"]["strategy"]["matrix"]["os"]
     assert [name.split("-")[0] for name in systems] == ["ubuntu", "macos", "windows"]
+
+
+def test_a_container_prepares_the_course_with_commands_that_there_are() -> None:
+    from course_lib.cli import COMMANDS
+
+    plain = json.loads((REPOSITORY / ".devcontainer/devcontainer.json").read_text())
+    # Keys of the development containers' reference (containers.dev), for an image.
+    assert set(plain) <= {"name", "image", "postCreateCommand", "postAttachCommand",
+                          "customizations"}  # fmt: skip
+    lines = plain["postCreateCommand"], plain["postAttachCommand"]
+    named = [re.fullmatch(r"python3 course\.py (\w+)", line) for line in lines]
+    assert all(name and name[1] in COMMANDS for name in named)
+    version = re.fullmatch(r"python:(3\.\d+)", plain["image"])
+    assert version and SpecifierSet(PROJECT["requires-python"]).contains(version[1])
+
+
+def test_pre_commit_runs_the_ruff_of_the_lock() -> None:
+    config = yaml.safe_load((REPOSITORY / ".pre-commit-config.yaml").read_text())
+    (repository,) = config["repos"]
+    assert repository["repo"] == "local"
+    locked = re.search(r"^ruff==[\d.]+", (REPOSITORY / "locks/test.txt").read_text(), re.MULTILINE)
+    assert locked
+    needs = [hook["additional_dependencies"] for hook in repository["hooks"][:2]]
+    assert needs == [[locked[0]]] * 2
+
+
+@pytest.mark.long
+def test_pre_commit_passes_on_the_repository(tmp_path: Path) -> None:
+    """In an environment of its own, as a contributor has it."""
+    subprocess.run(["git", "clone", "-q", REPOSITORY, tmp_path / "clone"], check=True)
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv/bin/python"
+    subprocess.run([python, "-m", "pip", "install", "-q", "pre-commit"], check=True)
+    for command in (["validate-config"], ["run", "--all-files"]):
+        done = subprocess.run(
+            [python, "-m", "pre_commit", *command], cwd=tmp_path / "clone", capture_output=True
+        )
+        assert done.returncode == 0, done.stdout.decode()
 
 
 @pytest.mark.slow

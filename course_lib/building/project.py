@@ -16,7 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from course_lib.building.notebook import BuildError, write_text
-from course_lib.curriculum import LESSONS, Lesson
+from course_lib.curriculum import EXERCISES, LESSONS, Lesson
 from course_lib.wording.words import decimal, plural
 
 PLACEHOLDER = "OWNER/NAME"
@@ -53,6 +53,11 @@ class Project:
         """What an exercise counts in a course of one's own, for the end of a phrase."""
         points = self.points.get(exercise)
         return "" if points is None else f" ({decimal(points)} {plural('point', points)})"
+
+    def points_of(self, exercise: str) -> float:
+        """How many points an exercise is worth, in a course of one's own or in this one."""
+        chosen = self.points.get(exercise)
+        return float(sum(EXERCISES[exercise].points.values()) if chosen is None else chosen)
 
     @property
     def has_address(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shutil
 import tempfile
@@ -11,8 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_lib.building.nbgrader import declared
 from course_lib.building.notebook import (
     BuildError,
+    Notebook,
     answer_cells,
     code_cells,
     dumps,
@@ -22,6 +25,7 @@ from course_lib.building.notebook import (
 )
 from course_lib.building.project import Project, git
 from course_lib.curriculum import EXERCISES, LESSONS, PATHFINDER, Lesson, lessons_meant
+from course_lib.student.exam import MARK as EXAM_MARK
 
 _VERSION = re.compile(r"v?\d+(\.\d+)*")
 
@@ -105,6 +109,7 @@ FILES = (
     "locks/lab.txt",
     "pyproject.toml",
 )
+_SPEAKS_OF_HINTS = "Try before you open a hint."
 STUDENTS_COMMANDS = ("lab", "prepare", "run", "doctor")
 # Parts of course_lib that only instructors and maintainers use.
 LEFT_OUT = (
@@ -153,8 +158,13 @@ def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:
     return tuple(each for each in LESSONS if not names or each in (LESSONS[0], *chosen))
 
 
-def make_release(project: Project) -> Release:
+def make_release(project: Project, for_nbgrader: bool = False, is_exam: bool = False) -> Release:
     """The bundle of a checkout, or of the part of it that a course of one's own has.
+
+    Args:
+        project: the checkout, and what is chosen of it.
+        for_nbgrader: whether nbgrader is told which cells are checks.
+        is_exam: whether hints are left out, and checks say only whether an answer is right.
 
     Raises:
         BuildError: if a file is missing, an exercise notebook holds an answer, or what stays needs
@@ -168,6 +178,13 @@ def make_release(project: Project) -> Release:
     left_out = LEFT_OUT if runs else (*LEFT_OUT, *LADDER)
     commands = (*STUDENTS_COMMANDS, "bench") if runs else STUDENTS_COMMANDS
     files = {name: _content(root, name) for name in FILES} | _notebooks(project)
+    for name, text in files.items():
+        if name.startswith("exercises/") and name.endswith(".ipynb"):
+            notebook = without_hints(json.loads(text)) if is_exam else json.loads(text)
+            notebook = declared(notebook, project.points_of) if for_nbgrader else notebook
+            files[name] = dumps(notebook).encode() if for_nbgrader or is_exam else text
+    if is_exam:
+        files[EXAM_MARK] = b"Made by `course.py release --exam`: checks do not say why.\n"
     files |= {name: _content(root, name) for name in _library(root, left_out)}
     for name in ("course_lib/commands/front_door.py", "course_lib/cli.py"):
         files[name] = _with_commands(_content(root, name), commands)
@@ -178,6 +195,16 @@ def make_release(project: Project) -> Release:
         rungs = tuple(each.id for each in EXERCISES.values() if each.rung)
         shows["course_lib/kernels"] = rungs
     return Release(lessons, dict(sorted(files.items())), shows, runs)
+
+
+def without_hints(notebook: Notebook) -> Notebook:
+    """An exercise notebook whose hints are left out, and the sentence that speaks of them."""
+    cells = [
+        {**cell, "source": source(cell).replace(_SPEAKS_OF_HINTS, "").rstrip()}
+        for cell in notebook["cells"]
+        if not source(cell).startswith("<details>\n<summary>Hint")
+    ]
+    return {**notebook, "cells": cells}
 
 
 def write_folder(release: Release, out: Path) -> None:

@@ -43,6 +43,7 @@ COMMANDS = {
     "grade": ("instructors: from a folder of submissions to a gradebook", "grade"),
     "release": ("instructors: the course for students, without the solutions", None),
     "autograder": ("instructors: the course as a zip that Gradescope grades with", "grade"),
+    "board": ("rank kernels by what they cost as counted, on a page", "compiler"),
     "lock": ("maintainers: work out the pinned packages in locks/ anew", "lab"),
 }
 OF_THE_REPOSITORY = ("test", "build", "lock")  # what they work on is in no package

@@ -130,6 +130,12 @@ def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
         from course_lib.grading.gradebook.gradescope import results_json
 
         options.gradescope.write_text(results_json(rows), encoding="utf-8")
+    if options.nbgrader:
+        from course_lib.grading.gradebook.nbgrader import write_scores
+
+        database, assignment = options.nbgrader
+        for said in write_scores(rows, Path(database), assignment):
+            print(f"Note: {said}")
     print(_summary(rows, seed, options.out), flush=True)
     return 0
 
@@ -348,6 +354,12 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FILE",
         help="also write the one submission's result as Gradescope reads it (results.json)",
+    )
+    parser.add_argument(
+        "--nbgrader",
+        nargs=2,
+        metavar=("DATABASE", "ASSIGNMENT"),
+        help="also write the points into nbgrader's gradebook (gradebook.db)",
     )
     parser.add_argument(
         "--keep-batches",

@@ -43,6 +43,14 @@ def main(arguments: list[str]) -> int:
         metavar="FILE",
         help="a course of one's own: its lessons, exercises, tasks and points (course.toml)",
     )
+    parser.add_argument(
+        "--nbgrader", action="store_true", help="exercises with nbgrader's metadata in their cells"
+    )
+    parser.add_argument(
+        "--exam",
+        action="store_true",
+        help="for an exam: no hints, and a check says whether an answer is right, not why",
+    )
     parser.add_argument("--zip", action="store_true", help="make DIR.zip as well")
     options = parser.parse_args(arguments)
     out = options.out.resolve() if not options.out.is_symlink() else options.out.absolute()
@@ -56,7 +64,7 @@ def main(arguments: list[str]) -> int:
                     "--settings needs packages; `python3 course.py prepare` fetches them."
                 )
             project = with_settings(project, options.settings)
-        release = make_release(project)
+        release = make_release(project, options.nbgrader, options.exam)
         archive = out.with_name(out.name + ".zip") if options.zip else None
         if archive:
             write_archive(release, archive)

@@ -32,23 +32,31 @@ def variant(name: str, **constants: int) -> RungKernel:
         KeyError: for a rung that has one tile only, or a constant that its file does not have.
         ValueError: for a tile whose copying the threads can't share evenly.
     """
-    usual = TEMPLATES[name]
+    made: dict[str, Any] = {}
+    try:
+        read_again(TEMPLATES[name], constants, made)
+    except SyntaxError as reason:  # from unroll, of no steps at all
+        _check_shares(made)
+        raise ValueError(f"{name} can't be made with {constants}: {reason.msg}") from reason
+    _check_shares(made)
+    rung: RungKernel = made["RUNG"]
+    return rung
+
+
+def read_again(usual: ModuleType, constants: Mapping[str, int], names: dict[str, Any]) -> None:
+    """Run a rung's file with other values for some constants; `names` becomes what it defines.
+
+    Raises:
+        KeyError: for a constant that the file does not have.
+    """
     unknown = constants.keys() - vars(usual).keys()
     if unknown:
-        raise KeyError(f"{name} has no constant {min(unknown)}")
-    tree = _WithConstants(constants).visit(ast.parse(inspect.getsource(usual)))
+        raise KeyError(f"{usual.RUNG.name} has no constant {min(unknown)}")
+    tree = _WithConstants(dict(constants)).visit(ast.parse(inspect.getsource(usual)))
     # Under the same name and file, so that the kernel's source is found where it stands.
     made = ModuleType(usual.__name__)
-    made.__file__ = usual.__file__
-    code = compile(ast.fix_missing_locations(tree), str(usual.__file__), "exec")
-    try:
-        exec(code, made.__dict__)
-    except SyntaxError as reason:  # from unroll, of no steps at all
-        _check_shares(vars(made))
-        raise ValueError(f"{name} can't be made with {constants}: {reason.msg}") from reason
-    _check_shares(vars(made))
-    rung: RungKernel = made.__dict__["RUNG"]
-    return rung
+    names.update(vars(made), __file__=usual.__file__)
+    exec(compile(ast.fix_missing_locations(tree), str(usual.__file__), "exec"), names)
 
 
 def _check_shares(constants: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from course_lib.diagnosis.report import Tried
 from course_lib.own_ladder import COLUMNS, OwnRung
+from course_lib.verdicts import share_card
 from course_lib.verdicts.facts import Verdict
 from course_lib.verdicts.typed import FunctionListing
 from course_lib.web import escape, read_beside, still
@@ -205,6 +206,8 @@ def _of_passing(verdict: Verdict) -> Iterator[str]:
         yield f"<p>{escape(verdict.par)}</p>"
     if verdict.rungs:
         yield _ladder(verdict.rungs)
+        if shared := share_card.image_of(verdict.rungs):
+            yield f"<details><summary>A card to share; it names nobody</summary>{shared}</details>"
     if task is not None and task.another:
         yield (
             "<details><summary>Another solution</summary>"

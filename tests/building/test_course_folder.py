@@ -15,7 +15,10 @@ from course_lib.commands.course_folder import NOTE, lay_out, place
 from course_lib.curriculum import LESSONS
 
 ROOT = Path(__file__).resolve().parents[2]
-NOT_SHIPPED = ("tests", "solutions", "benchmarks", ".ci", ".github", "setup.py", "MANIFEST.in")
+NOT_SHIPPED = (
+    "tests", "solutions", "benchmarks", ".ci", ".devcontainer", ".github", "setup.py",
+    "MANIFEST.in", ".pre-commit-config.yaml",
+)  # fmt: skip
 
 
 @pytest.fixture

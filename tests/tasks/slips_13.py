@@ -119,6 +119,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ),
     ],
     "ct_softmax": [
+        ("ct.max(tile, axis=1, keepdims=True)", "ct.max(tile)", "numerical-overflow", "ct.store"),
         (NEG_INF, ZERO, "missing-mask", "padding_mode"),
         (NEG_INF, "", "missing-mask", "tile = ct.load(x, index=(i, k), shape=(TM, TN))"),
         (RESCALED, "total + ct.sum", "missing-rescale", "total = total"),
@@ -224,6 +225,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ),
     ],
     "tl_softmax": [
+        ("tl.max(tile, axis=1)", "tl.max(tile)", "numerical-overflow", "result = "),
         ('mask=inside, other=-float("inf")', "mask=inside, other=0.0", "missing-mask", "other=0.0"),
         ("total * tl.exp(top - new) + tl", "total + tl", "missing-rescale", "total = total"),
         ("tl.exp(top - new)", "tl.exp(new - top)", "accumulator-error", "total = total"),

@@ -12,7 +12,8 @@ from course_lib.emulator import TensorMap
 
 # The draws that hold exact zeros: one launch with each kind of poison.
 DRAWS_WITH_ZEROS = (2, 3)
-RISING_DRAW = 3  # the draw in which inputs rise, where a task asks for that
+# The draws in which inputs rise, where a task asks for that: along a row, and from row to row.
+RISING_DRAWS = (3, 5)
 SHARE_OF_ZEROS = 1 / 16
 WIDE_DRAW = 4  # the draw with two numbers far from all others, and with neighbours that are equal
 FAR_NUMBER = np.float32(1000)
@@ -56,7 +57,7 @@ def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
     rng = np.random.default_rng((seed, case.draw))
     draw = problem.telling_operands if case.allowed else problem.operands
     inputs = draw(case.shape, rng)
-    if case.draw == RISING_DRAW and problem.rises:
+    if case.draw in RISING_DRAWS and problem.rises:
         return problem.rising(inputs)
     if case.draw == WIDE_DRAW and problem.any_range and not case.allowed:
         return tuple(_with_far_numbers(each, rng) for each in inputs)

@@ -1,0 +1,232 @@
+"""Judge and count the entries of a board: each is a text, and none of it is executed.
+
+A board is a folder. `board.toml` says what is asked, and one file for each entry, NAME.py, holds an
+answer to an exercise or task that is a rung. The judge's seed is published, so that everybody's
+launches are the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course_lib.board.compilable import function_of
+from course_lib.checking import examine_source
+from course_lib.compiled_counts.launch import NotCounted, count
+from course_lib.curriculum import EXERCISES, TASKS, Exercise
+from course_lib.diagnosis.problems.inputs import as_held, make_inputs
+from course_lib.diagnosis.problems.problem import Case
+from course_lib.diagnosis.problems.table import problem_of
+from course_lib.emulator import AsCompiled, Budget, KeptLaunch, KernelRejected, emulate
+from course_lib.emulator.profile.as_compiled import copies_of
+from course_lib.machine_code import CompileFailed
+from course_lib.machine_code.compiler import capability, compile_kernel
+from course_lib.measurements.counted_cost import cost_of
+from course_lib.own_ladder import LADDERS, chosen_constants
+from course_lib.wording.errors import PlainError
+
+SETTINGS = "board.toml"
+BOARD = "board.json"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+LONGEST_TEXT = 100_000  # bytes
+STEPS = 50_000_000  # of the emulator
+KEYS = {"title": str, "ladder": str, "seed": int, "size": int, "cc": str}
+MOST_SIZE = 512
+
+
+class NoBoard(PlainError):
+    """A board cannot be made; the message says why, in one sentence."""
+
+
+@dataclass(frozen=True)
+class BoardSettings:
+    """What a board asks for.
+
+    Attributes:
+        title: above the page.
+        ladder: whose rungs may enter: "product", or "row softmax".
+        seed: draws the launches on which an entry is judged, and the numbers.
+        size: rows and columns of the matrices on which it is counted.
+        cc: the compute capability that it is compiled for.
+    """
+
+    title: str = "The board"
+    ladder: str = "product"
+    seed: int = 0
+    size: int = 256
+    cc: str = "9.0"
+
+
+@dataclass(frozen=True)
+class BoardEntry:
+    """One text, and what came of it.
+
+    Attributes:
+        name: of the file, without its ending.
+        sha256: of the text's bytes.
+        rung: the exercise or task that it answers.
+        refused: why it is not ranked; "" where it is.
+        instructions, sectors, wavefronts: as compiled, of the one launch that is counted.
+        compiler: who compiled it.
+    """
+
+    name: str
+    sha256: str
+    rung: str = ""
+    refused: str = ""
+    instructions: int = 0
+    sectors: int = 0
+    wavefronts: int = 0
+    compiler: str = ""
+
+    @property
+    def cost(self) -> float:
+        """In cycles of one SM: see `course_lib.measurements.counted_cost`."""
+        return cost_of(self.instructions, self.wavefronts, self.sectors)
+
+
+def read_settings(folder: Path) -> BoardSettings:
+    """What `board.toml` says.
+
+    Raises:
+        NoBoard: if it is missing, or anything in it cannot be used.
+    """
+    path = folder / SETTINGS
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NoBoard(f"{path} is missing: it says what the board asks for.") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise NoBoard(f"{path} can't be read: {problem}.") from None
+    for key, value in given.items():
+        if key not in KEYS:
+            raise NoBoard(f"{path} has {key!r}; it may have {', '.join(KEYS)}.")
+        if type(value) is not KEYS[key]:
+            raise NoBoard(
+                f"{key} of {path} is {value!r}, and must be of type {KEYS[key].__name__}."
+            )
+    settings = BoardSettings(**given)
+    if settings.ladder not in LADDERS:
+        raise NoBoard(f"ladder of {path} is one of {', '.join(map(repr, LADDERS))}.")
+    if not 32 <= settings.size <= MOST_SIZE:
+        raise NoBoard(f"size of {path} is {settings.size}, and must be from 32 to {MOST_SIZE}.")
+    if not 0 <= settings.seed < 2**32:
+        raise NoBoard(f"seed of {path} is {settings.seed}, and must be from 0 to 2**32 - 1.")
+    try:
+        capability(settings.cc)
+    except PlainError as problem:
+        raise NoBoard(f"cc of {path}: {problem}") from None
+    return settings
+
+
+def entries_of(folder: Path, settings: BoardSettings) -> Iterator[BoardEntry]:
+    """Every entry of a folder, in the order of their names, judged and counted.
+
+    Raises:
+        CompilerMissing: naming the packages to install.
+    """
+    for path in sorted(folder.glob("*.py")):
+        yield entry_of(path, settings)
+
+
+def entry_of(path: Path, settings: BoardSettings) -> BoardEntry:
+    """The entry of one file.
+
+    Raises:
+        CompilerMissing: naming the packages to install.
+    """
+    raw = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+    entry = BoardEntry(path.stem, hashlib.sha256(raw).hexdigest())
+
+    def refused(why: str, rung: str = "") -> BoardEntry:
+        return BoardEntry(entry.name, entry.sha256, rung, why)
+
+    if not NAME.fullmatch(path.stem):
+        return refused("A name has letters, digits, - and _, 40 at most.")
+    if not 0 < len(raw) <= LONGEST_TEXT:
+        return refused(f"The text must have from 1 to {LONGEST_TEXT:,} bytes.")
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return refused("The text is not UTF-8.")
+    rungs = [exercise for exercise in _rungs(settings.ladder) if f"def {exercise.id}(" in text]
+    if len(rungs) != 1:
+        known = ", ".join(exercise.id for exercise in _rungs(settings.ladder))
+        return refused(f"An entry defines one of these: {known}.")
+    (exercise,) = rungs
+    report = examine_source(exercise.id, text, seed=settings.seed)
+    if not report.passed:
+        first = report.errors[0]
+        where = f"line {first.line}: " if first.line else ""
+        return refused(f"It is not right: {where}{first.message}", exercise.id)
+    try:
+        compiled = counts_of_text(exercise, text, settings)
+    except (NotCounted, CompileFailed, KernelRejected) as problem:
+        return refused(str(problem), exercise.id)
+    return BoardEntry(
+        entry.name,
+        entry.sha256,
+        exercise.id,
+        "",
+        int(compiled.executed),
+        int(compiled.global_load_sectors + compiled.global_store_sectors),
+        int(compiled.shared_load_wavefronts + compiled.shared_store_wavefronts),
+        compiled.versions,
+    )
+
+
+def _rungs(ladder: str) -> list[Exercise]:
+    """The exercises and tasks that are rungs of a ladder."""
+    everything = (*TASKS.values(), *EXERCISES.values())
+    return [each for each in everything if each.rung and each.ladder == ladder and not each.boxes]
+
+
+def counts_of_text(exercise: Exercise, text: str, settings: BoardSettings) -> AsCompiled:
+    """What one launch of a right answer costs as compiled.
+
+    Raises:
+        CompilerMissing: naming the packages to install.
+        CompileFailed: with the compiler's reason.
+        KernelRejected: if the text's kernel cannot be read alone.
+        NotCounted: for machine code that is not followed, or leaves other numbers.
+    """
+    kernel = function_of(exercise.id, text)
+    problem = problem_of(exercise)
+    shape = problem.exact(settings.size)
+    inputs = make_inputs(problem, Case(shape), settings.seed)
+    output = np.zeros(problem.covered(shape), np.float32)
+    names = kernel.read.namespace
+    launch = exercise.launch(output.shape, chosen_constants(exercise, names), None)
+    arguments = [*as_held(problem, inputs), output]
+    kept = copies_of(arguments)
+    emulation = emulate(kernel.read, costs=True, budget=Budget(steps=STEPS))
+    profile = emulation[launch.grid, launch.block](*arguments)
+    cc = capability(settings.cc)
+    made = compile_kernel(kernel.function, kept, cc)[cc]
+    grid, block = (profile.grid, profile.block)
+    return count(KeptLaunch(kernel.read, grid, block, 0, kept), profile, settings.cc, made)
+
+
+# --- The board as a file ------------------------------------------------------------------------
+
+
+def board_text(settings: BoardSettings, entries: list[BoardEntry]) -> str:
+    """The board as JSON, the same bytes for the same folder and compiler."""
+    ranked = sorted(entries, key=lambda entry: (bool(entry.refused), entry.cost, entry.name))
+    plain = {"schema": 1, **asdict(settings), "entries": [asdict(entry) for entry in ranked]}
+    return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_board(text: str) -> tuple[BoardSettings, list[BoardEntry]]:
+    """The settings and entries of a board's text."""
+    plain: dict[str, Any] = json.loads(text)
+    settings = BoardSettings(**{key: plain[key] for key in KEYS})
+    return settings, [BoardEntry(**entry) for entry in plain["entries"]]

@@ -1,0 +1,90 @@
+"""nbgrader: its metadata in a release, and our points in its gradebook."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course_lib.building.notebook import answer_cells, read, source
+from course_lib.commands import grade, release
+
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = "02_naive_matmul"
+
+
+def released(folder: Path, *options: str) -> dict[str, dict]:
+    """nbgrader's metadata of a released exercise notebook, by the cell's first line."""
+    assert release.main(["--out", str(folder), "--lessons", "02", *options]) == 0
+    notebook = read(folder / f"exercises/{LESSON}.ipynb")
+    return {
+        source(cell).splitlines()[0]: cell["metadata"]["nbgrader"]
+        for cell in notebook["cells"]
+        if "nbgrader" in cell["metadata"]
+    }
+
+
+def test_checks_are_declared_with_their_points_and_only_on_request(tmp_path: Path) -> None:
+    assert released(tmp_path / "plain") == {}
+    (said,) = released(tmp_path / "declared", "--nbgrader").values()
+    assert said == {
+        "schema_version": 3, "grade_id": "check-matmul_naive", "grade": True, "locked": True,
+        "solution": False, "task": False, "points": 10.0,
+    }  # fmt: skip
+
+
+def test_without_a_gradebook_nothing_is_lost_and_a_sentence_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "in/ada").mkdir(parents=True)
+    (tmp_path / f"in/ada/{LESSON}.ipynb").write_bytes(
+        (ROOT / f"exercises/{LESSON}.ipynb").read_bytes()
+    )
+    arguments = [str(tmp_path / "in"), "--out", str(tmp_path / "out"), "--seed", "1"]
+    arguments += ["--exercises", "matmul_naive", "--nbgrader", str(tmp_path / "no.db"), "week1"]
+    assert grade.main(arguments) == 1
+    assert "`nbgrader generate_assignment week1` makes it" in capsys.readouterr().err
+    assert "matmul_naive" in (tmp_path / "out/grades.csv").read_text(encoding="utf-8")
+
+
+@pytest.mark.long
+def test_a_class_of_nbgraders_gets_our_points(tmp_path: Path) -> None:
+    """With nbgrader itself: generate, collect, our grader, its export."""
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv/bin/python"
+    packages = ["nbgrader==0.9.6", f"{ROOT}[grade]"]
+    subprocess.run([python, "-m", "pip", "install", "-q", *packages], check=True)
+    course = tmp_path / "course"
+    released(tmp_path / "release", "--nbgrader")
+    (course / "source/week1").mkdir(parents=True)
+    name = f"{LESSON}.ipynb"
+    (course / f"source/week1/{name}").write_bytes(
+        (tmp_path / f"release/exercises/{name}").read_bytes()
+    )
+    (course / "nbgrader_config.py").write_text("c = get_config()\n")
+    environment = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}"}
+
+    def call(*command: str) -> None:
+        subprocess.run(command, cwd=course, env=environment, check=True, capture_output=True)
+
+    call("nbgrader", "generate_assignment", "week1")
+    right = source(answer_cells(read(ROOT / f"solutions/{name}"))["matmul_naive"])
+    for student, text in (("ada", right), ("bob", right.replace("float32(0)", "float32(1)"))):
+        notebook = read(course / f"release/week1/{name}")
+        answer_cells(notebook)["matmul_naive"]["source"] = text
+        home = course / f"submitted/{student}/week1"
+        home.mkdir(parents=True)
+        (home / name).write_text(json.dumps(notebook))
+    call(str(python), "-m", "course_lib.cli", "grade", "submitted", "--out", "grades",
+         "--exercises", "matmul_naive", "--nbgrader", "gradebook.db", "week1")  # fmt: skip
+    call("nbgrader", "export", "--to", "exported.csv")
+    with (course / "exported.csv").open(newline="") as file:
+        scores = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+    with (course / "grades/grades.csv").open(newline="", encoding="utf-8") as file:
+        ours = {row["submission"]: float(row["points"]) for row in csv.DictReader(file)}
+    assert scores == ours and scores["ada"] == 10 > scores["bob"]

@@ -1,0 +1,67 @@
+"""A real board: answers compiled, followed and ranked; made again, it has the same bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from stored_answers import right_answers
+
+from course_lib.commands import board
+from course_lib.curriculum import TASKS
+
+pytestmark = pytest.mark.slow
+
+HEAD = "from numba import cuda, float32\nimport numpy as np\n"
+HOSTILE = """\
+import os
+os.system("touch {there}")
+from numba import cuda, float32
+
+def planted(default=open("{there}", "w")):
+    pass
+
+@cuda.jit
+def matmul_coalesced(A, B, C):
+    column, row = cuda.grid(2)
+    if row < C.shape[0] and column < C.shape[1]:
+        total = float32(0)
+        for k in range(A.shape[1]):
+            total += A[row, k] * B[k, column]
+        C[row, column] = total
+"""
+
+
+def folder_of(where: Path) -> Path:
+    """A board of five rungs, the lowest one as a `while` too, and one that would like to run."""
+    assert board.main([str(where), "--new"]) == 0
+    settings = (where / "board.toml").read_text().replace("size = 256", "size = 128")
+    (where / "board.toml").write_text(settings)
+    for name in ("naive_by_rows", "matmul_coalesced"):
+        (where / f"{name}.py").write_text(HEAD + TASKS[name].answer)
+    for exercise in ("matmul_tiled", "matmul_2d", "matmul_wide"):
+        text = next(text for (name, _), text in right_answers().items() if name == exercise)
+        (where / f"{exercise}.py").write_text(text)
+    (where / "hostile.py").write_text(HOSTILE.format(there=where / "touched"))
+    return where
+
+
+def test_a_board_is_made_again_with_the_same_bytes(
+    corpus: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = folder_of(tmp_path)
+    assert board.main([str(folder)]) == 0
+    plain = json.loads((folder / "board.json").read_text())
+    ranked = [entry["name"] for entry in plain["entries"] if not entry["refused"]]
+    assert "hostile" in ranked
+    order = [name for name in ranked if name != "hostile"]
+    assert order == [
+        "matmul_wide", "matmul_2d", "matmul_tiled", "matmul_coalesced", "naive_by_rows"
+    ]  # fmt: skip
+    assert not (folder / "touched").exists()
+    assert board.main([str(folder), "--check"]) == 0
+    (folder / "matmul_2d.py").write_text((folder / "matmul_2d.py").read_text() + "\n# later\n")
+    capsys.readouterr()
+    assert board.main([str(folder), "--check"]) == 1
+    assert "look at matmul_2d." in capsys.readouterr().out

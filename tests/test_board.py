@@ -1,0 +1,131 @@
+"""The board: what may enter, what is told of the rest, and that its words are the measurement's."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib.board import entries
+from course_lib.board.entries import BoardEntry, BoardSettings, board_text, read_board
+from course_lib.board.page import page_of, trust
+from course_lib.commands import board
+from course_lib.measurements import counted_cost
+from course_lib.measurements.counted_cost import (
+    COSTS,
+    CountedKernel,
+    correlation,
+    faster_half,
+    wrong_pairs,
+)
+
+WRONG_SETTINGS = {
+    "ladder = 'sums'": "ladder of",
+    "size = 16": "size of",
+    "size = true": "must be of type int",
+    "seed = -1": "seed of",
+    "cc = '9'": "cc of",
+    "time = 1": "has 'time'; it may have title, ladder, seed, size, cc",
+    "size = ": "can't be read",
+}
+
+
+@pytest.mark.parametrize("text", WRONG_SETTINGS)
+def test_settings_that_cannot_be_used_are_told_in_a_sentence(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "board.toml").write_text(text)
+    assert board.main([str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert WRONG_SETTINGS[text] in said and said.count("\n") == 1
+
+
+def test_a_folder_without_settings_says_so_and_new_ones_can_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert board.main([str(tmp_path)]) == 2
+    assert "board.toml is missing" in capsys.readouterr().err
+    assert board.main([str(tmp_path / "new"), "--new"]) == 0
+    assert entries.read_settings(tmp_path / "new") == BoardSettings()
+    assert board.main([str(tmp_path / "new"), "--new"]) == 2
+
+
+NOT_RANKED = {
+    "nothing": (b"x = 1\n", "An entry defines one of these: naive_by_rows"),
+    "two": (b"def matmul_tiled():\n    pass\ndef matmul_1d():\n    pass\n", "defines one of these"),
+    "empty": (b"", "must have from 1 to"),
+    "bytes": (b"\xff\xfe", "not UTF-8"),
+    "long": (b"#" * 100_001, "must have from 1 to"),
+    "a b": (b"x = 1\n", "A name has letters"),
+    "wrong": (
+        b"from numba import cuda\n@cuda.jit\ndef matmul_coalesced(A, B, C):\n    C[0, 0] = 1\n",
+        "It is not right",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NOT_RANKED)
+def test_what_is_not_ranked_is_told_why(name: str, tmp_path: Path) -> None:
+    text, why = NOT_RANKED[name]
+    path = tmp_path / f"{name}.py"
+    path.write_bytes(text)
+    assert why in entries.entry_of(path, BoardSettings()).refused
+
+
+def test_a_link_to_a_file_elsewhere_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("def matmul_tiled(A, B, C):\n    pass\n")
+    (tmp_path / "link.py").symlink_to(tmp_path / "secret")
+    assert "from 1 to" in entries.entry_of(tmp_path / "link.py", BoardSettings()).refused
+
+
+def test_the_cheapest_stands_first_and_the_refused_last() -> None:
+    some = [
+        BoardEntry("dear", "0", "matmul_1d", "", 800, 400, 100, "ptxas"),
+        BoardEntry("no", "0", "", "Why <not>"),
+        BoardEntry("cheap", "0", "matmul_2d", "", 400, 0, 100, "ptxas"),
+    ]
+    settings, ranked = read_board(board_text(BoardSettings(title="<b>"), some))
+    assert [(entry.name, entry.cost) for entry in ranked] == [
+        ("cheap", 200), ("dear", 400), ("no", 0)
+    ]  # fmt: skip
+    page = page_of(settings, ranked)
+    assert "<h1>&lt;b&gt;</h1>" in page and "Why &lt;not&gt;" in page
+    assert "Content-Security-Policy" in page and "<script" not in page
+    assert json.loads(board_text(settings, ranked)) == json.loads(board_text(settings, some))
+
+
+def test_what_the_page_promises_is_what_was_measured() -> None:
+    costs = counted_cost.load()
+    assert len(costs.kernels) == len(costs.written) == 51
+    assert f"{correlation(costs.kernels, counted_cost.SUM):.2f}" in trust()
+    assert correlation(costs.kernels, counted_cost.SUM) >= 0.9  # else there would be no board
+    assert "9 of 1,024 pairs" in trust()
+
+
+def test_the_table_of_the_page_is_what_was_measured() -> None:
+    costs = counted_cost.load()
+    text = (Path(__file__).parents[1] / "docs" / "board.md").read_text(encoding="utf-8")
+    shown = re.findall(r"\| \**([01]\.\d{3})\** \| \**([01]\.\d{3})\** \|", text)
+    whose = [(costs.kernels, by) for by in COSTS if by != "wavefronts"]
+    whose.append((costs.written, "L1 and shared memory"))
+    assert shown == [
+        (f"{correlation(kernels, by):.3f}", f"{correlation(faster_half(kernels), by):.3f}")
+        for kernels, by in whose
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_equal_values_the_correlation_is_spearmans_formula(seed: int) -> None:
+    some, others = np.random.default_rng(seed).permuted(np.tile(np.arange(9.0), (2, 1)), axis=1)
+    distance = float(((some - others) ** 2).sum())
+    expected = 1 - 6 * distance / (9 * 80)
+    assert counted_cost.rank_correlation(list(some), list(others)) == pytest.approx(expected)
+
+
+def test_equal_values_share_their_place_and_pairs_are_counted_once() -> None:
+    assert counted_cost.ranks([10, 20, 10, 30]) == [1.5, 3, 1.5, 4]
+    some = [CountedKernel(str(k), 4 * k, 0, 0, (ms,)) for k, ms in ((1, 5), (2, 4), (4, 9))]
+    assert wrong_pairs(some, 1.0) == (1, 3) and wrong_pairs(some, 3.0) == (0, 1)
