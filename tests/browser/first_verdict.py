@@ -16,7 +16,7 @@ from conftest import chromium_program
 from live_site import Site, site_with_pyodide
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-REPEATS = 2
+REPEATS = 2  # each way
 READING = 10  # seconds
 PACKED = 20  # seconds after the first start, in which Python's memory is kept
 CELL = '.ml-live[data-id="put_seven"][data-started]'

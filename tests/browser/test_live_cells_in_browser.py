@@ -78,6 +78,7 @@ NOTE_WHAT_IS_SAID = """(cell) => {
   new MutationObserver(() => window.said.push(status.textContent))
     .observe(status, { childList: true, characterData: true, subtree: true });
 }"""
+SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
 FIRST = 120_000  # ms for a start on a busy machine; what hangs ends there
 AXE = ("axe-core", "4.14.1")
 
@@ -407,6 +408,7 @@ def test_live_the_verdict_stands_while_the_cause_is_searched_for(
 
 
 def test_live_pages_are_fresh_online_and_kept_for_offline(user, site) -> None:
+    user.add_init_script(SAVES_DATA)  # so that no service worker is there before it is asked for
     page = user.new_page()
     page.goto(f"{site.address}/{LESSON}")
     cell(page, "put_seven").wait_for()
