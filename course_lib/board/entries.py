@@ -34,7 +34,6 @@ from course_lib.own_ladder import LADDERS, chosen_constants
 from course_lib.wording.errors import PlainError
 
 SETTINGS = "board.toml"
-BOARD = "board.json"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 LONGEST_TEXT = 100_000  # bytes
 STEPS = 50_000_000  # of the emulator
