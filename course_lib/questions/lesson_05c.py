@@ -38,48 +38,52 @@ QUESTIONS = (
             Trap(lambda: 0, "`A[32, 20]` is 660 elements behind `A[0, 0]`. How many are there?"),
         ),
         reveal="{answer}. `A[0, 20]` is `A[1, 0]`, and so on; only row 32 has no row after it. "
-        "What gave the bug away is `bias[20]`: memcheck counted {errors} errors, all of them loads "
-        "of `bias` ({device}). Its threads then end before they store anything.",
+        "But `bias[20]` lies behind `bias` in every row: memcheck counted {errors} errors "
+        "({device}).",
         facts=lambda: facts_of("add_bias", "memcheck"),
-        spoilers=("is `A[1, 0]`", "gave the bug away"),
+        spoilers=("is `A[1, 0]`", "lies behind `bias`"),
     ),
     Number(
         id="05c-warps",
         asks="Say that every lane of a warp has loaded before any lane of it stores. Between how "
-        "many pairs of neighbouring threads can the first step, with `step = 1`, still go wrong?",
+        "many pairs of neighbouring threads can the first step still go wrong?",
         value=pairs_between_warps,
         unit="pairs",
         slips=(
-            Trap(lambda: THREADS - 1, "Lanes of one warp are said to be safe. Which pairs are left?"),
+            Trap(lambda: THREADS - 1, "Inside a warp they are said to be safe. Which are left?"),
             Trap(lambda: THREADS // WARP, "So many warps there are. Where do two of them meet?"),
         ),
-        reveal="{answer}: 31 and 32, 63 and 64, 95 and 96. That is why the numbers are right so "
-        "often. racecheck does not wait for bad luck: it displayed {errors} hazards, one for each "
-        "step but one ({device}).",
+        reveal="{answer}: where one warp ends and the next one begins. That is "
+        "why the numbers are right so often. racecheck does not wait for bad luck: it counted "
+        "{errors} errors ({device}), as many as there are steps that can go wrong. In the last "
+        "one, nobody writes what is read.",
         facts=lambda: facts_of("prefix_sums", "racecheck"),
-        spoilers=("31 and 32", "bad luck"),
+        spoilers=("where one warp ends", "bad luck"),
     ),
     Choose(
         id="05c-silent",
-        asks="Threads 36 to 63 of the second block never reach the barrier. synccheck looks for "
-        "barriers that not all threads reach. What does it say on an H200?",
+        asks="With 100 numbers, threads 36 to 63 of the second block never reach the barrier. "
+        "What did synccheck say of it on an H200?",
         choices=(
             Choice(
                 "It names the barrier's line.",
-                "It would, had these threads been waiting elsewhere. What do they do instead?",
+                "It would if they waited elsewhere. What stands below the branch for them?",
             ),
-            Choice("The kernel never ends, so it says nothing.", "It ended, and y was right."),
+            Choice(
+                "Nothing: the kernel never ends.",
+                "Whom does the barrier wait for? Have these threads ended?",
+            ),
             Choice(
                 "0 errors.",
                 "These threads have nothing left to do, so they end.",
                 right=True,
             ),
         ),
-        reveal="{errors} errors ({device}), and `y` was right. The hardware counts threads that "
-        "have ended as arrived. Nothing promises you that: a barrier in a branch is allowed only "
-        "where all threads of the block take the branch.",
+        reveal="{errors} errors ({device}), and `y` was right: below the branch there is nothing, "
+        "so these threads end. Write one more barrier there, and they wait at that one while the "
+        "others wait at this one.",
         facts=lambda: facts_of("differences", "synccheck"),
-        spoilers=("have ended as arrived", "counts threads that"),
+        spoilers=("so these threads end", "one more barrier there"),
     ),
     Choose(
         id="05c-nobody",

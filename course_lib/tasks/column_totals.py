@@ -1,6 +1,8 @@
 """Column sums that are added to whatever the output holds before the launch."""
 
-from course_lib.registry.exercise import Task
+from course_lib.registry.exercise import Task, WrongIdea
+
+BEFORE = 3.0
 
 TASK = Task(
     id="column_totals",
@@ -13,8 +15,16 @@ TASK = Task(
     shapes=("M,N", "N"),
     reference=lambda A: A.sum(axis=0),
     asks=("bounds",),
-    before=3.0,
+    before=BEFORE,
     formula="y[j] = the sum of column j of A, whatever y held before",
+    wrong_ideas=(
+        WrongIdea(
+            lambda A: A.sum(axis=0) + BEFORE,
+            "the sum is added to what y held before the launch",
+            "What does y[j] hold when the first number is added?",
+            place=("store",),
+        ),
+    ),
     hints=(
         "Launch it twice on the same arrays. What would `y` hold the second time?",
         "The sum needs a place of its own to start from. Whose is it, and what is it at the start?",

@@ -56,6 +56,16 @@ def differences(x, y):
     if i < x.shape[0]:
         y[i] = part[t + 1] - part[t]
 ''',
+    another='''\
+@cuda.jit
+def differences(x, y):
+    """y[i] = x[i] - x[i - 1], and y[0] = x[0]; in blocks of 64."""
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        before = x[i - 1] if i > 0 else float32(0)
+        y[i] = x[i] - before
+''',
+    compared="Nothing is shared, so nobody waits; the L1 cache serves the second load.",
     par=3,
     meaning="A barrier waits for every thread of the block. Guard the loads and the stores, never "
     "the barrier.",

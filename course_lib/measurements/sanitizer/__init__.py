@@ -5,6 +5,7 @@ One file per device; benchmarks/sanitizer.py runs the tools and says how.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ from course_lib.measurements.files import content_of
 
 FOLDER = Path(__file__).resolve().parent
 WRITTEN_BY = ("sanitizer.py",)
+_ADDRESS = r"\b0x[0-9a-f]{9,}"
 TOOLS = ("memcheck", "racecheck", "synccheck", "initcheck")
 
 
@@ -42,10 +44,12 @@ class SanitizerRun(NamedTuple):
     right: Mapping[str, bool]
 
     def text(self, kernel: str, tool: str) -> str:
-        """The first error in the tool's own words, or that there is none."""
-        found = self.said[kernel][tool]
-        lines = found.first or ("0 errors",)
-        return "\n".join(f"========= {line}" for line in lines)
+        """The first error in the tool's own words, or that there is none.
+
+        Addresses are shortened: another run has others.
+        """
+        lines = self.said[kernel][tool].first or ("0 errors",)
+        return "\n".join(f"========= {re.sub(_ADDRESS, '0x…', line)}" for line in lines)
 
 
 def load(device: str = "H200") -> SanitizerRun:
