@@ -162,8 +162,8 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         minutes=30,
         goals=(
             "Work a tiled product of two 4 x 4 matrices number by number",
-            "Explain why the sum over K is cut into steps",
-            "Say which data survive a step and which are overwritten",
+            "Say why the sum over K is cut into steps, and what survives a step",
+            "Count into a few bins with atomic adds",
         ),
     ),
     Lesson(

@@ -1,22 +1,25 @@
 """The slips that are usual in the tasks of lesson 04: see test_tasks.py."""
 
+ADD = "        cuda.atomic.add(counts, b, 1)\n"
 TOTAL = "    total = float32(0)\n    for start in range(0, x.shape[0], 4):\n"
 NUMBER = "cuda.threadIdx.y * 16 + cuda.threadIdx.x"
 ROW, COLUMN = "row, column = number // 8, number % 8", "A[row, 8 + column]"
 RETURN = "4 * blocks * (K // BK) * (BM * BK + BK * BN)"
 
 SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
-    "rows_with_rows": [
-        ("B[column, k]", "B[k, column]", "wrong-index", "total +="),
-        ("column, row = cuda", "row, column = cuda", "wrong-index", "row, column ="),
-        ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k"),
-        ("total += A", "total = A", "accumulator-error", "total = A"),
-        ("        total = float32(0)\n        for k in range(A.shape[1]):\n",
-         "        for k in range(A.shape[1]):\n            total = float32(0)\n",
-         "accumulator-error", "total = float32(0)"),
-        ("float32(0)", "0", "float64-arithmetic", "total = 0"),
-        (" and column < C.shape[1]", "", "wrong-bounds-check", "if row <"),
-        ("C[row, column] = total", "C[column, row] = total", "wrong-index", "C[column, row]"),
+    "histogram": [
+        (ADD, "        counts[b] += 1\n", "race-write-after-read", "counts[b] +="),
+        (ADD, "        counts[b] = counts[b] + 1\n", "race-write-after-read", "counts[b] ="),
+        ("    if i < x.shape[0]:\n", "    if True:\n", "out-of-bounds-read", "b ="),
+        ("i < x.shape[0]", "i < x.shape[0] - 1", "wrong-bounds-check", "if i <"),
+        ("i < x.shape[0]", "i < counts.shape[0]", "wrong-bounds-check", "if i <"),
+        ("cuda.grid(1)", "cuda.threadIdx.x", "wrong-index", "i ="),
+        ("int(x[i])", "int(x[i] + 0.5)", "integer-arithmetic", "b ="),
+        ("int(x[i])", "int(x[i]) + 1", "out-of-bounds-write", "b ="),
+        ("int(x[i])", "i % 5", "hardcoded-answer", "cuda.atomic"),
+        ("counts, b, 1", "counts, 0, 1", "wrong-index", "cuda.atomic"),
+        ("counts, b, 1", "counts, b, x[i]", "wrong-formula", "cuda.atomic"),
+        ("add(counts, b, 1)", "max(counts, b, 1)", "hardcoded-answer", "cuda.atomic"),
     ],
     "running_totals": [
         (TOTAL, "    for start in range(0, x.shape[0], 4):\n        total = float32(0)\n",

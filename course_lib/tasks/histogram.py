@@ -1,0 +1,77 @@
+"""A histogram of five bins, in which many threads add to one counter: with atomics."""
+
+from typing import Any
+
+from course_lib.registry.exercise import Task, WrongIdea
+
+BINS = 5
+
+
+def _counted(x: Any) -> Any:
+    return [((b <= x) & (x < b + 1)).sum() for b in range(BINS)]
+
+
+def _added_up(x: Any) -> Any:
+    return [x[(b <= x) & (x < b + 1)].sum() for b in range(BINS)]
+
+
+TASK = Task(
+    id="histogram",
+    title="Five counters for everybody",
+    lesson="04",
+    parameters=("x", "counts"),
+    output="counts",
+    grid=(4,),
+    block=(256,),
+    shapes=("1000", f"{BINS}"),
+    offsets={"x": 2.5},
+    reference=_counted,
+    asks=("bounds", "race-free"),
+    formula="counts[b] = how many numbers of x lie from b to below b + 1",
+    wrong_ideas=(
+        WrongIdea(
+            lambda x: _counted(0 * x),
+            "all numbers are counted in bin 0",
+            "Which counter does a thread raise whose number is 1.7?",
+            place=("store",),
+            code="wrong-index",
+        ),
+        WrongIdea(
+            _added_up,
+            "the numbers themselves are added up",
+            "By how much does one number raise its counter?",
+            place=("store",),
+        ),
+    ),
+    hints=(
+        "Who am I, am I inside, and which bin is mine?",
+        "`int(x[i])` cuts a positive number off after its whole part.",
+    ),
+    given='''\
+@cuda.jit
+def histogram(x, counts):
+    """counts[b] = how many numbers of x lie from b to below b + 1; counts begins with zeros."""
+    ...
+''',
+    answer='''\
+@cuda.jit
+def histogram(x, counts):
+    """counts[b] = how many numbers of x lie from b to below b + 1; counts begins with zeros."""
+    i = cuda.grid(1)
+    if i < x.shape[0]:
+        b = int(x[i])
+        cuda.atomic.add(counts, b, 1)
+''',
+    another='''\
+@cuda.jit
+def histogram(x, counts):
+    """counts[b] = how many numbers of x lie from b to below b + 1; counts begins with zeros."""
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+        for b in range(counts.shape[0]):
+            if b <= x[i] and x[i] < b + 1:
+                cuda.atomic.add(counts, b, 1)
+''',
+    compared="A grid-stride loop, and bins that could have any width.",
+    par=4,
+    meaning="This is a **histogram**. All who add to the same counter take turns.",
+)
