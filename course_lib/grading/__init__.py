@@ -1,8 +1,8 @@
 """Grading: from a folder of submissions to a gradebook, without running a student's code.
 
 Owns: submissions, the engine that judges them, gradebook, pages and report.
-May import: `building`, `checking`, `curriculum`, `diagnosis`, `emulator`, `registry`, `web`,
-`wording`.
+May import: `building`, `checking`, `curriculum`, `diagnosis`, `emulator`, `problems`, `registry`,
+`web`, `wording`.
 Start with: `engine`.
 
 One folder a stage: `intake` reads what was handed in, `answers` finds the answers in it, `judging`
