@@ -34,7 +34,7 @@ tell = Words(
 
 
 def examine(exercise: Exercise, numbers: Numbers) -> Report:
-    """The verdict on constants, by the task's reference or by the check of the exercise's family."""
+    """The verdict on constants: by a task's reference, or by the check of a family."""
     if isinstance(exercise, Task):
         return _examine_asked(exercise, numbers)
     found, held = CHECKS[exercise.family](exercise, numbers)
