@@ -361,6 +361,11 @@ class Task(Exercise):
         return Exercise(**{**kept, "points": self.once_worth})
 
     @property
+    def is_mended(self) -> bool:
+        """Whether the given code is whole, with a bug to find: nothing is left to be written."""
+        return "..." not in self.given
+
+    @property
     def has_picture(self) -> bool:
         """Whether a picture of what is wanted stands before its code."""
         return self.kind.is_launched or bool(self.shown_arguments)
