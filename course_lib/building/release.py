@@ -120,6 +120,7 @@ LEFT_OUT = (
     "commands/build.py",
     "commands/environments.py",
     "commands/grade.py",
+    "commands/grade_says.py",
     "commands/lock.py",
     "commands/own_course.py",
     "commands/release.py",
