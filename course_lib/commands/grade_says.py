@@ -92,7 +92,28 @@ def summary(rows: list[GradebookRow], seed: int, out: Path) -> str:
         lines.insert(1, f"Set by hand: the points of {counted(by_hand, 'row')}.")
     if any(row.points is None for row in rows):
         lines.insert(1, "What needs review has no points yet: please look at these answers.")
-    return "\n".join([*lines[:-1], *_left_out(rows), lines[-1]])
+    return "\n".join([*lines[:-1], *_left_out(rows), *_late(rows), lines[-1]])
+
+
+def _late(rows: list[GradebookRow]) -> Iterator[str]:
+    """Who is late by the platform's flag alone, which does not say by how many days."""
+    from course_lib.grading.gradebook.tables import names, one_line
+
+    flagged = [row for row in rows if row.standing.flagged]
+    if flagged:
+        called = names(rows)
+        who = dict.fromkeys(one_line(called[row.submission.key]) for row in flagged)
+        costs = "" if flagged[0].standing.share < 1 else ", which costs nothing by itself"
+        yield (
+            f"Late, as the file names say: {_some([*who])}{costs}. How many days it was, and "
+            "who is excused (0 days), goes into overrides.toml as late_days."
+        )
+
+
+def _some(names: list[str]) -> str:
+    """The first of these names, and how many more there are."""
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 def _left_out(rows: list[GradebookRow]) -> Iterator[str]:
@@ -103,11 +124,8 @@ def _left_out(rows: list[GradebookRow]) -> Iterator[str]:
     for platform in PLATFORMS:
         left = left_out(platform, rows)
         if left:
-            some = [
-                f"{one_line(called[key])} ({why})" for key, why in list(left.items())[:MOST_NAMED]
-            ]
-            more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
-            yield f"Not in {platform}.csv: {', '.join(some)}{more}."
+            said = [f"{one_line(called[key])} ({why})" for key, why in left.items()]
+            yield f"Not in {platform}.csv: {_some(said)}."
 
 
 @contextlib.contextmanager

@@ -17,9 +17,11 @@
 
     [late]
     per_day = 0.1                             # a day costs 10 % of what was earned
-    at_most = 0.5                             # and all days together half of it
+    flat = 0.2                                # being late costs 20 %, however late
+    at_most = 0.5                             # and all together no more than half of it
 
-Who is how late stands in overrides.toml, with the points that are set by hand. Every mistake is one
+Who is how late stands in overrides.toml, with the points that are set by hand; that somebody is
+late, in the names of Canvas's files, too. Every mistake is one
 sentence: the file, the key, what to write instead.
 """
 
@@ -144,7 +146,7 @@ OF_GRADES = ("title", "canvas_assignment", "points", "questions", "late")
 KEYS = (*OF_GRADES, "lessons", "exercises", "tasks")
 ANSWER = "answer"  # what a question that is answered in words has points for
 NO_QUESTIONS = ("late_days", "comment")  # overrides.toml has these beside the exercises
-LATE_KEYS = ("per_day", "at_most")
+LATE_KEYS = ("per_day", "flat", "at_most")
 # What a kernel is judged by in any exercise, as a warning where it does not count. A course may
 # give points to it; the warning then costs them.
 EXTRAS = ("coalesced", "conflict-free")
@@ -165,12 +167,13 @@ def usual_points() -> dict[str, dict[str, Decimal]]:
 class LateRule:
     """What handing in late costs."""
 
-    per_day: Decimal  # the share of the earned points that each day takes
-    at_most: Decimal = Decimal(1)  # the share that all days together take
+    per_day: Decimal = Decimal(0)  # the share of the earned points that each day takes
+    at_most: Decimal = Decimal(1)  # the share that is taken at most
+    flat: Decimal = Decimal(0)  # the share that being late takes, however late
 
     def share_left(self, days: int) -> Decimal:
-        """The share of the earned points that still counts."""
-        return 1 - min(days * self.per_day, self.at_most)
+        """The share of the earned points that still counts for whoever is late."""
+        return 1 - min(self.flat + days * self.per_day, self.at_most)
 
 
 @dataclass(frozen=True)
@@ -356,10 +359,10 @@ class _Reader(TomlFile):
         return tuple(found)
 
     def late(self, value: object) -> LateRule:
-        if not isinstance(value, dict) or "per_day" not in value:
+        if not isinstance(value, dict) or not value.keys() - {"at_most"}:
             raise self.fail(
-                f"`late` is {short(value)}; write a table [late] with per_day = 0.1 in it, and "
-                "at_most = 0.5 if you like."
+                f"`late` is {short(value)}; write a table [late] with per_day = 0.1 or flat = 0.2 "
+                "in it, and at_most = 0.5 if you like."
             )
         self.only_known(value, LATE_KEYS, "key", " in [late]")
         return LateRule(**{key: self.number(each, f"late.{key}", 1) for key, each in value.items()})

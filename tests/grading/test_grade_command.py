@@ -309,7 +309,9 @@ def test_the_line_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
 # --- interrupted ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("stop", "status"), [(KeyboardInterrupt, 130), (grade_says.Terminated, 143)])
+@pytest.mark.parametrize(
+    ("stop", "status"), [(KeyboardInterrupt, 130), (grade_says.Terminated, 143)]
+)
 def test_stopped_it_says_how_far_it_is(
     here: None,
     submissions: Path,
