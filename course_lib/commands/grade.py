@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_lib.commands.grade_says import Line, Terminated, ended_by_signal, summary
+from course_lib.commands.grade_says import ProgressLine, Terminated, ended_by_signal, summary
 from course_lib.grading.records import CannotGrade
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ PACKAGES = ("ipykernel", "jinja2", "nbformat", "nbval", "psutil", "pytest")
 def main(arguments: list[str]) -> int:
     """Grade; 0 whatever the grades, 1 if it could not be done, 2 for arguments that are wrong."""
     options = _parser().parse_args(arguments)
-    line = Line()
+    line = ProgressLine()
     try:
         _check_packages()
         with ended_by_signal(line):
@@ -71,7 +71,7 @@ def _check_packages() -> None:
             )
 
 
-def _grade(options: argparse.Namespace, line: Line, command: str) -> int:
+def _grade(options: argparse.Namespace, line: ProgressLine, command: str) -> int:
     from course_lib.grading.engine import Grader, grade
     from course_lib.grading.intake.submissions import each_submission
     from course_lib.grading.run_folder import RunFolder

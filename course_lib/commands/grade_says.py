@@ -26,7 +26,7 @@ class Terminated(KeyboardInterrupt):
     """Someone asked this process to end; what is judged is safe, as after Ctrl-C."""
 
 
-class Line:
+class ProgressLine:
     """The line of progress: how far, how fast, how long still. In a log, a line now and then."""
 
     def __init__(self) -> None:
@@ -129,7 +129,7 @@ def _left_out(rows: list[GradebookRow]) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def ended_by_signal(line: Line) -> Iterator[None]:
+def ended_by_signal(line: ProgressLine) -> Iterator[None]:
     """Ctrl-C and SIGTERM end a run tidily.
 
     What a handler raises can get lost, where Python happens to be in a finaliser. So the line of

@@ -295,7 +295,7 @@ def test_a_broken_journal_is_said(
 
 
 def test_the_line_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    line = grade_says.Line()
+    line = grade_says.ProgressLine()
     line.begin()
     line._began -= 60
     line._said -= 60

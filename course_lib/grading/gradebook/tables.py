@@ -124,7 +124,8 @@ def lines_to_show(text: str) -> tuple[list[str], int]:
 
 PLATFORMS = ("canvas", "moodle")  # that get a file of their own
 COLUMNS = (
-    "submission exercise points max verdict reason judged set late late_days comment student_comment"
+    "submission exercise points max verdict reason judged set late late_days comment "
+    "student_comment"
 ).split()
 
 # As Canvas's own export has them; its import finds a student by ID, the numbers in the names of
