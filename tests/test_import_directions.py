@@ -70,8 +70,8 @@ ALLOWED: dict[str, set[str]] = {
         "machine_code", "measurements", "own_ladder", "web", "wording",
     },
     "grading": {
-        "building", "checking", "curriculum", "diagnosis", "emulator", "registry", "web",
-        "wording",
+        "building", "checking", "curriculum", "diagnosis", "emulator", "questions", "registry",
+        "web", "wording",
     },
     "shown_answers": {
         "checking", "curriculum", "host", "registry", "student", "tiles", "verdicts", "wording",

@@ -78,6 +78,8 @@ def _grade(options: argparse.Namespace, line: ProgressLine, command: str) -> int
     from course_lib.wording.words import counted
 
     _check_candidates(options)
+    if options.pretest and not options.items:
+        raise _WrongArguments("--pretest goes with --items FILE, which says where to write.")
     settings, exercises = _settings(options)
     with RunFolder(options.out, options.submissions, command) as folder:
         settings, exercises = _as_before(folder, options, settings, exercises)
@@ -125,6 +127,10 @@ def _grade(options: argparse.Namespace, line: ProgressLine, command: str) -> int
         database, assignment = options.nbgrader
         for said in write_scores(rows, Path(database), assignment):
             print(f"Note: {said}")
+    if options.items:
+        from course_lib.grading.learning.statistics import write_items
+
+        print(write_items(options.items, grader, options.submissions, rows, options.pretest))
     print(summary(rows, seed, options.out), flush=True)
     return 0
 
@@ -349,6 +355,18 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         metavar=("DATABASE", "ASSIGNMENT"),
         help="also write the points into nbgrader's gradebook (gradebook.db)",
+    )
+    parser.add_argument(
+        "--items",
+        type=Path,
+        metavar="FILE",
+        help="also write what a test says item by item, without names (CSV)",
+    )
+    parser.add_argument(
+        "--pretest",
+        type=Path,
+        metavar="SUBMISSIONS",
+        help="with --items: what the same class handed in before the course, for what it gained",
     )
     parser.add_argument(
         "--keep-batches",

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Literal, get_args
 
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
+from course_lib.grading.transfer import TRANSFER
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import AUDIENCES, in_words, told
 
@@ -27,8 +28,12 @@ FORMER: dict[str, str] = {
 
 GRADED: Mapping[str, Exercise] = {
     each.id: each
-    for each in (*EXERCISES.values(), *(TASKS[name].as_it_was_graded() for name in FORMER))
-}  # today's in the order of the course; then an earlier edition's, asked of those who answered it
+    for each in (
+        *EXERCISES.values(),
+        *(TASKS[name].as_it_was_graded() for name in FORMER),
+        *TRANSFER.values(),
+    )
+}  # today's in the course's order; an earlier edition's, asked of who answered it; those of tests
 
 
 def why_not_graded(name: str) -> str:

@@ -48,6 +48,7 @@ from course_lib.curriculum import (
     lessons_meant,
 )
 from course_lib.grading.records import GRADED, CannotGrade, why_not_graded
+from course_lib.grading.transfer import TESTS, TRANSFER
 from course_lib.wording.words import decimal
 
 DIGITS = 4  # behind the point of a number
@@ -331,6 +332,8 @@ class _Reader(TomlFile):
         except CannotGrade as problem:
             raise self.fail(f"`exercises`: {problem}") from None
         for name in found:
+            if name in TRANSFER:
+                raise self.fail(f"`exercises` has {name}, a test's: grade that by --exercises.")
             self.refuse_elsewhere("exercises", GRADED[name], lessons)
         return found
 
@@ -446,7 +449,8 @@ def exercise_ids(names: Iterable[str], course: Sequence[str] | None = None) -> t
     """The exercises that are meant, each once, in the order of the course.
 
     Args:
-        names: ids of exercises, and numbers or names of lessons for all of theirs.
+        names: ids of exercises, numbers or names of lessons for all of theirs, and "pretest" or
+            "posttest" for their kernels, which go with every course.
         course: the exercises of a course of one's own, which has no others.
 
     Raises:
@@ -455,16 +459,23 @@ def exercise_ids(names: Iterable[str], course: Sequence[str] | None = None) -> t
     chosen: set[str] = set()
     for name in names:
         meant_by_it = set(exercises_meant([name]))
-        if course is not None and not meant_by_it & set(course):
+        if course is not None and not meant_by_it & {*course, *TRANSFER}:
             raise CannotGrade(f"{name} is not in this course, which has {', '.join(course)}.")
         chosen |= meant_by_it
-    return tuple(name for name in (GRADED if course is None else course) if name in chosen)
+    every = GRADED if course is None else (*course, *TRANSFER)
+    return tuple(name for name in dict.fromkeys(every) if name in chosen)
 
 
 def exercises_meant(names: Iterable[str]) -> tuple[str, ...]:
     """The same, in the order of the names."""
-    found = [each for name in names for each in ([name] if name in GRADED else _of_lesson(name))]
+    found = [exercise for name in names for exercise in _of_name(name)]
     return tuple(dict.fromkeys(found))
+
+
+def _of_name(name: str) -> list[str]:
+    if name in TESTS:
+        return [TESTS[name]]
+    return [name] if name in GRADED else _of_lesson(name)
 
 
 def _of_lesson(name: str) -> list[str]:
