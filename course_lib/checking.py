@@ -92,7 +92,7 @@ def examine(
 
 
 def examine_source(
-    exercise_id: str,
+    exercise_id: str | Exercise,
     text: str,
     block: Sequence[int] | None = None,
     seed: int = 0,
@@ -103,7 +103,7 @@ def examine_source(
     """Judge an answer's source text, which is never executed. Otherwise as `examine`.
 
     Args:
-        exercise_id: such as "matmul_tiled".
+        exercise_id: such as "matmul_tiled"; or an exercise that no lesson has.
         text: the answer; the lines of the findings are its lines.
         block: as for `examine`.
         seed: as for `examine`.
@@ -467,11 +467,13 @@ def _answer_of_object(kernel: object) -> Answer:
     return Answer(tree)
 
 
-def _shielded(exercise_id: str, judge: Callable[[Exercise], Report], debug: bool) -> Report:
+def _shielded(
+    exercise_id: str | Exercise, judge: Callable[[Exercise], Report], debug: bool
+) -> Report:
     """Examine, and turn whatever goes wrong into a report."""
     known = {**TASKS, **EXERCISES}
-    exercise = known.get(exercise_id) if isinstance(exercise_id, str) else None
-    if exercise is None:
+    exercise = known.get(exercise_id) if isinstance(exercise_id, str) else exercise_id
+    if not isinstance(exercise, Exercise):
         return _no_such_exercise(exercise_id)
     try:
         check_reference(exercise)

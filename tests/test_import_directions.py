@@ -73,8 +73,8 @@ ALLOWED: dict[str, set[str]] = {
         "machine_code", "measurements", "own_ladder", "problems", "web", "wording",
     },
     "grading": {
-        "building", "checking", "curriculum", "diagnosis", "emulator", "problems", "registry",
-        "web", "wording",
+        "building", "checking", "curriculum", "diagnosis", "emulator", "problems", "questions",
+        "registry", "web", "wording",
     },
     "shown_answers": {
         "checking", "curriculum", "host", "registry", "student", "tiles", "verdicts", "wording",
