@@ -60,10 +60,10 @@ def examine(task: Task, program: TileProgram, name: str, line: int, seed: int = 
     launcher = TileLauncher(task, seed)
     trials = list(launched(launcher, kernel, STOPS))
     wrong = [trial for trial in trials if not trial.right]
-    found = [TileCause(launcher, kernel, trials).told()] if wrong else []
+    found = [TileCause(launcher, kernel, trials).known()] if wrong else []
     warned = {(each.code, each.line): each for trial in trials for each in trial.warnings}
-    told = {(each.code, each.line) for each in found}
-    found += [warning for place, warning in warned.items() if place not in told]
+    known = {(each.code, each.line) for each in found}
+    found += [warning for place, warning in warned.items() if place not in known]
     report = make_report(task, found, _held(launcher, trials), numbers_right=not wrong)
     tried = tuple(Tried(launcher.label(trial.tried), trial.right, trial.grid) for trial in trials)
     return replace(report, tried=tried, counts=_counts(trials[0]) if not wrong else {})
