@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from course_lib import measurements
 from course_lib.book.playground import SMOOTH, filled, holder, report_on
+from course_lib.book.tab_files import first_asked
 from course_lib.building.notebook import BuildError
+from course_lib.building.own_course import notebook_of
 from course_lib.building.project import Project
 from course_lib.curriculum import EXERCISES, RUNGS, TASKS, Lesson
 from course_lib.measurements import Speeds
@@ -20,6 +22,7 @@ def front_page(project: Project) -> str:
     return filled(
         "front.md",
         title=project.title,
+        first=first_asked(notebook_of(project, project.lessons[0], "notebooks")["cells"]),
         start=f"notebooks/{project.lessons[0].stem}.html",
         commands=_commands(project),
         race=holder([SMOOTH], small=True, report=report_on(SMOOTH)),

@@ -29,7 +29,7 @@ FETCHED = {
     "use": ("href", "xlink:href"),
 }
 FETCHING_RELATIONS = {"stylesheet", "icon", "preload", "modulepreload", "manifest", "preconnect"}
-_OUTSIDE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
+OUTSIDE = re.compile(r"^(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 _STYLE_URL = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 
 
@@ -62,12 +62,12 @@ class _Reader(HTMLParser):
             if given.get(name):
                 parts = given[name].split(",") if name == "srcset" else [given[name]]
                 self.page.fetched += [part.split()[0] for part in parts if part.split()]
-        self.page.fetched += _urls_of_style(given.get("style", ""))
+        self.page.fetched += urls_of_style(given.get("style", ""))
         self.in_style = tag == "style"
 
     def handle_data(self, data: str) -> None:
         if self.in_style:
-            self.page.fetched += _urls_of_style(data)
+            self.page.fetched += urls_of_style(data)
 
     def handle_endtag(self, tag: str) -> None:
         self.in_style = False
@@ -83,12 +83,12 @@ def read_page(text: str) -> Page:
 
 def problems(site: Path) -> list[str]:
     """A sentence for every link that leads nowhere and everything fetched from elsewhere."""
-    pages = {path: read_page(path.read_text(encoding="utf-8")) for path in _pages(site)}
+    pages = {path: read_page(path.read_text(encoding="utf-8")) for path in pages_of(site)}
     found = []
     for path, page in pages.items():
         name = path.relative_to(site).as_posix()
         for target in page.fetched:
-            if _OUTSIDE.match(target):
+            if OUTSIDE.match(target):
                 found.append(f"{name} fetches {target}, which lies outside the site.")
             elif fault := _fault(site, path, target, pages):
                 found.append(f"{name} fetches {target}: {fault}.")
@@ -97,8 +97,8 @@ def problems(site: Path) -> list[str]:
                 found.append(f"{name} links to {target}: {fault}.")
     for path in sorted(site.rglob("*.css")):
         name = path.relative_to(site).as_posix()
-        for target in _urls_of_style(path.read_text(encoding="utf-8")):
-            if _OUTSIDE.match(target):
+        for target in urls_of_style(path.read_text(encoding="utf-8")):
+            if OUTSIDE.match(target):
                 found.append(f"{name} fetches {target}, which lies outside the site.")
     return list(dict.fromkeys(found))
 
@@ -107,19 +107,19 @@ def links_out(site: Path) -> set[str]:
     """The addresses outside the site that a reader can click."""
     return {
         target
-        for path in _pages(site)
+        for path in pages_of(site)
         for target in read_page(path.read_text(encoding="utf-8")).links
         if _leads_out(target)
     }
 
 
-def _pages(site: Path) -> list[Path]:
+def pages_of(site: Path) -> list[Path]:
     """The pages of a site; what lies below _static are parts of the theme, templates among them."""
     return sorted(set(site.rglob("*.html")) - set((site / "_static").rglob("*.html")))
 
 
 def _leads_out(target: str) -> bool:
-    return bool(_OUTSIDE.match(target)) or target.startswith(("mailto:", "javascript:"))
+    return bool(OUTSIDE.match(target)) or target.startswith(("mailto:", "javascript:"))
 
 
 def _fault(site: Path, page: Path, target: str, pages: dict[Path, Page]) -> str | None:
@@ -142,7 +142,7 @@ def _fault(site: Path, page: Path, target: str, pages: dict[Path, Page]) -> str 
     return None
 
 
-def _urls_of_style(style: str) -> list[str]:
+def urls_of_style(style: str) -> list[str]:
     """What a piece of CSS fetches; data within the style itself is not fetched."""
     found = [first or second for first, second in _STYLE_URL.findall(style)]
     return [each.strip() for each in found if not each.strip().startswith(("data:", "#"))]

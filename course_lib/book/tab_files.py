@@ -23,6 +23,7 @@ from course_lib.tab import bundle, pyodide
 from course_lib.web import read_beside
 
 EXERCISE, CHECKED = "exercise", {tasks.CHECK, "check"}
+_HEADING = re.compile(r"^#+ .*\n+")
 _MARKER = re.compile(r"# (?:TASK|EXERCISE) ([A-Za-z_]\w*)\n")
 
 
@@ -36,6 +37,17 @@ def alive(cells: Sequence[Cell]) -> list[Cell]:
         elif not CHECKED & set(tags(cell)):
             made.append(cell)
     return made
+
+
+def first_asked(cells: Sequence[Cell]) -> str:
+    """The words before a lesson's first task and its live cell, in Markdown; "" without a task."""
+    words = ""
+    for cell in cells:
+        if (answered := _answered(cell)) is not None:
+            return f"{words}\n\n{holder(answered, source(cell))}"
+        if cell["cell_type"] == "markdown":
+            words = _HEADING.sub("", source(cell))
+    return ""
 
 
 def _answered(cell: Cell) -> Exercise | None:

@@ -111,7 +111,7 @@ def upper_rungs() -> str:
     parts = (SHARED, SLOTS, UNITS, L2, DRAM)
     rows = [what_binds.seen(name, DEVICE) for name in UPPER_RUNGS]
     table = _table(
-        ("rung", "passes for each multiply-add", *parts, "warps waiting for global memory"),
+        ("rung", "wavefronts for each multiply-add", *parts, "warps waiting for global memory"),
         (
             (f"`{row.name}`", f"{row.wavefronts:.4f}", *(_share(row.busy[part]) for part in parts),
              _number(row.waiting_for_global, ".2f"))

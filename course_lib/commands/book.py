@@ -70,6 +70,7 @@ def build(project: Project, site: Path, pyodide: Path | None = None) -> int:
         pyodide: an unpacked release of it, for a site that holds its own copy.
     """
     # Not above: `book --help` has to do without packages.
+    from course_lib.book.finished import finish
     from course_lib.book.links import problems
     from course_lib.book.site import numpy_wheel, run_sphinx, write_sources
     from course_lib.book.tab_files import hold_pyodide
@@ -94,6 +95,7 @@ def build(project: Project, site: Path, pyodide: Path | None = None) -> int:
             return 1
         if pyodide and numpy:
             hold_pyodide(made, pyodide, numpy)
+        finish(made)
         (made / MARK).touch()
         (made / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
         shutil.rmtree(site, ignore_errors=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.emulator.functions.random_functions import STATE
+from course_lib.emulator.functions.library_functions import STATE
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.signatures import Declared, Signature, declared_signatures

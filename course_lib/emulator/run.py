@@ -16,7 +16,7 @@ import numpy as np
 
 from course_lib.emulator.budget import BudgetExceeded, OpenLoop, StepCounter
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.random_functions import STATE
+from course_lib.emulator.functions.library_functions import STATE
 from course_lib.emulator.inference.infer import (
     all_typings,
     bytes_per_lane,
@@ -53,12 +53,11 @@ from course_lib.emulator.observers.findings import (
 )
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.observers.meter import Meter, StreamRecorder
-from course_lib.emulator.observers.narrowing import narrowed_lines
 from course_lib.emulator.observers.ordered_races import OrderedRaces
 from course_lib.emulator.observers.race_findings import RaceNotes
 from course_lib.emulator.observers.races import BlockRaces, RaceDetector
 from course_lib.emulator.observers.tracing import Output, Tracer, Unwritten
-from course_lib.emulator.observers.values_in_text import float64_sources
+from course_lib.emulator.observers.values_in_text import float64_sources, narrowed_lines
 from course_lib.emulator.observers.waiting import WaitNotes, waiting
 from course_lib.emulator.options import (
     MAX_SHARED_BYTES,

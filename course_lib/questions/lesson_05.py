@@ -120,19 +120,19 @@ QUESTIONS = (
     ),
     Choose(
         id="05-luck",
-        asks="64 threads reverse 64 numbers, and nobody waits. Which numbers come out?",
+        asks="64 threads reverse 64 numbers, and none of them waits. What comes out?",
         code=REVERSE,
         choices=(
-            Choice("The right ones.", "They do, if both warps happen to run each line together."),
-            Choice("Wrong ones.", "They do, if one warp runs ahead of the other."),
+            Choice("The right numbers.", "Only if both warps happen to run each line together."),
+            Choice("Wrong numbers.", "Only if one warp runs ahead of the other."),
             Choice(
                 "It depends on the order of the warps.",
-                "And that order is nobody's promise.",
+                "And nothing guarantees that order.",
                 right=True,
             ),
         ),
         reveal="The emulator tried two orders. If all warps run **in step**, each line together, "
-        "{in_step} of 64 are wrong; if they run one after the other, {in_turn}, for the first warp "
+        "{in_step} of 64 are wrong; if they run one after the other, {in_turn}, as the first warp "
         "reads what the second has yet to write. This is a **race**: the result depends on who "
         "comes first.",
         facts=luck_facts,
@@ -143,42 +143,42 @@ QUESTIONS = (
         asks="Someone begins `sum_of_three` with `if i >= x.shape[0]: return`, since threads past "
         "the end have nothing to store. x has 100 numbers. What happens?",
         choices=(
-            Choice("The same sums, a little sooner.", "They own no sum. Have they no other job?"),
+            Choice("The same sums, a little sooner.", "They own no sum. Do they have another job?"),
             Choice(
                 "A cell of `part` stays empty.",
                 "A thread without a sum of its own still loads for its neighbours.",
                 right=True,
             ),
             Choice(
-                "The kernel never ends.",
-                "It ends: a barrier does not wait for threads that have returned. (On GPUs older "
-                "than the Volta generation of 2017 it might.)",
+                "The kernel hangs.",
+                "It does not: a barrier ignores threads that have returned. (On GPUs older than "
+                "the Volta generation of 2017 it might hang.)",
             ),
         ),
-        reveal="{lost} is wrong: thread 100 should have put a zero beside the last number, and had "
-        "gone home. The others were lucky that it had *returned*: for a thread that only goes "
-        "round the barrier they may wait for ever. So guard the loads and guard the store, but "
-        "never the barrier.",
+        reveal="{lost} is wrong: thread 100 should have put a zero beside the last number, but "
+        "had gone home. The others were lucky that it had *returned*: they may wait forever for a "
+        "thread that just skips the barrier. So guard the loads and guard the store, but never "
+        "the barrier.",
         facts=gone_home_facts,
         spoilers=("never the barrier", "gone home"),
     ),
     Choose(
         id="05-next-turn",
-        asks="Only the first of your two barriers stands. A fast warp runs ahead into the next "
+        asks="Only the first of your two barriers is there. A fast warp runs ahead into the next "
         "iteration of the loop. What does the slow warp read?",
         choices=(
             Choice("Zeros.", "Nobody clears the buffer."),
-            Choice("NaN, or rubbish.", "Every cell was written, so every cell holds a number."),
+            Choice("NaN, or garbage.", "Every cell was written, so every cell holds a number."),
             Choice(
-                "Good numbers, of the next iteration.",
-                "The fast warp has loaded them where the slow one still reads.",
+                "Valid numbers, from the next iteration.",
+                "The fast warp has stored them where the slow one still reads.",
                 right=True,
             ),
         ),
-        reveal="One warp after the other, {wrong} sums are wrong, and {nan} of these are "
+        reveal="With one warp after the other, {wrong} sums are wrong, and {nan} of these are "
         "NaN: nothing looks broken. And a test with a single iteration would pass.",
         facts=next_turn_facts,
-        spoilers=("nothing looks broken", "of the next iteration"),
+        spoilers=("nothing looks broken", "from the next iteration"),
     ),
     Number(
         id="05-loads",
@@ -187,22 +187,23 @@ QUESTIONS = (
         value=lambda: loaded(ONE_TILE),
         unit="numbers",
         slips=(
-            Trap(lambda: 2048, "So many are in A and B. But each block loads its own tiles."),
+            Trap(lambda: 2048, "That is all of A and B. But each block loads its own tiles."),
             Trap(lambda: 512, "That is one block. How many blocks cover C?"),
         ),
         reveal="{answer}: each of the {blocks} blocks loads two tiles. That is {times} times "
-        "fewer, for every number loaded serves as many threads as a tile is wide.",
+        "fewer, as every number loaded serves as many threads as a tile is wide.",
         facts=lambda: {"blocks": (64 // 16) ** 2, "times": loaded(COALESCED) // loaded(ONE_TILE)},
         spoilers=("8,192", "16 times fewer"),
     ),
     WhichLine(
         id="05-wrong-line",
-        asks="y = A @ x in blocks of 64 threads, each with a row of A; all sizes are multiples of "
-        "64. With one block y is right; with two, a thread leaves an array. Which line is wrong?",
+        asks="y = A @ x in blocks of 64 threads, one row of A each; all sizes are multiples of "
+        "64. With one block y is right; with two, a thread reads out of bounds. Which line is "
+        "wrong?",
         code=TIMES_X,
         line="part[t] = x",
-        why="`row` counts through all blocks, but every block needs all of x: `x[start + t]`.",
-        innocent="This line is as it should be. Which number does a thread load for its block?",
+        why="`row` runs across all blocks, but every block needs all of x: `x[start + t]`.",
+        innocent="This line is right. Which number does a thread load for its block?",
         suspects=(
             Suspect("total += A", "Each thread sums along its own row, and all use the same x."),
         ),
@@ -211,8 +212,8 @@ QUESTIONS = (
     ),
     FillIn(
         id="05-padding",
-        asks="Suppose a kernel keeps the largest number it meets, not a sum: `most = max(most, "
-        "tile[k])`. What should a cell without an element hold then?",
+        asks="Suppose a kernel keeps the largest number it meets instead of a sum: `most = "
+        "max(most, tile[k])`. What should a cell without an element hold then?",
         accepts=(
             "-inf",
             "-infinity",
@@ -232,11 +233,11 @@ QUESTIONS = (
         misread=(
             Misread(
                 ("0", "zero", "0.0"),
-                "If all numbers are negative, zero would win, and it is none of them.",
+                "If all numbers are negative, zero would win without being one of them.",
             ),
             Misread(
                 ("inf", "infinity", "+inf", "np.inf", "math.inf", "∞"),
-                "That would win every time. Look to the other end.",
+                "That would win every time. Try the other end.",
             ),
         ),
         other="It must lose against every number there is, however small.",

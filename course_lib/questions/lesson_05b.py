@@ -70,7 +70,7 @@ QUESTIONS = (
         value=times_faster,
         unit="times",
         within=0.15,
-        slips=(Trap(lambda: 32, "So it would be if it had waited for the requested bytes."),),
+        slips=(Trap(lambda: 32, "It would be, had it waited for the requested bytes."),),
         reveal="{answer} times: {before} ms, then {after} ms ({device}, Numba, `range`). But that "
         "is two gains in one: a loop inside a tile has a fixed length, and there `range` costs "
         "little. In CUDA C++, where loops cost little anyway, it is {twin_before} ms and "
@@ -80,8 +80,9 @@ QUESTIONS = (
     ),
     Choose(
         id="05b-counter",
-        asks=f"In CUDA C++, `coalesced` to `tiled`, the time on an H200 fell by a factor of "
-        f"{times_faster(TWIN):.1f}. Which of these, counted there, changed by about as much?",
+        asks="In CUDA C++, the time on an H200 fell by a factor of "
+        f"{times_faster(TWIN):.1f} from `coalesced` to `tiled`. Which of these counts changed by "
+        "about as much?",
         choices=(
             Choice("The bytes that the threads request.", "They fell by 32, more than all else."),
             Choice(
@@ -122,12 +123,12 @@ QUESTIONS = (
         id="05b-edge",
         asks="A T × T tile reaches T / 4 FLOP per requested byte, so 8 at T = 32. An H200 computes "
         f"{device(GPU).fp32_gflops:,.0f} GFLOP/s, and its data sheet promises "
-        f"{device(GPU).dram_gb_per_s:,.0f} GB/s. From which T on is DRAM no limit, even if no "
-        "cache helps?",
+        f"{device(GPU).dram_gb_per_s:,.0f} GB/s. From which T on is DRAM not the limit, even if "
+        "no cache helps?",
         value=least_edge,
         unit="",
         slips=(
-            Trap(lambda: 14, "That is the ridge, in FLOP per byte. Which T has so many?"),
+            Trap(lambda: 14, "That is the ridge, in FLOP per byte. Which T has that many?"),
             Trap(lambda: 32, "That gives 8. Where is the ridge?"),
         ),
         reveal="T = {answer}: the ridge lies at {ridge} FLOP per byte. Why not simply take it? "

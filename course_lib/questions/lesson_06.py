@@ -89,8 +89,8 @@ def few_tiles_facts() -> dict[str, object]:
 QUESTIONS = (
     Choose(
         id="06-first-wall",
-        asks="One output for each thread and T = 64, on an H200: a block may have 227 KiB of "
-        "shared memory there, and an SM holds 2048 threads. What happens at the launch?",
+        asks="Suppose T = 64, with one output for each thread, on an H200: a block may have 227 "
+        "KiB of shared memory there, and an SM holds 2048 threads. What happens at the launch?",
         choices=(
             Choice("It fails: the two tiles take too much shared memory.", "Count their bytes."),
             Choice("It fails: the block has too many threads.", "", right=True),
@@ -100,8 +100,8 @@ QUESTIONS = (
             ),
         ),
         reveal="T = 64 makes {threads} threads, and a block has at most {most}, on every GPU. So "
-        "with one output for each thread T = 32 is the end. Shared memory would not have minded: "
-        "{kib} KiB.",
+        "with one output for each thread T = 32 is the end. Shared memory would have been no "
+        "problem: {kib} KiB.",
         facts=wall_facts,
         spoilers=("at most 1024 threads, so T", "T = 32 is the end"),
     ),
@@ -111,7 +111,7 @@ QUESTIONS = (
         "tiles of 32 numbers. What does `out[0]` hold then?",
         value=first_of_two_tiles,
         unit="",
-        slips=(Trap(lambda: 1, "So it would, if `twos` began where `ones` ends. Who says where?"),),
+        slips=(Trap(lambda: 1, "It would, if `twos` began where `ones` ends. Who says where?"),),
         reveal="{answer}: `ones` and `twos` begin at the same byte, so the second store overwrites "
         "the first.",
         spoilers=("begin at the same byte", "is the whole of it"),
@@ -125,10 +125,10 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: fits(*TILED).shared_limit,
-                "So many would fit into its shared memory. Ask the other budgets, too.",
+                "That many would fit into its shared memory. Check the other budgets, too.",
             ),
-            Trap(lambda: 32, "So many slots there are. Which budget is empty first?"),
-            Trap(lambda: fits(*TILED).warps, "Those are the warps. How many blocks are that?"),
+            Trap(lambda: 32, "That is the number of slots. Which budget runs out first?"),
+            Trap(lambda: fits(*TILED).warps, "Those are the warps. How many blocks is that?"),
         ),
         reveal="{answer}: they bring {warps} warps and take all {registers} registers. Shared "
         "memory, about which everybody worries, would hold {shared}.",
@@ -147,11 +147,11 @@ QUESTIONS = (
         unit="blocks",
         slips=(
             Trap(lambda: 2, "Both blocks together would need more registers than there are."),
-            Trap(lambda: 0, "One block does find room."),
+            Trap(lambda: 0, "One block still fits."),
         ),
-        reveal="{answer}, so {share} of the warps. A block goes in whole or not at all. And it is "
-        "worse than it looks, for a warp's registers are rounded up to a multiple of {unit}: not "
-        "{exact} but {rounded}, which leaves room for {warps} warps.",
+        reveal="{answer}, so {share} of the warps. A block fits whole or not at all. And it is "
+        "worse than it looks, since a warp's registers are rounded up to a multiple of {unit}: "
+        "not {exact} but {rounded}, which leaves room for {warps} warps.",
         facts=one_more_facts,
         spoilers=("rounded up to a multiple of 256", "cliff"),
     ),
@@ -181,7 +181,7 @@ QUESTIONS = (
         unit="times",
         within=0.2,
         slips=(
-            Trap(lambda: 0.5, "So it would be if speed followed occupancy."),
+            Trap(lambda: 0.5, "It would be, if speed followed occupancy."),
             Trap(lambda: 1, "Occupancy is not all that differs."),
         ),
         reveal="{answer} times: {tiled} against {register_1d} GFLOP/s (both in Numba with `range`, "
@@ -221,7 +221,7 @@ QUESTIONS = (
     Number(
         id="06-few-tiles",
         asks="C has 16 rows and 4096 columns, and a block computes a tile of 16 × 16, on an H200 "
-        "with its 132 SMs. Each SM has room for 8 such blocks. Which percentage of that room do "
+        "with its 132 SMs. Each SM has room for 8 such blocks. What percentage of that room do "
         "they fill?",
         value=filled_by_few_tiles,
         unit="%",

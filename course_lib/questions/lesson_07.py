@@ -108,7 +108,7 @@ QUESTIONS = (
         value=lambda: passes_of_turn(along_a_row=False),
         unit="wavefronts",
         slips=(
-            Trap(lambda: 1, "That is the walk along a row."),
+            Trap(lambda: 1, "That is along a row."),
             Trap(lambda: 4, "Sectors are for global memory; shared memory has none."),
         ),
         reveal="{answer}, one for each lane; along the row it is {row}.",
@@ -122,12 +122,12 @@ QUESTIONS = (
         value=lambda: passes_with_bits(7),
         unit="wavefronts",
         slips=(
-            Trap(lambda: 1, "How many different values has `r & 7`, for 32 rows?"),
-            Trap(lambda: 8, "Eight is how many banks are asked. How many rows share each?"),
-            Trap(lambda: 32, "That is without any XOR. Rows 0 and 1 do lie in other banks now."),
+            Trap(lambda: 1, "How many different values does `r & 7` take in 32 rows?"),
+            Trap(lambda: 8, "Eight is the number of banks used. How many rows share each?"),
+            Trap(lambda: 32, "That is without any XOR. Rows 0 and 1 now lie in different banks."),
         ),
-        reveal="{answer}: three bits make eight places, so 32 rows share 8 banks. It takes all "
-        "five bits to tell them apart: {all_bits} wavefront.",
+        reveal="{answer}: three bits give eight places, so 32 rows share 8 banks. It takes all "
+        "five bits to separate them: {all_bits} wavefront.",
         facts=lambda: {"all_bits": passes_with_bits(31)},
         spoilers=("32 rows share", "XOR row & 7: 4 pass"),
     ),
@@ -137,7 +137,7 @@ QUESTIONS = (
         "where lane k ends. How many wavefronts?",
         value=passes_of_wide,
         unit="wavefronts",
-        slips=(Trap(lambda: 1, "No bank can hand out more than one word in a wavefront."),),
+        slips=(Trap(lambda: 1, "No bank can deliver more than one word in a wavefront."),),
         reveal="{answer}, served in **phases** of eight lanes: a wavefront moves {most} bytes at "
         "most. These wavefronts are normal; conflicts count within a phase. A row of 32 words has "
         "eight such chunks, so there three bits are enough: this is where `r & 7` comes from.",
@@ -147,10 +147,10 @@ QUESTIONS = (
     Choose(
         id="07-pad-matmul",
         asks="In the tiled matmul a warp reads `sA[ty, k]` and `sB[k, tx]`. Somebody pads both "
-        "tiles from 32 × 32 to 32 × 33, to be on the safe side. What happens?",
+        "tiles from 32 × 32 to 32 × 33, to be safe. What happens?",
         choices=(
             Choice("It gets faster.", "Which of the two accesses walks down a column?"),
-            Choice("Nothing.", "So say the conflict counters: none before, none after."),
+            Choice("Nothing.", "So the conflict counters say: none before, none after."),
             Choice("It gets slower.", "And no conflict counter says why.", right=True),
         ),
         reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, "
@@ -162,12 +162,12 @@ QUESTIONS = (
     ),
     Number(
         id="07-seconds",
-        asks="The transpose of 16384 × 16384, tile by tile, on an H200. How many times faster does "
-        "it get when the padding takes its 32-way conflict away?",
+        asks="The transpose of 16384 × 16384, tile by tile, on an H200. How many times faster "
+        "does it get when padding removes its 32-way conflict?",
         value=cured,
         unit="times",
         within=0.15,
-        slips=(Trap(lambda: 32, "So it would be if warps did nothing but wait for banks."),),
+        slips=(Trap(lambda: 32, "It would be, if warps did nothing but wait for banks."),),
         reveal="{answer} times ({device}, CUDA C++): no tile {no_tile} ms, tile {tile}, padded "
         "{padded}, `r & 7` {three_bits}; a plain copy takes {copy}. While one warp queues, others "
         "wait for DRAM anyway, and four wavefronts hide behind it almost entirely.",
@@ -182,11 +182,11 @@ QUESTIONS = (
         unit="wavefronts",
         slips=(
             Trap(lambda: 1, "The lanes ask for words 0, 32, 64, … In which banks do they lie?"),
-            Trap(lambda: 16, "So it is a round earlier and a round later."),
+            Trap(lambda: 16, "That is one round earlier or one later."),
         ),
-        reveal="{answer}: the stride doubles with every round, and so do the wavefronts. All loads "
-        "of that kernel have {theirs} conflicts, those of yours {yours}: its lanes always read "
-        "neighbours.",
+        reveal="{answer}: the stride doubles with every round, and so do the wavefronts. The "
+        "loads of that kernel have {theirs} conflicts in all, those of yours {yours}: its lanes "
+        "always read neighbours.",
         facts=conflicts_of_trees,
         spoilers=("the stride doubles with every round",),
     ),

@@ -93,7 +93,7 @@ QUESTIONS = (
         unit="loads",
         slips=(
             Trap(lambda: 1, "The number of B is loaded once. And those of A?"),
-            Trap(lambda: 8, "So many of A. What do they meet?"),
+            Trap(lambda: 8, "That is A's share. What do they meet?"),
             Trap(lambda: 16, "The number of B stays in its register for all eight."),
         ),
         reveal="{answer}: one of B, which serves eight sums, and eight of A, each of which serves "
@@ -108,12 +108,12 @@ QUESTIONS = (
         unit="loads",
         slips=(
             Trap(lambda: 65, "That is a column of 64. A square shares the numbers of A as well."),
-            Trap(lambda: 128, "So it is if nothing is kept."),
+            Trap(lambda: 128, "That is if nothing is kept."),
             Trap(lambda: 64, "How many *different* numbers do eight rows and eight columns need?"),
             Trap(lambda: 8, "Eight of A. And of B?"),
         ),
-        reveal="{answer}: eight of A and eight of B, and each meets each. One load for four "
-        "multiply-adds; the tiled kernel has two for one.",
+        reveal="{answer}: eight of A and eight of B, and every pair is multiplied. One load for "
+        "four multiply-adds; the tiled kernel has two for one.",
         spoilers=("eight of A and eight of B", re.compile(r"\b16 loads for 64")),
     ),
     Number(
@@ -123,7 +123,7 @@ QUESTIONS = (
         value=load_instructions,
         unit="instructions",
         slips=(
-            Trap(lambda: 16, "So it would be if they lay anywhere. But they are neighbours."),
+            Trap(lambda: 16, "It would be, if they lay anywhere. But they are neighbours."),
             Trap(lambda: 8, "Two at a time? The widest load fetches 128 bits."),
             Trap(lambda: 2, "One for a, one for b? The widest load fetches 128 bits."),
         ),
@@ -134,7 +134,7 @@ QUESTIONS = (
     Choose(
         id="08-which-habit",
         asks="The kernel is right and its loop is `for k in range(16)`. You may change one thing. "
-        "Which saves most instructions?",
+        "Which saves the most instructions?",
         choices=(
             Choice(
                 "`@cuda.jit(fastmath=True)`",
@@ -204,7 +204,7 @@ QUESTIONS = (
         choices=(
             Choice(
                 "The compiler refuses the kernel.",
-                "It never gives up for want of registers. It has another place for numbers.",
+                "It never gives up for lack of registers. It has another place for numbers.",
             ),
             Choice(
                 "Some of them go to memory and back.",
@@ -217,9 +217,9 @@ QUESTIONS = (
             ),
         ),
         reveal="{registers} registers, and {bytes} bytes of each thread **spill** into local "
-        "memory: it belongs to one thread, but it lies in L1 at best. In a trip of the hot loop "
-        "{local} instructions carry sums to and fro beside {ffma} multiply-adds. Look at the "
-        "spills whenever you enlarge a tile.",
+        "memory: it belongs to one thread, but it lies in L1 at best. In each iteration of the "
+        "hot loop, {local} instructions carry sums to and fro beside {ffma} multiply-adds. Check "
+        "the spills whenever you enlarge a tile.",
         facts=spill_facts,
         spoilers=("carry sums to and fro", re.compile(r"\b256 bytes of each thread")),
     ),

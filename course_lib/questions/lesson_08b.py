@@ -93,7 +93,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 "The number of store requests.",
-                "A request is one store of a warp, wherever its lanes write. A copy has as many.",
+                "A request is one store of a warp, wherever its lanes write. A copy has just as "
+                "many.",
             ),
             Choice(
                 "The sectors of its stores.",
@@ -116,14 +117,14 @@ QUESTIONS = (
     ),
     Choose(
         id="08b-noise",
-        asks="The padded transpose of lesson 07 has no bank conflict in the emulator. What does "
-        "the GPU count, in 32,768 loads from shared memory?",
+        asks="The padded transpose of lesson 07 has no bank conflict in the emulator. How many "
+        "does the GPU count, in 32,768 loads from shared memory?",
         choices=(
             Choice(
-                "None, as the emulator says.", "Nearly. But other traffic takes wavefronts, too."
+                "None, as the emulator says.", "Almost. But other traffic takes wavefronts, too."
             ),
             Choice(
-                "Some: fewer than one in a hundred.", "And none belongs to the kernel.", right=True
+                "Some: fewer than one in a hundred.", "And none is the kernel's own.", right=True
             ),
             Choice(
                 "As many as there are loads.",
@@ -146,7 +147,7 @@ QUESTIONS = (
         code=TWICE,
         value=lambda: global_loads("between"),
         unit="loads",
-        slips=(Trap(lambda: 1, "So it would, if it knew that y is not a."),),
+        slips=(Trap(lambda: 1, "It would, if it knew that y is not a."),),
         reveal="{answer}. Between the two questions a number is stored to `y`, and for all that "
         "the compiler knows, `y` *is* `a`. Take `a[i]` into a variable before the first store, "
         "and {held} load is left ({where}).",
@@ -155,9 +156,9 @@ QUESTIONS = (
     ),
     Choose(
         id="08b-hits",
-        asks="Of what reaches L1, a part is answered there: its **hit rate**. `coalesced` loads "
-        "everything through L1, and `tiled` only its tiles. Which has the higher hit rate in L1, "
-        "4096 × 4096 on an H200?",
+        asks="L1 answers a share of the requests that reach it: its **hit rate**. `coalesced` "
+        "loads everything through L1, and `tiled` only its tiles. Which has the higher hit rate "
+        "in L1, 4096 × 4096 on an H200?",
         choices=(
             Choice("`tiled`, the faster one.", "It asks L1 once for what its block needs."),
             Choice(
@@ -176,7 +177,7 @@ QUESTIONS = (
     ),
     Choose(
         id="08b-stall",
-        asks="When no warp of a scheduler can go on, Nsight Compute says what each of them waits "
+        asks="When no warp of a scheduler can issue, Nsight Compute says what each of them waits "
         "for. `tiled` multiplies, at T = 32. What do its warps mostly wait for?",
         choices=(
             Choice(
@@ -184,8 +185,8 @@ QUESTIONS = (
                 "Once for each tile. Between two tiles a warp does 32 steps of k.",
             ),
             Choice(
-                "MIO throttle: the queue of orders to shared memory is full.",
-                "Each multiply-add sends at least one more order to it.",
+                "MIO throttle: the queue of instructions to shared memory is full.",
+                "Each multiply-add sends it at least one more.",
                 right=True,
             ),
             Choice(
@@ -194,8 +195,8 @@ QUESTIONS = (
             ),
         ),
         reveal="**MIO throttle**, as published for this kernel on an RTX A6000. It fits what is "
-        "fullest on the H200: L1 and shared memory, busy in {share} of the clocks. The reason to "
-        "wait and the fullest part should tell the same story; where they do not, look again.",
+        "busiest on the H200: L1 and shared memory, in {share} of the clocks. The stall reason "
+        "and the busiest unit should tell the same story; where they do not, look again.",
         facts=full_facts,
         spoilers=("should tell the same story",),
     ),
@@ -203,7 +204,7 @@ QUESTIONS = (
         id="08b-first-unknown",
         asks="What is wrong with the first kernel, and what do you change first?",
         choices=(
-            Choice(FAR_APART, "32 lanes, 32 sectors: no two share one.", right=True),
+            Choice(FAR_APART, "32 lanes, 32 sectors: no two lanes share one.", right=True),
             Choice(QUEUES, NO_SHARED),
             Choice(AGAIN, "Each number is asked for once: nothing can be used again."),
             Choice(BRANCHES, AS_ONE),
@@ -223,11 +224,13 @@ QUESTIONS = (
         choices=(
             Choice(FAR_APART, "4 sectors for a request are the best there is."),
             Choice(QUEUES, "Without a queue it would be one wavefront a load.", right=True),
-            Choice(AGAIN, "From global memory each number comes once. It is staged already."),
+            Choice(
+                AGAIN, "Each number is loaded from global memory only once. It is staged already."
+            ),
             Choice(BRANCHES, AS_ONE),
         ),
-        reveal="{wavefronts} wavefronts for a load: the lanes lie 16 words apart, so they meet in "
-        "two banks. With rows of 17 words they would be spread over all.",
+        reveal="{wavefronts} wavefronts for a load: the lanes are 16 words apart, so they meet in "
+        "two banks. Rows of 17 words would spread them over all banks.",
         revealed_code=source(2),
         facts=of_second,
         spoilers=(

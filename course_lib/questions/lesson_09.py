@@ -101,12 +101,12 @@ def waiting_facts() -> dict[str, object]:
 QUESTIONS = (
     Choose(
         id="09-wide-copy",
-        asks="Copy as many numbers with one a thread, as in lesson 00. What does the copy by fours "
-        "save?",
+        asks="Compare with a copy of one number per thread, as in lesson 00. What does the copy "
+        "by fours save?",
         choices=(
             Choice(
                 "Three of four requests, three of four sectors",
-                "The same numbers have to come. Do they lie in fewer sectors?",
+                "The same numbers are needed. Do they lie in fewer sectors?",
             ),
             Choice(
                 "Three of four requests, no sector",
@@ -119,7 +119,7 @@ QUESTIONS = (
             ),
         ),
         reveal="{requests} requests become {few}; {sectors} sectors stay {as_many}. A wide load "
-        "moves not one byte less. It saves issue slots: one instruction instead of four, and one "
+        "moves just as many bytes. It saves issue slots: one instruction instead of four, and one "
         "address to compute.",
         facts=copy_facts,
         spoilers=("not one byte less", re.compile(r"quarter of the requests")),
@@ -134,11 +134,11 @@ QUESTIONS = (
             Trap(
                 lambda: 1, "The two threads of a row write four rows apart. How many words is that?"
             ),
-            Trap(lambda: 4, "That many does a wide *load* take. A store here has 4 bytes a lane."),
+            Trap(lambda: 4, "That is what a wide *load* takes. A store here has 4 bytes a lane."),
             Trap(lambda: 8, "Lanes in different banks are served together."),
         ),
         reveal="{answer}: four rows further is a multiple of 32 words, so both threads of a row "
-        "want the same bank again. Do not guess a padding, count it.",
+        "want the same bank again. Don't guess a padding: count.",
         spoilers=("want the same bank again",),
     ),
     Number(
@@ -149,9 +149,7 @@ QUESTIONS = (
         value=lambda: passes_of_b(TASKS["warp_piece"].given),
         unit="wavefronts",
         slips=(
-            Trap(
-                lambda: 4, "So it would be if the pieces lay side by side. They lie 8 words apart."
-            ),
+            Trap(lambda: 4, "It would be, if the pieces lay side by side. They lie 8 words apart."),
             Trap(
                 lambda: 2, "Which two lanes ask for the same piece of B, and are they neighbours?"
             ),
@@ -166,9 +164,9 @@ QUESTIONS = (
     Number(
         id="09-slack",
         asks="Without such pairs, each value of its rows and columns costs a warp one wavefront. "
-        "An SM of an A6000 starts four multiply-adds of warps in a clock, and moves one wavefront. "
-        "A thread owns 8 × 8 outputs. At full speed, in how many percent of the clocks does shared "
-        "memory have to work?",
+        "An SM of an A6000 starts four multiply-adds of warps in a clock, and moves one "
+        "wavefront. A thread owns 8 × 8 outputs. At full speed, in what percentage of the clocks "
+        "does shared memory have to work?",
         value=lambda: busy(8, 8),
         unit="percent",
         slips=(
@@ -211,7 +209,7 @@ QUESTIONS = (
             ),
             Choice(
                 "The next tile, from global memory",
-                "Between the two barriers of a tile everybody waits for the same loads.",
+                "Between the two barriers of a tile all warps wait for the same loads.",
                 right=True,
             ),
             Choice(
@@ -224,8 +222,8 @@ QUESTIONS = (
             ),
         ),
         reveal="When a scheduler issues an instruction, {warps} of its warps wait for global "
-        "memory, on average, more than for anything else ({where}). Nothing is full: everyone "
-        "loads, everyone waits. The next lesson lets the loads run meanwhile.",
+        "memory, on average, more than for anything else ({where}). No unit is full: everyone "
+        "loads, everyone waits. The next lesson lets loads run in the meantime.",
         facts=waiting_facts,
         spoilers=("everyone loads, everyone waits",),
     ),

@@ -64,7 +64,7 @@ def warps_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="09b-ticks",
-        asks="Say that a tile is on its way for 3 ticks and multiplied for 2. With one buffer, "
+        asks="Suppose a tile takes 3 ticks to arrive and 2 to be multiplied. With one buffer, "
         "four tiles take 20 ticks. How many do they take with two?",
         value=lambda: ticks(2),
         unit="ticks",
@@ -72,7 +72,7 @@ QUESTIONS = (
             Trap(lambda: ticks(1), "While one tile is multiplied, the next may be on its way."),
             Trap(lambda: 10, "Half? Each tile still needs 3 ticks to come, one after the other."),
             Trap(lambda: 12, "Those are the loads alone. What follows the last of them?"),
-            Trap(lambda: 11, "Two loads at once would do it. One buffer is being read, though."),
+            Trap(lambda: 11, "That takes two loads at once. But one buffer is being read."),
         ),
         reveal="{answer}: the first load, then three times the longer of the two jobs, then the "
         "last multiplication. Whatever takes longer sets the pace, and the other one is free.",
@@ -81,7 +81,7 @@ QUESTIONS = (
     Choose(
         id="09b-one-barrier",
         asks="In your loop one barrier separates the tiles; with one buffer there were two. Which "
-        "of the two needs has gone?",
+        "of the two needs is gone?",
         choices=(
             Choice(
                 "That a tile is complete before anyone reads it.",
@@ -98,17 +98,17 @@ QUESTIONS = (
                 "They need not, and the check has run yours one after the other.",
             ),
         ),
-        reveal="While one buffer is read, the *other* is filled. Its last readers were done before "
-        "the barrier that all have just passed. So one barrier says both: this tile is complete, "
-        "and nobody needs that one any more.",
-        spoilers=("one barrier says both",),
+        reveal="While one buffer is read, the *other* is filled. Its last readers were done "
+        "before the barrier that all have just passed. So one barrier ensures both: this tile is "
+        "complete, and nobody needs that one any more.",
+        spoilers=("one barrier ensures both",),
     ),
     Choose(
         id="09b-published",
         asks="S. Boehm published a ladder of kernels in CUDA C++ on an A6000, and one of them has "
-        "two buffers. How fast is it beside his warp tiles?",
+        "two buffers. How fast is it compared with his warp tiles?",
         choices=(
-            Choice("A fifth faster.", "So one would think, and so it is in our ladder."),
+            Choice("A fifth faster.", "One would think so, and so it is in our ladder."),
             Choice(
                 "As fast.",
                 "It changes a lot: memory, registers, the barriers, and what waits for what.",
@@ -127,15 +127,15 @@ QUESTIONS = (
     ),
     Choose(
         id="09b-profile",
-        asks="From `warp_tiled` to `double_buffered` several things changed at once: twice as many "
-        "warps, 8 × 8 outputs instead of 8 × 16, fewer steps of k in a tile. Which counter can "
-        "show that it was the wait that went?",
+        asks="From `warp_tiled` to `double_buffered` several things changed at once: twice as "
+        "many warps, 8 × 8 outputs instead of 8 × 16, fewer steps of k in a tile. Which counter "
+        "can show that it was the wait that disappeared?",
         choices=(
-            Choice("The wavefronts for each multiply-add", "They have grown: 8 × 8 shares less."),
+            Choice("The wavefronts for each multiply-add", "They have gone up: 8 × 8 shares less."),
             Choice("The bytes from DRAM", "DRAM was hardly busy. It cannot matter."),
             Choice(
                 "The warps that wait for global memory",
-                "It counts the reason itself, and not something that goes along with it.",
+                "It counts the reason itself, not something that goes along with it.",
                 right=True,
             ),
             Choice("The registers of a thread", "They say how many warps fit, not what they do."),
@@ -149,20 +149,20 @@ QUESTIONS = (
     Choose(
         id="09b-who-may-read",
         asks="A thread has called `cp_async16`, `cp_async_commit()` and `cp_async_wait(0)`. There "
-        "was no barrier yet. Which of the copied numbers may it read?",
+        "has been no barrier yet. Which of the copied numbers may it read?",
         hint="Whose groups does the wait look at?",
         choices=(
             Choice(
-                "all that the block ordered",
-                "It has waited for its own orders. Another thread may not even have begun.",
+                "all that the block started",
+                "It has waited for its own copies. Another thread may not even have begun.",
             ),
             Choice(
-                "those that its warp ordered",
+                "those that its warp started",
                 "A warp's lanes need not be at the same place, and the wait is each thread's own.",
             ),
             Choice(
-                "those that it ordered itself",
-                "What others ordered is there after *they* have waited; a barrier tells so.",
+                "those that it started itself",
+                "What others started is there after *they* have waited; a barrier ensures that.",
                 right=True,
             ),
         ),
@@ -170,18 +170,18 @@ QUESTIONS = (
     Number(
         id="09b-warps",
         asks="`cp_async` needs 249 registers for each of the 256 threads of a block. How many "
-        "warps live on an SM of an A6000, which has room for 48?",
+        "warps fit on an SM of an A6000, which has room for 48?",
         value=warps_left,
         unit="warps",
         slips=(
             Trap(lambda: 48, "65,536 registers, and each warp takes 8,000 of them."),
             Trap(lambda: 16, "Two blocks need more registers than an SM has."),
-            Trap(lambda: 1, "That is how many blocks. How many warps has it?"),
+            Trap(lambda: 1, "That is how many blocks. How many warps does a block have?"),
         ),
-        reveal="{answer}, one block: a sixth of what fits. And it is the fastest rung so far, with "
-        "{gflops} GFLOP/s, {share} of cuBLAS ({where}). What other warps did for the tiled kernel, "
-        "each warp now does for itself: a thread has {sums} sums that do not wait, and tiles on "
-        "their way.",
+        reveal="{answer}, one block: a sixth of what fits. Yet it is the fastest rung so far, "
+        "with {gflops} GFLOP/s, {share} of cuBLAS ({where}). What other warps did for the tiled "
+        "kernel, each warp now does for itself: a thread has {sums} sums that do not wait, and "
+        "tiles on their way.",
         facts=warps_facts,
         spoilers=(str(warps_facts()["gflops"]), "a sixth of what fits"),
     ),

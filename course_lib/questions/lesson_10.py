@@ -99,8 +99,10 @@ QUESTIONS = (
         unit="times",
         within=0.15,
         slips=(
-            Trap(lambda: 2, "Half the bits would explain that much. But these are other units."),
-            Trap(lambda: 4, "So it is on some smaller GPUs."),
+            Trap(
+                lambda: 2, "Half the bits would explain that much. But these are different units."
+            ),
+            Trap(lambda: 4, "That is true of some smaller GPUs."),
             Trap(
                 lambda: 2 * of_float32(),
                 "Data sheets often print this one: twice the dense figure, for sparse matrices.",
@@ -124,7 +126,7 @@ QUESTIONS = (
         slips=(
             Trap(lambda: 4 * 11 + 3, "Each lane holds sums in two rows, eight apart."),
             Trap(lambda: 4 * 3 + 6, "A lane holds two neighbouring columns."),
-            Trap(lambda: 11, "That is the row. Four lanes share a row."),
+            Trap(lambda: 11, "That is the row. Four lanes share each row."),
         ),
         other="g is the row modulo 8, t half the column.",
         hint="The lane is 4g + t, with g = 11 - 8.",
@@ -137,16 +139,16 @@ QUESTIONS = (
             Choice("Noise, or zeros.", "Every number that was loaded is a number of A."),
             Choice(
                 "A report: lanes read what they must not.",
-                "Each lane reads a row that exists, and nobody writes it meanwhile.",
+                "Each lane reads a row that exists, and no lane is writing it.",
             ),
             Choice(
-                "A perfectly right product, of another matrix.",
-                "The instruction multiplies the matrix that it got.",
+                "A perfectly correct product, of another matrix.",
+                "The instruction multiplies whatever matrix it gets.",
                 right=True,
             ),
         ),
         reveal="The matrix is A with two quarters exchanged. No access is wrong, so nothing is "
-        "reported. Test with **random** matrices: with matrices of ones this slip passes.",
+        "reported. Test with **random** matrices: matrices of ones hide this slip.",
         spoilers=("A with two quarters exchanged", "With matrices of ones"),
     ),
     Number(
@@ -166,14 +168,17 @@ QUESTIONS = (
     Number(
         id="10-warp-tile",
         asks="In 16 steps of k your warp fetches 32 rows of A and 64 columns of B, 128 bytes in a "
-        "wavefront. How many wavefronts for each of its 16 `mma`?",
+        "wavefront. How many wavefronts is that for each of its 16 `mma`?",
         value=lambda: passes_per_mma(32, 64),
         unit="wavefronts",
         within=0.01,
         slips=(
-            Trap(lambda: 24, "So many for all of them. How many instructions do they serve?"),
+            Trap(lambda: 24, "That is for all of them. How many instructions do they serve?"),
             Trap(lambda: 3.0, "That would be float32, 4 bytes a number."),
-            Trap(lambda: passes_per_mma(16, 8), "So many if a fragment served a single `mma`."),
+            Trap(
+                lambda: passes_per_mma(16, 8),
+                "That would be if each fragment served a single `mma`.",
+            ),
         ),
         reveal="{answer}: {bytes} bytes in {wavefronts} wavefronts, for 16 `mma`. Perimeter over "
         "area, as with the squares of a thread: a warp with 64 × 64 outputs needs {larger}.",
@@ -187,17 +192,16 @@ QUESTIONS = (
     Choose(
         id="10-binds",
         asks="Loads and stores take one and a half wavefronts for each `mma` of the rung. Which "
-        "part of an H200 is the "
-        "fullest while it runs, for 4096 × 4096 matrices?",
+        "unit of an H200 is the busiest while it runs, for 4096 × 4096 matrices?",
         choices=(
-            Choice("Shared memory", "It has room: other parts make it wait."),
+            Choice("Shared memory", "It has room: other units make it wait."),
             Choice(
                 "The issue slots",
                 "An `mma` does the work of 64 `FFMA`, so the schedulers have time.",
             ),
             Choice(
                 "L2",
-                "Each block asks it for strips that its neighbours ask for as well.",
+                "Every block requests strips that its neighbours request as well.",
                 right=True,
             ),
             Choice("DRAM", "L2 answers most requests, since blocks share their strips."),
@@ -217,8 +221,8 @@ QUESTIONS = (
         unit="times",
         within=0.1,
         slips=(
-            Trap(lambda: 3, "Three bits fewer. What does each of them double?"),
-            Trap(lambda: 10 / 7, "Bits are no shares: each one halves the distance of numbers."),
+            Trap(lambda: 3, "It has three bits fewer. What does each of them double?"),
+            Trap(lambda: 10 / 7, "Don't divide the bits: each one halves the spacing of numbers."),
         ),
         reveal="{answer}, as 2 · 2 · 2 says: {half} against {brain}. The inputs decide; sums are "
         "float32 in both, and K hardly matters.",
@@ -228,7 +232,7 @@ QUESTIONS = (
     Choose(
         id="10-format",
         asks="Inputs reach 1,000,000, and the product may be wrong by one part in a thousand. "
-        "Which format is the fastest that will do on an A100?",
+        "Which is the fastest format that will do on an A100?",
         hint="Rule out one format by its range, another one by its error.",
         choices=(
             Choice(
@@ -247,7 +251,7 @@ QUESTIONS = (
             ),
             Choice(
                 "float32, on the CUDA cores",
-                "It is better than asked, and the slowest.",
+                "It is better than required, and the slowest.",
             ),
         ),
     ),

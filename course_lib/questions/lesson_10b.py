@@ -18,7 +18,7 @@ _STEP_WORDS = {
     "persistent": "blocks that stay, and take tile after tile",
     "tma_store": "results through shared memory, stored by TMA",
     "bf16": "a result in bfloat16, half the bytes",
-    "overlap": "launches that overlap: the next blocks come while the last ones end",
+    "overlap": "launches that overlap: the next blocks start while the last ones end",
     "clusters": "pairs of blocks that share a tile (multicast)",
 }
 
@@ -82,16 +82,17 @@ QUESTIONS = (
     Number(
         id="10b-passes",
         asks="Two warpgroups of a block compute 64 × 256 outputs each, and `wgmma` reads both "
-        "operands from shared memory. How many wavefronts for the work of one m16n8k16, at least?",
+        "operands from shared memory. How many wavefronts does the work of one m16n8k16 take, at "
+        "least?",
         value=lambda: passes_per_mma(64, 256),
         unit="wavefronts",
         within=0.01,
         slips=(
-            Trap(lambda: passes_per_mma(64, 64), "So it was for a warp's 64 × 64 outputs."),
+            Trap(lambda: passes_per_mma(64, 64), "That was for a warp's 64 × 64 outputs."),
             Trap(lambda: passes_per_mma(128, 256), "Each warpgroup reads B itself."),
             Trap(lambda: passes_per_mma(64, 256) - 1 / 8, "That is B alone. And A?"),
             Trap(lambda: 0, "Nothing goes through registers, but the tensor cores do read."),
-            Trap(lambda: 80, "So many for 16 steps of k. How many m16n8k16 would they be?"),
+            Trap(lambda: 80, "That is for 16 steps of k. How many m16n8k16 would they be?"),
         ),
         reveal="{answer}, where the rung with `mma` needs {before}. The outputs that share a load "
         "are more, since no warp has to hold them all in its own fragments.",
@@ -102,10 +103,10 @@ QUESTIONS = (
         id="10b-who-waits",
         asks="A consumer releases a stage one product too early. What happens?",
         choices=(
-            Choice("The kernel hangs.", "It hangs if a stage is *never* released."),
+            Choice("The kernel hangs.", "It hangs only if a stage is *never* released."),
             Choice(
                 "The next tile may land while the last one is still multiplied.",
-                "The producer does what the barrier tells it. Nobody else stands in between.",
+                "The producer does what the barrier tells it. Nothing else is in between.",
                 right=True,
             ),
             Choice(
@@ -122,8 +123,10 @@ QUESTIONS = (
         value=stages_needed,
         unit="stages",
         slips=(
-            Trap(lambda: COPY // MULTIPLY, "So many products fit into a copy. One more is in use."),
-            Trap(lambda: 2, "Two hide a copy behind a product as long as the copy is shorter."),
+            Trap(
+                lambda: COPY // MULTIPLY, "That many products fit into a copy. One more is in use."
+            ),
+            Trap(lambda: 2, "Two hide a copy behind a product only if the copy is shorter."),
         ),
         reveal="{answer}: as many as products fit into a copy, and the one that is in use. More "
         "would change nothing, fewer would leave gaps.",
@@ -134,7 +137,7 @@ QUESTIONS = (
         asks="With the steps `persistent` and `tma_store` one number of the table gets smaller. "
         "Which?",
         choices=(
-            Choice("The bytes loaded", "A and B are loaded as before: nothing about it changed."),
+            Choice("The bytes loaded", "A and B are loaded as before: nothing changed there."),
             Choice("The bytes stored", "C is as large as before."),
             Choice(
                 "The stores",
@@ -143,9 +146,8 @@ QUESTIONS = (
             ),
             Choice("The blocks", "C is two tiles. Blocks stay where there are more than SMs."),
         ),
-        reveal="The stores: a box of C is one order to the copy engine. Blocks that stay show in "
-        "larger products: at {side} C has {tiles} tiles, and an H200 gets "
-        "{blocks} blocks.",
+        reveal="The stores: a box of C is one order to the copy engine. Persistent blocks show in "
+        "larger products: at {side} C has {tiles} tiles, and an H200 gets {blocks} blocks.",
         facts=lambda: {
             "side": "4096",
             "tiles": shown((4096 // TILE_ROWS) * (4096 // TILE_COLUMNS)),
@@ -159,8 +161,8 @@ QUESTIONS = (
         value=lambda: SIDE * SIDE * BF16_BYTES,
         unit="bytes",
         slips=(
-            Trap(lambda: SIDE * SIDE * 4, "So many are stored as float32."),
-            Trap(lambda: SIDE * SIDE, "So many numbers has C. And the bytes of each?"),
+            Trap(lambda: SIDE * SIDE * 4, "That many are stored as float32."),
+            Trap(lambda: SIDE * SIDE, "C has that many numbers. How many bytes does each take?"),
         ),
         reveal="{answer}: two for each number of C, half as many as before, and half the boxes.",
         spoilers=("and half the boxes",),
@@ -189,15 +191,15 @@ QUESTIONS = (
     ),
     Choose(
         id="10b-small-tiles",
-        asks="C is two tiles, and an H200 has 132 SMs. The last step cuts tiles to suit the "
+        asks="C is two tiles, and an H200 has 132 SMs. The last step chooses tiles to suit the "
         "product. What happens to the bytes loaded?",
         choices=(
             Choice("They fall.", "Smaller tiles reuse less, as in lesson 06."),
             Choice("They stay.", "Smaller tiles reuse less, as in lesson 06."),
             Choice("They rise.", "More blocks work, and each reuses less.", True),
         ),
-        reveal="They rise, for eight blocks work in place of two. That a tile takes less time "
-        "outweighs what L2 is asked for more: {idle} SMs had nothing to do.",
+        reveal="They rise, as eight blocks work in place of two. The shorter time of a tile "
+        "outweighs what more is asked of L2: {idle} SMs had nothing to do.",
         facts=lambda: {"idle": BLOCKS - 2},
         spoilers=("eight blocks work in place of two",),
     ),
@@ -222,7 +224,7 @@ QUESTIONS = (
         slips=(
             Trap(lambda: 1, "Row after row: a wide strip, which needs every column of B."),
             Trap(lambda: 64, "Column after column: a high strip, which needs every row of A."),
-            Trap(lambda: 8, "Nearly. Which of them makes the region of the blocks squarest?"),
+            Trap(lambda: 8, "Almost. Which of them makes the region of the blocks squarest?"),
         ),
         reveal="{answer}: the region of all blocks is nearly a square then. It is the perimeter "
         "over the area, once more, with all SMs as one large tile.",

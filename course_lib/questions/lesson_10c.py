@@ -83,15 +83,15 @@ QUESTIONS = (
             Trap(lambda: least_us() / 4, "That is one byte for each number."),
         ),
         reveal="{answer} µs on an H200: {mb} MB, X once and Y once, at {speed} GB/s. A few FLOP "
-        "for each of 8 bytes: this kernel lies far to the left under its roofline, and only bytes "
-        "count.",
+        "for each of 8 bytes: this kernel lies far to the left under its roofline, where only "
+        "bytes count.",
         facts=least_facts,
         spoilers=(re.compile(r"\b134 MB"), re.compile(r"\b28 µs")),
     ),
     Number(
         id="10c-barriers",
-        asks="Two trees over 128 numbers, one for the maximum and one for the sum. How many "
-        "barriers does a block of `softmax_tree` pass? Include the one that lets every thread read "
+        asks="`softmax_tree` has two trees over 128 numbers, one for the maximum and one for the "
+        "sum. How many barriers does a block pass? Include the one that lets every thread read "
         "the maximum before `parts` is overwritten.",
         value=barriers_of_a_block,
         unit="barriers",
@@ -111,48 +111,48 @@ QUESTIONS = (
         choices=(
             Choice(
                 "Nothing: lanes without numbers add nothing.",
-                "They add 0. Can they do that from outside?",
+                "They should add 0. Can they do that from outside the `if`?",
             ),
             Choice(
                 "The exchanges are undefined.",
                 "The mask names 32 lanes, and 12 of them do not come.",
                 right=True,
             ),
-            Choice("The warp waits for ever.", "It may. But nobody promises even that."),
+            Choice("The warp hangs.", "It may. But not even that is guaranteed."),
         ),
-        reveal="Every lane that the mask names has to call the exchange. So lanes with nothing to "
-        "add bring -∞ to a maximum and 0 to a sum: their loops end at once, and they stay.",
+        reveal="Every lane that the mask names has to call the shuffle. So lanes with nothing to "
+        "add contribute -∞ to a maximum and 0 to a sum: their loops end at once, and they stay.",
         spoilers=("12 of them do not come",),
     ),
     Choose(
         id="10c-few",
-        asks="513 rows of 20,011 columns on an H200. In Numba, `softmax_warps` takes several times "
-        "as long as `softmax_tree`, although it has no barriers. Why?",
+        asks="For 513 rows of 20,011 columns on an H200, `softmax_warps` in Numba takes several "
+        "times as long as `softmax_tree`, although it has no barriers. Why?",
         choices=(
             Choice("Shuffles are slow.", "Ten of them, in a row of 20,011 numbers?"),
             Choice("Its loads are not coalesced.", "32 lanes read 32 neighbours, as in the tree."),
             Choice(
-                "Too few loads are under way.",
-                "513 warps are all that there are, on 132 SMs.",
+                "Too few loads are in flight.",
+                "There are only 513 warps, for 132 SMs.",
                 right=True,
             ),
         ),
         reveal="{warps} against {tree} µs ({label}). An SM has {each} warps of {room} that it "
-        "could hold, so DRAM idles. A block of four warps a row has four times as many loads under "
-        "way.",
+        "could hold, so DRAM idles. With a block of four warps per row, four times as many loads "
+        "are in flight.",
         facts=few_facts,
         spoilers=("so DRAM idles",),
     ),
     Number(
         id="10c-once",
-        asks="4096 × 4096 on an H200 once more. How many times as fast as PyTorch's own "
+        asks="Take 4096 × 4096 on an H200 once more. How many times as fast as PyTorch's own "
         "softmax is `softmax_once`, in Numba? (Below 1 means slower.)",
         value=once_over_pytorch,
         unit="times",
         within=0.2,
         slips=(
             Trap(
-                lambda: 0.5, "So one would fear. How many bytes does it move, and could fewer do?"
+                lambda: 0.5, "You might fear so. How many bytes does it move, and could fewer do?"
             ),
             Trap(lambda: 3, "PyTorch's kernel was written by people who knew the roofline, too."),
         ),

@@ -47,8 +47,9 @@ def lucky_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="11-bytes",
-        asks="4096 tokens, d = 32, float32. Each of the three kernels reads its inputs once and "
-        "writes its output once. How many times as many bytes do they move as Q, K, V and O have?",
+        asks="There are 4096 tokens, d = 32, in float32. Each of the three kernels reads its "
+        "inputs once and writes its output once. How many times the bytes of Q, K, V and O do "
+        "they move?",
         value=times_the_bytes,
         unit="times",
         within=0.03,
@@ -60,22 +61,23 @@ QUESTIONS = (
             Trap(lambda: scores_mib() / narrow_mib(), "That is one matrix, moved once."),
         ),
         reveal="{answer}: Q, K, V and O have {narrow} MiB together. S has {scores} MiB, and so "
-        "has P; each is written once and read once. It is 1 + N / d, and grows with the text.",
+        "has P; each is written once and read once. It is 1 + N / d, and grows with the length of "
+        "the text.",
         facts=byte_facts,
         spoilers=(re.compile(r"\b129 times"), "1 + N / d", re.compile(r"\b258 MiB")),
     ),
     Number(
         id="11-factor",
         asks="So far `top` is 2, and `total`, the sum of exp(s − 2), is 3. The next score is 4. "
-        "By which number must `total` be multiplied before the new term is added?",
+        "What must `total` be multiplied by before the new term is added?",
         value=factor,
         unit="",
         within=0.02,
         slips=(
             Trap(lambda: 1 / factor(), "Upside down: all older terms get smaller."),
-            Trap(lambda: 0.5, "2 / 4? The scores stand in exponents."),
+            Trap(lambda: 0.5, "2 / 4? The scores are in exponents."),
             Trap(lambda: 1, "The older terms are exp(s − 2). What should they be now?"),
-            Trap(lambda: math.exp(-4), "The old terms know a maximum already, which was 2."),
+            Trap(lambda: math.exp(-4), "The old terms already have a maximum, 2, subtracted."),
         ),
         reveal="{answer}, which is exp(2 − 4). Each old term is exp(s − 2) and should be "
         "exp(s − 4) = exp(s − 2) · exp(2 − 4): one factor for all of them.",
@@ -83,10 +85,9 @@ QUESTIONS = (
     ),
     Choose(
         id="11-lucky",
-        asks="Somebody shrinks `total`, but never the mixture. Which rows come out right all the "
-        "same?",
+        asks="Somebody rescales `total`, but never the mixture. Which rows still come out right?",
         choices=(
-            Choice("None.", "Is there a row in which no factor but 1 turns up?"),
+            Choice("None.", "Is there a row whose factors are all 1?"),
             Choice(
                 "Those whose largest score is in the first tile.",
                 "From then on, top never grows again.",
@@ -94,7 +95,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Those whose largest score is in the last tile.",
-                "There everything before the last tile keeps far too large a weight.",
+                "There, everything before the last tile keeps a weight that is far too large.",
             ),
         ),
         reveal="In {right} of {rows} random rows of four tiles the first one holds the largest "
@@ -104,7 +105,7 @@ QUESTIONS = (
     ),
     Choose(
         id="11-missing",
-        asks="There are 70 keys, in tiles of 32. The third tile of K is filled up with 26 rows of "
+        asks="There are 70 keys, in tiles of 32. The third tile of K is padded with 26 rows of "
         "zeros, and so is that of V. What happens to the output?",
         choices=(
             Choice("Nothing: zeros add nothing.", "Nothing to the mixture. And to the sum?"),
@@ -114,18 +115,19 @@ QUESTIONS = (
                 right=True,
             ),
             Choice(
-                "It becomes NaN.", "All numbers are finite here. Which score has a row of zeros?"
+                "It becomes NaN.",
+                "All numbers are finite here. What is the score of a row of zeros?",
             ),
         ),
         reveal="A key of zeros has the score 0, and so the weight exp(0 − top), which is not 0. "
-        "Zero is neutral in a sum, but not in a softmax: there −∞ is, since exp(−∞) = 0.",
+        "Zero is neutral in a sum, but in a softmax −∞ is, since exp(−∞) = 0.",
         spoilers=("neutral in a sum",),
     ),
     Choose(
         id="11-waits",
         asks="A kernel like yours may wait five times for each tile: until the tile is there, the "
-        "scores are, all have read them, the weights are there, and nobody needs the tile any "
-        "more. Which waits must be for the whole block?",
+        "scores are there, all have read them, the weights are there, and no thread needs the "
+        "tile any more. Which waits must be for the whole block?",
         choices=(
             Choice("All five.", "Who writes a row of scores, and who reads it?"),
             Choice(

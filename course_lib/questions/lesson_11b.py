@@ -64,15 +64,16 @@ def fused_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="11b-causal",
-        asks="4096 tokens, each of which sees itself and those before it. A block has 128 queries, "
-        "a tile 128 keys. Which share of its tiles does the grid have to visit, in per cent?",
+        asks="There are 4096 tokens, each of which sees itself and those before it. A block has "
+        "128 queries, a tile 128 keys. What share of its tiles does the grid have to visit, in "
+        "per cent?",
         value=visited_share,
         unit="%",
         within=0.01,
         slips=(
             Trap(
                 lambda: 50,
-                "So it is without the diagonal, whose tiles are visited although half of each is "
+                "That leaves out the diagonal, whose tiles are visited although half of each is "
                 "hidden.",
             ),
             Trap(lambda: 100, "Must a block fetch a tile of which it may see no key?"),
@@ -90,9 +91,14 @@ QUESTIONS = (
         unit="times",
         within=0.02,
         slips=(
-            Trap(lambda: 128, "That compares their speeds. How many multiply-adds has a score?"),
+            Trap(
+                lambda: 128, "That compares their speeds. How many multiply-adds does a score take?"
+            ),
             Trap(lambda: 2, "One product with K. And the one with V?"),
-            Trap(lambda: 1 / 128, "Upside down, and of one multiply-add. How many has a score?"),
+            Trap(
+                lambda: 1 / 128,
+                "Upside down, and for one multiply-add. How many does a score take?",
+            ),
         ),
         reveal="{answer}: {products} multiply-adds, 64 for each product, are a sixteenth of a "
         "clock, and so is one exponential. If they took turns, the tensor cores would idle for "
@@ -102,16 +108,18 @@ QUESTIONS = (
     ),
     Number(
         id="11b-fused",
-        asks="An H200, float32, one head of 8192 tokens, d = 32. PyTorch's three kernels store "
-        "S and P. A solution of your exercise stores neither. How many times as long does "
-        "the solution take?",
+        asks="Take one head of 8192 tokens, d = 32, in float32 on an H200. PyTorch's three "
+        "kernels store S and P. A solution of your exercise stores neither. How many times as "
+        "long does the solution take?",
         value=fused_over_unfused,
         unit="times",
         within=0.2,
         slips=(
-            Trap(lambda: 0.5, "So one would hope. What else does a kernel do, beside moving?"),
+            Trap(
+                lambda: 0.5, "You might hope so. What else does a kernel do, besides moving data?"
+            ),
             Trap(lambda: 1, "No draw. Which of the two has the better matmuls?"),
-            Trap(lambda: 0.1, "That is how a poor opponent makes it look."),
+            Trap(lambda: 0.1, "It only looks that way beside a poor opponent."),
         ),
         reveal="{answer} times: {fused} against {unfused} ms ({label}). {moved} ms are enough to "
         "write and read S and P, and {multiplied} ms for the multiply-adds at the peak. PyTorch "
@@ -128,17 +136,17 @@ QUESTIONS = (
         "alone. What is that good for?",
         choices=(
             Choice(
-                "The next softmax runs while P · V is still under way.",
+                "The next softmax runs while P · V is still in progress.",
                 "It needs the new scores, and not yet the new mixture.",
                 right=True,
             ),
-            Choice("Two tiles share one rescale.", "Each tile has its own new maximum."),
+            Choice("Two tiles share one rescale.", "Each tile has its own maximum."),
             Choice(
                 "K and V may lie in the same place.", "Both are being read now, so they must not."
             ),
         ),
-        reveal="Products are started, and waited for, one by one. So exponentials and tensor cores "
-        "work at once even within one warpgroup, beside the turns that two of them take.",
+        reveal="Products are started, and waited for, one by one. So exponentials and tensor "
+        "cores work at once even within one warpgroup, besides alternating between two of them.",
         spoilers=("needs the new scores, and not yet",),
     ),
 )

@@ -220,10 +220,10 @@ QUESTIONS = (
         code=_listing(_TILING),
         line="DRAM delivers",
         proof=lambda: _first_wrong(_TILING),
-        hint="Which of these bytes does somebody count, and which are only hoped for?",
+        hint="Which of these bytes are counted, and which are only hoped for?",
         why="Caches had answered nearly all of those requests before. On an H200 the tiled kernel "
         "even gets more from DRAM than the coalesced one.",
-        innocent="This one is true, and can be counted.",
+        innocent="This one is true, and it can be counted.",
         suspects=(
             Suspect(
                 "takes two numbers",
@@ -241,7 +241,7 @@ QUESTIONS = (
         hint="What is exp(score - top) for the score 0?",
         why="A key with the score 0 has the weight exp(0 - top), which is not 0. A key that does "
         "not exist gets minus infinity.",
-        innocent="This one holds, as lesson 11 ran it.",
+        innocent="This one holds, as you ran it in lesson 11.",
     ),
     WhichLine(
         id="12-wrong-tensor",
@@ -266,11 +266,11 @@ QUESTIONS = (
                 lambda: float(round(_gflops("cp_async") / _gflops("naive"))),
                 "That is the float32 part, up to `cp_async`. Tensor cores come on top.",
             ),
-            Trap(lambda: 15, "That is what tensor cores bring. And all that lies below them?"),
+            Trap(lambda: 15, "That is what tensor cores bring. And everything below them?"),
         ),
         reveal="{answer} times: from {bottom} to {top} TFLOP/s ({where}, all in Numba). Up to "
-        "`cp_async` it is {first} times, all of it by moving numbers less and later; tensor cores "
-        "bring {second} more.",
+        "`cp_async` it is {first} times, all of it by moving numbers less and in the background; "
+        "tensor cores bring {second} more.",
         facts=climb_facts,
         spoilers=("all of it by moving numbers less",),
     ),
@@ -292,17 +292,17 @@ QUESTIONS = (
                 "That is from DRAM.",
             ),
         ),
-        reveal="{answer}: the units could take in {wanted} TB/s. float32 asks for {plain}, which a "
-        "square of 8 × 8 outputs in registers gives. So much for each number only a whole warp's "
-        "square can give, or `wgmma`, which reads for four warps at once.",
+        reveal="{answer}: the units could take in {wanted} TB/s. float32 asks for {plain}, which "
+        "a square of 8 × 8 outputs in registers gives. Only a whole warp's square can use each "
+        "number that often, or `wgmma`, which reads for four warps at once.",
         facts=funnel_facts,
         spoilers=("could take in 1,979",),
     ),
     Number(
         id="12-fuse",
         asks="On an H200 cuBLAS multiplies 4096 × 4096 matrices in bfloat16. Then two small "
-        "kernels add a bias and cut at zero; each reads and writes the whole result. Which share "
-        "of the time do the two take?",
+        "kernels add a bias and set negative numbers to zero; each reads and writes the whole "
+        "result. What share of the time do the two take?",
         value=_share_of_small_kernels,
         unit="%",
         within=0.35,
@@ -318,13 +318,16 @@ QUESTIONS = (
     ),
     Choose(
         id="12-layout",
-        asks="A tile of 32 × 32 words; a warp walks down one column. In which of these layouts do "
-        "its lanes meet in one bank?",
+        asks="A warp walks down one column of a tile of 32 × 32 words. In which of these layouts "
+        "do its lanes all hit one bank?",
         choices=(
-            Choice("`32 * row + col`", "Rows lie 32 words apart, and so 0 banks.", right=True),
+            Choice("`32 * row + col`", "Rows lie 32 words apart, which is 0 banks.", right=True),
             Choice("`33 * row + col`", "Rows lie 33 words apart: the next bank each time."),
-            Choice("`32 * row + (col ^ row)`", "The row says where in its row an element lies."),
-            Choice("In none of them.", "One of them moves no lane to another bank. Which?"),
+            Choice(
+                "`32 * row + (col ^ row)`",
+                "The row number decides where in its row an element lies.",
+            ),
+            Choice("In none of them.", "In one of them no lane gets another bank. Which?"),
         ),
         reveal="The first. A **layout** is a function from coordinates to a place; padding and "
         "swizzling are two other functions, and the code that calls them stays as it is.",
@@ -333,7 +336,7 @@ QUESTIONS = (
     Choose(
         id="12-no-gain",
         asks="Lesson 00. Which of these kernels gains nothing from shared memory?",
-        hint="For each: does anyone use a value twice, and does any warp walk down a column?",
+        hint="For each, is any value used twice, and does any warp walk down a column?",
         choices=(
             Choice(
                 "a matrix product",
@@ -341,8 +344,8 @@ QUESTIONS = (
             ),
             Choice(
                 "a transpose",
-                "Nobody uses a value twice, and still it gains: through a tile, both the reading "
-                "and the writing side become coalesced.",
+                "No value is used twice, and still it gains: through a tile, both the reading and "
+                "the writing side become coalesced.",
             ),
             Choice(
                 "the sum of two matrices",
@@ -374,15 +377,16 @@ QUESTIONS = (
     Number(
         id="12-sectors",
         asks="Lesson 03. The 32 lanes of a warp read `A[row, 7]` of a row-major float32 matrix "
-        "with 1024 columns; each lane has another row. How many sectors does this request touch?",
+        "with 1024 columns; each lane has a different row. How many sectors does this request "
+        "touch?",
         value=lambda: sectors([4 * (1024 * lane + 7) for lane in range(32)]),
         unit="sectors",
-        why="Rows lie 4096 bytes apart, so every lane needs a box of its own: {answer} sectors, "
-        "1024 bytes moved for 128 that are used.",
+        why="Rows lie 4096 bytes apart, so every lane needs a sector of its own: {answer} "
+        "sectors, 1024 bytes moved for 128 that are used.",
         other="A sector is 32 bytes of memory in a row. How far apart are two lanes' elements?",
         hint="A row of 1024 floats is 4096 bytes long, and a sector is far less than that.",
         slips=(
-            Trap(lambda: 4, "So many for 32 neighbours. These are not neighbours."),
+            Trap(lambda: 4, "That is for 32 neighbours. These are not neighbours."),
             Trap(lambda: 1, "That is a broadcast, when all lanes want the same element."),
         ),
     ),
@@ -399,8 +403,7 @@ QUESTIONS = (
             ),
             Choice(
                 "Because it lowers the number of FLOP.",
-                "The FLOP stay the same. Tiling moves numbers differently; it computes nothing "
-                "differently.",
+                "The FLOP stay the same. Tiling changes how numbers move, not what is computed.",
             ),
             Choice(
                 "Because a longer step would lower the intensity.",
@@ -423,8 +426,7 @@ QUESTIONS = (
         hint="For each of the three guards: does it test the indices that its line uses?",
         why="The load is from row `start + ty` of B, and the guard looks at `start + tx`. Each "
         "guard tests what its own line touches.",
-        innocent="This line does what it should. Compare, line by line, the guard with the "
-        "indices behind it.",
+        innocent="This line is right. Compare each guard with the indices that it guards.",
     ),
     Choose(
         id="12-one-and-a-half",
@@ -444,8 +446,8 @@ QUESTIONS = (
             Choice(
                 "The caches had done the reuse before; two loads per multiply–add from L1 became "
                 "nearly as many from shared memory.",
-                "Same SRAM, same door. What helps is fewer loads per multiply–add, and that is "
-                "register tiling.",
+                "It is the same SRAM, with one data path. What helps is fewer loads per "
+                "multiply–add: register tiling.",
                 right=True,
             ),
             Choice(
@@ -466,7 +468,7 @@ QUESTIONS = (
         hint="The element is needed by the blocks of one row of tiles of C.",
         slips=(
             Trap(lambda: 1, "Once per block. How many blocks need it?"),
-            Trap(lambda: 32, "So often it is used within one block, for one request."),
+            Trap(lambda: 32, "That is its use within one block, for one request."),
             Trap(lambda: 4096, "That was without tiles: once for each output of its row."),
         ),
     ),
@@ -493,21 +495,21 @@ QUESTIONS = (
         value=lambda: gcd(24, 32),
         unit="wavefronts",
         why="The degree of a conflict is gcd(stride, 32): gcd(24, 32) = {answer}.",
-        other="Which banks do lanes 0, 1, 2, … want? After how many lanes does a bank come again?",
+        other="Which banks do lanes 0, 1, 2, … use? After how many lanes does a bank repeat?",
         hint="Lane 4 is 96 words further than lane 0. Which bank is that?",
         slips=(
-            Trap(lambda: 24, "The stride is not the degree. Which part of it do 32 banks share?"),
+            Trap(lambda: 24, "The stride is not the degree. Which factor does it share with 32?"),
             Trap(lambda: 1, "That holds for odd strides."),
             Trap(lambda: 32, "That takes a stride which is a multiple of 32."),
         ),
     ),
     FillIn(
         id="12-padding",
-        asks="Lesson 07. `tile = cuda.shared.array((32, 32), float32)` in a transpose: the warp "
+        asks="Lesson 07. `tile = cuda.shared.array((32, 32), float32)` in a transpose: a warp "
         "walks down a column and queues at one bank. Which shape cures it? Write the tuple.",
         accepts=("(32, 33)", "32, 33", "(32,33)"),
         why="Rows of 33 words put the elements of a column into 32 different banks. In a plain "
-        "matmul nobody walks down a column, and the same +1 only does harm.",
+        "matmul no warp walks down a column, and the same +1 only does harm.",
         other="The bank of `tile[y, x]` is (width · y + x) mod 32. Which width moves it with y?",
         misread=(
             Misread(
@@ -516,7 +518,7 @@ QUESTIONS = (
             ),
             Misread(
                 ("(33, 33)", "33, 33"),
-                "The second 33 does the work. The first only costs a row that nobody uses.",
+                "The second 33 does the work. The first only adds a row that is never used.",
             ),
         ),
         hint="Add one to the width or to the height, and work out the bank of `tile[1, 0]`.",
@@ -535,29 +537,29 @@ QUESTIONS = (
                 "No: its 8 FLOP per requested byte lie left of the ridge at 20, and shared memory "
                 "binds before DRAM does.",
                 "T = 80 would reach the ridge, and that takes several outputs per thread. Until "
-                "then, each multiply–add reaches to the bench too often.",
+                "then, each multiply–add loads from shared memory too often.",
                 right=True,
             ),
             Choice(
                 "No: the ridge of an H100 is 295.",
-                "That is the ridge of its BF16 tensor cores. A float32 kernel never meets them; "
+                "That is the ridge of its BF16 tensor cores. A float32 kernel does not use them; "
                 "its own ridge is 20. Always say which.",
             ),
             Choice(
                 "Yes, since shared memory is ten times as fast as DRAM.",
-                "It is, and the kernel asks it for ten times as much and more: 1.25 to 2 loads "
+                "It is, and the kernel asks it for more than ten times as much: 1.25 to 2 loads "
                 "for every multiply–add.",
             ),
         ),
     ),
     Number(
         id="12-eight-by-eight",
-        asks="Lesson 08. A thread that owns 8 × 8 outputs picks up 8 values of A and 8 of B "
-        "in a step of k. How many loads is that for each multiply–add?",
+        asks="Lesson 08. A thread that owns 8 × 8 outputs loads 8 values of A and 8 of B in a "
+        "step of k. How many loads is that for each multiply–add?",
         value=lambda: _loads_per_multiply_add(8, 8),
         unit="loads",
         why="16 loads for 64 multiply–adds: {answer}. With one output it was 2.",
-        other="Loads: 8 + 8. Multiply–adds: every one of the 8 with every other of the 8.",
+        other="Loads: 8 + 8. Multiply–adds: each of the 8 with each of the other 8.",
         hint="Draw an 8 × 8 square with its 8 values on the left and its 8 values on top.",
         slips=(
             Trap(lambda: 1 / 8, "Two sides are loaded, 8 + 8, for 64 multiply–adds."),
@@ -594,7 +596,7 @@ QUESTIONS = (
         id="12-wide",
         asks="Lesson 09. A kernel's loads of 4 bytes become loads of 16. All lanes read "
         "neighbours, before and after. What falls to a quarter?",
-        hint="A sector has 32 bytes, whoever asks for it.",
+        hint="A sector has 32 bytes, however it is requested.",
         choices=(
             Choice("The bytes.", "The same numbers are needed."),
             Choice("The sectors.", "The same bytes lie in the same sectors."),
@@ -612,17 +614,17 @@ QUESTIONS = (
     ),
     Choose(
         id="12-in-the-background",
-        asks="Lesson 09b. Thread 0 has ordered a copy by `cp_async16`, and thread 1 will read it. "
-        "What has to come in between?",
+        asks="Lesson 09b. Thread 0 has started a copy with `cp_async16`, and thread 1 will read "
+        "the result. What has to come in between?",
         hint="Who knows whether a copy has arrived, and who tells the others?",
         choices=(
             Choice(
                 "A barrier.",
-                "It waits for threads, and thread 0 has done its part: it ordered.",
+                "It waits for threads, and thread 0 has done its part: it started.",
             ),
             Choice(
                 "`cp_async_wait` in thread 1, then nothing.",
-                "That waits for the copies that thread 1 ordered itself.",
+                "That waits for the copies that thread 1 started itself.",
             ),
             Choice(
                 "`cp_async_wait` in thread 0, then a barrier.",
@@ -638,10 +640,11 @@ QUESTIONS = (
         value=lambda: 16 * 16 * 2 / 4 / 32,
         unit="registers",
         why="256 numbers for 32 lanes are 8 each, and two go into a register: {answer}.",
-        other="How many numbers has A, how many of them belong to a lane, and how long is each?",
+        other="How many numbers does A have, how many of them belong to a lane, and how long is "
+        "each?",
         hint="A register has 32 bits.",
         slips=(
-            Trap(lambda: 8, "So many numbers. Two of them share a register."),
+            Trap(lambda: 8, "That is numbers. Two of them share a register."),
             Trap(lambda: 2, "That is B, which is half as large."),
         ),
     ),
@@ -653,17 +656,17 @@ QUESTIONS = (
         hint="Lesson 05 had two barriers for two races. Which one is this?",
         choices=(
             Choice(
-                "Until the bytes that it asked for have come.",
-                "Those who multiply wait for that. The fetching warp only asks.",
+                "Until the bytes that it asked for have arrived.",
+                "The others wait for that. The fetching warp only asks.",
             ),
             Choice(
-                "Until all who multiply have read what lies there.",
+                "Until all warps that multiply have read what is there.",
                 "An mbarrier counts them. It is the second barrier of lesson 05, for one stage.",
                 right=True,
             ),
             Choice(
                 "For nothing: the engine fetches in order.",
-                "In order, yes, and over numbers that somebody still reads.",
+                "In order, yes, but over numbers that are still being read.",
             ),
         ),
     ),
@@ -675,12 +678,12 @@ QUESTIONS = (
         choices=(
             Choice(
                 "bfloat16: it keeps 7 bits of the fraction, float16 10.",
-                "Three bits less, eight times the error. It pays for float32's range with them.",
+                "Three bits fewer, eight times the error: the price of float32's range.",
                 right=True,
             ),
             Choice(
                 "float16: it overflows beyond 65,504.",
-                "It does, and then there is no number at all. Below that it is the closer one.",
+                "It does, and then there is no number at all. Below that it is more accurate.",
             ),
             Choice("Neither: the sums decide.", "The inputs were rounded before the first sum."),
         ),
@@ -688,7 +691,7 @@ QUESTIONS = (
     Number(
         id="12-rescale",
         asks="Lesson 11. So far the largest score is 2; the next tile has a 4. By what does the "
-        "kernel multiply the sum of weights that it has?",
+        "kernel multiply the sum of weights so far?",
         value=lambda: exp(2 - 4),
         unit="",
         within=0.03,
@@ -725,7 +728,7 @@ QUESTIONS = (
         hint="Which operation turns 3 and 1 into shares that add up to 1?",
         slips=(
             Trap(lambda: 75, "That weighs with L itself. L is the logarithm of a sum of weights."),
-            Trap(lambda: 50, "Both parts are finished, but not of keys that fit equally well."),
+            Trap(lambda: 50, "Both parts are complete, but their keys do not match equally well."),
         ),
     ),
     Choose(
@@ -739,8 +742,8 @@ QUESTIONS = (
                 "Without tensor cores it starts at a few percent of what the chip can do.",
             ),
             Choice(
-                "A library product whose last step adds the bias and cuts at zero.",
-                "Libraries offer such endings. The product stays theirs, and C is written once. "
+                "A library product with an epilogue that adds the bias and applies ReLU.",
+                "Libraries offer such epilogues. The product stays theirs, and C is written once. "
                 "Write your own only where no library can fuse what you need.",
                 right=True,
             ),
@@ -750,7 +753,7 @@ QUESTIONS = (
             ),
             Choice(
                 "A kernel of our own with wgmma and TMA.",
-                "It can be done, and takes weeks. Try first whether somebody's years are for rent.",
+                "It can be done, but takes weeks. First try somebody else's years of work.",
             ),
         ),
     ),

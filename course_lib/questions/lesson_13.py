@@ -70,8 +70,8 @@ QUESTIONS = (
             Choice("At x[48].", "Three tiles lie before it, of 16 elements each.", right=True),
             Choice("At x[16].", "That is program 1."),
         ),
-        reveal="An index counts tiles of the shape that stands beside it. With another shape the "
-        "same index is another place.",
+        reveal="An index counts tiles of the shape given beside it. With another shape the same "
+        "index is another place.",
         spoilers=("index counts tiles of the shape",),
     ),
     Number(
@@ -79,7 +79,7 @@ QUESTIONS = (
         asks="A matrix has 70 rows, a tile 32. How many rows of the last tile lie past the edge?",
         value=rows_beyond,
         unit="rows",
-        slips=(Trap(lambda: 6, "So many of its rows are inside."),),
+        slips=(Trap(lambda: 6, "That is how many of its rows are inside."),),
         reveal="{answer}: three tiles have {rows} rows. In cuTile these hold what `padding_mode` "
         "says, in Triton what `other` says; and without either, nothing that you may use.",
         facts=lambda: {"rows": f"{70 + rows_beyond():.0f}"},
@@ -92,8 +92,8 @@ QUESTIONS = (
         value=bytes_loaded,
         unit="bytes",
         slips=(
-            Trap(lambda: 2 * SIDE * SIDE * 4, "So it would be if each element were loaded once."),
-            Trap(lambda: 2 * SIDE**3 * 4, "So it is without tiles: two loads for each product."),
+            Trap(lambda: 2 * SIDE * SIDE * 4, "That would be if each element were loaded once."),
+            Trap(lambda: 2 * SIDE**3 * 4, "That is without tiles: two loads for each product."),
         ),
         reveal="{answer} bytes: {programs} programs, {steps} steps, two tiles of {bytes} bytes. "
         "It is what the threads of your tiled matmul ask for: what is fetched follows from the "
@@ -113,11 +113,11 @@ QUESTIONS = (
         choices=(
             Choice(
                 "A little faster: fewer bytes, and more reuse.",
-                "So it would be if its sums had room. How many has each thread to keep?",
+                "It would be, if its sums had room. How many does each thread have to keep?",
             ),
             Choice(
-                "About as fast: another thing binds.",
-                "What binds has changed, and it is nothing that was spare. Count its registers.",
+                "About as fast: something else binds.",
+                "What binds has changed, and it is far slower than before. Count its registers.",
             ),
             Choice(
                 "More than ten times slower.",

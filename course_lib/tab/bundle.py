@@ -20,7 +20,7 @@ from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parents[1]
 NAME = "course.tar.gz"
-FIRST = ("course_lib.tab.requests",)
+FIRST = ("course_lib.tab.compiled", "course_lib.tab.requests")
 # Imported when they are needed, or found by looking into their package.
 LATER = (
     "course_lib.exercises",

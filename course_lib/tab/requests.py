@@ -6,9 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from course_lib.checking import examine_source
+from course_lib.curriculum import TASKS
 from course_lib.student import progress
-from course_lib.tab.checks import Tell, check, show_answer
+from course_lib.tab.checks import Tell, around, check, show_answer
 from course_lib.tab.fields import Fields, Refused, text
+from course_lib.verdicts import page
+from course_lib.verdicts.facts import verdict_of
+from course_lib.verdicts.medium import PAGE
 from course_lib.wording.errors import PlainError
 
 
@@ -33,6 +38,13 @@ def answer(asked: str, tell: Callable[[str], object] = lambda early: None) -> st
             "mistake."
         )
     return json.dumps({"ok": False, "said": said})
+
+
+def warm_up() -> None:
+    """Judge a right answer: what is made at first use is there before the first verdict."""
+    task = next(iter(TASKS.values()))
+    report = examine_source(task.id, task.answer, context=around(task).context)
+    page.html_of(verdict_of(report, task, None, PAGE))
 
 
 def _answered(asked: str, tell: Tell) -> dict[str, Any]:

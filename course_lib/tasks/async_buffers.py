@@ -68,7 +68,7 @@ TASK = Task(
     wrong_ideas=before.IDEAS,
     hints=(
         "`cp_async16(sA, i, A, j)` takes the place of a `load4` and its `store4`. Where does the "
-        "copy have to be ordered, and into which buffer?",
+        "copy have to start, and into which buffer?",
         "Close a group with `cp_async_commit()`. Before which line must it have arrived?",
         "Wait, then barrier, then read: `cp_async_wait(0)` is for this thread's copies, the "
         "barrier for those of the others.",
@@ -76,7 +76,7 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace(before.LOOP, WAIT_FIRST).replace(ONE, GROWN),
     another=GIVEN.replace(before.LOOP, WAIT_LAST).replace(ONE, GROWN),
-    compared="Waited for at the end of an iteration, as in the kernel with registers.",
+    compared="The wait is at the end of an iteration, as in the kernel with registers.",
     par=12,
     meaning="No register holds a number that is on its way, and no instruction stores it.",
 )

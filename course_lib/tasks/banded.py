@@ -125,6 +125,6 @@ def caller(out):
     compared="A band's height divides its number of tiles, so remainders by `band` need no number "
     "within the band.",
     par=2,
-    meaning="The work is the same, and no line of the kernel changes but this one. What changes is "
-    "who runs at the same time.",
+    meaning="The work is the same, and only this line of the kernel changes. What changes is "
+    "which blocks run at the same time.",
 )

@@ -50,7 +50,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda row, column, width: (row + column) % 32,
-            "a row is taken for one word further",
+            "each row is taken to begin one word after the last",
             "How many words does each row before it take?",
         ),
         WrongIdea(
@@ -76,7 +76,7 @@ TASK = Task(
     ),
     hints=(
         "How many words lie before the first one of row 1? And before row 2?",
-        "It is word `row * width + column`. Its bank is what remains after a division by 32.",
+        "It is word `row * width + column`. Its bank is the remainder after division by 32.",
     ),
     given='''\
 def bank_of(row, column, width):

@@ -121,7 +121,7 @@ TASK = Task(
         "        handed[y, x] = float32(-math.inf)\n        if key < last:\n"
         "            handed[y, x] = S[query, key]\n",
     ),
-    compared="Not the mask but the load is guarded: a hidden score is never fetched.",
+    compared="The load is guarded instead of the score: a hidden score is never fetched.",
     par=2,
     meaning="Two changes: one is needed for the right numbers, in the last tile; the other saves "
     "the tiles that lie ahead.",

@@ -33,8 +33,8 @@ TASK = Task(
     formula="C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over i and j",
     hints=(
         "Which part of A do the 256 threads of a block need between them?",
-        "They are 20 × 20. Each thread loads every 256th of them, as in a grid-stride loop.",
-        "Number n of the tile lies in row n // 20 and column n % 20 of it. Wait, then add up 25 "
+        "It is 20 × 20 elements. Each thread loads every 256th, as in a grid-stride loop.",
+        "Element n of the tile lies in its row n // 20 and column n % 20. Wait, then add up 25 "
         "products.",
     ),
     given='''\
@@ -84,10 +84,10 @@ def convolve(A, W, C):
                 total += W[i, j] * tile[ty + i, tx + j]
         C[row, column] = total
 ''',
-    compared="The block steps over the tile 16 at a time, so nothing is divided.",
+    compared="The block covers the tile in steps of 16, so nothing is divided.",
     par=14,
-    meaning="Nobody told you how. A block loads 400 numbers of A; without shared memory it would "
-    "load 6,400.",
+    meaning="You worked this out yourself. A block loads 400 numbers of A; without shared memory "
+    "it would load 6,400.",
     wrong_ideas=(
         WrongIdea(
             lambda a, w: weighted(a, w, before=0),
@@ -97,12 +97,12 @@ def convolve(A, W, C):
         ),
         WrongIdea(
             one_neighbour,
-            "all 25 weights meet one and the same element",
+            "all 25 weights are applied to the same element",
             "Which cell of the tile belongs to `W[i, j]`?",
         ),
         WrongIdea(
             lambda a, w: weighted(a, w[::-1, ::-1]),
-            "W is turned by half a turn",
+            "W is rotated by 180 degrees",
             "`W[0, 0]` belongs to the neighbour two rows above and two columns to the left.",
         ),
     ),

@@ -58,5 +58,5 @@ def copy_by_fours(source, target):
 ''',
     compared="With a name for each of the four, a kernel can change them on the way.",
     par=2,
-    meaning="Right, four at a time. What has that saved?",
+    meaning="It works, four at a time. What has that saved?",
 )

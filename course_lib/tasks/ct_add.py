@@ -32,7 +32,8 @@ TASK = Task(
     ),
     hints=(
         "The tile of program (i, j) is in row i and column j of tiles, in all three arrays.",
-        "A tile that ends past the edge is cut off by `ct.store`. What is added there is lost.",
+        "A tile that ends past the edge is cut off by `ct.store`. What is computed there is "
+        "dropped.",
     ),
     given='''\
 @ct.kernel
@@ -59,7 +60,7 @@ def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
     b = ct.load(B, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
     ct.store(C, index=(i, j), tile=a + b)
 ''',
-    compared="It says what lies past the edge, though nobody sees it: harmless, and not needed.",
+    compared="It sets a value past the edge, though nobody reads it: harmless, and not needed.",
     par=3,
     meaning="What lies past the edge has no value, and here none is needed: the store drops it.",
 )

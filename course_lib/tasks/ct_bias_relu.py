@@ -48,7 +48,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "The sum is already in the program's hands: only the bias has to be loaded.",
+        "The program already has the sum: only the bias has to be loaded.",
         "Tile j of `bias` has TN numbers, one for each column: it is broadcast over the rows.",
         "A and B are float16; `ct.mma` adds their products into a tile of float32.",
     ),

@@ -45,5 +45,5 @@ def ct_copy(x, out, TILE: ct.Constant[int]):
 ''',
     compared="It names each element by its own index, as a thread would: `gather` takes any order.",
     par=3,
-    meaning="No thread, no index of an element: you name a tile, and the compiler hands it out.",
+    meaning="No thread, no index of an element: you name a tile, and the compiler distributes it.",
 )

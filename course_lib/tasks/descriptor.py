@@ -45,7 +45,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda address, across, down: address // 16 | across // 16 << 16 | down // 16 << 32,
-            "it says nothing of the swizzle, so the pieces would be looked for in order",
+            "it says nothing about the swizzle, so the pieces would be read in order",
             "Which bit says that pieces are exchanged by XOR?",
         ),
         WrongIdea(
@@ -81,8 +81,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "`number << 16` moves a number up by 16 bits, and `a | b` puts two together that have no "
-        "bit in common.",
+        "`number << 16` shifts a number up by 16 bits, and `a | b` combines two that have no bit "
+        "in common.",
         "Divide all three by 16 first.",
         "Four parts: the address as it is, `across` from bit 16 on, `down` from bit 32 on, and a "
         "one at bit 62.",
@@ -102,7 +102,7 @@ def descriptor(address, across, down):
     """Three numbers of bytes, each / 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
     return address // 16 + across * 2**12 + down * 2**28 + 2**62
 ''',
-    compared="Dividing by 16 and moving up by 16 bits is a multiplication by 4096.",
+    compared="Dividing by 16 and shifting up by 16 bits is multiplying by 4096.",
     par=1,
     meaning="One number of 64 bits, and the tensor cores find the tile by themselves.",
 )

@@ -105,12 +105,13 @@ TASK = Task(
         ),
         WrongIdea(
             _own_products,
-            "in each square, a row holds one number eight times: `a[i]` meets `b[i]` alone",
+            "in each square, a row holds one number eight times: `a[i]` is multiplied only by "
+            "`b[i]`",
             "Which number of b does column j of the square need?",
         ),
         WrongIdea(
             lambda A, B: (A.T @ B).reshape(16, 8, 16, 8).swapaxes(1, 3).reshape(128, 128),
-            "each square of 8 × 8 is turned over its diagonal",
+            "each square of 8 × 8 is transposed",
             "Which of a and b belongs to the rows of the square?",
         ),
         WrongIdea(
@@ -143,8 +144,8 @@ TASK = Task(
     multiply_adds=1024,
     formula="C = A.T @ B",
     hints=(
-        "In one step of k: fill a with eight numbers of sA and b with eight of sB. Then each meets "
-        "each.",
+        "In one step of k: fill a with eight numbers of sA and b with eight of sB. Then multiply "
+        "every pair.",
         "This thread's rows begin at 8 * y of the tile, its columns at 8 * x. In a tile, k is the "
         "row of both arrays.",
         "Too many instructions? Look at which loop still counts, and at which index is signed.",

@@ -79,7 +79,7 @@ TASK = Task(
     if warp == 1:
         y[lane] = total
 """,
-    compared="The first row is fetched before the loop, so no iteration has a row too many.",
+    compared="The first row is fetched before the loop, so there is no extra iteration.",
     par=11,
     meaning="A **producer** and a **consumer**. The barrier makes both wait for the slower one in "
     "each iteration; this lesson has something better.",

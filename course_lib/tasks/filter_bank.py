@@ -43,7 +43,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x, w: _filtered(x[:152], w[:, :4], taps=4),
-            "only four of the five taps are in it",
+            "only four of the five taps are used",
             "How many columns has w?",
         ),
         WrongIdea(
@@ -109,9 +109,9 @@ def filter_bank(x, w, y):
             right += tap * far[j]
         y[f, i], y[f, i + 64] = left, right
 ''',
-    compared="The loops exchanged: ten numbers of x are kept, and two sums at a time. As many "
-    "loads, two registers more.",
+    compared="The loops exchanged: ten numbers of x are kept, and two sums at a time. The number "
+    "of loads is the same, with two more registers.",
     par=13,
-    meaning="Nothing here was a matrix, and the same square of sums served: filters down, places "
-    "across, taps in place of k.",
+    meaning="Nothing here was a matrix, and yet the same rectangle of sums worked: filters down, "
+    "places across, taps in place of k.",
 )

@@ -56,7 +56,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "What has to stand before the loop over k, what in it, and what after it?",
+        "What belongs before the loop over k, what in it, and what after it?",
         "In a step of k: four numbers of A, two of B, eight products.",
         "`cuda.local.array((4, 2), float32)` holds the sums. They do not begin at zero.",
     ),

@@ -136,6 +136,6 @@ TASK = Task(
 """,
     compared="The sums in a local array, so that a loop can go through them.",
     par=10,
-    meaning="Two loads for four multiply-adds. The next pages do this with matrices in the place "
-    "of numbers.",
+    meaning="Two loads for four multiply-adds. The rest of this lesson does this with matrices in "
+    "place of numbers.",
 )

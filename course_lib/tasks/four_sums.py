@@ -40,7 +40,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A.sum(axis=1)[:, None] + B.sum(axis=0),
             "the numbers of A and B are added to each other",
-            "What becomes of `A[i, k]` and the number of B before they go into the sum?",
+            "What happens to `A[i, k]` and the number of B before they go into the sum?",
         ),
     ),
     formula="C = A @ B",
@@ -91,7 +91,7 @@ def four_sums(A, B, C):
         s3 += A[3, k] * b
     C[0, x], C[1, x], C[2, x], C[3, x] = s0, s1, s2, s3
 ''',
-    compared="Four names instead of an array: longer, but nobody has to ask whether they are in "
+    compared="Four names instead of an array: longer, but there is no doubt that they are in "
     "registers.",
     par=3,
     meaning="One number of B, fetched once, served four sums. Each number of A served one.",

@@ -44,7 +44,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda asked, passed_on: asked / passed_on if passed_on else 0,
-            "this is how many times more was asked for than passed on",
+            "this is how many times as much was asked for as was passed on",
             "Which number stands for: it had everything?",
         ),
         WrongIdea(
@@ -59,7 +59,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "100 GB are asked for, and 25 are passed on. How many did the cache have itself?",
+        "100 GB are asked for, and 25 are passed on. How many did the cache answer itself?",
         "Divide that by all that was asked for.",
     ),
     given='''\
@@ -81,7 +81,7 @@ def hit_rate(asked, passed_on):
     missed = passed_on / asked
     return 1 - missed
 ''',
-    compared="By the share that it missed.",
+    compared="One minus the share that missed.",
     par=1,
     meaning="Nsight Compute calls it *hit rate*, for L1 and for L2.",
 )

@@ -124,7 +124,7 @@ def intensity(BM, BN, BK):
     """FLOP per requested byte of a block that computes BM × BN outputs in steps of BK."""
     return BM * BN / (2 * (BM + BN))
 ''',
-    compared="BK stands above and below the line, and is cancelled.",
+    compared="BK appears above and below the line, and cancels.",
     par=1,
     meaning="**BK cancels.** It only sets how much is staged at once, and may be small.",
 )

@@ -42,8 +42,9 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Four lanes make a square. Which number has a lane's square, and which place has it there?",
-        "The square is `lane // 4`: two of them stand side by side, four below each other.",
+        "Four lanes form a square. What is the number of a lane's square, and what is its place "
+        "there?",
+        "The square is `lane // 4`: two of them lie side by side, four below each other.",
         "In a square the column is `lane % 2` and the row `lane // 2 % 2`.",
     ),
     given='''\
@@ -77,8 +78,8 @@ def lane_place(lane):
     column = (lane & 1) + (lane >> 1 & 2)
     return row, column
 ''',
-    compared="The five bits of a lane's number, dealt out in turn: columns get two of them, rows "
-    "three.",
+    compared="The five bits of a lane's number, dealt out alternately: columns get two of them, "
+    "rows three.",
     par=2,
     meaning="Lanes 0 and 1 share a row, lanes 0 and 2 a column, and so on through the warp.",
 )

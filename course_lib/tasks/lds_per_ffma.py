@@ -38,7 +38,7 @@ TASK = Task(
             "one LDS.128": lambda count: (("LDS.128", *("FFMA",) * count),),
             "one LDG": lambda count: (("LDG", *("FFMA",) * count),),
         },
-        shows="A wide load brings four numbers, and is one instruction.",
+        shows="A wide load brings four numbers with one instruction.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -49,7 +49,7 @@ TASK = Task(
         WrongIdea(
             lambda opcodes: _per_ffma(opcodes, "LDS", "LDG"),
             "loads from global memory are counted, too",
-            "Which letter says where a load goes?",
+            "Which letter says which memory a load reads?",
         ),
         WrongIdea(
             lambda opcodes: _count(opcodes, "LDS") / len(opcodes),

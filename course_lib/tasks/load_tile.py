@@ -86,11 +86,11 @@ def load_tile(tile, M, top, left):
     inside = row < M.shape[0] and column < M.shape[1]
     tile[cuda.threadIdx.y, cuda.threadIdx.x] = M[row, column] if inside else float32(0)
 ''',
-    compared="One store, whose value is chosen.",
+    compared="One store, of a value that is selected.",
     par=5,
-    meaning="Whoever needs a tile may call it now, whatever the sizes. It guards the load; the "
-    "barrier is the caller's business. (In the picture blocks run down the rows in x: a tile lies "
-    "where its corner is.)",
+    meaning="Any kernel that needs a tile can now call it, whatever the sizes. It guards the "
+    "load; the barrier is the caller's job. (In the picture blocks run down the rows in x: a tile "
+    "lies where its corner is.)",
     wrong_ideas=(
         WrongIdea(
             first_tile_everywhere,

@@ -191,7 +191,7 @@ def merge_parts(O, L, out):
         mixed += math.exp(L[i] - top) * O[i, x]
     out[x] = mixed / total
 ''',
-    compared="Two passes: with so few parts the maximum may be looked for first.",
+    compared="Two loops: with so few parts, the maximum can be found first.",
     par=9,
     meaning="The same operation once more, with parts in place of keys: **softmax(L) @ O**. So one "
     "query with very many keys can keep many SMs busy.",

@@ -14,7 +14,8 @@ TASK = Task(
     asks=("coalesced",),
     formula="B[row, column] = A[row, N - 1 - column]",
     hints=(
-        "`cuda.grid(2)` gives x first. Which index has to follow x, so that lanes are neighbours?",
+        "`cuda.grid(2)` returns x first. Which index has to follow x, so that lanes access "
+        "neighbours?",
         "The last column is `A.shape[1] - 1`; count back from there.",
     ),
     given='''\

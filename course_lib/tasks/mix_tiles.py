@@ -148,7 +148,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, anew=True),
-            "each tile is on its own: its maximum, and its rows alone",
+            "each tile stands alone, with its own maximum and its own rows",
             "What should a thread still know when the next tile begins?",
         ),
         WrongIdea(
@@ -206,8 +206,8 @@ TASK = Task(
         ),
         WrongIdea(
             _shrunk_key_by_key,
-            "everything shrinks again with each key, the newest terms too",
-            "How often does top grow in a tile? Where does the line stand that shrinks?",
+            "everything is rescaled again with each key, the newest terms too",
+            "How often does top grow in a tile? Where does the line that rescales belong?",
             place=("exponential", "other"),
         ),
         WrongIdea(
@@ -240,7 +240,7 @@ TASK = Task(
     ),
     formula="out[t] = sum of exp(s[j] - top) * V[j], tiles 0 … t",
     hints=(
-        "First the maximum of what was and of this tile. One loop over 8 keys finds it.",
+        "First find the maximum of all so far and of this tile, in one loop over 8 keys.",
         "By which factor have all old weights shrunk? It is one number for the whole mixture.",
         "Shrink `mixed` once, then add eight weighted rows, each weight with the new maximum.",
     ),
@@ -296,8 +296,9 @@ def mix_tiles(s, V, out):
             mixed += math.exp(s[j] - top) * V[j, x]
         out[first // 8, x] = mixed
 ''',
-    compared="One loop, key by key: it rescales whenever a larger score turns up, not once a tile.",
+    compared="One loop, key by key: it rescales whenever a larger score turns up, not once per "
+    "tile.",
     par=7,
     meaning="A tile costs one factor. What is kept from tile to tile is one number for each "
-    "column, beside top and total.",
+    "column, besides top and total.",
 )

@@ -117,9 +117,9 @@ TASK = Task(
     given=GIVEN,
     answer=ANSWER,
     another=ANSWER.replace("(16, 16), np", "(16, 24), np").replace("% 16 * 16 +", "% 16 * 24 +"),
-    compared="Rows 48 bytes apart, as lesson 07 pads: then eight rows of a quarter lie in other "
-    "banks, and take one wavefront instead of two.",
+    compared="Rows 48 bytes apart, padded as in lesson 07: then the eight rows of a quarter lie "
+    "in different banks, and take one wavefront instead of two.",
     par=2,
-    meaning="Two instructions in the place of twelve loads; and each row of 16 bytes was pointed "
-    "at by one lane and went to four others.",
+    meaning="Two instructions in place of twelve loads; each row of 16 bytes was pointed at by "
+    "one lane and went to four.",
 )

@@ -296,6 +296,6 @@ TASK = Task(
     compared="As loops over the halves: the order of the words is the order of the loops, down "
     "first.",
     par=8,
-    meaning="2,048 multiply-adds, and one instruction did them. Look whose sums are where: this is "
-    "the fragment of C.",
+    meaning="One instruction did 2,048 multiply-adds. Look at which lane holds which sums: this "
+    "is the fragment of C.",
 )

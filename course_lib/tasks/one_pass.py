@@ -157,8 +157,8 @@ TASK = Task(
         "second, top is 3: what has become of the first term?",
         "exp(1 - 3) is exp(1 - 1) * exp(1 - 3). The factor is exp(old top - new top), for every "
         "term alike.",
-        "Find the new maximum, shrink the old sum, add the new term, and only then forget the old "
-        "maximum.",
+        "Find the new maximum, rescale the old sum, add the new term, and only then discard the "
+        "old maximum.",
     ),
     given='''\
 import math

@@ -96,10 +96,10 @@ def one_tile_product(A, B, C):
     if row < C.shape[0] and column < C.shape[1]:
         C[row, column] = total
 ''',
-    compared="The loads written out: each needs one bound only, since K is 16.",
+    compared="The loads written out: each needs only one bounds check, since K is 16.",
     par=10,
-    meaning="Each thread has loaded 2 numbers and used 32: the block shares. One thing is missing "
-    "for any K: the next pair of tiles.",
+    meaning="Each thread has loaded 2 numbers and used 32, since the block shares. For any K, "
+    "only the next pair of tiles is missing.",
     wrong_ideas=(
         WrongIdea(
             lambda a, b: a @ each_tile_turned(b),
@@ -121,13 +121,13 @@ def one_tile_product(A, B, C):
         ),
         WrongIdea(
             lambda a, b: first_sixteen_rows(a) @ b,
-            "below the first 16 rows the tile of A holds zeros, for it begins right of A",
+            "below the first 16 rows the tile of A holds zeros, as it begins to the right of A",
             "`load_tile` takes the first row of the tile, and then its first column.",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, b: a @ first_sixteen_rows(b.T).T,
-            "right of the first 16 columns the tile of B holds zeros, for it begins below B",
+            "right of the first 16 columns the tile of B holds zeros, as it begins below B",
             "`load_tile` takes the first row of the tile, and then its first column.",
             place=("load", "B"),
         ),

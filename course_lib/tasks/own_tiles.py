@@ -70,16 +70,16 @@ TASK = Task(
         "Who writes `handed[y, j]`, and who reads it? Is any other warp concerned?",
         "`cuda.syncthreads()` waits for the whole block, and warp 0 has one iteration only. "
         "`cuda.syncwarp()` waits for the lanes of one's own warp.",
-        "Two waits, as in lesson 05: written before anyone reads, read by all before anyone "
-        "overwrites.",
+        "Two waits, as in lesson 05: all is written before anyone reads, and read by all before "
+        "anyone overwrites.",
     ),
     given=_HEAD + _MAXIMUM + _TAIL,
     answer=_HEAD + _WAIT + _MAXIMUM + _WAIT + _TAIL,
     another=(_HEAD + _WAIT + _MAXIMUM + _TAIL)
     .replace("(4, 32)", "(2, 4, 32)")
     .replace("handed[y", "handed[first // 32 % 2, y"),
-    compared="Two buffers, as in lesson 09: one wait a tile.",
+    compared="Two buffers, as in lesson 09b: one wait per tile.",
     par=2,
     meaning="A wait for 32 lanes costs a warp next to nothing, and other warps go on. The one "
-    "number that is left of a row, top + log(total), is its **log-sum-exp**.",
+    "number left of a row, top + log(total), is its **log-sum-exp**.",
 )

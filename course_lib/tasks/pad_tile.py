@@ -17,7 +17,7 @@ TASK = Task(
     formula="B[row, column] = A[column, row]",
     hints=(
         "Which width makes the bank move on by one from row to row?",
-        "The second size of the array is how long a row is. Nobody has to use all of it.",
+        "The second size of the array is the length of a row. You need not use all of it.",
     ),
     given='''\
 @cuda.jit
@@ -49,7 +49,7 @@ def pad_tile(A, B):
     cuda.syncthreads()
     B[y, x] = tile[x, y]
 ''',
-    compared="Any odd width will do; 33 is the one that wastes least.",
+    compared="Any odd width will do; 33 wastes least.",
     par=1,
-    meaning="This is **padding**. The column that nobody uses makes the tile larger by 1/32.",
+    meaning="This is **padding**. The unused column makes the tile larger by 1/32.",
 )

@@ -86,7 +86,7 @@ TASK = Task(
     formula="S[i, j] = the sum of Q[i, k] * K[j, k] over k = 0 … 31",
     hints=(
         "A block has 16 queries and 32 keys. Each thread fetches one number of Q and two of K.",
-        "The lanes of a warp have one query and 32 keys. In one step of k they walk down a column "
+        "The lanes of a warp have one query and 32 keys. In one step of k they read down a column "
         "of the tile of keys: what did lesson 07 do about that?",
         "Rows of 33 words for the keys. Fill both tiles, wait, add up 32 products.",
     ),
@@ -130,8 +130,8 @@ def padded_scores(Q, K, S):
         score += sQ[y, k] * sK[x, k ^ x]
     S[query, first + x] = score
 ''',
-    compared="An XOR in place of the padding: not one word more than the 32 × 32 keys take.",
+    compared="An XOR in place of the padding: the keys take 32 × 32 words, and not one more.",
     par=12,
-    meaning="This is the first half of attention: how well does each query fit each key? Keep the "
-    "kernel in mind, you will need its tile again.",
+    meaning="This is the first half of attention: how well does each query match each key? Keep "
+    "the kernel in mind, you will need its tile again.",
 )

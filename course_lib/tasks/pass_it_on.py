@@ -58,7 +58,7 @@ def pass_it_on(x, y):
     cuda.syncthreads()
     y[i] = numbers[t + 1]
 ''',
-    compared="One place more instead of a remainder: the first number stands there a second time.",
+    compared="One extra cell instead of a remainder: it holds the first number a second time.",
     par=5,
     meaning="64 threads, and 256 bytes of shared memory. How much of both may a block have?",
     wrong_ideas=(

@@ -25,14 +25,14 @@ TASK = Task(
     formula="C = A @ B",
     hints=(
         "Eight rows of 128 bytes: in which banks does piece 0 of each of them lie?",
-        "Within a row, the pieces may stand in any order. Let each row have another one.",
-        "Lesson 07: `c ^ r` is another order in each row. Eight pieces, so eight values of r.",
+        "Within a row, the pieces may be in any order. Give each row a different one.",
+        "Lesson 07: `c ^ r` is a different order in each row. Eight pieces, so eight values of r.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("piece * 8", "(piece ^ row % 8) * 8"),
     another=GIVEN.replace("piece * 8", "(piece + row) % 8 * 8"),
-    compared="Each row turned by one piece more than the row above it. It is as good, but the "
-    "hardware of lesson 10b does XOR.",
+    compared="Each row is rotated by one piece more than the row above it. That is as good, but "
+    "the hardware of lesson 10b uses XOR.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 from course_lib.intrinsics import ldmatrix_x4, mma_m16n8k16_bf16
@@ -64,6 +64,6 @@ def caller(A, B, C):
     C[g + 8, 2 * t], C[g + 8, 2 * t + 1] = sums[2], sums[3]
 ''',
     par=1,
-    meaning="Stores along rows and loads down columns take 128 bytes in every wavefront, and not a "
-    "byte is lost to padding.",
+    meaning="Stores along rows and loads down columns move 128 bytes in every wavefront, and not "
+    "a byte is lost to padding.",
 )

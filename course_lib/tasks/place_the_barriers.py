@@ -17,7 +17,7 @@ TASK = Task(
     formula="y[i] = the sum of x[64 * t + 63 - i] over t",
     hints=(
         "Where does one thread need what another one wrote?",
-        "The next iteration writes into the buffer again. Has everybody read it by then?",
+        "The next iteration writes into the buffer again. Has every thread read it by then?",
     ),
     given='''\
 @cuda.jit
@@ -58,7 +58,7 @@ def place_the_barriers(x, y):
         total += buffer[t % 2, 63 - i]
     y[i] = total
 ''',
-    compared="Two buffers: half of the barriers, for twice the memory.",
+    compared="Two buffers: half the barriers, for twice the memory.",
     par=2,
     meaning="The first barrier says: complete before anyone reads. The second says: read by all "
     "before anyone overwrites.",

@@ -67,8 +67,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda S: _with(S, 1, 3) - _lanes(S),
-            "each lane has what two others hand it, and has lost its own",
-            "What becomes of a lane's own part when it takes that of another?",
+            "each lane has what it got from two others, and has lost its own",
+            "What happens to a lane's own part when it takes that of another?",
         ),
         WrongIdea(
             lambda S: _with(S, 3) - _lanes(S),
@@ -141,6 +141,6 @@ def quad_sum(part):
 ''',
     compared="Each asks all four by number: four exchanges instead of two.",
     par=2,
-    meaning="Two exchanges, no memory, no wait: so a fast kernel finds the sum of a row, and with "
-    "max in place of + its maximum.",
+    meaning="Two exchanges, no memory, no wait: this is how a fast kernel finds the sum of a row, "
+    "and its maximum with max in place of +.",
 )

@@ -41,7 +41,7 @@ TASK = Task(
             lambda threads, registers: min(
                 MOST_WARPS, PARTS * (REGISTERS // (-(-WARP * registers // UNIT) * UNIT))
             ),
-            "so many warps would fit one by one, but they come in whole blocks",
+            "this many warps would fit one by one, but they come in whole blocks",
             "How many warps has a block, and how many such blocks fit?",
         ),
         WrongIdea(
@@ -59,7 +59,7 @@ TASK = Task(
                 PARTS * (REGISTERS // (-(-WARP * registers // UNIT) * UNIT))
                 // (threads // WARP) * (threads // WARP)
             ),
-            "the registers would hold so many, but no SM of an A6000 holds more than 48 warps",
+            "there are registers for this many, but no SM of an A6000 holds more than 48 warps",
             "What else ends at 48?",
         ),
         WrongIdea(
@@ -83,8 +83,8 @@ TASK = Task(
     ),
     hints=(
         "How many registers does one warp take, rounded up to a multiple of 256?",
-        "So many warps fit into each of four parts; and never more than 48 in all.",
-        "A block comes as a whole: count blocks first, and give back the warps of those.",
+        "How many warps fit into each of the four partitions? There are never more than 48 in all.",
+        "A block fits as a whole: count blocks first, and return their warps.",
     ),
     given='''\
 def resident_warps(threads, registers):

@@ -48,14 +48,14 @@ def reverse_sixteen(x, y):
     cuda.syncthreads()
     y[i] = buffer[i]
 ''',
-    compared="Turned round on the way in. The barrier is needed all the same.",
+    compared="Reversed on the way in. The barrier is still needed.",
     par=3,
-    meaning="A thread has used a number that another one loaded. That is all that tiling is; the "
-    "barrier is its price.",
+    meaning="A thread has used a number that another one loaded. That is all there is to tiling; "
+    "the barrier is its price.",
     wrong_ideas=(
         WrongIdea(
             lambda x: x[[0, *range(15, 0, -1)]],
-            "each thread reads the cell after its own one",
+            "each thread reads the cell after its own",
             "The indices end at 15. Which cell does thread 0 read?",
         ),
     ),

@@ -62,7 +62,7 @@ TASK = Task(
             "copy takes 6": lambda stages: (16, stages, 6, 2),
             "copy takes 9": lambda stages: (16, stages, 9, 2),
         },
-        shows="16 tiles, whose products take 2 ticks each. From some number of stages on, one more "
+        shows="16 tiles, whose products take 2 ticks each. Beyond some number of stages, one more "
         "changes nothing.",
         look="cells",
     ),
@@ -113,7 +113,7 @@ TASK = Task(
                 ),
                 begins=max,
             ),
-            "the stages are one fewer than asked",
+            "there is one stage fewer than asked",
             "With two stages, tile 2 goes where tile 0 was. Whose end must it wait for?",
         ),
         WrongIdea(

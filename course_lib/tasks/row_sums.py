@@ -36,8 +36,9 @@ TASK = Task(
     ),
     hints=(
         "A warp should read a row of A at a time. Which lane adds up which row?",
-        "So the numbers change hands in shared memory: filled by rows, read down the columns.",
-        "Down a column of 32 words all lanes meet in one bank. How long must a row of the tile be?",
+        "So the numbers change hands in shared memory: it is filled by rows and read down the "
+        "columns.",
+        "Down a column of 32 words all lanes use one bank. How long must a row of the tile be?",
     ),
     given='''\
 @cuda.jit
@@ -73,7 +74,8 @@ def row_sums(A, y):
         total += tile[lane, (lane + k) % 32]
     y[lane] = total
 ''',
-    compared="No padding: each lane begins its row in a column of its own, so no two lanes meet.",
+    compared="No padding: each lane begins its row in a column of its own, so no two lanes "
+    "conflict.",
     par=9,
     meaning="Whole sectors from global memory, one wavefront for each access to the tile.",
 )

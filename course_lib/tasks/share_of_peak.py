@@ -109,7 +109,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "At its peak the SM starts 4 a clock, and each takes 2 wavefronts. How many wavefronts are "
+        "At its peak the SM starts 4 a clock, and each takes 2 wavefronts. How many wavefronts is "
         "that?",
         "It gets one wavefront a clock, not 8. So it runs at an eighth of its peak.",
         "No share is larger than 1.",

@@ -71,7 +71,7 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         lambda X: X / terms_of_rows(X).sum(axis=1, keepdims=True),
         "the numbers themselves are divided by the sum, and not their exponentials",
-        "Of what is the sum that you divide by? One of its terms belongs above it.",
+        "What are the terms of the sum that you divide by? One of them belongs in the numerator.",
         place=("store",),
     ),
     WrongIdea(
@@ -204,7 +204,8 @@ def softmax_naive(X, Y):
     for j in range(X.shape[1]):
         Y[row, j] = math.exp(X[row, j] - top) * share
 ''',
-    compared="One division a row, and a product for each number: a division is many instructions.",
+    compared="One division per row, and a multiplication for each number: a division takes many "
+    "instructions.",
     par=9,
-    meaning="Right for any rows. Each number is loaded three times and stored once.",
+    meaning="It is right for any matrix. Each number is loaded three times and stored once.",
 )

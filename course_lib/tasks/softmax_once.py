@@ -131,8 +131,8 @@ TASK = Task(
         "A thread has 16 columns of the first 4096: t, t + 256, t + 512 … A local array of 16 "
         "numbers lies in registers, if the loops over it have a fixed length.",
         "`kept[k]` is -inf where there is no column, so exp makes 0 of it. `if 256 * k < columns` "
-        "skips what no thread needs. Columns from 4096 on go the old way, in a loop behind each of "
-        "yours.",
+        "skips what no thread needs. Columns from 4096 on are handled the old way, in a loop "
+        "after each of yours.",
     ),
     given=_HEAD
     + """\
@@ -197,9 +197,9 @@ TASK = Task(
     for j in range(t, columns, 256):
         Y[row, j] = math.exp((kept[j] if j < 4096 else X[row, j]) - top) / total
 """,
-    compared="The row lies in shared memory, 16 KB of it. Each exponential is computed twice, and "
-    "its loops are as long as the row.",
+    compared="The row is kept in shared memory, 16 KB of it. Each exponential is computed twice, "
+    "and its loops are as long as the row.",
     par=18,
-    meaning="One load and one store for each number: fewer bytes cannot move. What is left is to "
-    "keep DRAM busy.",
+    meaning="One load and one store for each number: no kernel can move fewer bytes. What is left "
+    "is to keep DRAM busy.",
 )

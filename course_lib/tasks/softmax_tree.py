@@ -65,8 +65,9 @@ TASK = Task(
     ),
     formula=before.TASK.formula,
     hints=(
-        "The sum goes the way of the maximum: each thread its own columns, then a tree.",
-        "Every thread reads `parts[0]`, and thread 0 writes it next. Who has to wait for whom?",
+        "The sum is found like the maximum: each thread takes its own columns, then comes a tree.",
+        "Every thread reads `parts[0]`, and thread 0 writes it next. Which threads have to wait "
+        "for which?",
         "A barrier, the terms of the thread's own columns, a tree that adds, a barrier, and a last "
         "loop that divides.",
     ),
@@ -106,7 +107,7 @@ TASK = Task(
     for j in range(t, columns, 128):
         Y[row, j] = math.exp(X[row, j] - top) / sums[0]
 """,
-    compared="The sums have an array of their own, so nobody has to wait before they are stored: "
+    compared="The sums have an array of their own, so no thread has to wait before storing one: "
     "one barrier less.",
     par=15,
     meaning="Whole sectors, and 128 threads for each row. Eight barriers for each tree are the "

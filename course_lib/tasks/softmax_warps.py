@@ -82,7 +82,7 @@ TASK = Task(
     hints=(
         "`cuda.shfl_xor_sync(0xFFFFFFFF, number, 16)` returns what lane ^ 16 has in `number`. What "
         "do two lanes know after that?",
-        "Each exchange doubles what a lane knows of: 2, 4, 8, 16, 32 lanes.",
+        "Each exchange doubles the number of lanes that a lane knows about: 2, 4, 8, 16, 32.",
         "Five exchanges, at the distances 16, 8, 4, 2 and 1. After each the lane keeps the larger "
         "number, or the sum.",
     ),
@@ -118,7 +118,7 @@ TASK = Task(
         for j in range(lane, X.shape[1], 32):
             Y[row, j] = math.exp(X[row, j] - top) / total
 """,
-    compared="Everything flows down to lane 0, which then hands it to all: one exchange more each "
+    compared="Everything flows down to lane 0, which then broadcasts it: one more exchange each "
     "time.",
     par=12,
     meaning="Five exchanges instead of eight barriers, and no shared memory.",

@@ -73,7 +73,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", LOOP),
     another=GIVEN.replace("        ...\n", IN_TURNS),
-    compared="Every fourth step of k instead of a stretch: no length, and no edge to take care of.",
+    compared="Every fourth step of k instead of a contiguous part: no length to compute, and no "
+    "edge to handle.",
     par=3,
     meaning="This is **split-K**: four times the blocks for the same C, paid for with four "
     "additions to each of its numbers in place of one store.",

@@ -26,10 +26,10 @@ TASK = Task(
     asks=("bounds", "coalesced", "shared-memory", "race-free", "conflict-free", "float32"),
     formula="out[i] = x² + y² + z² of point i",
     hints=(
-        "The numbers of 128 points are 384 neighbours. Who brings which of them?",
-        "Number f of all numbers is `p[f // 3, f % 3]`. Neighbouring threads bring neighbouring f.",
+        "The numbers of 128 points are 384 neighbours. Which thread loads which of them?",
+        "Number f of all numbers is `p[f // 3, f % 3]`. Neighbouring threads load neighbouring f.",
         "Three rounds of 128 numbers into a shared array of 384; wait; then thread t finds its "
-        "own three at 3 * t.",
+        "own three from 3 * t on.",
     ),
     wrong_ideas=(
         WrongIdea(

@@ -51,11 +51,11 @@ TASK = Task(
         ),
     ),
     hints=(
-        "The tile is wanted as `sA[k, row]`. Which k has `four[0]`, and which `four[3]`?",
+        "The tile is wanted as `sA[k, row]`. Which k belongs to `four[0]`, and which to `four[3]`?",
         "Four stores. Two threads share a row, so their k differ by 4: by how many words do these "
         "addresses differ, and in which bank does each lie?",
         "A longer row moves them apart. It must stay a multiple of four, since `load4` reads from "
-        "it; and whoever computes a flat index has to know its length.",
+        "it; and a flat index depends on its length.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", STORES)
@@ -64,8 +64,8 @@ TASK = Task(
     another=GIVEN.replace("    ...\n", SWIZZLED)
     .replace("+ first)", "+ (first ^ k // 4 * 16))", 2)
     .replace("store4(T, 128 * k + (first ^ k // 4 * 16)", "store4(T, 128 * k + first"),
-    compared="An XOR in place of the padding: rows 4 to 7 of the tile lie 16 words off. It costs "
-    "no space.",
+    compared="An XOR in place of the padding: rows 4 to 7 of the tile are shifted by 16 words. It "
+    "costs no space.",
     par=4,
-    meaning="One wavefront for each store, four for each wide load, and none of it wasted.",
+    meaning="One wavefront for each store, four for each wide load, and none wasted.",
 )

@@ -32,10 +32,10 @@ TASK = Task(
     asks=("shared-memory", "race-free", "reuse", "float32"),
     formula="y[i] = x[i - 1] + x[i] + x[i + 1], where numbers past the ends are 0",
     hints=(
-        "128 sums need 130 numbers. Let `x[i]` lie in `part[t + 1]`: which cells are left?",
-        "Thread 0 loads one number more, and so does thread 127. Which?",
-        "A cell whose number does not exist gets `float32(0)`. Everyone reaches the barrier; only "
-        "the load and the store have a guard.",
+        "128 sums need 130 numbers. If `x[i]` goes into `part[t + 1]`, which cells are left?",
+        "Thread 0 loads one more number, and so does thread 127. Which?",
+        "A cell whose number does not exist gets `float32(0)`. All threads reach the barrier; "
+        "only the load and the store are guarded.",
     ),
     given='''\
 @cuda.jit
@@ -73,7 +73,7 @@ def sum_of_three(x, y):
     if i < x.shape[0]:
         y[i] = part[t] + part[t + 1] + part[t + 2]
 ''',
-    compared="The threads walk over all 130 places; no halo apart.",
+    compared="The threads step through all 130 cells: the halo is no special case.",
     par=8,
     meaning="A block loads 130 numbers for 128 sums: its own, and a **halo** of one on either "
     "side. Without shared memory it would load 384.",

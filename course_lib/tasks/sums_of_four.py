@@ -26,7 +26,7 @@ def _late(x):
 
 TASK = Task(
     id="sums_of_four",
-    title="Mend two rounds of a scan",
+    title="Fix two rounds of a scan",
     lesson="07",
     position=7,
     parameters=("x", "y"),
@@ -61,8 +61,8 @@ TASK = Task(
     ),
     hints=(
         "`+=` reads a neighbour's sum and overwrites a sum that another neighbour reads.",
-        "Read into a variable of the thread's own, and write only when all have read.",
-        "Threads that add nothing have to meet the barrier as well.",
+        "Read into a local variable, and write only when all threads have read.",
+        "Threads that add nothing have to reach the barrier as well.",
     ),
     given='''\
 @cuda.jit
@@ -108,8 +108,8 @@ def sums_of_four(x, y):
     cuda.syncthreads()
     y[t] = pairs[t] + pairs[t - 2] if t >= 2 else pairs[t]
 ''',
-    compared="Double buffering: whoever writes into a second array disturbs no reader.",
+    compared="Double buffering: a write into a second array disturbs no reader.",
     par=6,
-    meaning="Another way is **double buffering**: read from one array, write into a second one. It "
-    "saves half of the barriers.",
+    meaning="Another way is **double buffering**: read from one array, write into a second one. "
+    "It saves half the barriers.",
 )

@@ -46,7 +46,7 @@ TASK = Task(
     hints=(
         "If row 0 keeps its order, how can row 1 begin in another bank?",
         "The lanes differ in their row, so let the row say where an element lies.",
-        "In row r store column c at `c ^ r`. Who reads it has to look there, too.",
+        "In row r store column c at `c ^ r`. The reader has to look there, too.",
     ),
     given='''\
 @cuda.jit

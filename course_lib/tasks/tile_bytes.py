@@ -99,7 +99,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "How many numbers has a tile of BM × BK? How many one of BK × BN?",
+        "How many numbers are in a tile of BM × BK? How many in one of BK × BN?",
         "A float32 has 4 bytes.",
     ),
     given='''\
@@ -117,8 +117,8 @@ def tile_bytes(BM, BN, BK):
     """Bytes of shared memory for a BM × BK tile of A and a BK × BN tile of B, float32."""
     return 4 * BK * (BM + BN)
 ''',
-    compared="Both tiles have the edge BK, so it is taken out: what is left is the sum of the "
+    compared="Both tiles have the edge BK, so it is factored out: what is left is the sum of the "
     "two other edges.",
     par=1,
-    meaning="Every block that is on an SM takes so much for itself.",
+    meaning="Every block on an SM takes this much for itself.",
 )

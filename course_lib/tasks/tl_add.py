@@ -13,9 +13,9 @@ TASK = replace(
     position=4,
     scalars=("M", "N"),
     hints=(
-        "`[:, None]` stands a tile up as a column, `[None, :]` lays it down as a row.",
-        "Element (row, column) lies at `A + row * N + column`: rows lie one behind the other.",
-        "An address past the edge is somebody else's: `mask=` has to leave it out of all three.",
+        "`[:, None]` makes a tile a column, `[None, :]` makes it a row.",
+        "Element (row, column) lies at `A + row * N + column`: rows lie one after the other.",
+        "An address past the edge belongs to other data: `mask=` has to leave it out of all three.",
     ),
     given='''\
 @triton.jit
@@ -49,5 +49,6 @@ def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
 ''',
     compared="Row after row, so that only columns need a mask; and only one row is in flight.",
     par=5,
-    meaning="A row's end is no array's end: without the mask you would write into the next row.",
+    meaning="The end of a row is not the end of the array: without the mask you would write into "
+    "the next row.",
 )

@@ -58,7 +58,7 @@ def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.cons
         b_at += TK * N
     tl.store(C + rows * N + columns, acc, mask=(rows < M) & (columns < N))
 ''',
-    compared="Addresses are worked out once and moved along, as in Triton's own tutorial.",
+    compared="Addresses are computed once and then advanced, as in Triton's own tutorial.",
     par=8,
     meaning="The compiler sees a tile that is read by many, and stages it in shared memory itself.",
 )

@@ -51,6 +51,6 @@ def tl_row_sum(A, y, M, N, TM: tl.constexpr, TN: tl.constexpr):
         places += TN
     tl.store(y + rows, tl.sum(total, axis=1), mask=rows < M)
 ''',
-    compared="It moves a tile of addresses along, and sums along the rows once, behind the loop.",
+    compared="It moves a tile of addresses along, and sums along the rows once, after the loop.",
     par=7,
 )

@@ -14,9 +14,9 @@ TASK = Task(
     asks=("bounds", "coalesced", "float32"),
     formula="C = A.T @ B",
     hints=(
-        "Lesson 03, and another loop. Which side of A is as long as the sum?",
+        "As in lesson 03, with another loop. Which side of A is as long as the sum?",
         "The element of A.T in `[row, k]` is that of A in `[k, row]`.",
-        "k begins as 0, and the loop ends with `k += 1`.",
+        "k begins at 0, and the loop ends with `k += 1`.",
     ),
     given='''\
 @cuda.jit

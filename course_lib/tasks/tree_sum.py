@@ -38,14 +38,14 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x: x[-1:],
-            "only x[1023] is left: a sum is replaced where it should grow",
+            "only x[1023] is left: a sum is replaced instead of added to",
             "What does `=` do with the number that was there?",
         ),
     ),
     hints=(
         "With 1024 numbers, what can 512 threads add at once, so that 512 sums are left?",
-        "Each thread below `half` adds what lies `half` places further on. Then half of `half`.",
-        "The barrier is for all threads: it stands in the loop, but not in the `if`.",
+        "Each thread below `half` adds the number `half` places further on. Then `half` is halved.",
+        "The barrier is for all threads: it belongs in the loop, but not in the `if`.",
     ),
     given='''\
 @cuda.jit

@@ -17,8 +17,8 @@ TASK = Task(
     without_shared=True,
     formula="B[column, row] = A[row, column]",
     hints=(
-        "One thread moves one element. Which threads of the grid have none?",
-        "Row and column are those of A. Where does this element stand in B?",
+        "Each thread moves one element. Which threads of the grid have none?",
+        "Row and column are those of A. Where in B does this element belong?",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -51,7 +51,7 @@ def turn_directly(A, B):
         return
     B[column, row] = A[row, column]
 ''',
-    compared="Threads without an element leave at once; there is no barrier that they could miss.",
+    compared="Threads without an element return at once; there is no barrier for them to miss.",
     par=3,
-    meaning="Right on every shape. Is it good? That is a question for counters.",
+    meaning="It is right on every shape. Is it good? That is a question for the counters.",
 )

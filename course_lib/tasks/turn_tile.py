@@ -16,8 +16,8 @@ TASK = Task(
     formula="B[row, column] = A[column, row]",
     hints=(
         "Each thread brings one element of A and stores one of B. They are not the same element.",
-        "Both times threadIdx.x has to be the column, so the turn takes place between them.",
-        "Fill `tile[y, x]`, wait for all threads, and take what stands at `tile[x, y]`.",
+        "Both times threadIdx.x has to be the column, so the transposition happens in between.",
+        "Fill `tile[y, x]`, wait for all threads, and read `tile[x, y]`.",
     ),
     given='''\
 @cuda.jit
@@ -45,7 +45,7 @@ def turn_tile(A, B):
     cuda.syncthreads()
     B[row, column] = tile[row, column]
 ''',
-    compared="Turned over on the way into the tile instead of on the way out.",
+    compared="Transposed on the way into the tile instead of on the way out.",
     par=5,
     meaning="Both sides of global memory now run along rows: 4 sectors for each request.",
 )

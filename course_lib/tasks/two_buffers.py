@@ -217,17 +217,18 @@ TASK = Task(
     formula="C = A.T @ B",
     wrong_ideas=IDEAS,
     hints=(
-        "Buffer 0 is the words 0 to 255 of each array, buffer 1 those from 256 on. Bring the "
-        "first tile before the loop.",
-        "In the loop: ask for the next tile, if there is one; multiply the one that is here; store "
-        "what has come into the *other* buffer; meet at the barrier; swap.",
-        "Let `now` be 0 or 256, the begin of the buffer that is read. `256 - now` is the other.",
+        "Buffer 0 is the words 0 to 255 of each array, buffer 1 those from 256 on. Load the first "
+        "tile before the loop.",
+        "In the loop: ask for the next tile, if there is one; multiply the one that is here; "
+        "store the new one in the *other* buffer; wait at the barrier; swap.",
+        "Let `now` be 0 or 256, the start of the buffer being read. `256 - now` is the other.",
     ),
     given=GIVEN,
     answer=GIVEN.replace(LOOP, TWO).replace(*BOTH),
     another=GIVEN.replace(LOOP, AT_THE_TOP).replace(*BOTH),
-    compared="Stored at the top of the loop, behind the arithmetic of the iteration before. That "
+    compared="Stored at the top of the loop, after the arithmetic of the previous iteration. That "
     "needs one `if` less.",
     par=14,
-    meaning="One barrier a tile, and the wait for global memory passes behind the multiply-adds.",
+    meaning="One barrier per tile, and the wait for global memory is hidden behind the "
+    "multiply-adds.",
 )

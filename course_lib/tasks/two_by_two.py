@@ -109,6 +109,6 @@ def two_by_two(A, B, C):
     compared="As loops over a square of any size. Only the two numbers of B are kept, since each "
     "number of A is used up at once.",
     par=7,
-    meaning="An **outer product**: a column of two meets a row of two, each with each. Every "
+    meaning="An **outer product**: every number of a column meets every number of a row. Each "
     "number that you fetched served two sums, A's as well as B's.",
 )

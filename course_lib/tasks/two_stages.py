@@ -112,8 +112,8 @@ TASK = Task(
         "Before the loop the first tiles must be on their way. In each iteration: wait for these, "
         "start the next ones, multiply.",
         "The next tiles go into the other stage. When has every lane finished reading that one?",
-        "Wait, barrier, start the copy, multiply: the barrier says that the tiles have come, and "
-        "that nobody reads the other stage any more.",
+        "Wait, barrier, start the copy, multiply: the barrier ensures that the tiles have "
+        "arrived, and that no thread reads the other stage any more.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
@@ -122,5 +122,5 @@ TASK = Task(
     "price is a second barrier in each iteration.",
     par=9,
     meaning="While the tensor cores multiply one stage, the next one is on its way; and one "
-    "barrier an iteration is enough.",
+    "barrier per iteration is enough.",
 )

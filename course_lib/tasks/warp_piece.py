@@ -86,14 +86,14 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             _stored(lambda t: (8 * _zigzag(t % 32)[0], 8 * _zigzag(t % 32)[1])),
-            "all four warps have the same piece of C",
+            "all four warps compute the same piece of C",
             "Which columns does warp 1 begin at, `t // 32`, if a piece is 32 wide?",
         ),
     ),
     hints=(
         "A warp's 8 × 4 lanes own 8 × 8 outputs each, so its piece has 64 × 32. How do four such "
         "pieces fill 64 × 128?",
-        "`t // 32` is the warp, `t % 32` the lane. `lane_place` tells where the lane stands.",
+        "`t // 32` is the warp, `t % 32` the lane. `lane_place` gives the lane's place.",
         "Only the line with y and x changes; everything below follows from it.",
     ),
     given=GIVEN,

@@ -227,8 +227,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", WRITTEN),
     another=GIVEN.replace("        ...\n", A_KEPT),
-    compared="A's eight words stay in registers and B's pass by, four at a time: fewer registers, "
-    "and as many loads.",
+    compared="A's eight words stay in registers and B's pass through, four at a time: fewer "
+    "registers, and the same number of loads.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 
@@ -258,6 +258,6 @@ def caller(A, B, C):
                 C[16 * i + c // 2 * 8 + lane // 4, 8 * j + lane % 4 * 2 + c % 2] = sums[i, j, c]
 ''',
     par=8,
-    meaning="64 `mma` and 24 `ldmatrix`, and no number fetched twice: lesson 08's outer product, "
-    "made of matrices.",
+    meaning="64 `mma`, 24 `ldmatrix`, and no number fetched twice: lesson 08's outer product, of "
+    "matrices.",
 )

@@ -51,7 +51,7 @@ TASK = Task(
         WrongIdea(
             lambda latency, independent: 4 * (latency // independent + 1),
             "this is one warp too many for each scheduler where it comes out even",
-            "30 clocks, 1 instruction from each warp: what would a warp number 31 be for?",
+            "30 clocks, 1 instruction from each warp: what would a 31st warp be for?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * round(latency / independent),

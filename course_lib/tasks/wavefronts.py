@@ -27,14 +27,14 @@ TASK = Task(
         along="stride in words",
         at=tuple(range(33)),
         rows={"wavefronts": lambda stride: (stride,)},
-        shows="The more often 2 divides the stride, the more wavefronts. Stride 0 is one word for "
-        "all.",
+        shows="The more often 2 divides the stride, the more wavefronts it takes. Stride 0 is one "
+        "word for all lanes.",
         look="bars",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda stride: len({lane * stride % 32 for lane in LANES}),
-            "this is how many banks are asked, not how often the busiest one is",
+            "this is how many banks are used, not how often the busiest one is",
             "All 32 lanes ask bank 0: how many wavefronts, and how many banks?",
         ),
         WrongIdea(
@@ -90,7 +90,8 @@ TASK = Task(
     ),
     hints=(
         "Lane 5 reads word 5 * stride. In which bank does that lie?",
-        "A set drops words that are asked for twice. Then count how many of them each bank has.",
+        "A set drops words that are asked for twice. Then count how many of the words lie in each "
+        "bank.",
         "A list of 32 zeros, one for each bank, can keep the counts; the largest is the answer.",
     ),
     given='''\
@@ -114,8 +115,8 @@ def wavefronts(stride):
     """How many wavefronts an access takes in which lane k reads word k * stride."""
     return math.gcd(stride, 32) if stride else 1
 ''',
-    compared="Number theory knows the answer: an even stride shares its factors of two with the "
-    "32 banks.",
+    compared="Number theory has the answer: the greatest common divisor. An even stride shares "
+    "factors of two with the 32 banks.",
     par=4,
     meaning="A wavefront serves each bank once, so the busiest bank decides.",
 )

@@ -5,6 +5,6 @@ May import: nothing of the course.
 Start with: `page`.
 """
 
-from course_lib.web.page import escape, fragment, json_for_html, read_beside, still
+from course_lib.web.page import escape, fragment, json_for_html, read_beside, running, still
 
-__all__ = ["escape", "fragment", "json_for_html", "read_beside", "still"]
+__all__ = ["escape", "fragment", "json_for_html", "read_beside", "running", "still"]

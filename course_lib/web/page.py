@@ -61,15 +61,20 @@ def fragment(
         script: JavaScript that holds `function start(card, data) { … }`, called once for each card.
         data: handed to `start`; anything that JSON can hold.
     """
-    _must_not_end(kind, "script", script)
-    starter = read_beside("course_lib.web", "start.js").replace("KIND", kind)
     return _card(
         kind,
         css,
         f"{body}\n"
         f'<script type="application/json" class="ml-data">{json_for_html(data)}</script>\n'
-        f'<script>(function () {{\n"use strict";\n{script}\n{starter}}})();</script>',
+        f"<script>{running(kind, script)}</script>",
     )
+
+
+def running(kind: str, script: str) -> str:
+    """What a script of this kind is in a page: always the same text, whatever the data."""
+    _must_not_end(kind, "script", script)
+    starter = read_beside("course_lib.web", "start.js").replace("KIND", kind)
+    return f'(function () {{\n"use strict";\n{script}\n{starter}}})();'
 
 
 def _card(kind: str, css: str, inside: str) -> str:

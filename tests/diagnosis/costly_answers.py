@@ -126,6 +126,9 @@ PLAIN: dict[str, str] = {
     "dead code": "def g(x):\n    return x\n"
     + _repeated("    a# = #", 2000)
     + "\nwhile True:\n    x = g(1)",
+    "dead code and a wrong number": "def g(x):\n    return x\n"
+    + _repeated("    a# = #", 2000)
+    + "\nreturn g(1)",
     "long names": "a" * 20000 + "1 = 1\nreturn " + "a" * 20000 + "2",
 }
 TEXTS: dict[str, str] = {

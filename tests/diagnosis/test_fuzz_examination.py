@@ -43,14 +43,14 @@ def test_soup_of_words(seed: int, words: int, exercise: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=16)
+@settings(max_examples=4)
 @given(SEEDS, st.sampled_from(QUICK))
 def test_random_kernels(seed: int, exercise: str) -> None:
     check(exercise, kernel(random.Random(seed), exercise), seed)
 
 
 @pytest.mark.slow
-@settings(max_examples=12)
+@settings(max_examples=4)
 @given(SEEDS, st.sampled_from(QUICK))
 def test_damaged_answers(seed: int, exercise: str) -> None:
     check(exercise, damaged(random.Random(seed), exercise), seed)

@@ -622,13 +622,13 @@ _HEAD = "# EXERCISE matmul_tiled\n@cuda.jit\ndef matmul_tiled(A, B, C):\n    "
 @pytest.mark.parametrize(
     "cells",
     [
-        [_HEAD + "C[0] = 1"] * 1500,
-        [""] * 1500,
-        ["# EXERCISE matmul_tiled\n# EXERCISE matmul_2d\n" * 1200] * 15,
-        [_HEAD + "C[0] = n0"] + [f"n{number} = n{number + 1}" for number in range(1500)],
+        [_HEAD + "C[0] = 1"] * 500,
+        [""] * 500,
+        ["# EXERCISE matmul_tiled\n# EXERCISE matmul_2d\n" * 1200] * 5,
+        [_HEAD + "C[0] = n0"] + [f"n{number} = n{number + 1}" for number in range(500)],
         ["matmul_tiled = 1\n" * 900] * 4,
-        [_HEAD + "C[0] = 1", *["    def matmul_tiled(A):\n    x = 1\n  y" + " + 1" * 2000] * 120],
-        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 500] * 40,
+        [_HEAD + "C[0] = 1", *["    def matmul_tiled(A):\n    x = 1\n  y" + " + 1" * 2000] * 40],
+        ["    def matmul_tiled(A):\n        x = 1\n" + "    y = 1\n" * 500] * 14,
         *[[_HEAD + each * (59_000 // len(each)) + "1"] * 2 for each in ("x=", "(", "not ")],
         *[[_HEAD + "x = " + each * (50_000 // len(each)) + "1"] for each in ("-", "1+")],
         ["%time " * 9000, "!x\n" * 19_000, "a." * 29_000 + "?\n)", "@a\n" * 19_000 + _HEAD],
@@ -644,7 +644,7 @@ def test_hostile_cells_cost_little(cells):
 
 def calls_to_read(cells: list[str]) -> int:
     submission = handed_in([code(cell) for cell in cells])
-    with counted_calls(60_000_000) as calls:  # 15 million at most, in November 2026
+    with counted_calls(20_000_000) as calls:  # 6.5 million at most, in November 2026
         recognised_exercises(submission)
         find_answers(submission, list(EXERCISES), tasks())
     return calls.count

@@ -30,7 +30,7 @@ Cells = list[dict[str, Any]]
 _LOOP = re.compile(r"^(?P<space> +)for (?P<name>\w+) in range\(.*\):$", re.MULTILINE)
 _HEAD_OF_ANSWER = re.compile(r"^def \w+\(.*\).*:\n(?: +\"\"\".*\"\"\"\n)?", re.MULTILINE)
 _MARK = re.compile(r"[ \t]*# <- (?P<codes>[a-z0-9, -]+?)(?: \([a-z ]+\))*$", re.MULTILINE)
-_ANSWERED = tuple(lesson for lesson in LESSONS if lesson.exercises)
+ANSWERED = tuple(lesson for lesson in LESSONS if lesson.exercises)
 _KINDS = {"right": 45, "wrong": 45, "missing": 10}  # of a hundred answers
 # What the grader knows of a notebook, and a check of the answer alone does not: that these numbers
 # are those that the exercise gave, and that an import of the cell is one that no answer needs.
@@ -69,7 +69,7 @@ def hand_in_class(
     count: int,
     seed: int,
     attacks: Sequence[Attack],
-    lessons: Sequence[Lesson] = _ANSWERED,
+    lessons: Sequence[Lesson] = ANSWERED,
 ) -> tuple[Student, ...]:
     """Write the submissions of a class, a folder for each student."""
     drawn = random.Random(seed)
@@ -103,7 +103,7 @@ def hand_in(
     submissions: Path,
     name: str,
     drawn: random.Random,
-    lessons: Sequence[Lesson] = _ANSWERED,
+    lessons: Sequence[Lesson] = ANSWERED,
     kinds: Mapping[str, int] = _KINDS,
 ) -> Student:
     """Write the notebook of one lesson, each of its exercises answered in one of these ways."""

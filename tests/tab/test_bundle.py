@@ -82,3 +82,31 @@ def test_it_answers_every_kind_of_request_with_numpy_alone(packed: Path, tmp_pat
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [each for each in answers if not each["ok"]] == []
     assert len(answers) == len(REQUESTS)
+
+
+COMPILED = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from course_lib.tab.compiled import compile_all
+compile_all(sys.argv[1])
+assert "numpy" not in sys.modules
+for path in Path(sys.argv[1]).rglob("*.py"):
+    path.write_text("raise SystemExit('compiled anew')")
+from course_lib.tab.requests import warm_up
+warm_up()
+print(type(sys.modules["course_lib.checking"].__loader__).__name__)
+"""
+
+
+@pytest.mark.slow
+def test_what_is_compiled_before_numpy_comes_is_what_is_imported(
+    packed: Path, tmp_path: Path
+) -> None:
+    with tarfile.open(packed) as held:
+        held.extractall(tmp_path, filter="data")
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", COMPILED, str(tmp_path)],
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert (done.stdout, done.returncode) == ("_Compiled\n", 0), done.stderr

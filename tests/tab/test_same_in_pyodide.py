@@ -103,16 +103,22 @@ def test_programs_run_alike(packed: Path) -> None:
         assert json.loads(said) == json.loads(answer(json.dumps(request))), request["text"]
 
 
-@pytest.mark.parametrize(
-    "lesson",
-    [
-        pytest.param(each, marks=pytest.mark.slow if each == "05" else pytest.mark.long)
-        for each in sorted({each.lesson for each in TASKS.values()})
-    ],
-)
+@pytest.mark.slow
+def test_some_tasks_are_judged_alike_and_all_else_is(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of every four answers one: by turns a right one, and one of the wrong ones of a task."""
+    told_alike([*checks("05")[:: WRONG_ONES + 2], *OTHERS], packed, monkeypatch)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("lesson", sorted({each.lesson for each in TASKS.values()}))
 def test_tasks_are_judged_alike(lesson: str, packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told_alike(checks(lesson), packed, monkeypatch)
+
+
+def told_alike(asked: list[Asked], packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_session", progress._Session())
-    asked = [*checks(lesson), *(OTHERS if lesson == "05" else ())]
     there = answers_in_node(asked, packed)
     for request, said in zip(asked, there, strict=True):
         here = answer(json.dumps(request))

@@ -116,8 +116,8 @@ tell = Words(
         ),
         "passes": Wording(
             "bank-conflict",
-            "Loads from shared memory take {passes} passes for each multiply-add of a warp, and "
-            "{enough} would do. A load here takes {each}.",
+            "Loads from shared memory take {passes} wavefronts for each multiply-add of a warp, "
+            "and {enough} would do. A load here takes {each}.",
             "Which lanes read the same piece? Is it lane 0 and 1, or 0 and 2, and so on?",
         ),
         "pieces apart": Wording(

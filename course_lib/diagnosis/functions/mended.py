@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
@@ -20,6 +20,9 @@ from course_lib.emulator.language.typings import Typing
 
 STEPS_OF_ALL_CHANGES = 400_000
 STEPS_OF_A_CALL = 20_000
+# Of a function that is changed; the changes of each statement are looked for among all nodes, so
+# that twice as long a function takes four times as long. The longest stored answer has 262.
+MOST_NODES = 1_500
 USUAL_NUMBERS = (4, 8, 32)  # bytes, bits, threads
 
 
@@ -74,7 +77,8 @@ def _edits(function: Kernel, own: Mapping[str, Kernel], call: Call) -> Iterator[
     ]
     numbers = call.table.numbers or USUAL_NUMBERS
     for kernel in (function, *own.values()):
-        if isinstance(kernel.tree, ast.FunctionDef):
+        is_short = sum(1 for _ in ast.walk(kernel.tree)) <= MOST_NODES
+        if isinstance(kernel.tree, ast.FunctionDef) and is_short:
             its_fields = fields if kernel is function else ()
             yield from edits_of(_as_typed(kernel, records), (), (), numbers, its_fields)
 
@@ -121,7 +125,8 @@ def line_of(place: Sequence[str], function: Kernel) -> int:
     A name is that of a variable, of a record's field, or "/"; a number stands for itself. Tests and
     comparisons are left aside, and variables that nothing reads.
     """
-    aside = {part for node in ast.walk(function.tree) for part in _aside(node, function)}
+    read = names_read(function.tree)
+    aside = {part for node in ast.walk(function.tree) for part in _aside(node, read)}
     lines: dict[str, int] = {}
     for node in ast.walk(function.tree):
         if isinstance(node, ast.expr) and node not in aside:
@@ -131,13 +136,13 @@ def line_of(place: Sequence[str], function: Kernel) -> int:
     return found[0] if found else last_return(function)
 
 
-def _aside(node: ast.AST, function: Kernel) -> Iterator[ast.AST]:
+def _aside(node: ast.AST, read: Collection[str]) -> Iterator[ast.AST]:
     match node:
         case ast.Compare():
             return ast.walk(node)
         case ast.If(test=test) | ast.IfExp(test=test):
             return ast.walk(test)
-        case ast.Assign() if not names_bound(node) & names_read(function.tree):
+        case ast.Assign() if names_bound(node).isdisjoint(read):
             return ast.walk(node)
     return iter(())
 

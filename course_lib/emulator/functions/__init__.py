@@ -2,5 +2,5 @@
 
 Owns: `cuda`, `math`, the builtins, and the twins of `course_lib.intrinsics`.
 May import: `budget`, `errors`, `language`, `machine`, `state`.
-Start with: `elementwise`, then `math_functions`; all fill the tables of `language.intrinsics`.
+Start with: `math_functions`; all fill the tables of `language.intrinsics`.
 """

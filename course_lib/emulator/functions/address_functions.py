@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.elementwise import elementwise
+from course_lib.emulator.functions.math_functions import elementwise
 from course_lib.emulator.functions.tensor_cores import bfloat16_of
 from course_lib.emulator.functions.wide_functions import HOME, need_arguments, need_array
 from course_lib.emulator.language import types as T

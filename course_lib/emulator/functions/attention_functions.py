@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.functions.address_functions import ROW
-from course_lib.emulator.functions.elementwise import elementwise
+from course_lib.emulator.functions.math_functions import elementwise
 from course_lib.emulator.functions.warpgroup_products import (
     ROWS,
     UNIT,

@@ -11,7 +11,7 @@ import numpy as np
 
 from course_lib.emulator.budget import MAX_LEAVES
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.elementwise import elementwise, unified
+from course_lib.emulator.functions.math_functions import elementwise, unified
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.functions.elementwise import elementwise
+from course_lib.emulator.functions.math_functions import elementwise
 from course_lib.emulator.functions.wide_functions import (
     HOME,
     need_arguments,

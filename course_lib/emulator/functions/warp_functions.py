@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.functions.elementwise import elementwise
+from course_lib.emulator.functions.math_functions import elementwise
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import (
     INTRINSICS,

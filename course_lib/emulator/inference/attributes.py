@@ -19,9 +19,9 @@ from course_lib.emulator.functions.arrays import (
     view_as,
     written_out,
 )
-from course_lib.emulator.functions.complex_functions import NUMBER_METHODS
-from course_lib.emulator.functions.ufuncs import UFUNCS, check_arrays
-from course_lib.emulator.functions.ufuncs import written_out as loop_of_ufunc
+from course_lib.emulator.functions.library_functions import UFUNCS, check_arrays
+from course_lib.emulator.functions.library_functions import written_out as loop_of_ufunc
+from course_lib.emulator.functions.math_functions import NUMBER_METHODS
 from course_lib.emulator.inference.hints import (
     METHODS_THAT_ALLOCATE,
     NUMBAS_ARRAY_ATTRIBUTES,

@@ -125,8 +125,16 @@ def bind(
 def names_set_in(tree: ast.FunctionDef | ast.Lambda) -> frozenset[str]:
     """Every name that a function sets: its own variables, wherever in it they are set."""
     arguments = tree.args
-    names = {each.arg for each in (*arguments.posonlyargs, *arguments.args)}
-    waiting: list[ast.AST] = list(tree.body) if isinstance(tree, ast.FunctionDef) else [tree.body]
+    parameters = {each.arg for each in (*arguments.posonlyargs, *arguments.args)}
+    body = tree.body if isinstance(tree, ast.FunctionDef) else [tree.body]
+    return frozenset(parameters).union(*map(_names_set_by, body))
+
+
+@lru_cache(maxsize=4096)
+def _names_set_by(part: ast.stmt | ast.expr) -> frozenset[str]:
+    """Those that a part of the body sets; a copy with one change shares all other parts."""
+    names = set()
+    waiting: list[ast.AST] = [part]
     while waiting:
         node = waiting.pop()
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -1,8 +1,11 @@
 // A live cell: the student types a kernel, checks it, and reads the report below it.
 import { Editor } from "./editor.js";
 import * as kept from "./kept.js";
-import { ask } from "./python.js";
+import { ask, isReady } from "./python.js";
+import site from "./site.js";
 import { LOAD, Running, STATUS, STOP } from "./running.js";
+
+const AS_BEFORE = "Checked before, this same text:";
 
 // A holder has the id of its task and the given code; a cell takes its place on the page.
 export class Cell extends Running {
@@ -24,6 +27,9 @@ export class Cell extends Running {
     this.showKept();
     kept.onChange(() => this.showKept());
     this.begin();
+    const { text } = this.editor;
+    const before = kept.verdict(id, site.version, text);
+    if (before) this.show(before, this.request(text), AS_BEFORE);
   }
 
   build(title) {
@@ -93,9 +99,27 @@ export class Cell extends Running {
 
   // --- checking -----------------------------------------------------------------------------
 
+  request(text) {
+    return { do: "check", id: this.id, lesson: this.lesson, text };
+  }
+
+  // Until Python is there, the verdict stands that this text has had before.
   check() {
-    const request = { do: "check", id: this.id, lesson: this.lesson, text: this.editor.text };
-    return this.run(request, (answer) => this.show(answer, request), (early) => this.showEarly(early));
+    const request = this.request(this.editor.text);
+    const before = isReady() ? null : kept.verdict(this.id, site.version, request.text);
+    const checked = this.run(request, (answer) => {
+      kept.keepVerdict(this.id, site.version, request.text, answer);
+      this.show(answer, request);
+    }, (early) => this.showEarly(early));
+    if (before && this.asked) this.showBefore(before, request);
+    return checked;
+  }
+
+  showBefore(answer, request) {
+    this.show(answer, request, AS_BEFORE);
+    this.part("report").toggleAttribute("data-early", true);
+    this.standing = `${this.part("status").textContent} Checking it again …`;
+    this.say(this.standing);
   }
 
   // The verdict stands, and its cause is being searched for: what belonged to the last report goes.
@@ -107,13 +131,14 @@ export class Cell extends Running {
     return "Not right yet. Looking for the cause …";
   }
 
-  show(answer, request) {
+  // `said` comes before the verdict in short.
+  show(answer, request, said = "") {
     this.showReport(answer.html);
     if (this.editor.text === request.text) this.editor.mark(answer.marks); // else the lines have moved
     this.part("show").hidden = !answer.offers_answer;
     this.part("one-answer").hidden = true;
     this.offerFigures(answer.figures, { ...request, do: "figure" });
-    this.say(inShort(answer));
+    this.say(`${said} ${inShort(answer)}`.trim());
   }
 
   async showAnswer() {

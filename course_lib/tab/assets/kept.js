@@ -4,6 +4,9 @@ const PROGRESS = "matmul-ladder-progress";
 const TYPED = "matmul-ladder-answer-";
 const REPLACED = "matmul-ladder-replaced-"; // what stood there before a reset
 const LOADED = "matmul-ladder-loaded"; // the version that has been loaded here before
+const OFFLINE = "matmul-ladder-offline"; // the version of the site that is kept whole
+const VERDICT = "matmul-ladder-verdict-"; // the last answer to a check, and the text it is about
+const LONGEST = 50_000; // characters of a verdict that is kept
 const unkept = new Map();
 const listeners = new Set();
 let complaint = "";
@@ -13,6 +16,8 @@ export const keepTyped = (id, text) => write(TYPED + id, text);
 export const replaced = (id) => read(REPLACED + id);
 export const keepReplaced = (id, text) => write(REPLACED + id, text);
 export const progress = () => read(PROGRESS);
+export const offline = () => read(OFFLINE);
+export const keepOffline = (version) => write(OFFLINE, version);
 export const hasLoaded = (version) => read(LOADED) === version;
 export const noteLoaded = (version) => write(LOADED, version);
 
@@ -28,6 +33,21 @@ export function onChange(listener) {
 
 // Why nothing is kept, as a sentence; "" where all is well.
 export const trouble = () => complaint;
+
+// The verdict of just this text by just this version of the course, if it was the last one.
+export function verdict(id, version, text) {
+  try {
+    const last = JSON.parse(read(VERDICT + id));
+    return last.version === version && last.text === text ? last.answer : null;
+  } catch {
+    return null;
+  }
+}
+
+export function keepVerdict(id, version, text, { html, marks, passed, waits, figures, offers_answer }) {
+  const last = JSON.stringify({ version, text, answer: { html, marks, passed, waits, figures, offers_answer } });
+  write(VERDICT + id, last.length > LONGEST ? null : last);
+}
 
 // What the file of progress says of a task: {} where it says nothing.
 export function entry(id) {

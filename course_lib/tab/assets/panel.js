@@ -1,6 +1,8 @@
 // One quiet line on a page with live cells: what is passed, and the file that carries it along.
 import * as kept from "./kept.js";
-import { ask, isReady, NoAnswer } from "./python.js";
+import { keepWhole, savesData, wholeCourse } from "./offline.js";
+import { ask, isReady, NoAnswer, watch } from "./python.js";
+import site from "./site.js";
 
 const NAME = "progress.json";
 
@@ -14,6 +16,7 @@ export class Panel {
       <span class="carry"><button type="button" class="export">Download progress.json</button>
       <button type="button" class="import">Load a progress.json</button>
       <input type="file" accept=".json,application/json" aria-label="A progress.json to load" hidden></span>
+      <span class="offline"></span>
       <span class="said" role="status"></span>`;
     const [heading] = document.querySelectorAll("article h1");
     const intro = heading?.parentElement.querySelector(":scope > h1 + p");
@@ -24,6 +27,29 @@ export class Panel {
     field.addEventListener("change", () => this.load(field));
     kept.onChange(() => this.show());
     this.show();
+    watch((state) => state.is === "ready" && this.offerOffline());
+  }
+
+  // Once Python is there, the rest of the course follows; its size is told, and who saves data is asked.
+  async offerOffline() {
+    const whole = this.whole ??= await wholeCourse();
+    if (!whole) return;
+    const place = this.box.querySelector(".offline");
+    const size = `${Math.ceil((whole.bytes + site.bytes.python + site.bytes.numpy) / 1e6)} MB with Python`;
+    const keep = async () => {
+      place.textContent = `Keeping the whole course here for offline use (${size}) …`;
+      whole.isHere = await keepWhole(whole);
+      place.textContent = whole.isHere ? `The whole course works offline here (${size}).`
+        : "Not all of the course could be kept for offline use; it is tried again at the next visit.";
+    };
+    if (whole.isHere) place.textContent = `The whole course works offline here (${size}).`;
+    else if (!savesData()) await keep();
+    else {
+      const button = Object.assign(document.createElement("button"), {
+        type: "button", textContent: `Keep the whole course for offline use (${size})`, onclick: keep,
+      });
+      place.replaceChildren(button);
+    }
   }
 
   show() {

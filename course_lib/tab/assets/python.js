@@ -1,11 +1,12 @@
-// The course's Python: one worker for all cells of a page. It boots at the first use; to stop what
-// it does is to end it and boot another one.
+// The course's Python: one worker for all cells of a page. It boots while the page is read, or at the
+// first use where the reader saves data; to stop what it does is to end it and boot another one.
 import { hasLoaded, keepProgress, noteLoaded, progress } from "./kept.js";
-import { keepForOffline, prepareOffline } from "./offline.js";
+import { FILES, keepForOffline, prepareOffline, savesData } from "./offline.js";
 import site from "./site.js";
 
 const CANNOT_START = "Python could not be started: reload the page; if that does not help, use a current "
   + "Chrome, Edge, Firefox or Safari.";
+const SOON = 1000; // ms after which a page is taken to be idle
 const here = (path) => path && new URL(path, import.meta.url).href;
 const waiting = new Map(); // number -> { request, hear, resolve, reject }
 const listeners = new Set();
@@ -41,6 +42,19 @@ export function wake() {
   prepareOffline().then(() => mine === starts && boot());
 }
 
+// Start once the page is seen and has nothing else to do.
+export function wakeWhenIdle() {
+  if (savesData()) return;
+  if (document.hidden) document.addEventListener("visibilitychange", wakeWhenIdle, { once: true });
+  else whenIdle(wake);
+}
+
+// Safari has no requestIdleCallback.
+function whenIdle(act) {
+  if (self.requestIdleCallback) requestIdleCallback(act, { timeout: SOON });
+  else setTimeout(act, SOON);
+}
+
 function boot() {
   const own = new Worker(new URL("worker.js", import.meta.url), { type: "module" });
   worker = own;
@@ -57,6 +71,7 @@ function boot() {
     course: here(site.course),
     bytes: site.bytes,
     progress: known,
+    memory: { cache: FILES, url: here("memory") },
   });
 }
 

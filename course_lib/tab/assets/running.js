@@ -1,6 +1,6 @@
 // What a live cell and the playground share: asking the worker, saying how it goes, and the figures.
 import { framed } from "./frame.js";
-import { ask, isReady, NoAnswer, stop, wake, watch } from "./python.js";
+import { ask, isReady, NoAnswer, stop, wake, wakeWhenIdle, watch } from "./python.js";
 
 const PATIENCE = 8; // seconds of a run, after which the status speaks of Stop
 const SOON = 300; // ms: whoever hears something early is not told where the answer comes so soon
@@ -23,6 +23,17 @@ export class Running {
   begin() {
     this.on("stop", () => this.asked && stop(this.asked.id));
     watch((state) => this.showLoading(state));
+    if (this.holder === document.querySelector(".ml-live")) this.offerSkip();
+    wakeWhenIdle();
+  }
+
+  // A link beside the theme's own, for whoever goes by keyboard: past the menus, to the first editor.
+  offerSkip() {
+    const link = document.createElement("a");
+    link.href = "#main-content";
+    link.textContent = "Skip to the editor";
+    link.addEventListener("click", (event) => (event.preventDefault(), this.editor.focus()));
+    document.querySelector("#pst-skip-link")?.append(link);
   }
 
   part(name) {
@@ -40,8 +51,9 @@ export class Running {
 
   // Start to load, and let this part say so.
   wake() {
-    if (this.loading?.is === "asleep") this.isWaking = true;
+    this.isWaking = !isReady();
     wake();
+    this.showLoading(this.loading);
   }
 
   // Ask, and hand the answer to `show`, and what is known of it early to `showEarly`, which returns
@@ -84,11 +96,11 @@ export class Running {
   }
 
   sayHowLong() {
+    if (this.standing) return this.say(this.standing);
     if (!isReady()) {
       this.since = performance.now(); // loading is no running
       return this.showLoading(this.loading);
     }
-    if (this.standing) return this.say(this.standing);
     const seconds = Math.floor((performance.now() - this.since) / 1000);
     this.say(seconds < PATIENCE ? `${this.verb} …`
       : `Still ${this.verb.toLowerCase()}. If your kernel may never end, press Stop: nothing that you typed is lost.`);
@@ -153,7 +165,7 @@ export class Running {
     const load = this.part("load");
     load.hidden = !(wanted && state.is === "loading" && state.first);
     load.value = state.part ?? 0;
-    if (!wanted) return;
+    if (!wanted || this.standing) return;
     if (state.is === "loading") {
       const downloads = state.first && !(state.part >= 1);
       this.say(downloads ? `Loading Python and the judge into this browser (${SIZE}) …` : "Starting Python …");

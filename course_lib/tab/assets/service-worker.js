@@ -19,18 +19,30 @@ async function tidy() {
 }
 
 self.addEventListener("message", (event) => {
-  if (event.data?.kind === "keep") event.waitUntil(keep(event.data.urls));
+  if (event.data?.kind !== "keep") return;
+  const kept = keep(event.data.urls, event.data.afresh);
+  event.waitUntil(kept.then((all) => event.ports[0]?.postMessage(all)));
 });
 
-async function keep(urls) {
+// Whether all of them are kept. `afresh`: pages may be kept as they were before.
+async function keep(urls, afresh = false) {
+  let all = true;
   for (const url of new Set(urls)) {
     const isPython = url.startsWith(PYODIDE);
     if (!isPython && !url.startsWith(self.registration.scope)) continue;
     const cache = await caches.open(isPython ? PYTHON : FILES);
-    if (await cache.match(url)) continue;
-    const response = await fetch(url).catch(() => null);
-    if (response?.ok) await cache.put(url, response);
+    const isForEver = isPython || hasVersion(url);
+    if (!(afresh && !isForEver) && (await cache.match(url))) continue;
+    const response = await fetch(url, { cache: isForEver ? "default" : "no-cache" }).catch(() => null);
+    const put = response?.ok && cache.put(url, response).then(() => true, () => false);
+    all = Boolean(await put) && all;
   }
+  return all;
+}
+
+function hasVersion(url) {
+  const { searchParams } = new URL(url);
+  return url.startsWith(LIVE) || searchParams.has("v") || searchParams.has("digest");
 }
 
 self.addEventListener("fetch", (event) => {
@@ -38,9 +50,8 @@ self.addEventListener("fetch", (event) => {
   if (method !== "GET") return;
   if (url.startsWith(PYODIDE)) event.respondWith(keptFirst(PYTHON, event));
   else if (!url.startsWith(self.registration.scope)) return;
-  else if (url.startsWith(LIVE) || new URL(url).searchParams.has("v")) {
-    event.respondWith(keptFirst(FILES, event));
-  } else event.respondWith(networkFirst(event));
+  else if (hasVersion(url)) event.respondWith(keptFirst(FILES, event));
+  else event.respondWith(networkFirst(event));
 });
 
 async function keptFirst(name, event) {

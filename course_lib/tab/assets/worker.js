@@ -1,7 +1,11 @@
 // The course's Python, beside the page so that the page never freezes. It needs no shared memory, no
 // threads and no special headers. What a student has typed goes to the emulator as text.
+import { forget, keep, kept } from "./memory.js";
+
 const NUMPY_NAME = "numpy";
 const EVERY = 100; // ms between two words about the download
+const LATER = 5000; // ms after which Python's memory is packed and kept: the first verdict comes first
+const COURSE = "/course";
 let ready = null;
 let stage = "python";
 let total = 0;
@@ -39,30 +43,69 @@ onmessage = async ({ data }) => {
   }
 };
 
-async function boot({ pyodide, numpy, course, bytes, progress }) {
+async function boot({ pyodide, numpy, course, bytes, progress, memory }) {
   total = bytes.python + bytes.numpy + bytes.course;
+  fetchEarly(pyodide, numpy);
   countDownloads();
   const packed = fetched(course);
   packed.catch(() => {}); // awaited below, where its stage is named
-  const { loadPyodide } = await import(`${pyodide}pyodide.mjs`);
-  // NumPy is fetched while Python starts.
-  const packages = [numpy ?? NUMPY_NAME];
-  const python = await loadPyodide({ indexURL: pyodide, enableRunUntilComplete: false, packages });
+  const python = await started(pyodide, packed, memory);
   enter("numpy");
+  await python.loadPackage(numpy ?? NUMPY_NAME, { messageCallback() {}, errorCallback() {} });
   if (!(NUMPY_NAME in python.loadedPackages)) throw new TypeError("NumPy did not come");
-  enter("course");
-  python.unpackArchive(await packed, "tar", { extractDir: "/course" });
   const versions = python.runPython(`
 import sys
-sys.path.insert(0, "/course")
 import numpy
-from course_lib.tab.requests import answer
+from course_lib.tab.requests import answer, warm_up
 {"pyodide": sys.modules["pyodide"].__version__, "numpy": numpy.__version__,
  "python": sys.version.split()[0]}
 `).toJs({ dict_converter: Object.fromEntries });
   const answer = python.globals.get("answer");
+  python.globals.get("warm_up")();
   if (progress !== null) answer(JSON.stringify({ do: "restore", file: progress }));
   return { answer, versions };
+}
+
+// Python with the course unpacked and compiled: from the memory that is kept, or afresh.
+async function started(pyodide, packed, memory) {
+  const { loadPyodide } = await import(`${pyodide}pyodide.mjs`);
+  const options = { indexURL: pyodide, enableRunUntilComplete: false };
+  const unpack = async (python) => {
+    enter("course");
+    python.unpackArchive(await packed, "tar", { extractDir: COURSE });
+  };
+  const before = await kept(memory);
+  if (before) {
+    try {
+      const python = await loadPyodide({ ...options, _loadSnapshot: before });
+      await unpack(python);
+      python.runPython("import importlib; importlib.invalidate_caches()");
+      return python;
+    } catch {
+      await forget(memory);
+    }
+  }
+  const python = await loadPyodide({ ...options, _makeSnapshot: true });
+  await unpack(python);
+  python.runPython(`
+import sys
+sys.path.insert(0, "${COURSE}")
+from course_lib.tab.compiled import compile_all
+compile_all("${COURSE}")
+`);
+  const made = python.makeMemorySnapshot();
+  setTimeout(() => keep(memory, made), LATER);
+  return python;
+}
+
+// NumPy is fetched while Python starts, which takes it from the browser's own store then.
+async function fetchEarly(pyodide, numpy) {
+  try {
+    const lock = numpy ? null : await (await fetch(`${pyodide}pyodide-lock.json`)).json();
+    await (await fetch(numpy ?? pyodide + lock.packages[NUMPY_NAME].file_name)).arrayBuffer();
+  } catch {
+    // Whoever needs it will say so.
+  }
 }
 
 async function fetched(url) {

@@ -1,0 +1,169 @@
+"""The book's first page: a newcomer's first verdict, after a reload, and without a network."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import other_browsers
+import pytest
+from live_site import Site, site_with_pyodide
+from playwright.sync_api import BrowserContext, Locator, Page, Request, expect
+
+from course_lib.curriculum import LESSONS
+
+WRONG = "@cuda.jit\ndef put_seven(out):\n    out[4] = 7"
+RIGHT = "@cuda.jit\ndef put_seven(out):\n    out[2] = 7"
+FIRST = 300_000  # ms for a start on a busy machine; what hangs ends there
+SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
+KEPT = "The whole course works offline here"
+HAS_MEMORY = """async () => {
+  for (const name of await caches.keys()) {
+    const kept = await (await caches.open(name)).keys();
+    if (kept.some(({ url }) => url.endsWith("/memory"))) return true;
+  }
+  return false;
+}"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    served = site_with_pyodide(tmp_path_factory.mktemp("site"))
+    if served.lacks:
+        served.go()
+        pytest.skip(served.lacks)
+    yield served
+    served.go()
+
+
+@pytest.fixture
+def user(browser) -> Iterator[BrowserContext]:
+    """Somebody whose browser has never been here."""
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    context.set_default_timeout(FIRST)
+    yield context
+    context.close()
+
+
+def first_task(page: Page) -> Locator:
+    return page.locator('.ml-live[data-id="put_seven"][data-started]')
+
+
+def is_ready(page: Page, site: Site) -> bool:
+    [files] = (site.root / "_static").glob("live-*")
+    module = f"{site.address}/_static/{files.name}/python.js"
+    ready: bool = page.evaluate("async (module) => (await import(module)).isReady()", module)
+    return ready
+
+
+def until_ready(page: Page, site: Site) -> None:
+    deadline = time.monotonic() + FIRST / 1000
+    while not is_ready(page, site):
+        assert time.monotonic() < deadline, "Python did not start"
+        page.wait_for_timeout(100)
+
+
+def check(live: Locator, text: str) -> None:
+    live.locator(".cm-content").click()
+    live.page.keyboard.press("Control+a")
+    live.page.keyboard.insert_text(text)
+    live.get_by_role("button", name="Check", exact=True).click()
+
+
+def status(live: Locator, words: str, timeout: float = FIRST) -> None:
+    expect(live.locator(".status")).to_contain_text(words, timeout=timeout)
+
+
+def test_python_starts_while_one_reads_and_the_verdict_outlives_the_page(user, site) -> None:
+    page = user.new_page()
+    page.goto(f"{site.address}/index.html")
+    live = first_task(page)
+    until_ready(page, site)  # nothing was pressed
+    check(live, WRONG)
+    status(live, "Not yet. Line 3", 2_000)
+    page.wait_for_function(HAS_MEMORY)
+
+    page.reload()
+    status(live, "Checked before, this same text: Not yet. Line 3", 5_000)
+    expect(live.locator(".report")).to_contain_text("Line 3: a wrong index")
+    expect(live.locator(".cm-lint-marker-error")).to_have_count(1)
+    live.get_by_role("button", name="Check", exact=True).click()
+    status(live, "Line 3", 1_000)
+    expect(live.locator(".status")).not_to_contain_text("again", timeout=FIRST)
+    check(live, RIGHT)  # by a Python that has started from its kept memory
+    status(live, "Passed.")
+    expect(live.locator(".status")).not_to_contain_text("before")
+
+
+def test_the_whole_course_is_there_offline_after_one_visit(user, site) -> None:
+    page = user.new_page()
+    page.goto(f"{site.address}/index.html")
+    expect(page.locator(".ml-progress .offline")).to_contain_text(KEPT, timeout=FIRST)
+    missed: list[str] = []
+
+    def note(request: Request) -> None:
+        # Whoever goes on to the next page does not wait, and the service worker asks in vain.
+        if request.service_worker is None and "ABORTED" not in (request.failure or ""):
+            missed.append(request.url)
+
+    user.on("requestfailed", note)
+    site.go()
+    try:
+        for lesson in LESSONS:
+            page.goto(f"{site.address}/notebooks/{lesson.stem}.html")
+            assert lesson.title in page.locator("article h1").inner_text()
+        page.goto(f"{site.address}/")
+        check(first_task(page), RIGHT)
+        status(first_task(page), "Passed")
+        page.goto(f"{site.address}/search.html?q=wavefronts")
+        page.locator("#search-results li").first.wait_for()
+    finally:
+        site.come()
+    assert [url for url in missed if "favicon" not in url] == []
+
+
+def test_who_saves_data_is_asked(user, site) -> None:
+    user.add_init_script(SAVES_DATA)
+    asked: list[str] = []
+    user.on("request", lambda each: "pyodide" in each.url and asked.append(each.url))
+    page = user.new_page()
+    page.goto(f"{site.address}/index.html")
+    first_task(page).wait_for()
+    page.wait_for_timeout(3_000)
+    assert asked == []
+    check(first_task(page), RIGHT)
+    status(first_task(page), "Passed.")
+    offered = page.get_by_role("button", name="Keep the whole course for offline use")
+    offered.click()
+    expect(page.locator(".ml-progress .offline")).to_contain_text(KEPT, timeout=FIRST)
+
+
+def test_given_code_is_no_answer_and_no_error(user, site) -> None:
+    page = user.new_page()
+    page.goto(f"{site.address}/notebooks/00_start_here.html")
+    assert "Shift" not in page.locator("article").inner_text().replace("Shift+Enter checks.", "")
+    live = page.locator('.ml-live[data-id="add_ten_guarded"][data-started]')
+    live.get_by_role("button", name="Check", exact=True).click()
+    status(live, "No answer yet.")
+    expect(live.locator(".report")).to_contain_text("still as it was given")
+    expect(live.locator(".report [data-said=wrong], .cm-lint-marker-error")).to_have_count(0)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("browser_of", [other_browsers.firefox, other_browsers.webkit])
+def test_other_browsers_judge_as_chromium_does(browser_of, site, tmp_path: Path) -> None:
+    cell = "document.querySelector('.ml-live[data-id=put_seven][data-started]')"
+    said = f"{cell}.querySelector('.status').textContent"
+    try:
+        with browser_of(tmp_path) as window:
+            window.open(f"{site.address}/index.html")
+            window.until(cell, FIRST / 1000)
+            window.run(f"{cell}.querySelector('.check').click()")
+            window.until(f"{said}.includes('No answer yet.')", FIRST / 1000)
+            offline = "document.querySelector('.ml-progress .offline').textContent"
+            window.until(f"{offline}.includes('{KEPT}')", FIRST / 1000)
+            window.open(f"{site.address}/index.html?again")
+            window.until(f"{said}.includes('Checked before')", FIRST / 1000)
+    except other_browsers.NotInstalled as missing:
+        pytest.skip(str(missing))
