@@ -1,14 +1,16 @@
 """Does what is counted rank kernels as a clock does? The rungs in float32, and forty variants.
 
-    python3 benchmarks/counted_cost.py --count FILE    no GPU: the compiler and nvdisasm
-    python3 benchmarks/counted_cost.py --time FILE     on a GPU, some three minutes on an H200
-    python3 benchmarks/counted_cost.py                 the table from what is stored
+    python3 benchmarks/counted_cost.py            on a GPU: time them, some two minutes on an H200
+    python3 benchmarks/counted_cost.py --store    and keep it: course_lib/measurements/counted_cost
+    python3 benchmarks/counted_cost.py --count    no GPU: count them anew, ten minutes
+    python3 benchmarks/counted_cost.py --stored   the table from what is stored
 
 A board of texts ranked by counted cost could not be forged by a clock, if counted cost ranked as
 time does. Each kernel multiplies two square matrices of float32. It is counted as compiled for
 compute capability 9.0 (docs/counters.md), on a small result and two lengths of the sum, from which
-the counts of the large product follow; and timed on the GPU, the result checked first, in rounds in
-which all take turns. FILE, one for both steps, becomes course_lib/measurements/counted_cost/*.json.
+the counts of the large product follow; this needs Numba's compiler and nvdisasm. It is timed on the
+GPU, the result checked first, in rounds in which all take turns. Counts are the same wherever they
+are made, so they are kept in one file, that of the H200.
 """
 
 from __future__ import annotations
@@ -49,6 +51,7 @@ from course_lib.measurements.counted_cost import COSTS, correlation, faster_half
 SIZE, SIDE, STEPS = 4096, 256, (64, 128)
 ROUNDS = 5
 CC = "9.0"
+COUNTED = "H200"
 SUMS = {
     "wavefronts": ("shared_load_wavefronts", "shared_store_wavefronts"),
     "sectors": ("global_load_sectors", "global_store_sectors"),
@@ -142,42 +145,43 @@ def count(rung: RungKernel) -> dict[str, dict[str, list[int]]]:
     return found
 
 
-def count_all(path: Path) -> None:
-    """Count every contestant that the file does not have yet, and store each at once."""
-    plain = read(path)
-    there = {row["name"] for row in plain["rows"]}
+def counted_rows() -> list[dict[str, Any]]:
+    """A row for every contestant, with what it counts."""
+    rows = []
     for name, rung in contestants().items():
-        if name in there:
-            continue
         try:
-            row = {"name": name, "side": SIDE, "steps": list(STEPS), **count(rung)}
+            found = count(rung)
         except NotCounted as reason:
             print(f"left out: {reason}", flush=True)
             continue
-        plain["rows"].append(row)
-        print(name, row["counts"], flush=True)
-        files.replace_file(path, files.as_text(plain))
+        rows.append({"name": name, "side": SIDE, "steps": list(STEPS), **found})
+        print(name, found["counts"], flush=True)
+    return rows
 
 
-def time_all(path: Path) -> None:
-    """Check every counted kernel, then time them in turns; the samples join its row."""
+def count_anew() -> None:
+    """Count everybody once more; the times that are stored stay with their kernels."""
+    plain = stored()
+    times = {row["name"]: row.get("samples_ms", []) for row in plain["rows"]}
+    rows = [{**row, "samples_ms": times.get(row["name"], [])} for row in counted_rows()]
+    print(files.store(counted_cost.FOLDER, COUNTED, {**plain, "rows": rows}))
+
+
+def measure() -> dict[str, Any]:
+    """Check every counted kernel, then time them in turns: what the file of this GPU will hold."""
     from numba import cuda
 
-    from course_lib.bench.session import short_name
-
-    plain = read(path)
+    plain = stored()
     everything = contestants()
     A, B, C = matrices(SIZE, SIZE)
     a, b, c = cuda.to_device(A), cuda.to_device(B), cuda.to_device(C)
     expected = A[:64].astype(np.float64) @ B.astype(np.float64)
-    rows = [row for row in plain["rows"] if row["name"] in everything]
+    rows = [{**row, "samples_ms": []} for row in plain["rows"] if row["name"] in everything]
     for row in rows:
         c.copy_to_device(C)
         everything[row["name"]].launch(a, b, c)
         if not np.allclose(c[:64].copy_to_host(), expected, atol=2e-2):
             raise SystemExit(f"{row['name']} is wrong: nothing is timed")
-        row["samples_ms"] = []
-        print("right:", row["name"], flush=True)
     for _ in range(ROUNDS):
         for row in random.Random(11).sample(rows, len(rows)):
             begin, end = cuda.event(), cuda.event()
@@ -186,21 +190,17 @@ def time_all(path: Path) -> None:
             end.record()
             end.synchronize()
             row["samples_ms"].append(float(f"{cuda.event_elapsed_time(begin, end):.5g}"))
-    device = runtime.device_name()
-    plain.update(device=device, short_name=short_name(device), date=f"{datetime.now(UTC):%Y-%m-%d}")
-    files.replace_file(path, files.as_text(plain))
+    today = f"{datetime.now(UTC):%Y-%m-%d}"
+    return {**plain, "device": runtime.device_name(), "date": today, "rows": rows}
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The file as it is, or an empty one."""
-    if path.exists():
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    return {"device": "", "date": "", "size": SIZE, "cc": CC, "rows": []}
+def stored() -> dict[str, Any]:
+    """What the file with the counts holds."""
+    return files.content_of(counted_cost.FOLDER, COUNTED, "no counts are stored on")
 
 
-def show() -> None:
+def show(costs: counted_cost.CountedCosts) -> None:
     """Print each kernel's counts and time, and how well each cost ranks."""
-    costs = counted_cost.load()
     print(f"{costs.label}, {costs.size}³ in float32")
     for kernel in sorted(costs.kernels, key=lambda kernel: kernel.median_ms):
         counts = f"{kernel.instructions:12.4g} {kernel.wavefronts:12.4g} {kernel.sectors:12.4g}"
@@ -217,15 +217,21 @@ def show() -> None:
 def main() -> int:
     """Count, time, or print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=Path, metavar="FILE")
-    parser.add_argument("--time", type=Path, metavar="FILE")
+    parser.add_argument("--store", action="store_true")
+    parser.add_argument("--count", action="store_true")
+    parser.add_argument("--stored", action="store_true")
     options = parser.parse_args()
     if options.count:
-        count_all(options.count)
-    if options.time:
-        time_all(options.time)
-    if not (options.count or options.time):
-        show()
+        count_anew()
+    elif options.stored:
+        show(counted_cost.load())
+    else:
+        plain = measure()
+        show(counted_cost.read(plain))
+        if options.store:
+            from course_lib.bench.session import short_name
+
+            print(files.store(counted_cost.FOLDER, short_name(plain["device"]), plain))
     return 0
 
 

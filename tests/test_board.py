@@ -56,6 +56,8 @@ def test_a_folder_without_settings_says_so_and_new_ones_can_be_read(
 NOT_RANKED = {
     "nothing": (b"x = 1\n", "An entry defines one of these: naive_by_rows"),
     "two": (b"def matmul_tiled():\n    pass\ndef matmul_1d():\n    pass\n", "defines one of these"),
+    "in-halves": (b"def matmul_mma(A, B, C):\n    pass\n", "defines one of these"),
+    "in-words": (b"# def matmul_tiled(A, B, C) is left to others\n", "defines one of these"),
     "empty": (b"", "must have from 1 to"),
     "bytes": (b"\xff\xfe", "not UTF-8"),
     "long": (b"#" * 100_001, "must have from 1 to"),

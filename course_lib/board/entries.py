@@ -12,7 +12,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,14 @@ from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.diagnosis.problems.inputs import as_held, make_inputs
 from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.problems.table import problem_of
-from course_lib.emulator import AsCompiled, Budget, KeptLaunch, KernelRejected, emulate
+from course_lib.emulator import (
+    AsCompiled,
+    Budget,
+    KeptLaunch,
+    KernelRejected,
+    emulate,
+    load_program,
+)
 from course_lib.emulator.profile.as_compiled import copies_of
 from course_lib.machine_code import CompileFailed
 from course_lib.machine_code.compiler import capability, compile_kernel
@@ -34,11 +41,9 @@ from course_lib.own_ladder import LADDERS, chosen_constants
 from course_lib.wording.errors import PlainError
 
 SETTINGS = "board.toml"
-BOARD = "board.json"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 LONGEST_TEXT = 100_000  # bytes
 STEPS = 50_000_000  # of the emulator
-KEYS = {"title": str, "ladder": str, "seed": int, "size": int, "cc": str}
 MOST_SIZE = 512
 
 
@@ -63,6 +68,9 @@ class BoardSettings:
     seed: int = 0
     size: int = 256
     cc: str = "9.0"
+
+
+KEYS = {field.name: type(field.default) for field in fields(BoardSettings)}
 
 
 @dataclass(frozen=True)
@@ -145,48 +153,58 @@ def entry_of(path: Path, settings: BoardSettings) -> BoardEntry:
     """
     raw = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
     entry = BoardEntry(path.stem, hashlib.sha256(raw).hexdigest())
-
-    def refused(why: str, rung: str = "") -> BoardEntry:
-        return BoardEntry(entry.name, entry.sha256, rung, why)
-
-    if not NAME.fullmatch(path.stem):
-        return refused("A name has letters, digits, - and _, 40 at most.")
-    if not 0 < len(raw) <= LONGEST_TEXT:
-        return refused(f"The text must have from 1 to {LONGEST_TEXT:,} bytes.")
     try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        return refused("The text is not UTF-8.")
-    rungs = [exercise for exercise in _rungs(settings.ladder) if f"def {exercise.id}(" in text]
-    if len(rungs) != 1:
-        known = ", ".join(exercise.id for exercise in _rungs(settings.ladder))
-        return refused(f"An entry defines one of these: {known}.")
-    (exercise,) = rungs
-    report = examine_source(exercise.id, text, seed=settings.seed)
-    if not report.passed:
-        first = report.errors[0]
-        where = f"line {first.line}: " if first.line else ""
-        return refused(f"It is not right: {where}{first.message}", exercise.id)
-    try:
+        text = _text_of(path.stem, raw)
+        exercise = _answered(text, settings.ladder)
+        entry = replace(entry, rung=exercise.id)
+        report = examine_source(exercise.id, text, seed=settings.seed)
+        if not report.passed:
+            first = report.errors[0]
+            where = f"line {first.line}: " if first.line else ""
+            raise _Refused(f"It is not right: {where}{first.message}")
         compiled = counts_of_text(exercise, text, settings)
-    except (NotCounted, CompileFailed, KernelRejected) as problem:
-        return refused(str(problem), exercise.id)
-    return BoardEntry(
-        entry.name,
-        entry.sha256,
-        exercise.id,
-        "",
-        int(compiled.executed),
-        int(compiled.global_load_sectors + compiled.global_store_sectors),
-        int(compiled.shared_load_wavefronts + compiled.shared_store_wavefronts),
-        compiled.versions,
+    except (_Refused, NotCounted, CompileFailed, KernelRejected) as problem:
+        return replace(entry, refused=str(problem))
+    return replace(
+        entry,
+        instructions=int(compiled.executed),
+        sectors=int(compiled.global_load_sectors + compiled.global_store_sectors),
+        wavefronts=int(compiled.shared_load_wavefronts + compiled.shared_store_wavefronts),
+        compiler=compiled.versions,
     )
 
 
-def _rungs(ladder: str) -> list[Exercise]:
-    """The exercises and tasks that are rungs of a ladder."""
-    everything = (*TASKS.values(), *EXERCISES.values())
-    return [each for each in everything if each.rung and each.ladder == ladder and not each.boxes]
+class _Refused(PlainError):
+    """A text that is not ranked; the message says why."""
+
+
+def _text_of(name: str, raw: bytes) -> str:
+    if not NAME.fullmatch(name):
+        raise _Refused("A name has letters, digits, - and _, 40 at most.")
+    if not 0 < len(raw) <= LONGEST_TEXT:
+        raise _Refused(f"The text must have from 1 to {LONGEST_TEXT:,} bytes.")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _Refused("The text is not UTF-8.") from None
+
+
+def _answered(text: str, ladder: str) -> Exercise:
+    """The one rung that a text answers.
+
+    Raises:
+        KernelRejected: if it cannot be read.
+    """
+    rungs = {
+        exercise.id: exercise
+        for exercise in (*TASKS.values(), *EXERCISES.values())
+        # What the cost is held against is float32: one that computes in another format is no rival.
+        if exercise.rung and exercise.ladder == ladder and set(exercise.formats) <= {"float32"}
+    }
+    found = rungs.keys() & load_program(text).functions.keys()
+    if len(found) != 1:
+        raise _Refused(f"An entry defines one of these: {', '.join(rungs)}.")
+    return rungs[found.pop()]
 
 
 def counts_of_text(exercise: Exercise, text: str, settings: BoardSettings) -> AsCompiled:
@@ -211,8 +229,8 @@ def counts_of_text(exercise: Exercise, text: str, settings: BoardSettings) -> As
     profile = emulation[launch.grid, launch.block](*arguments)
     cc = capability(settings.cc)
     made = compile_kernel(kernel.function, kept, cc)[cc]
-    grid, block = (profile.grid, profile.block)
-    return count(KeptLaunch(kernel.read, grid, block, 0, kept), profile, settings.cc, made)
+    as_launched = KeptLaunch(kernel.read, profile.grid, profile.block, 0, kept)
+    return count(as_launched, profile, settings.cc, made)
 
 
 # --- The board as a file ------------------------------------------------------------------------

@@ -75,7 +75,8 @@ def trust() -> str:
     wrong, pairs = wrong_pairs(everybody, APART)
     near_wrong, near_pairs = wrong_pairs(half, 1.0)
     return (
-        f"On an H200 this cost and the clock rank {len(everybody)} kernels with a correlation of "
+        f"On an H200 this cost and the clock rank {len(everybody)} kernels for a product of "
+        "float32 matrices with a correlation of "
         f"{correlation(everybody, SUM):.2f} (Spearman's), and the faster half of them with "
         f"{correlation(half, SUM):.2f}: there, {near_wrong} of {near_pairs} pairs ran the other "
         f"way round. Of costs at least {APART} times apart, {wrong} of {pairs:,} pairs did. So "

@@ -178,11 +178,11 @@ def make_release(project: Project, for_nbgrader: bool = False, is_exam: bool = F
     left_out = LEFT_OUT if runs else (*LEFT_OUT, *LADDER)
     commands = (*STUDENTS_COMMANDS, "bench") if runs else STUDENTS_COMMANDS
     files = {name: _content(root, name) for name in FILES} | _notebooks(project)
-    for name, text in files.items():
-        if name.startswith("exercises/") and name.endswith(".ipynb"):
-            notebook = without_hints(json.loads(text)) if is_exam else json.loads(text)
-            notebook = declared(notebook, project.points_of) if for_nbgrader else notebook
-            files[name] = dumps(notebook).encode() if for_nbgrader or is_exam else text
+    for name in [name for name in files if re.fullmatch(r"exercises/.*\.ipynb", name)]:
+        if is_exam:
+            files[name] = dumps(without_hints(json.loads(files[name]))).encode()
+        if for_nbgrader:
+            files[name] = dumps(declared(json.loads(files[name]), project.points_of)).encode()
     if is_exam:
         files[EXAM_MARK] = b"Made by `course.py release --exam`: checks do not say why.\n"
     files |= {name: _content(root, name) for name in _library(root, left_out)}

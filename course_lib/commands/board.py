@@ -6,20 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from course_lib.board.entries import (
-    BOARD,
-    SETTINGS,
-    NoBoard,
-    board_text,
-    entries_of,
-    read_board,
-    read_settings,
-)
-from course_lib.board.page import page_of
 from course_lib.commands import progress
-from course_lib.machine_code.front_ends import CompilerMissing
 from course_lib.wording.words import counted
 
+SETTINGS, BOARD = "board.toml", "board.json"
 PAGE = "index.html"
 NEW = """\
 # A board: `python3 course.py board FOLDER` ranks the files NAME.py beside this one.
@@ -40,6 +30,10 @@ def main(arguments: list[str]) -> int:
         "--check", action="store_true", help="write nothing; is the board what comes out here, too?"
     )
     options = parser.parse_args(arguments)
+    # Imported late: help needs the standard library alone.
+    from course_lib.board.entries import NoBoard
+    from course_lib.machine_code.front_ends import CompilerMissing
+
     folder: Path = options.folder
     try:
         if options.new:
@@ -53,6 +47,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _begin(folder: Path) -> int:
+    from course_lib.board.entries import NoBoard
+
     path = folder / SETTINGS
     if path.exists():
         raise NoBoard(f"{path} is there already.")
@@ -64,6 +60,8 @@ def _begin(folder: Path) -> int:
 
 def _made(folder: Path) -> str:
     """The board's text, worked out here and now."""
+    from course_lib.board.entries import board_text, entries_of, read_settings
+
     settings = read_settings(folder)
     found = []
     for entry in entries_of(folder, settings):
@@ -74,6 +72,9 @@ def _made(folder: Path) -> str:
 
 
 def _write(folder: Path) -> int:
+    from course_lib.board.entries import read_board
+    from course_lib.board.page import page_of
+
     text = _made(folder)
     settings, entries = read_board(text)
     (folder / BOARD).write_text(text, encoding="utf-8")
@@ -87,6 +88,9 @@ def _write(folder: Path) -> int:
 
 
 def _check(folder: Path) -> int:
+    from course_lib.board.entries import read_board
+    from course_lib.board.page import page_of
+
     stored = (folder / BOARD).read_text(encoding="utf-8")
     made = _made(folder)
     same_page = (folder / PAGE).read_text(encoding="utf-8") == page_of(*read_board(made))

@@ -160,20 +160,20 @@ tell = Words(
         ),
         "not a number": Wording(
             "numerical-overflow",
-            "{name} is {value} although {operands} hold ordinary numbers: a step had no number to "
-            "give, as 0 / 0, ∞ / ∞ and ∞ − ∞ have none.",
+            "{name} is {value} although every number in {operands} is finite: a step had no number "
+            "to give, as 0 / 0, ∞ / ∞ and ∞ − ∞ have none.",
             "Which step can meet an infinity, or divide 0 by 0?",
         ),
         "minus infinity": Wording(
             "numerical-overflow",
-            "{name} is {value} although {operands} hold ordinary numbers: a value grew past its "
-            "type, was divided by zero, or is the logarithm of 0.",
+            "{name} is {value} although every number in {operands} is finite: a value grew past "
+            "its type, was divided by zero, or is the logarithm of 0.",
             "Which step can give −∞? Has anything been added up before it?",
         ),
         "infinity": Wording(
             "numerical-overflow",
-            "{name} is {value} although {operands} hold ordinary numbers: a value grew past its "
-            "type, or something was divided by zero.",
+            "{name} is {value} although every number in {operands} is finite: a value grew past "
+            "its type, or something was divided by zero.",
             "Which step can make a number that large?",
         ),
         "fractions": Wording(

@@ -215,7 +215,7 @@ def _of_passing(verdict: Verdict) -> Iterator[str]:
         )
     if verdict.onwards:
         words, target = verdict.onwards
-        link = f'<a href="{escape(target)}">{escape(words)}</a>' if target else _inline(words)
+        link = f'<a href="{escape(target)}">{_inline(words)}</a>' if target else _inline(words)
         yield f"<p><strong>Next:</strong> {link}</p>"
 
 

@@ -17,7 +17,7 @@ MOST_BARS = 8  # the newest of them
 _LEFT, _TOP, _ROOM = 64, 300, 210  # of the bars
 _LABELS = 330  # room for a rung's name
 _SECTORS = "global_load_sectors"
-_BARS_ARE = "Sectors of global memory that each rung loads; each doubling is as long"
+_BARS_ARE = "Sectors of global memory that each rung loads; a doubling adds a fixed length"
 _INK, _PAPER, _MUTED, _GREEN, _GREY = "#1b1f24", "#ffffff", "#59616d", "#009e73", "#c3c9d1"
 
 

@@ -190,6 +190,10 @@ def tile_languages(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(script, "measured", lambda: stored("tile_languages")["rows"])
 
 
+def counted_cost(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(script, "measure", lambda: stored("counted_cost"))
+
+
 def row_softmax(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     rows = iter(stored("row_softmax")["rows"].values())
     patch.setattr(script.importlib.util, "find_spec", lambda name: name)
@@ -205,6 +209,7 @@ STAND_INS: dict[str, Callable[[ModuleType, pytest.MonkeyPatch], None]] = {
     for each in (
         bytes_in_flight, cache_model, loop_forms, tma_ablation, stored_machine_code, what_binds,
         ncu_reports, bank_conflicts, attention, host_time, tile_languages, row_softmax,
+        counted_cost,
     )
 }  # fmt: skip
 

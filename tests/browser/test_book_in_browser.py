@@ -1,4 +1,7 @@
-"""The book from a plain file server: nothing from elsewhere, figures alive, search."""
+"""The book from a plain file server: from elsewhere nothing but Python; figures alive, search.
+
+Sites that hold their own Pyodide ask nobody else: see test_live_cells_in_browser.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from cards import (
 )
 
 from course_lib.curriculum import LESSONS
+from course_lib.tab.pyodide import CDN
 
 SITE = Path(__file__).resolve().parents[2] / "executed" / "book"
 
@@ -44,11 +48,11 @@ def address() -> Iterator[str]:
 
 @pytest.fixture
 def requests(page, address) -> list[str]:
-    """Everything that the page asks for from elsewhere, as it asks."""
+    """Everything that the page asks for from elsewhere, as it asks, but Python, once it is idle."""
     asked: list[str] = []
 
     def note(request) -> None:
-        if not request.url.startswith((address, "data:", "blob:")):
+        if not request.url.startswith((address, "data:", "blob:", CDN)):
             asked.append(request.url)
 
     page.on("request", note)

@@ -11,7 +11,10 @@ A function of libdevice takes numbers of fixed types, into which Numba converts 
 round more coarsely.
 
 Each random number advances the state that its thread names; the numbers are those that Numba draws,
-bit for bit (Blackman and Vigna, "Scrambled linear pseudorandom number generators")."""
+bit for bit (Blackman and Vigna, "Scrambled linear pseudorandom number generators").
+"""
+
+from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence

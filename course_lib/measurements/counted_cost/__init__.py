@@ -147,7 +147,11 @@ def load(device: str = "H200") -> CountedCosts:
     Raises:
         KeyError: if nothing was measured on it.
     """
-    plain = content_of(FOLDER, device, "no counted costs were held against times on")
+    return read(content_of(FOLDER, device, "no counted costs were held against times on"))
+
+
+def read(plain: Mapping[str, Any]) -> CountedCosts:
+    """What a file's content says."""
     rows = [row for row in plain["rows"] if row.get("samples_ms")]
     compiled, written = (
         tuple(counted(row, plain["size"], how) for row in rows) for how in ("counts", "written")

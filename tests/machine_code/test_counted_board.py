@@ -22,14 +22,6 @@ from numba import cuda, float32
 def planted(default=open("{there}", "w")):
     pass
 
-@cuda.jit
-def matmul_coalesced(A, B, C):
-    column, row = cuda.grid(2)
-    if row < C.shape[0] and column < C.shape[1]:
-        total = float32(0)
-        for k in range(A.shape[1]):
-            total += A[row, k] * B[k, column]
-        C[row, column] = total
 """
 
 
@@ -43,7 +35,8 @@ def folder_of(where: Path) -> Path:
     for exercise in ("matmul_tiled", "matmul_2d", "matmul_wide"):
         text = next(text for (name, _), text in right_answers().items() if name == exercise)
         (where / f"{exercise}.py").write_text(text)
-    (where / "hostile.py").write_text(HOSTILE.format(there=where / "touched"))
+    planted = HOSTILE.format(there=where / "touched")
+    (where / "hostile.py").write_text(planted + TASKS["matmul_coalesced"].answer)
     return where
 
 
