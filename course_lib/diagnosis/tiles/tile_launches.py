@@ -58,6 +58,10 @@ class TileTrial:
         return tuple(found for found in self.findings if found.severity == "error")
 
     @property
+    def warnings(self) -> tuple[Finding, ...]:
+        return tuple(found for found in self.findings if found.severity == "warning")
+
+    @property
     def right(self) -> bool:
         """Are the numbers right, and nothing is found?"""
         return not self.errors and not self.changed and bool(self.outcome.right.all())
