@@ -193,6 +193,8 @@ EVER_GRADED = {
     "matmul_mma": "right 3, bounds 1, race-free 2, reuse 1, tensor 2, float32 1",
     "matmul_tma": "right 3, bounds 1, race-free 3, reuse 1, tensor 1, float32 1",
     "attention": "right 4, bounds 1, shared-memory 1, race-free 2, reuse 1, float32 1",
+    "distance_sum": "right 3, bounds 2, shared-memory 2, race-free 2, float32 1",
+    "square_sum": "right 3, bounds 2, shared-memory 2, race-free 2, float32 1",
 }
 
 

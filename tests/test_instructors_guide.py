@@ -129,7 +129,7 @@ def test_options_exist() -> None:
     }
     assert {"--seed", "--workers", "--dask", "--lessons"} <= options
     # The first three are those of `release`; the last is nbval's own.
-    assert options <= known | {"--lessons", "--zip", "--exam", "--nbval-lax"}
+    assert options <= known | {"--lessons", "--zip", "--exam", "--posttest", "--nbval-lax"}
 
 
 def test_the_tables_name_what_the_code_names() -> None:
