@@ -3,7 +3,7 @@
     title = "GPU programming, autumn term"
     lessons = ["00-05", "07"]                 # what is released, in this order
     exercises = ["05", "transpose_tiled"]     # what is graded: exercises, or lessons for all theirs
-    tasks = ["00-05", "column_sums"]          # what lessons keep: tasks, or lessons for all theirs
+    tasks = ["00-05", "tree_sum"]             # what lessons keep: tasks, or lessons for all theirs
 
     [points]
     matmul_tiled = 20                         # the usual weights, scaled to a total of 20

@@ -167,7 +167,7 @@ QUESTIONS = (
         ),
         reveal="{answer}: at every moment the lanes stand in as many different rows. One thread "
         "for each **column** needs {columns}.",
-        facts=lambda: {"columns": sectors_of_sums(TASKS["column_sums"].answer)},
+        facts=lambda: {"columns": sectors_of_sums(TASKS["column_totals"].answer)},
         spoilers=("as many different rows",),
     ),
     Number(

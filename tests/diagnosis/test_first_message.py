@@ -124,15 +124,15 @@ def tree_sum(x, y):
 
 
 def test_what_is_read_and_not_used_is_no_part_of_the_result() -> None:
-    _, line = first("column_sums", "y[column] = total", "y[column] = A[0, column]")
-    assert line == "y[column] = A[0, column]"
+    _, line = first("column_totals", "y[j] = total", "y[j] = A[0, j]")
+    assert line == "y[j] = A[0, j]"
 
 
 @pytest.mark.parametrize(
     ("task", "old", "new"),
     [
         ("double_matrix", "= 2 * A[row, column]", "*= 2"),
-        ("column_sums", "total += A[row, column]", "y[column] = total + A[row, column]"),
+        ("column_totals", "total += A[k, j]", "y[j] = total + A[k, j]"),
     ],
 )
 def test_a_zero_that_is_stored_is_not_called_nothing(task: str, old: str, new: str) -> None:
