@@ -165,6 +165,7 @@ def near(text: str, number: float) -> bool:
     return abs(float(text) - number) <= 0.0005 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_numbers_are_numpys(here: Path, release: Path, seed: int) -> None:
     made = write_class(release, here, 60, seed)

@@ -3,8 +3,8 @@
 The two items of a pair differ in their numbers or in the kernel around the same fault, so that
 neither form is harder by intent and nobody can answer the second one from memory. None asks for a
 name or a definition: each has a count to predict, a fault to find, or a change to choose with its
-reason. Every wrong choice is something that learners do believe. Numbers are counted by the
-emulator or computed, and the lines that are wrong are those that the emulator names.
+reason. Numbers are counted by the emulator or computed, and a faulty line is the one that it names,
+or whose change leaves nothing to name.
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def _barrier(first: str, second: str, right: str, opposite: str, place: int) -> 
     return _choose(
         "y = A @ x in blocks of 64 threads; all sizes are multiples of 64. There is one barrier "
         "in the loop. What can go wrong?",
-        SUM.format(first=first, second=second),
+        "\n".join(filter(str.strip, SUM.format(first=first, second=second).splitlines())),
         right,
         "Nothing: all threads meet at a barrier once in each iteration, and that is enough.",
         opposite,
@@ -227,7 +227,7 @@ def _barrier(first: str, second: str, right: str, opposite: str, place: int) -> 
     )
 
 
-NO_BARRIER = "# no barrier here"
+NO_BARRIER = ""
 EARLY = (
     "A thread may read a number of `part` that its owner has yet to store in this iteration, "
     "because nothing stands between storing and reading."
