@@ -154,7 +154,7 @@ def test_the_course_of_ones_own_can_be_made(tmp_path: Path) -> None:
     (text,) = blocks(section("A course of your own"), "toml")
     (tmp_path / "course.toml").write_text(text, encoding="utf-8")
     said = run("python3 course.py release --settings course.toml --out course", ROOT, tmp_path)
-    assert said.startswith("7 lessons (00, 01, 02, 03, 05, 05b, 07), 3 exercises, ")
+    assert said.startswith("8 lessons (00, 01, 02, 03, 05, 05b, 05c, 07), 3 exercises, ")
     readme = (tmp_path / "course/README.md").read_text(encoding="utf-8")
     assert readme.startswith("# GPU programming, autumn\n") and "(20 points)" in readme
 

@@ -1,7 +1,7 @@
 """Grading: from a folder of submissions to a gradebook, without running a student's code.
 
 Owns: submissions, the engine that judges them, gradebook, pages and report.
-May import: `building`, `checking`, `curriculum`, `diagnosis`, `emulator`, `questions`,
+May import: `building`, `checking`, `curriculum`, `diagnosis`, `emulator`, `problems`, `questions`,
 `registry`, `web`, `wording`.
 Start with: `engine`.
 
