@@ -19,6 +19,7 @@ DECIDES = (
     "exercises",
     "grading/judging/batches.py",
     "grading/records.py",
+    "grading/transfer.py",
     "host",
     "registry",
     "student",

@@ -39,7 +39,7 @@ def read(text: str | None) -> list[list[str]]:
 def test_a_line_for_each_row() -> None:
     head, *lines = read(grades_csv([row("s01"), row("s02", RACY), row("s03", UNSUPPORTED)]))
     assert head[:6] == ["submission", "exercise", "points", "max", "verdict", "reason"]
-    assert head[6:] == ["judged", "set", "late", "late_days", "comment", "student_comment"]
+    assert head[6:] == ["judged", "set", "late_days", "comment", "student_comment", "late"]
     assert lines[0][:5] == ["s01", "matmul_tiled", "10", "10", "passed"]
     assert lines[1][2:5] == ["5", "10", "partly"]
     assert lines[2][2:5] == ["", "10", "needs review"]

@@ -124,8 +124,8 @@ def lines_to_show(text: str) -> tuple[list[str], int]:
 
 PLATFORMS = ("canvas", "moodle")  # that get a file of their own
 COLUMNS = (
-    "submission exercise points max verdict reason judged set late late_days comment "
-    "student_comment"
+    "submission exercise points max verdict reason judged set late_days comment student_comment "
+    "late"
 ).split()
 
 # As Canvas's own export has them; its import finds a student by ID, the numbers in the names of
@@ -187,10 +187,10 @@ def grades_csv(rows: Sequence[GradebookRow]) -> str:
             for_spreadsheet(row.reason),
             _or_empty(row.judged_points),
             _or_empty(row.override.points),
-            "yes" if row.standing.is_late else "",
             _Number(row.standing.late_days or 0),
             for_spreadsheet(row.override.comment),
             for_spreadsheet(row.standing.comment),
+            "yes" if row.standing.is_late else "",
         ]
         for row in rows
     ]

@@ -31,7 +31,7 @@ write in place of these words. Save the notebook, and hand it in."""
 KERNEL = """\
 ## {title}
 
-**Write** `{name}(x, z, y)`: `{formula}`, for all j.
+**Write** `{name}(x, z, y)`: `{formula}`.
 
 - `x` and `y` have M numbers, `z` has N; float32, **any** M and N.
 - Blocks of 64 threads, a grid of ⌈M/64⌉; one thread computes one number of `y`.
@@ -74,13 +74,12 @@ FORMS = {form.name: form for form in (PRETEST, POSTTEST)}
 def notebook_of(form: ItemForm, project: Project) -> Notebook:
     """The notebook of a form, as students get it."""
     kernel = form.exercise
-    formula = kernel.formula.removesuffix(" over j")
     cells = [markdown(HEAD.format(title=form.title, count=len(form.items))), setup_cell(project)]
     for number, item in enumerate(form.items, 1):
         cells.append(markdown(f"## Question {number}\n\n{_asked(item)}"))
         cells.append(markdown(f"<!-- QUESTION {item.id} -->\n{_given(item)}"))
     cells += [
-        markdown(KERNEL.format(title=kernel.title, name=kernel.id, formula=formula)),
+        markdown(KERNEL.format(title=kernel.title, name=kernel.id, formula=kernel.formula)),
         code("import numpy as np\nfrom numba import cuda, float32"),
         code(STUB.format(name=kernel.id), "exercise"),
         code(TRIAL.format(name=kernel.id)),

@@ -3,18 +3,16 @@
 The two items of a pair differ in their numbers or in the kernel around the same fault, so that
 neither form is harder by intent and nobody can answer the second one from memory. None asks for a
 name or a definition: each has a count to predict, a fault to find, or a change to choose with its
-reason. Every wrong choice is something that learners do believe. Numbers are counted by the
-emulator or computed, and the lines that are wrong are those that the emulator names.
+reason. Numbers are counted by the emulator or computed, and a faulty line is the one that it names,
+or whose change leaves nothing to name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
-import numpy as np
-
-from course_lib.emulator import Profile
 from course_lib.questions.kinds import Choice, Choose, Number, Question, WhichLine
 from course_lib.questions.runs import line_of, ones, run
 
@@ -31,12 +29,12 @@ class ItemPair:
 
 
 def _number(asks: str, code: str, value: Callable[[], float], unit: str = "") -> Number:
-    return Number(id="", asks=asks, code=code, value=value, unit=unit)
+    return Number(id="", asks=asks, code=code, value=cache(value), unit=unit)
 
 
-def _choose(asks: str, code: str, right: str, *wrong: tuple[str, str], place: int = 0) -> Choose:
-    """A question whose right answer stands at `place`; each wrong one comes with its error."""
-    choices = [Choice(words, error) for words, error in wrong]
+def _choose(asks: str, code: str, right: str, *wrong: str, place: int) -> Choose:
+    """A question whose right answer stands at `place`; nobody is told a reason."""
+    choices = [Choice(words, "") for words in wrong]
     choices.insert(place, Choice(right, "", right=True))
     return Choose(id="", asks=asks, code=code, choices=tuple(choices))
 
@@ -52,22 +50,22 @@ WHO = """\
 def who(y):
     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
     if i < y.shape[0]:
-        y[i] = {what}
+        y[i] = cuda.threadIdx.x
 """
 
 
-def _who(what: str, grid: int, block: int, at: int) -> Number:
-    code = WHO.format(what=what)
+def _who(grid: int, block: int, at: int) -> Number:
+    size = grid * block - 20
 
     def value() -> float:
-        y = ones(grid * block - 20)
-        run(code, grid, block, y)
+        y = ones(size)
+        run(WHO, grid, block, y)
         return float(y[at])
 
     return _number(
-        f"`who` is launched with {grid} blocks of {block} threads on an array y of "
-        f"{grid * block - 20} numbers. Which number is in `y[{at}]` afterwards?",
-        code,
+        f"`who` is launched with {grid} blocks of {block} threads on an array y of {size} numbers. "
+        f"Which number is in `y[{at}]` afterwards?",
+        WHO,
         value,
     )
 
@@ -126,8 +124,7 @@ def _sectors(stride: int) -> Number:
     code = STRIDE.format(stride=stride)
 
     def value() -> float:
-        profile = run(code, 1, 32, ones(32 * stride), ones(32))
-        return profile.global_load_sectors
+        return run(code, 1, 32, ones(32 * stride), ones(32)).global_load_sectors
 
     return _number(
         "x and y hold float32 numbers, 4 bytes each. Memory is fetched in pieces of 32 bytes that "
@@ -144,30 +141,21 @@ COPY = """\
 def copy(A, C):
     {first} = cuda.grid(2)
     if row < C.shape[0] and column < C.shape[1]:
-        C[{at}] = A[{at}]
+        C[row, column] = A[row, column]
 """
 
 
-def _order(first: str, at: str, lies: str, change: str, same: str, place: int) -> Choose:
+def _order(first: str, lies: str, change: str, block: str, place: int) -> Choose:
     return _choose(
         "The copy is right, and yet far slower than the memory of the GPU allows. "
         f"{lies} Blocks have 32 × 8 threads, `cuda.grid(2)` gives x and then y, and the threads of "
         "a warp follow each other in x. Which change helps most, and why?",
-        COPY.format(first=first, at=at),
+        COPY.format(first=first),
         f"`{change} = cuda.grid(2)`: then neighbouring threads of a warp ask for neighbouring "
         "elements.",
-        (
-            "Stage the elements in shared memory: it is faster than global memory.",
-            "each element is used once, so there is nothing to stage",
-        ),
-        (
-            f"Blocks of {same} threads in a row: then one thread has less to do.",
-            "one element a thread in both cases",
-        ),
-        (
-            "Leave out the bounds check: the threads of a warp no longer take two ways.",
-            "nearly all warps take one way, and no time goes there",
-        ),
+        "Stage the elements in shared memory: it is faster than global memory.",
+        f"Blocks of {block} threads in a row: then one thread has less to do.",
+        "Leave out the bounds check: the threads of a warp no longer take two ways.",
         place=place,
     )
 
@@ -195,17 +183,16 @@ def steps(x, y):
 """
 
 
-def _race(code: str, name: str, what: str, line: str) -> WhichLine:
+def _race(code: str, name: str, what: str) -> WhichLine:
     def proof() -> int:
-        profile = run(code, 1, 128, ones(128), ones(128))
-        return line_of(profile, "race-read-after-write")
+        return line_of(run(code, 1, 128, ones(128), ones(128)), "race-read-after-write")
 
     return _line(
         f"One block of 128 threads runs `{name}`, which {what}. No barrier is in it, and its "
         "result changes from run to run. Right before which line must all threads wait at the "
         "latest?",
         code,
-        line,
+        "y[t] =",
         proof,
     )
 
@@ -226,28 +213,21 @@ def sums(A, x, y):
 """
 
 
-def _barrier(first: str, second: str, right: str, reversed_: str, place: int) -> Choose:
-    gone = "# no barrier here"
-    code = SUM.format(first=first or gone, second=second or gone)
+def _barrier(first: str, second: str, right: str, opposite: str, place: int) -> Choose:
     return _choose(
         "y = A @ x in blocks of 64 threads; all sizes are multiples of 64. There is one barrier "
         "in the loop. What can go wrong?",
-        code,
+        "\n".join(filter(str.strip, SUM.format(first=first, second=second).splitlines())),
         right,
-        (
-            "Nothing: all threads meet at a barrier once in each iteration, and that is enough.",
-            "one barrier orders the loads before the sums or the sums before the loads, not both",
-        ),
-        (reversed_, "that is what the barrier that is there prevents"),
-        (
-            "The last of the 64 products may be missing, as threads leave the inner loop at "
-            "different times.",
-            "each thread finishes its own loop whatever the others do",
-        ),
+        "Nothing: all threads meet at a barrier once in each iteration, and that is enough.",
+        opposite,
+        "The last of the 64 products may be missing, as threads leave the inner loop at "
+        "different times.",
         place=place,
     )
 
 
+NO_BARRIER = ""
 EARLY = (
     "A thread may read a number of `part` that its owner has yet to store in this iteration, "
     "because nothing stands between storing and reading."
@@ -287,8 +267,7 @@ def _banks(at: str) -> Number:
     code = BANKS.format(at=at)
 
     def value() -> float:
-        profile: Profile = run(code, 1, 1024, np.zeros(1024, np.float32), ones(32))
-        return float(profile.shared_load_wavefronts)
+        return run(code, 1, 1024, ones(1024), ones(32)).shared_load_wavefronts
 
     return _number(
         "Shared memory has 32 banks, and number n of `part` lies in bank n % 32. A bank hands out "
@@ -309,70 +288,40 @@ def _bound(bytes_: int, flop: int, bandwidth: int, tflops: int, place: int) -> C
         "",
         "Keep a value that several steps need in a register instead of reading it again: moving "
         "the bytes takes longer than the arithmetic.",
-        (
-            "Replace divisions by multiplications: arithmetic is what a GPU spends its time on.",
-            "the arithmetic is done long before the bytes have come",
-        ),
-        (
-            "Launch twice as many blocks: more of the GPU is used.",
-            "the memory is busy all the time already",
-        ),
-        (
-            "Give half of each element's arithmetic to a second thread: both halves then run at "
-            "the same time.",
-            "the bytes stay as many",
-        ),
+        "Replace divisions by multiplications: arithmetic is what a GPU spends its time on.",
+        "Launch twice as many blocks: more of the GPU is used.",
+        "Give half of each element's arithmetic to a second thread: both halves then run at "
+        "the same time.",
         place=place,
     )
 
 
+ROWS, COLUMNS = "Rows lie one after the other.", 'Columns lie one after the other (`order="F"`).'
+SQUARE = ("row < columns and column < rows", "row < rows and column < columns")
+TURNED = ("x < height and y < width", "x < width and y < height")
+
 PAIRS = (
-    ItemPair(
-        "index",
-        _who("cuda.threadIdx.x", 4, 32, 70),
-        _who("cuda.threadIdx.x", 3, 64, 150),
-    ),
+    ItemPair("index", _who(4, 32, 70), _who(3, 64, 150)),
     ItemPair(
         "bounds",
-        _edge(
-            TWICE,
-            "doubles each element",
-            "row < columns and column < rows",
-            "row < rows and column < columns",
-            (40, 24),
-        ),
-        _edge(
-            FLIP,
-            "turns each row around",
-            "x < height and y < width",
-            "x < width and y < height",
-            (24, 40),
-        ),
+        _edge(TWICE, "doubles each element", *SQUARE, (40, 24)),
+        _edge(FLIP, "turns each row around", *TURNED, (24, 40)),
     ),
     ItemPair("fetched", _sectors(2), _sectors(4)),
     ItemPair(
         "coalescing",
-        _order(
-            "row, column", "row, column", "Rows lie one after the other.", "column, row", "256", 1
-        ),
-        _order(
-            "column, row",
-            "row, column",
-            'A and C are stored column after column (`order="F"`).',
-            "row, column",
-            "512",
-            3,
-        ),
+        _order("row, column", ROWS, "column, row", "256", 1),
+        _order("column, row", COLUMNS, "row, column", "512", 3),
     ),
     ItemPair(
         "race",
-        _race(MIRROR, "mirror", "turns 128 numbers around", "y[t] ="),
-        _race(STEPS, "steps", "subtracts from each number the one before it", "y[t] ="),
+        _race(MIRROR, "mirror", "turns 128 numbers around"),
+        _race(STEPS, "steps", "subtracts from each number the one before it"),
     ),
     ItemPair(
         "barrier",
-        _barrier("", "cuda.syncthreads()", OVERTAKEN, EARLY, 2),
-        _barrier("cuda.syncthreads()", "", EARLY, OVERTAKEN, 0),
+        _barrier(NO_BARRIER, "cuda.syncthreads()", OVERTAKEN, EARLY, 2),
+        _barrier("cuda.syncthreads()", NO_BARRIER, EARLY, OVERTAKEN, 0),
     ),
     ItemPair("reuse", _loads(64, 16), _loads(96, 32)),
     ItemPair("banks", _banks("8 * t"), _banks("4 * t")),

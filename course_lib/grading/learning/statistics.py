@@ -13,11 +13,10 @@ import io
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from course_lib.grading.engine import Grader
-from course_lib.grading.gradebook.class_list import identity
 from course_lib.grading.intake.submissions import each_submission
 from course_lib.grading.learning.forms import (
     FORMS,
@@ -28,7 +27,7 @@ from course_lib.grading.learning.forms import (
     answers_to,
 )
 from course_lib.grading.learning.item_pairs import PAIRS
-from course_lib.grading.records import CannotGrade, GradebookRow, Submission
+from course_lib.grading.records import CannotGrade, GradebookRow
 
 FEWEST = 5  # people that a number stands for
 FEW, UNDEFINED = f"<{FEWEST}", "undefined"
@@ -40,7 +39,7 @@ ALL, KERNEL = "all items", "kernel"
 class Sitting:
     """A test that somebody has taken."""
 
-    submission: Submission
+    student: str  # the name
     answers: tuple[AnsweredItem, ...]
     kernel: float | None = None  # the share of its points; None while they are open
 
@@ -50,109 +49,75 @@ class Sitting:
         return sum(answer.right for answer in self.answers) / len(self.answers)
 
 
-Sittings = list[Sitting]
-
-
 def write_items(
     path: Path,
     grader: Grader,
-    submissions: Path,
+    given: Path,
     rows: Sequence[GradebookRow],
     pretest: Path | None = None,
 ) -> str:
-    """Write the table.
+    """Write the table, and return a sentence on whom it is about.
 
     Args:
         path: where to.
         grader: judges the kernels of `pretest`.
-        submissions: what was graded.
+        given: what was graded.
         rows: what came of it.
         pretest: what the same class had handed in before the course; None for one test alone.
 
-    Returns:
-        A sentence on whom it is about.
-
     Raises:
-        CannotGrade: if there is no test in what was given.
+        CannotGrade: if there is no test in what was given, or nobody took both.
     """
     if pretest is None:
-        everything = list(each_submission(submissions))
-        form = next((each for each in FORMS.values() if _sittings(each, everything)), None)
+        form = next((each for each in FORMS.values() if _taken(each, given)), None)
         if form is None:
-            raise CannotGrade(f"{submissions} holds no answers to a test; nothing is written.")
-        sittings = _sittings(form, everything)
-        tests = {form.name: _with_kernels(form, sittings, rows)}
-        about = f"{len(sittings)} who took the {form.name}"
+            raise CannotGrade(f"{given} holds no answers to a test; nothing is written.")
+        tests = {form.name: _taken(form, given, rows)}
+        about = f"{len(tests[form.name])} who took the {form.name}"
     else:
-        before, after = _taken(PRETEST, pretest), _taken(POSTTEST, submissions)
-        earlier = grader.find([sitting.submission for sitting in before], (PRETEST.exercise.id,))
-        pairs = list(_in_both(before, after))
-        if not pairs:
-            raise CannotGrade(f"Nobody in {pretest} is called as somebody in {submissions}.")
+        submissions = list(each_submission(pretest))
+        earlier = grader.rows(grader.find(submissions, (PRETEST.exercise.id,)))
+        before, after = _taken(PRETEST, pretest, earlier), _taken(POSTTEST, given, rows)
+        both = sorted(_only_ones(before) & _only_ones(after))
+        if not both:
+            raise CannotGrade(
+                f"Nobody has answered the pretest in {pretest} and, under the same name, the "
+                f"posttest in {given}; nothing is written."
+            )
         tests = {
-            PRETEST.name: _with_kernels(
-                PRETEST, [first for first, _ in pairs], grader.rows(earlier)
-            ),
-            POSTTEST.name: _with_kernels(POSTTEST, [second for _, second in pairs], rows),
+            form.name: [sitting for name in both for sitting in taken if sitting.student == name]
+            for form, taken in ((PRETEST, before), (POSTTEST, after))
         }
-        about = f"{len(pairs)} who took both tests, of {len(before)} and {len(after)}"
+        about = f"{len(both)} who took both tests, of {len(before)} and {len(after)}"
     path.write_text(_table(tests), encoding="utf-8", newline="")
     return f"Item statistics of {about}, without names: {path}."
 
 
-def _taken(form: ItemForm, path: Path) -> Sittings:
-    found = _sittings(form, each_submission(path))
-    if not found:
-        raise CannotGrade(f"{path} holds no answers to the {form.name}; nothing is written.")
-    return found
-
-
-def _sittings(form: ItemForm, submissions: Iterable[Submission]) -> Sittings:
-    found = ((submission, answers_to(form, submission)) for submission in submissions)
-    return [Sitting(submission, answers) for submission, answers in found if answers]
-
-
-def _with_kernels(form: ItemForm, sittings: Sittings, rows: Sequence[GradebookRow]) -> Sittings:
+def _taken(form: ItemForm, path: Path, rows: Sequence[GradebookRow] = ()) -> list[Sitting]:
+    """Whoever has answered something, with what came of the kernel."""
     shares = {
         row.submission.key: float(row.points / row.max_points)
         for row in rows
         if row.exercise == form.exercise.id and row.points is not None
     }
-    return [replace(each, kernel=shares.get(each.submission.key)) for each in sittings]
+    found = ((each, answers_to(form, each)) for each in each_submission(path))
+    return [
+        Sitting(submission.student.casefold(), answers, shares.get(submission.key))
+        for submission, answers in found
+        if answers
+    ]
 
 
-def _in_both(before: Sittings, after: Sittings) -> Iterator[tuple[Sitting, Sitting]]:
-    """The two tests of each student.
-
-    A name tells who it is. Where several have it the platform's number does, but not Moodle's,
-    which is another one in each assignment.
-    """
-    several = {
-        name
-        for side in (before, after)
-        for name, times in Counter(map(_called, side)).items()
-        if times > 1
-    }
-
-    def key(sitting: Sitting) -> object:
-        return identity(sitting.submission) if _called(sitting) in several else _called(sitting)
-
-    earlier = {key(first): first for first in before}
-    for second in after:
-        first = earlier.get(key(second))
-        unsure = _called(second) in several and second.submission.platform == "moodle"
-        if first is not None and not unsure:
-            yield first, second
-
-
-def _called(sitting: Sitting) -> str:
-    return sitting.submission.student.casefold()
+def _only_ones(sittings: Iterable[Sitting]) -> set[str]:
+    """The names that one student has: a platform's numbers may change from test to test."""
+    times = Counter(sitting.student for sitting in sittings)
+    return {name for name in times if times[name] == 1}
 
 
 # --- the table ----------------------------------------------------------------------------------
 
 
-def _table(tests: Mapping[str, Sittings]) -> str:
+def _table(tests: Mapping[str, Sequence[Sitting]]) -> str:
     """The file's text: a line for each item, one for all of them, one for the kernel."""
     text = io.StringIO(newline="")
     lines = csv.DictWriter(text, COLUMNS, restval="")
@@ -164,7 +129,7 @@ def _table(tests: Mapping[str, Sittings]) -> str:
     return text.getvalue()
 
 
-def _lines(sittings: Sittings, earlier: Sittings) -> Iterator[dict[str, str]]:
+def _lines(sittings: Sequence[Sitting], earlier: Sequence[Sitting]) -> Iterator[dict[str, str]]:
     for place, pair in enumerate(PAIRS):
         answers = [sitting.answers[place] for sitting in sittings]
         right = [float(answer.right) for answer in answers]
