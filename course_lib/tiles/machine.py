@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.emulator.errors import rejection
+from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.plain import values as plain_values
 from course_lib.tiles.arithmetic import TileArithmetic
 from course_lib.tiles.memory import ArrayArgument
@@ -26,6 +26,7 @@ from course_lib.tiles.values import (
 )
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import say
+from course_lib.wording.words import counted, joined
 
 DEEPEST = 32  # calls within calls
 FLOPS_OF_A_STEP, BYTES_OF_A_STEP = 100_000, 2_000  # so many count as a statement more
@@ -157,24 +158,37 @@ class TileMachine(TileArithmetic):
             self._bind(statement.target, self.value(statement.value, names), names)
 
     def _augassign(self, statement: ast.AugAssign, names: dict[str, Any]) -> None:
-        before = self.value(_as_read(statement.target), names)
-        after = self.arithmetic(statement.op, before, self.value(statement.value, names))
-        self._bind(statement.target, after, names)
+        target = statement.target
+        if not isinstance(target, ast.Name):
+            raise self.no_target(target, names)
+        before, value = self.value(target, names), self.value(statement.value, names)
+        self._bind(target, self.arithmetic(statement.op, before, value), names)
 
     def _bind(self, target: ast.expr, value: Any, names: dict[str, Any]) -> None:
         if isinstance(target, ast.Name):
             names[target.id] = value
-        elif isinstance(target, ast.Tuple | ast.List) and isinstance(value, tuple):
-            if len(target.elts) != len(value):
+        elif isinstance(target, ast.Tuple | ast.List):
+            values = value if isinstance(value, tuple) else (value,)
+            if len(target.elts) != len(values):
                 raise self.refuse(
-                    say("{count} values do not fit {names} names.", count=len(value),
-                        names=len(target.elts))
+                    say("{values} cannot be divided among {count} names.",
+                        values=counted(len(values), "value"), count=len(target.elts))
                 )  # fmt: skip
-            for part, each in zip(target.elts, value, strict=True):
+            for part, each in zip(target.elts, values, strict=True):
                 self._bind(part, each, names)
         else:
-            message = say("A tile is a value: no part of it can be assigned.")
-            raise self.refuse(message, hint="Which new tile has the elements that you want?")
+            raise self.no_target(target, names)
+
+    def no_target(self, target: ast.expr, names: dict[str, Any]) -> KernelRejected:
+        """The refusal of an assignment to a part of something."""
+        owner = target.value if isinstance(target, ast.Subscript) else target
+        value, named = self.value(owner, names), ast.unparse(owner)
+        if isinstance(value, TileValue) or not hasattr(value, "shape"):
+            message = say("{named} is a value: no part of it can be assigned.", named=named)
+            return self.refuse(message, hint="Which new tile has the elements that you want?")
+        message = say("{named} is an array: {language} writes into it with store, not with =.",
+                      named=named, language=self.languages[self.language].TITLE)  # fmt: skip
+        return self.refuse(message, hint="What does store ask for beside the array and the tile?")
 
     def _if(self, statement: ast.If, names: dict[str, Any]) -> None:
         self.block(statement.body if self.truth(statement.test, names) else statement.orelse, names)
@@ -377,8 +391,12 @@ class TileMachine(TileArithmetic):
             return DTYPES[dtype]
         if name in there.FUNCTIONS or any(key.startswith(f"{name}.") for key in there.NAMES):
             return Named(language, name)
-        message = say("The tile machine does not know {name} of {language}.", name=name,
-                      language=there.TITLE)  # fmt: skip
+        module = name.rpartition(".")[0]
+        beside = (each for each in (*there.FUNCTIONS, *there.NAMES)
+                  if each.rpartition(".")[0] == module)  # fmt: skip
+        known = joined(sorted(beside))
+        message = say("The tile machine does not know {name} of {language}. It knows {known}.",
+                      name=name, language=there.TITLE, known=known)  # fmt: skip
         raise rejection("unsupported", message, node)
 
     def _call_(self, node: ast.Call, names: dict[str, Any]) -> Any:
@@ -448,13 +466,6 @@ def _dropped(statement: ast.Expr) -> Finding:
                   value=ast.unparse(statement.value))  # fmt: skip
     hint = "Which variable should hold this tile?"
     return finding("no-effect", message, statement.lineno, hint)
-
-
-def _as_read(target: ast.expr) -> ast.expr:
-    if not isinstance(target, ast.Name):
-        message = say("A tile is a value: no part of it can be assigned.")
-        raise rejection("compile-error", message, target)
-    return ast.copy_location(ast.Name(target.id, ast.Load()), target)
 
 
 BUILTINS: dict[str, Callable[..., Any]] = {

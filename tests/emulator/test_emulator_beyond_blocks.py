@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from emulator_helpers import HEADER, launch
+from emulator_helpers import HEADER, launch, line_of
 
 from course_lib.emulator import Budget, KernelRejected, Profile
 
@@ -19,9 +19,12 @@ def numbers(*shape: int) -> np.ndarray:
     return np.arange(1, 1 + np.prod(shape), dtype=np.int32).reshape(shape)
 
 
+def program_of(text: str) -> str:
+    return HEADER + text.replace("def k(", "@cuda.jit\ndef kernel(")
+
+
 def emulated(text: str, blocks: int, threads: int, *arguments: np.ndarray, **options) -> Profile:
-    program = HEADER + text.replace("def k(", "@cuda.jit\ndef kernel(")
-    return launch(program, blocks, threads, *arguments, **options)
+    return launch(program_of(text), blocks, threads, *arguments, **options)
 
 
 def zeros(*shape: int) -> np.ndarray:
@@ -310,6 +313,25 @@ def test_what_is_wrong_is_named(name: str) -> None:
         seen += emulated(text, blocks, N, *given, schedule=schedule, seed=seed).findings
     found = [f for f in seen if f.code.startswith(code) and f.cell.startswith(cell)]
     assert found and found[0].severity == "error", [str(finding) for finding in seen]
+
+
+@pytest.mark.parametrize(
+    ("of", "old", "new"),
+    [
+        ("a lock for blocks", "cuda.atomic.exch(lock, 0, 0)", "lock[0] = 0"),
+        ("a lock for each cell", "cuda.atomic.exch(lock, p, 0)", "lock[p] = 0"),
+        ("a chain of flags", "cuda.atomic.exch(flag, b, 1)", "flag[b] = 1"),
+    ],
+)
+def test_a_signal_by_a_plain_store_is_the_cause_of_what_it_leaves_unordered(
+    of: str, old: str, new: str
+) -> None:
+    text, blocks, make, _ = RIGHT[of]
+    assert old in text
+    findings = emulated(text.replace(old, new), blocks, N, *make()).findings
+    (error,) = (each for each in findings if each.severity == "error")
+    assert "by a plain store" in error.message
+    assert error.line == line_of(program_of(text.replace(old, new)), new)
 
 
 def test_a_missing_fence_is_called_so() -> None:

@@ -225,6 +225,14 @@ LOOPS = {  # in each of them x[i] is loaded again and again, if the compiler doe
     "x[i] += float32(k)": False,
     "x[i] = x[i] * float32(1.01) + float32(.1)": False,
     "own[k % 4] = x[i] * float32(k)": False,
+    "for c in range(4):\n        s += x[4 * (i % 256) + c] * y[k]": False,
+    "for c in range(1, 8, 2):\n        s += x[8 * (i % 128) + c] * y[k]": False,
+    "for b in range(4):\n        for c in range(4):\n            s += x[4 * (i % 256) + c] * y[b]":
+        False,
+    "for c in range(cuda.gridDim.x // 4):\n        s += x[4 * (i % 256) + c] * y[k]": True,
+    "for c in range(4):\n        y[c] = x[4 * (i % 256) + c]": True,
+    "for b in range(99):\n        for c in range(4):\n            z[b % 9, k] = x[i * 4 % 999 + c]":
+        True,
     "x[i] += y[k]": True,
     "x[i] += z[k, i]": True,
     "x[i] = x[i] / 2\n    y[i] = y[i] + x[i]": True,
@@ -232,7 +240,7 @@ LOOPS = {  # in each of them x[i] is loaded again and again, if the compiler doe
     "s += x[i]\n    cuda.syncthreads()": True,
     "s += x[i]\n    cuda.atomic.add(y, k, s)": True,
     "if k % 2:\n        x[i] = x[i] * float32(1.01)": True,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("loop", LOOPS)

@@ -15,6 +15,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("shape=(TILE,)", "shape=(16,)", "wrong-index", "ct.load"),
         ("ct.bid(0)", "ct.bid(1)", "wrong-index", "ct.bid(1)"),
         ("out, index=(i,), tile=tile", "x, index=(i,), tile=tile", "wrong-formula", "ct.store"),
+        ("ct.store(out, index=(i,), tile=tile)", "out[i] = tile", "compile-error", "out[i]"),
     ],
     "ct_add": [
         ("a + b", "a + a", "wrong-formula", "a + a"),
@@ -50,6 +51,12 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             f"{LOOP}    {ZEROS}",
             "accumulator-error",
             "ct.zeros",
+        ),
+        (
+            "range(ct.num_tiles(A, axis=1, shape=(TM, TN)))",
+            "range(0, A.shape[1], TN)",
+            "wrong-index",
+            "for k in",
         ),
     ],
     "ct_product": [
@@ -136,6 +143,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("tile - top) / total", "tile) / total", "wrong-formula", "ct.store"),
         ("ct.max(tile, axis=1", "ct.max(tile, axis=0", "wrong-formula", "new ="),
         ("out, index=(i, k)", "out, index=(k, i)", "wrong-index", "ct.store"),
+        ("total = total * ct.exp(top - new) + ct", "total += ct", "missing-rescale", "total +="),
     ],
     "tl_copy": [
         ("tl.store(out + places", "tl.store(out", "compile-error", "tl.store"),
@@ -149,6 +157,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("tl.program_id(0) * TILE", "tl.program_id(0) * 16", "wrong-index", "places ="),
         ("tl.arange(0, TILE)", "tl.arange(1, TILE + 1)", "wrong-index", "places ="),
         ("tl.program_id(0)", "tl.program_id(1)", "wrong-index", "places ="),
+        ("tl.store(out + places, tile)", "out[places] = tile", "compile-error", "out[places]"),
     ],
     "tl_add": [
         ("a + b, mask=inside", "a + b", "out-of-bounds-write", "tl.store"),
@@ -168,6 +177,12 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
             "tl.load(B + places)",
             "out-of-bounds-read",
             "b = tl.load",
+        ),
+        (
+            "tl.program_id(0) * TM + tl.arange(0, TM)[:, None]\n    columns = tl.program_id(1)",
+            "tl.program_id(1) * TM + tl.arange(0, TM)[:, None]\n    columns = tl.program_id(0)",
+            "wrong-index",
+            "rows =",
         ),
     ],
     "tl_row_sum": [
@@ -235,5 +250,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("tile - top[:, None]) /", "tile) /", "wrong-formula", "result ="),
         ("tl.max(tile, axis=1)", "tl.max(tile, axis=0)", "compile-error", "new ="),
         ("        top = new\n", "", "accumulator-error", "total = total"),
+        ("total = total * tl.exp(top - new) + tl", "total += tl", "missing-rescale", "total +="),
     ],
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 
 import numpy as np
@@ -216,6 +217,22 @@ def test_what_is_no_answer_is_refused_in_a_sentence(case: str) -> None:
     report = examine_source("ct_copy", text)
     assert report.errors and code in (None, report.errors[0].code), str(report)
     assert "checker itself" not in str(report)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("index=(i,), shape", "index=(i * TILE,), shape", r"only a part of `i \* TILE`"),
+        ("ct.store", "ct.save", "It knows .*, store, "),
+        ("i = ct.bid(0)", "i = ct.PaddingMode.ZER0", r"It knows PaddingMode.NAN, .* and PaddingMo"),
+        ("ct.store(out, index=(i,), tile=tile)", "out[i] = tile", "out is an array: cuTile writes"),
+        ("ct.store(out, index=(i,), tile=tile)", "tile[i] += 1", "tile is a value: no part of it"),
+        ("i = ct.bid(0)", "i, j = ct.bid(0)", "1 value cannot be divided among 2 names"),
+    ],
+)
+def test_a_sentence_is_true_of_what_stands_there(old: str, new: str, words: str) -> None:
+    told = examine_source("ct_copy", COPY.replace(old, new)).errors[0].message
+    assert re.search(words, told), told
 
 
 @pytest.mark.parametrize("name", ["tl_product", "tl_bias_relu"])

@@ -45,6 +45,7 @@ OF_KIND = {
     "total missing": SUM,
     "function": FORMULA,
     "step": LOOP,
+    "tile number": INDEX,
     "rescale": "missing-rescale",
     "kept": SUM,
     **dict.fromkeys(("tile term", "tile factor", "tile maximum"), FORMULA),

@@ -165,13 +165,13 @@ def _of_call(node: ast.Call, function: Ingredients, path: Path) -> Iterator[Edit
 @_of_node.register
 def _of_operator(node: ast.BinOp, function: Ingredients, path: Path) -> Iterator[Edit]:
     left, op, right = node.left, node.op, node.right
+    yield function.value("surplus", 2, path, left)
+    yield function.value("surplus", 2, path, right)
     for other in OPERATORS:
         if not isinstance(op, other):
             yield function.value("operator", 2, path, ast.BinOp(left, other(), right))
     if isinstance(op, ast.FloorDiv) and function.more:  # whose numbers need not be whole
         yield function.value("operator", 2, path, ast.BinOp(left, ast.Div(), right))
-    yield function.value("surplus", 2, path, left)
-    yield function.value("surplus", 2, path, right)
     if isinstance(op, ast.Sub | ast.FloorDiv | ast.Mod | ast.Div):
         yield function.value("turned", 1, path, ast.BinOp(right, op, left))
     if isinstance(op, ast.Add | ast.Sub) and function.is_whole(node):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
 from course_lib.diagnosis.repair.ingredients import Ingredients, expression, named
@@ -49,10 +50,14 @@ class TileChanges:
 
     def __iter__(self) -> Iterator[Edit]:
         for node, path in self.function.nodes:
-            if isinstance(node, ast.For) and path:
+            if isinstance(node, ast.For):
                 yield from self._kept(node, path)
+                yield from self._counted(node, path)
+            if isinstance(node, ast.AugAssign):
+                yield from self._rescaled(node, path)
             if path and isinstance(node, ast.expr) and self.function.is_read(node, path):
                 yield from self._of(node, path)
+        yield from self._programs_exchanged()
 
     def _of(self, node: ast.expr, path: Path) -> Iterator[Edit]:
         function = self.function
@@ -195,10 +200,15 @@ class TileChanges:
                 module = ast.unparse(node.func).rpartition(".")[0]
                 larger = expression(f"{module}.maximum({name}, {text})")
                 yield function.value("tile maximum", 1, path, larger)
-        exponential = self.called("exp") if isinstance(node, ast.Name) else ""
-        for one, two in permutations(others if exponential else (), 2):
-            new = expression(f"{text} * {exponential}({one} - {two})")
-            yield function.value("rescale", 2, path, new)
+        for factor in self.rescales(path, text) if isinstance(node, ast.Name) else ():
+            yield function.value("rescale", 2, path, expression(f"{text} * {factor}"))
+
+    def rescales(self, path: Path, total: str) -> list[str]:
+        """The factors that a sum of exponentials may lack."""
+        exponential, known = self.called("exp"), self.function.known_at(path)
+        others = [name for name in self.function.real if name in known and name != total]
+        pairs = permutations(others if exponential else (), 2)
+        return [f"{exponential}({one} - {two})" for one, two in pairs]
 
     def called(self, *names: str) -> str:
         """How the text calls a function of one of these names; "" if it does not."""
@@ -235,7 +245,40 @@ class TileChanges:
                 both = ast.BinOp(node, ast.BitAnd(), condition)
                 yield function.value("clause missing", 2, path, both)
 
-    # --- loops ----------------------------------------------------------------------------------
+    def _programs_exchanged(self) -> Iterator[Edit]:
+        """The numbers that a program has along two axes in each other's place, in all the text."""
+        found: dict[str, list[Path]] = defaultdict(list)
+        for node, path in self.function.nodes:
+            if isinstance(node, ast.Call) and last_name(node.func) in PLACES:
+                found[ast.unparse(node)].append(path)
+        for one, two in combinations(sorted(found), 2):
+            new = {path: expression(two) for path in found[one]}
+            new |= {path: expression(one) for path in found[two]}
+            yield self.function.values("exchange", 2, new, min(map(self.function.line, new)))
+
+    # --- sums and loops -------------------------------------------------------------------------
+
+    def _rescaled(self, addition: ast.AugAssign, path: Path) -> Iterator[Edit]:
+        """A factor for the sum so far, before more is added to it."""
+        total = ast.unparse(addition.target)
+        if isinstance(addition.op, ast.Add) and total in self.function.real:
+            for factor in self.rescales(path, total):
+                times = ast.AugAssign(addition.target, ast.Mult(), expression(factor))
+                yield self.function.statement("rescale", 2, path, StatementEdit(before=(times,)))
+
+    def _counted(self, loop: ast.For, path: Path) -> Iterator[Edit]:
+        """A loop over the first elements of tiles, where it is tiles that an index counts."""
+        match loop:
+            case ast.For(target=ast.Name(id=name), iter=ast.Call(args=[_, _, step])):
+                number = expression(f"{name} // ({ast.unparse(step)})")
+                new = {
+                    below: number
+                    for node, below in self.function.nodes
+                    if isinstance(node, ast.Name) and node.id == name
+                    if below[: len(path)] == path and self.function.is_read(node, below)
+                }
+                if new and not self.has_masks:
+                    yield self.function.values("tile number", 2, new, loop.lineno)
 
     def _kept(self, loop: ast.For, path: Path) -> Iterator[Edit]:
         """A variable from before the loop that each turn leaves as it was: another one's value."""

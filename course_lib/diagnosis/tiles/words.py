@@ -75,8 +75,12 @@ SAYS = {
     "function": ("another function than {text}", "What does {text} give for the numbers 1, 3?"),
     "step": ("another step than that of {text}", "How far is it from one tile to the next?"),
     "rescale": (
-        "{text} rescaled",
+        "the sum so far rescaled at {text}",
         "What was the largest number when this was summed, and which one is it now?",
+    ),
+    "tile number": (
+        "the number of the tile where {text} stands",
+        "What does this loop count, and what does an index of cuTile count?",
     ),
     "kept": ("a variable kept for the next turn", "Which of these does the next turn need?"),
     "total missing": ("the sum so far handed to {text}", "What becomes of the products before?"),

@@ -16,9 +16,9 @@ import numpy as np
 
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.observers.loads_in_loops import is_moved_out
 from course_lib.emulator.observers.meter import AccessCounts, AccessPlace, Meter, over_same_blocks
 from course_lib.emulator.observers.values_in_text import (
-    SIZES,
     decided_by_data,
     is_by_data,
     same_sums,
@@ -203,6 +203,7 @@ class LaunchCosts:
         self.orders_blocks = orders_blocks
         self.same_sums = {sums for typing in typings for sums in same_sums(typing)}
         self.flows = [(typing.kernel.tree, decided_by_data(typing)) for typing in typings]
+        self.typings = typings
 
     def findings(self) -> Iterator[Finding]:
         """All that is worth a word, as warnings."""
@@ -349,7 +350,11 @@ class LaunchCosts:
             if not again or excess < max(FEW, SHARE * total, (REPEATED - 1) * needed):
                 continue
             line = max(traffic.loaded_at, key=lambda number: traffic.loaded_at[number])
-            if line in told or self._by_data(line, array) or self._is_moved_out(line, array):
+            if (
+                line in told
+                or self._by_data(line, array)
+                or is_moved_out(line, array, self.typings)
+            ):
                 continue
             yield finding(
                 "excess-global-traffic",
@@ -375,7 +380,7 @@ class LaunchCosts:
                 continue
             traffic = self.meter.arrays[array]
             line = int(np.bincount(fetched.line[own]).argmax())
-            if self._is_moved_out(line, array):
+            if is_moved_out(line, array, self.typings):
                 continue
             again = int(fetched.again[own].sum())
             loads = int(np.count_nonzero(fetched.by >= 0) + fetched.again.sum()) + fetched.by_others
@@ -419,18 +424,6 @@ class LaunchCosts:
                 "What would have to change for them to stay in shared memory meanwhile?",
             )
 
-    def _is_moved_out(self, line: int, array: str) -> bool:
-        """Does a compiler take these loads out of their loop, in which nothing changes them?
-
-        Nor does it if all that the loop does to memory is to change this one element.
-        """
-        for tree, _ in self.flows:
-            loops = [node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While)]
-            around = [loop for loop in loops if loop.lineno <= line <= (loop.end_lineno or line)]
-            if around:
-                return _keeps_in_a_register(around[-1], array, _own_arrays(tree))  # the innermost
-        return False
-
     def _float64_inputs(self) -> Iterator[Finding]:
         """Arrays of float64 beside those of float32 in which all that comes of them is stored."""
         arrays, touched = self.meter.arrays, self.meter.touched
@@ -470,42 +463,3 @@ class LaunchCosts:
             named = [node for node in found if ast.unparse(node.value) == array]
             return any(is_by_data(node.slice, names) for node in named or found)
         return True
-
-
-def _own_arrays(tree: ast.AST) -> set[str]:
-    """The names of shared and local arrays: no store to them changes global memory."""
-    made = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
-    return {
-        ast.unparse(target)
-        for node in made
-        if isinstance(node.value, ast.Call)
-        if ast.unparse(node.value.func).endswith((".shared.array", ".local.array"))
-        for target in node.targets
-    }
-
-
-def _keeps_in_a_register(loop: ast.For | ast.While, array: str, own: Collection[str]) -> bool:
-    parts = [*ast.walk(loop)]
-    stored = [part for part in parts if isinstance(getattr(part, "ctx", None), ast.Store)]
-    changed = {part.id for part in stored if isinstance(part, ast.Name)}
-    elements = [part for part in parts if isinstance(part, ast.Subscript)]
-    elements = [part for part in elements if ast.unparse(part.value) not in own]
-    indices = [part.slice for part in elements if ast.unparse(part.value) == array]
-    if any(isinstance(part, ast.Call) and _orders_or_updates(part) for part in parts):
-        return False
-    if any(isinstance(n, ast.Name) and n.id in changed for i in indices for n in ast.walk(i)):
-        return False
-    if not any(part in elements for part in stored):
-        return True
-    updates = [
-        statement for statement in loop.body if isinstance(statement, ast.AugAssign | ast.Assign)
-    ]
-    always = {part for statement in updates for part in ast.walk(statement)}
-    names = {ast.unparse(part) for part in elements if not ast.unparse(part.value).endswith(SIZES)}
-    return len(names) == 1 and all(part in always for part in stored if part in elements)
-
-
-def _orders_or_updates(call: ast.Call) -> bool:
-    """Is it an atomic operation, a barrier or a fence?"""
-    name = ast.unparse(call.func)
-    return ".atomic." in name or "sync" in name or "threadfence" in name

@@ -321,7 +321,8 @@ def causes_only(
     A read of an unwritten cell follows from a race in the same array, or from a misaligned access:
     a GPU stops there, so whatever should have been written later is missing. But what is written
     only after such a read is no race that a barrier mends: the read comes too early. That another
-    thread's copy has not been waited for says less than that nothing orders the two lines.
+    thread's copy has not been waited for says less than that nothing orders the two lines. And what
+    a lock or flag does not order that is given by a plain store, it may order with another one.
 
     Args:
         findings: all that were made.
@@ -332,12 +333,14 @@ def causes_only(
     races = [each for each in kept if each.code.startswith("race-") and each not in late]
     raced = {_array(each) for each in races}
     unordered = {_lines(each) for each in races if not _of_anothers_copy(each)}
+    signals = any("waits_at" in facts_of(each.message) for each in races)
     stops = any(each.code == "wrong-index" and "size" in facts_of(each.message) for each in kept)
     return [
         _with_late_write(each, late)
         for each in kept
         if not (each.code == "uninitialised-read" and (stops or _array(each) in raced))
         and not (_of_anothers_copy(each) and _lines(each) in unordered)
+        and not (signals and each in races and "waits_at" not in facts_of(each.message))
         and not (each in late and _array(each) not in raced)
     ]
 

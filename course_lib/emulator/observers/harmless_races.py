@@ -103,6 +103,20 @@ def is_checked(lines: tuple[int, int], trees: Trees) -> bool:
     return any(_is_checked_load(line, tree) for line in lines for tree in trees)
 
 
+def is_waited_for(lines: tuple[int, int], trees: Trees) -> bool:
+    """Whether one of two lines waits by an atomic operation until a cell has some value."""
+    tests = (
+        inner
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.While)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.While | ast.If)
+    )
+    calls = (call for node in tests for call in ast.walk(node.test) if isinstance(call, ast.Call))
+    return any(call.lineno in lines and ".atomic." in ast.unparse(call.func) for call in calls)
+
+
 def _is_checked_load(line: int, tree: ast.AST) -> bool:
     swaps: defaultdict[str, list[ast.Call]] = defaultdict(list)
     for node in ast.walk(tree):

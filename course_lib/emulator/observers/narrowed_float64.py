@@ -17,6 +17,7 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.intrinsics import Atomic, Cast
 from course_lib.emulator.language.typings import Typing
+from course_lib.emulator.observers.values_in_text import names_set
 
 FLOAT32 = np.dtype(np.float32)
 HELD = (FLOAT32, np.dtype(np.float16))  # types whose numbers float32 holds exactly
@@ -67,7 +68,7 @@ class _Settings:
 
     def _after(self, statement: ast.stmt, known: Reaching) -> Reaching:
         """What has set each variable behind a statement."""
-        inside = known | dict.fromkeys(_names_set(statement), ANY)
+        inside = known | dict.fromkeys(names_set(statement), ANY)
         match statement:
             case ast.If(test=test, body=body, orelse=orelse):
                 self._read(test, known)
@@ -100,11 +101,6 @@ def _set_alone(node: Setting) -> str:
     return ""
 
 
-def _names_set(statement: ast.stmt) -> set[str]:
-    parts = ast.walk(statement)
-    return {n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-
-
 class _Text:
     """A function's text: what is rounded to float32 at once, and what float32 holds."""
 
@@ -113,7 +109,7 @@ class _Text:
         assert isinstance(typing.kernel.tree, ast.FunctionDef)
         self.nodes = list(ast.walk(typing.kernel.tree))
         self.settings = _Settings(typing.kernel.tree)
-        self.own = _names_set(typing.kernel.tree).union(typing.kernel.parameters)
+        self.own = names_set(typing.kernel.tree).union(typing.kernel.parameters)
         self.rounded = set(self._rounded_at_once())
         self._follow_variables()
 

@@ -11,6 +11,7 @@ from course_lib.emulator.observers.harmless_races import (
     is_checked,
     is_same_value,
     is_start_value,
+    is_waited_for,
 )
 from course_lib.emulator.observers.marks import CellMarks
 from course_lib.emulator.observers.races import Race
@@ -22,6 +23,7 @@ from course_lib.wording.sentences import Line, say
 SAME = "same"  # one value, whichever thread writes it
 START = "start"  # a bound read beforehand, which others lower or raise meanwhile by an atomic
 MARK = "mark"  # compared with what it is neither before the other thread's store nor after it
+SIGNAL = "signal"  # a plain store, where other threads wait for the cell by atomic operations
 
 
 class RaceNotes:
@@ -58,6 +60,8 @@ class RaceNotes:
             return DRAW
         if kinds == {"load", "atomic"} and is_start_value(lines, self.trees):
             return START
+        if kinds == {"store", "atomic"} and is_waited_for(lines, self.trees):
+            return SIGNAL
         if kinds == {"store"} and is_same_value(lines, self.trees):
             return SAME
         if kinds <= {"store", "load"} and self._are_marks(race):
@@ -83,14 +87,20 @@ def race_finding(race: Race, names: ThreadNames, change: str) -> Finding:
         first = block_name(race.first_block, names.grid)
         second = block_name(race.second_block, names.grid)
         blocks = (race.first_block, race.second_block)
-    message, hint = _race_sentence(race, first, second, change)
+    line, other_line = race.second_line, race.first_line
+    if change == SIGNAL:
+        if race.second_kind == "atomic":  # told of the store
+            first, second, line, other_line = second, first, other_line, line
+        message, hint = _signal_sentence(first, second, race.cell, other_line, line)
+    else:
+        message, hint = _race_sentence(race, first, second, change)
     return finding(
         race.code,
         message,
-        race.second_line,
+        line,
         hint,
         "warning" if change in (SAME, START, MARK) else None,
-        other_line=race.first_line,
+        other_line=other_line,
         threads=(race.first_thread, race.second_thread),
         cell=race.cell,
         blocks=blocks,
@@ -154,6 +164,22 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
             **facts,
         )
     return message, hint
+
+
+def _signal_sentence(
+    waiting: str, setting: str, cell: str, waits_at: int, set_at: int
+) -> tuple[str, str]:
+    """A lock or a flag that is set as if nobody waited for it."""
+    message = say(
+        "{waiting} waits for {cell} at {waits_at} by an atomic operation, and {setting} sets it at "
+        "{set_at} by a plain store: that tells nobody that what was written before has arrived.",
+        waiting=waiting,
+        cell=cell,
+        waits_at=Line(waits_at),
+        setting=setting,
+        set_at=Line(set_at),
+    )
+    return message, "Which operation sets it and hands on what was done before?"
 
 
 def _update_sentence(race: Race, change: str, facts: Mapping[str, Any]) -> tuple[str, str]:

@@ -56,6 +56,12 @@ def assigned(node: ast.AST) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
         yield node.iter, [node.target]
 
 
+def names_set(tree: ast.AST) -> set[str]:
+    """The variables that a part of a text gives a value."""
+    parts = ast.walk(tree)
+    return {n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
 def is_by_data(value: ast.expr, by_data: frozenset[str]) -> bool:
     """Does an expression follow from an element of an array?"""
     for node in ast.walk(value):
