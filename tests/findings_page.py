@@ -22,8 +22,8 @@ from stored_answers import wrong_answers  # noqa: E402
 from templates_of_sentences import ANY, templates  # noqa: E402
 
 from course_lib.curriculum import EXERCISES  # noqa: E402
-from course_lib.diagnosis.functions.resident_ideas import resident_ideas  # noqa: E402
-from course_lib.diagnosis.problems.table import problems  # noqa: E402
+from course_lib.problems.resident_blocks import resident_ideas  # noqa: E402
+from course_lib.problems.table import problems  # noqa: E402
 from course_lib.wording.findings import CODES, Finding  # noqa: E402
 from course_lib.wording.sentences import AUDIENCES, told, whole  # noqa: E402
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course_lib.diagnosis.repair.words import SAYS as SAYS_OF_KERNELS
-from course_lib.diagnosis.told import Wording, Words
+from course_lib.wording.tables import Wording, Words
 
 tell = Words(
     {
@@ -45,6 +45,7 @@ tell = Words(
         ),
         "other numbers": Wording("wrong-formula", "{output} holds other numbers: {says}."),
         "shows elsewhere": Wording("", "{seen} That shows at {line}."),
+        "dropped": Wording("no-effect", "{seen} {dropped}"),
         "one change": Wording("", "{seen} With one change here it would be right: {says}."),
         "unexplained": Wording("", "{seen} Nothing that was tried explains the numbers."),
     }
