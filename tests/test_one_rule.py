@@ -238,7 +238,7 @@ def test_a_plain_function_is_asked_for_without_a_decorator(decorator: str) -> No
 # Each is judged three times, so none stands in the fast set, and fewer of those that take long are
 # in that of `--all`.
 COSTLY = ("attention", "matmul_1d", "matmul_2d")
-ONE_IN, COSTLY_ONE_IN = 80, 160
+ONE_IN, COSTLY_ONE_IN = 160, 320
 
 
 def _marks(number: int, exercise: str) -> list[pytest.MarkDecorator]:

@@ -97,15 +97,20 @@ def test_all_launches_together_have_a_budget() -> None:
     assert facts_of(error.message)["budget"] == "the 70000 steps of all launches together"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("levels", [30, 44, 58])
+NESTED = [
+    ("(A[0, 0] + ", "1", ")"),
+    ("A[int(", "0", "), 0]"),
+    ("(A[0, 0] > 0 and ", "True", ")"),
+    ("(1 if A[0, 0] > 5 else ", "2", ")"),
+]
+
+
 @pytest.mark.parametrize(
-    ("opening", "inside", "closing"),
+    ("levels", "opening", "inside", "closing"),
     [
-        ("(A[0, 0] + ", "1", ")"),
-        ("A[int(", "0", "), 0]"),
-        ("(A[0, 0] > 0 and ", "True", ")"),
-        ("(1 if A[0, 0] > 5 else ", "2", ")"),
+        pytest.param(levels, *parts, marks=marks(number + turn, slow=3))
+        for number, parts in enumerate(NESTED)
+        for turn, levels in enumerate((30, 44, 58))
     ],
 )
 def test_how_deep_the_caller_is_does_not_matter(

@@ -43,7 +43,7 @@ def test_soup_of_words(seed: int, words: int, exercise: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(SEEDS, st.sampled_from(QUICK))
 def test_random_kernels(seed: int, exercise: str) -> None:
     check(exercise, kernel(random.Random(seed), exercise), seed)

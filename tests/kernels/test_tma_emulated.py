@@ -61,8 +61,8 @@ CASES = [
     # Two panels for a consumer; blocks side by side, whose halves of A begin within eight rows.
     (RAGGED, "float32", 1, TilePlan(1, 256, 184)),
     (RAGGED, "bfloat16", 2, TilePlan(2, 256, 152, beside=True)),
-    (LONG, "float32", 1, TilePlan()),
     (LONG, "float32", 2, TilePlan(2)),
+    (LONG, "float32", 1, TilePlan()),
 ]
 # The same parts put together otherwise.
 MORE_CASES = [

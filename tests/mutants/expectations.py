@@ -104,11 +104,11 @@ _BY_COST = (
 CHEAP = frozenset(_BY_COST[:6])
 
 
-def one_of_each(mutants: list[Mutant]) -> set[str]:
-    """Exercise and name of a few mutants that between them are of all exercises and all codes."""
+def one_of_each(mutants: list[Mutant], exercises: bool = True) -> set[str]:
+    """Exercise and name of a few mutants that between them are of all codes, and all exercises."""
     chosen, seen = set(), set()
     for mutant in sorted(mutants, key=lambda each: _BY_COST.index(each.exercise)):
-        new = {mutant.exercise, *mutant.codes} - seen
+        new = {*mutant.codes, *[mutant.exercise] * exercises} - seen
         if new:
             seen |= new
             chosen.add(f"{mutant.exercise}-{mutant.name}")

@@ -45,22 +45,17 @@ def judged(task: Task, text: str, seed: int = 0) -> Report:
 def slips_of_each_task() -> Iterator[object]:
     """A task with some of its slips, for one test.
 
-    In the fast set stands the first slip of each code; in that of `--all` the first of each task,
-    and the first of each code in every other task. The others have a cause that is told in their
-    task already, or in others, found in the same way: they are under `long`, and among the golden
-    reports.
+    In the fast set stands the first slip of each code; in that of `--all` the first of each task.
+    The others have a cause that is told in their task already, or in others, found in the same way:
+    they are under `long`, and among the golden reports.
     """
     known: set[str] = set()
-    for number, (name, slips) in enumerate(WRONG.items()):
-        usual = "long" if number % 2 else "slow"
+    for name, slips in WRONG.items():
         parts: dict[str, list[Slip]] = {"fast": [], "slow": [], "long": []}
-        told: set[str] = set()
-        for slip in slips:
+        for number, slip in enumerate(slips):
             code = slip[2]
-            speed = "slow" if not told else "long" if code in told else usual
-            speed = speed if code in known else "fast"
+            speed = "fast" if code not in known else "long" if number else "slow"
             parts[speed].append(slip)
-            told.add(code)
             known.add(code)
         for speed, some in parts.items():
             marks = [] if speed == "fast" else [getattr(pytest.mark, speed)]
