@@ -22,7 +22,7 @@ FORMS = {
     "async": (f"@cuda.jit\nasync def mat_add(A, B, C):{BODY}", "missing-answer", "async def", ""),
     "an object": (
         "class Add:\n    def __call__(self, A, B, C):\n        pass\n\n\nmat_add = Add()\n",
-        "missing-answer", "no function written with", "mat_add = Add()"),
+        "missing-answer", "not a function written with", "mat_add = Add()"),
     "a class": ("@cuda.jit\nclass mat_add:\n    pass\n", "missing-answer", "no function", "class"),
     "somebody's function": ("mat_add = sqrt\n", "missing-answer", "no function", "mat_add ="),
     "names only": (

@@ -315,7 +315,7 @@ def test_what_is_wrong_is_named(name: str) -> None:
 def test_a_missing_fence_is_called_so() -> None:
     text, blocks, make, _ = RIGHT["the last block"]
     profile = emulated(text.replace("        cuda.threadfence()\n", ""), blocks, N, *make())
-    assert "no cuda.threadfence() stands before it" in profile.findings[0].message
+    assert "no cuda.threadfence() before it" in profile.findings[0].message
 
 
 def test_a_grid_that_no_gpu_holds_is_refused() -> None:

@@ -111,7 +111,7 @@ def test_each_launch_is_told_with_its_findings_and_counters() -> None:
     assert "2 launches of count and add" in found["html"] and found["printed"] == ["True"]
     counters = {each["line"]: each["counters"] for each in found["lines"]}
     assert counters[9]["global_store_sectors"] == 1 and counters[15]["global_load_requests"]
-    assert "decides what stands in counts" in found["html"]
+    assert "decides what is in counts" in found["html"]
     assert [each["name"] for each in found["outputs"]] == ["a", "b", "c"]
 
 
