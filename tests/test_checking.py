@@ -237,7 +237,7 @@ def test_what_is_never_staged_is_not_praised_for_its_tiles() -> None:
     ("body", "line", "words"),
     [
         ('    """Only words."""\n', 1, "still empty"),
-        ("    C = A + B\n", 2, "gives the name C another meaning"),
+        ("    C = A + B\n", 2, "makes the name C mean something else"),
         ("    x, y = cuda.grid(2)\n    return A[y, x] + B[y, x]\n", 3, "returns nothing"),
         ("    x, y = cuda.grid(2)\n    total = A[y, x] + B[y, x]\n", 1, "writes no element of C"),
     ],
@@ -410,7 +410,7 @@ def mat_add(A, B, C):
         ([ADDS, "# EXERCISE mat_add\nif True:\n    " + ADDS.replace("\n", "\n    ")], None),
         ([ADDS, ADDS.replace("mat_add(", "f(") + "mat_add = f"], None),
         ([ADDS, "# EXERCISE mat_add\nfrom __main__ import *"], None),
-        ([ADDS, "# EXERCISE mat_add\nfor mat_add in [mat_add]:\n    1 / 0"], "before it had"),
+        ([ADDS, "# EXERCISE mat_add\nfor mat_add in [mat_add]:\n    1 / 0"], "before it defined"),
     ],
     ids=str,
 )

@@ -267,7 +267,7 @@ REFUSED = {
     "a list": ([1.0, 2.0], "Argument x is of type list; a kernel takes NumPy arrays"),
     "a text": ("abc", "Argument x is of type str"),
     "nothing": (None, "Argument x is of type NoneType"),
-    "texts": (np.array(["a"]), "Argument x is an array of <U1, and the emulator"),
+    "texts": (np.array(["a"]), "Argument x is an array of <U1, which the emulator"),
     "objects": (np.array([print]), "Argument x is an array of object, which no kernel takes"),
     "other byte order": (np.ones(8, ">f4"), "an array of >f4, which no kernel takes"),
     "masked": (np.ma.array([1.0, 2.0]), "Argument x is a masked array, which Numba does not take"),

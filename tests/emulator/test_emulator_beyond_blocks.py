@@ -374,7 +374,7 @@ def test_equal_values_from_one_place_do_no_harm(text: str, severity: str) -> Non
 
 
 def test_a_lock_in_a_launch_too_large_for_a_machine_a_warp_is_refused() -> None:
-    with pytest.raises(KernelRejected, match="side by side"):
+    with pytest.raises(KernelRejected, match="at the same time"):
         emulated(LOCK_OF_BLOCKS, 10_000, N, zeros(1), zeros(1))
 
 

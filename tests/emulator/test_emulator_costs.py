@@ -267,8 +267,8 @@ def test_a_word_says_what_was_counted_and_what_would_do() -> None:
     (found,) = launch(program, 4, 256, *arrays, costs=True).findings
     assert found.line == line_of(program, "x[4 * i]")
     assert str(found).endswith(
-        "Loads from x take 16 sectors per request, where 4 would be enough for what the lanes ask for: "
-        "neighbouring lanes are 4 elements apart."
+        "Loads from x take 16 sectors per request, where 4 would be enough for what the lanes ask "
+        "for: neighbouring lanes are 4 elements apart."
     )
     assert launch(program, 4, 256, *arrays).findings == []
 
@@ -317,9 +317,9 @@ INDENTED = ADDED.replace("\n", "\n    ")
     ("body", "grid", "block", "said"),
     [
         # one thread adds up, and the others idle: those of its warp, its block, its grid
-        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 16, 256, "is for one thread"),
-        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 1, 32, "is for one thread"),
-        (f"if cuda.grid(1) != 0:\n    return\n{ADDED}y[0] = s", 16, 256, "is for one thread"),
+        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 16, 256, "is for only one thread"),
+        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 1, 32, "is for only one thread"),
+        (f"if cuda.grid(1) != 0:\n    return\n{ADDED}y[0] = s", 16, 256, "is for only one thread"),
         (f"{ADDED}y[0] = s", 1, 1, "31 of 32 lanes"),
         # all add up the same
         (f"i = cuda.grid(1)\n{ADDED}y[i] = x[i] / s", 4, 128, "all get the same sum"),

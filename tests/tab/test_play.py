@@ -59,7 +59,7 @@ def test_a_product_has_the_figures_of_products() -> None:
 @every_case(
     ("text", "grid", "block", "said"),
     [
-        ("x = (", 1, 1, "no valid Python"),
+        ("x = (", 1, 1, "not valid Python"),
         (NEIGHBOURS, 1, 2048, "the most that a GPU allows"),
         (NEIGHBOURS, 0, 64, "whole numbers above zero"),
         (NEIGHBOURS, 1, [1, 1, 1, 1], "whole numbers above zero"),

@@ -178,7 +178,7 @@ EMPTY = "import cuda.tile as ct\n@ct.kernel\ndef f():\n"
     ("text", "grid", "arguments", "says"),
     [
         ("x = 1", 1, (), "Neither cuda.tile nor triton.language"),
-        ("def f(:", 1, (), "no Python"),
+        ("def f(:", 1, (), "not valid Python"),
         (CUTILE_PRODUCT, (1, 1, 1, 1), (), "one to three whole numbers"),
         (CUTILE_PRODUCT, 1, (np.zeros((4, 4), "f4"),), "matmul takes A, B, C, tm, tn, tk"),
         (CUTILE_PRODUCT, 1, (1, 2, "C", 16, 16, 16), "C is of type str"),
