@@ -23,7 +23,8 @@ FORMS = {
     "an object": (
         "class Add:\n    def __call__(self, A, B, C):\n        pass\n\n\nmat_add = Add()\n",
         "missing-answer", "not a function written with", "mat_add = Add()"),
-    "a class": ("@cuda.jit\nclass mat_add:\n    pass\n", "missing-answer", "not a function", "class"),
+    "a class": ("@cuda.jit\nclass mat_add:\n    pass\n",
+        "missing-answer", "not a function", "class"),
     "somebody's function": ("mat_add = sqrt\n", "missing-answer", "not a function", "mat_add ="),
     "names only": (
         f"@cuda.jit\ndef mat_add(A, B, C, **more):{BODY}",
