@@ -16,7 +16,7 @@ from pathlib import Path
 
 from course_lib.wording.findings import CODES
 
-SPEAKING = ("emulator", "diagnosis", "host", "checking.py")
+SPEAKING = ("emulator", "tiles", "diagnosis", "host", "checking.py")
 DEEPEST = 6  # names and functions that are followed from one sentence
 ANY = "any"  # what a finding of whichever code is told besides
 
@@ -58,6 +58,7 @@ CALLS = {
     "Stop": CallPattern(0, 1),
     "stopped": CallPattern(3, 1, 2, usual="wrong-formula"),
     "Unusable": CallPattern(1, 0, 2, usual="unsupported", named="reason"),
+    "refuse": CallPattern(1, 0, usual="compile-error"),
     "need": CallPattern(-1, 1, usual="compile-error", around="{{name}}: {said}."),
     "TypingError": CallPattern(-1, 0, usual="compile-error", around="{{name}}: {said}."),
     "supported": CallPattern(-1, 1, 2, usual="unsupported", around="{{name}} {said}."),

@@ -24,6 +24,7 @@ from course_lib.tiles.values import (
     TileValue,
     made,
 )
+from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import say
 
 DEEPEST = 32  # calls within calls
@@ -125,8 +126,14 @@ class TileMachine(TileArithmetic):
             raise self.refuse(say("Python stops here: {said}.", said=str(error))) from error
 
     def _expr(self, statement: ast.Expr, names: dict[str, Any]) -> None:
-        if not isinstance(statement.value, ast.Constant):
-            self.value(statement.value, names)
+        if isinstance(statement.value, ast.Constant):
+            return
+        stored = self.memory.counts.global_store_bytes
+        result = self.value(statement.value, names)
+        held = any(result is value for value in names.values())  # as tl.multiple_of hands it back
+        if isinstance(result, TileValue) and not held:
+            if stored == self.memory.counts.global_store_bytes:
+                self.memory.note(_dropped(statement))
 
     def _pass(self, statement: ast.Pass, names: dict[str, Any]) -> None:
         pass
@@ -438,6 +445,13 @@ class TileMachine(TileArithmetic):
             function = "minimum" if name == "min" else "maximum"
             return self.languages[self.language].FUNCTIONS[function](self, *given)
         return BUILTINS[name](*given)
+
+
+def _dropped(statement: ast.Expr) -> Finding:
+    message = say("{value} stands here alone, and nothing keeps the tile that it gives.",
+                  value=ast.unparse(statement.value))  # fmt: skip
+    hint = "Which variable should hold this tile?"
+    return finding("no-effect", message, statement.lineno, hint)
 
 
 def _as_read(target: ast.expr) -> ast.expr:

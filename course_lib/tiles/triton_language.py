@@ -29,6 +29,7 @@ from course_lib.tiles.values import (
     made,
     promoted,
 )
+from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import say
 
 TITLE = "Triton"
@@ -116,6 +117,8 @@ def dot(
     other: Any,
     acc: Any = None,
     *,
+    input_precision: Any = None,
+    allow_tf32: Any = None,
     out_dtype: Any = FLOAT32,
     **options: Any,
 ) -> TileValue:
@@ -133,8 +136,21 @@ def dot(
         raise machine.refuse(
             say("Every side of a product has at least {least} elements.", least=_MUST_BE)
         )
+    precision = input_precision or ("ieee" if allow_tf32 is False else "tf32")
+    if input.dtype == FLOAT32 and precision == "tf32":
+        machine.memory.note(_rounded(machine))
     kind = acc.dtype if _is_tile(acc) else dtype_given(machine, out_dtype)
     return machine.product(input, other, acc, kind)
+
+
+def _rounded(machine: TileMachine) -> Finding:
+    """What Triton does with float32 unless it is told otherwise."""
+    message = say(
+        "This product of float32 rounds its factors to TF32, which keeps 10 of the 23 bits of a "
+        "fraction: about 3 decimal digits. The tile machine computes it unrounded."
+    )
+    hint = "Which input_precision keeps all bits, and which one is faster on tensor cores?"
+    return finding("rounded-inputs", message, machine.line, hint)
 
 
 def to(machine: TileMachine, x: Any, dtype: Any, **options: Any) -> TileValue:

@@ -223,6 +223,12 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
         "warning",
     ),
     (
+        "rounded-inputs",
+        "inputs rounded to a shorter format",
+        "The tensor cores round the factors of this product before they multiply them.",
+        "warning",
+    ),
+    (
         "uncoalesced-load",
         "uncoalesced loads",
         "The 32 lanes of a warp read from more 32-byte sectors than they need.",

@@ -204,6 +204,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("first + tl.arange(0, TK)[:, None]", "tl.arange(0, TK)[:, None]", "wrong-index", "down ="),
         ("C + rows * N + columns", "C + columns * N + rows", "wrong-index", "tl.store"),
         ("tl.program_id(1) * TN", "tl.program_id(0) * TN", "wrong-index", "columns ="),
+        ("acc = tl.dot", "tl.dot", "no-effect", "tl.dot"),
         ("tl.dot(a, b, acc,", "tl.dot(b, a, acc,", "compile-error", "tl.dot"),
     ],
     "tl_bias_relu": [

@@ -126,7 +126,7 @@ def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.cons
         left = K - k * TK
         a = tl.load(A + rows[:, None] * K + ks[None, :], mask=ks[None, :] < left, other=0.0)
         b = tl.load(B + ks[:, None] * N + columns[None, :], mask=ks[:, None] < left, other=0.0)
-        total = tl.dot(a, b, total)
+        total = tl.dot(a, b, total, input_precision="ieee")
         ks += TK
         ks -= TK
         A += TK
@@ -216,6 +216,16 @@ def test_what_is_no_answer_is_refused_in_a_sentence(case: str) -> None:
     report = examine_source("ct_copy", text)
     assert report.errors and code in (None, report.errors[0].code), str(report)
     assert "checker itself" not in str(report)
+
+
+@pytest.mark.parametrize("name", ["tl_product", "tl_bias_relu"])
+def test_a_product_that_triton_rounds_passes_with_a_warning_at_its_line(name: str) -> None:
+    text = TASKS[name].answer.replace(', input_precision="ieee"', "")
+    rounds = name == "tl_product"  # the other one is of float16, which is exact
+    report = examine_source(name, text)
+    line = next(n for n, line in enumerate(text.splitlines(), 1) if "tl.dot" in line)
+    told = [(finding.code, finding.line) for finding in report.findings]
+    assert report.passed and told == [("rounded-inputs", line)] * rounds
 
 
 @pytest.mark.parametrize(

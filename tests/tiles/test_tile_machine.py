@@ -83,6 +83,7 @@ CUTILE_SLIPS = [
     ("ct.bid(1)", "ct.bid(0)", "race-write-after-write", 12),
     ("ct.mma(a, b, acc)", "ct.mmma(a, b, acc)", "unsupported", 11),
     ("acc = ct.mma(a, b, acc)", "acc[0] = ct.mma(a, b, acc)", "compile-error", 11),
+    ("acc = ct.mma", "ct.mma", "no-effect", 11),
     ("tile=acc", "tile=total", "compile-error", 12),
 ]  # fmt: skip
 TRITON_SLIPS = [
@@ -91,7 +92,9 @@ TRITON_SLIPS = [
     (", mask=(rows < M) & (columns < N))", ")", "out-of-bounds-write", 16),
     (", mask=(rows < M) & (ks[None, :] < K), other=0.0", "", "out-of-bounds-read", 12),
     ("tl.program_id(1) * BN", "tl.program_id(0) * BN", "race-write-after-write", 16),
-    ("tl.dot(left, right, acc)", "tl.dot(left, right[:, 0])", "compile-error", 15),
+    (', input_precision="ieee"', "", "rounded-inputs", 15),
+    ("acc = tl.dot", "tl.dot", "no-effect", 15),
+    ("tl.dot(left, right, acc,", "tl.dot(left, right[:, 0],", "compile-error", 15),
     ("tl.arange(0, BK)", "tl.arange(0, BK - 1)", "compile-error", 11),
     ("tl.arange(0, BM)[:, None]", "tl.arange(0, BM)", "compile-error", 15),
     ("acc, mask", "acc.to(tl.float99), mask", "unsupported", 16),

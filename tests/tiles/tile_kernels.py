@@ -46,7 +46,7 @@ def matmul(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexp
         left = tl.load(a + rows * K + ks[None, :], mask=(rows < M) & (ks[None, :] < K), other=0.0)
         below = ks[:, None]
         right = tl.load(b + below * N + columns, mask=(below < K) & (columns < N), other=0.0)
-        acc = tl.dot(left, right, acc)
+        acc = tl.dot(left, right, acc, input_precision="ieee")
     tl.store(c + rows * N + columns, acc, mask=(rows < M) & (columns < N))
 """
 CUTILE_SOFTMAX = """

@@ -61,6 +61,9 @@ def examine(task: Task, program: TileProgram, name: str, line: int, seed: int = 
     trials = list(launched(launcher, kernel, STOPS))
     wrong = [trial for trial in trials if not trial.right]
     found = [TileCause(launcher, kernel, trials).told()] if wrong else []
+    warned = {(each.code, each.line): each for trial in trials for each in trial.warnings}
+    known = {(each.code, each.line) for each in found}
+    found += [warning for place, warning in warned.items() if place not in known]
     report = make_report(task, found, _held(launcher, trials), numbers_right=not wrong)
     tried = tuple(Tried(launcher.label(trial.tried), trial.right, trial.grid) for trial in trials)
     return replace(report, tried=tried, counts=_counts(trials[0]) if not wrong else {})
@@ -132,6 +135,10 @@ class TileCause:
             message = tell.says("other numbers", output=self.task.output, says=self.idea.says)
             code = self.idea.code or "wrong-formula"
             return finding(code, message, self.last_store, self.idea.hint, "error")
+        dropped = next((w for t in self.wrong for w in t.warnings if w.code == "no-effect"), None)
+        if dropped and seen.code in ("wrong-result", "incomplete-output"):
+            message = tell.says("dropped", seen=seen.message, dropped=dropped.message)
+            return replace(dropped, message=message, severity="error")
         if self.lost and seen.code == "wrong-result":
             return finding(self.lost.code, self.lost.message, seen.line, self.lost.hint, "error")
         return tell.again("unexplained", seen) if seen.code == "wrong-result" else seen

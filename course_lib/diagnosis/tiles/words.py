@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course_lib.diagnosis.repair.words import SAYS as SAYS_OF_KERNELS
-from course_lib.diagnosis.told import Wording, Words
+from course_lib.wording.tables import Wording, Words
 
 tell = Words(
     {
@@ -45,6 +45,7 @@ tell = Words(
         ),
         "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
         "shows elsewhere": Wording("", "{seen} The cause shows at {line}."),
+        "dropped": Wording("no-effect", "{seen} {dropped}"),
         "one change": Wording("", "{seen} One change here would make it right: {says}."),
         "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
     }

@@ -232,7 +232,7 @@ class EngineFaults(FaultObserver):
             most = next(warp for warp, have in warps.items() if have == (count, line))
             who, thread = self.who(self._first_lane(block * self.space.warps_per_block + most))
             message = say(
-                "{who} waits at {line} for ever: with {count} registers for each thread there, the "
+                "{who} waits at {line} forever: with {count} registers for each thread there, the "
                 "block has {asked} in all, and {room} at the launch, {each} for each thread.",
                 who=who,
                 line=Line(line),
