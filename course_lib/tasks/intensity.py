@@ -127,5 +127,5 @@ def intensity(BM, BN, BK):
 ''',
     compared="BK appears above and below the line, so it cancels.",
     par=1,
-    meaning="***BK cancels.** It only sets how much is staged at once, so it may be small.",
+    meaning="**BK cancels.** It only sets how much is staged at once, so it may be small.",
 )
