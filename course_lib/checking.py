@@ -309,21 +309,19 @@ def _refuse_unknown_form(name: str, program: Program) -> None:
     if isinstance(last, ast.FunctionDef) and isinstance(value, Unusable) and last in statements:
         raise rejection(value.code, value.reason, last, value.hint)
     if isinstance(last, ast.Delete):
-        said = say("{name} is deleted here, so there is nothing left to check.", name=name)
+        said = say("{name} is deleted here, so there is nothing to check.", name=name)
     elif isinstance(last, ast.FunctionDef) or _calls_a_function(last, statements):
         said = say(
             "{name} is defined here, but in a form that cannot be judged without running it.",
             name=name,
         )
     elif is_defined:
-        said = say(
-            "{name} gets another meaning here, and is no longer the function above.", name=name
-        )
+        said = say("{name} is redefined here, and is no longer the function above.", name=name)
     elif isinstance(last, ast.AsyncFunctionDef):
         said = say("{name} is defined with `async def` here: that makes no kernel.", name=name)
         code = "missing-answer"
     else:  # a value, a class, somebody else's function
-        said = say("What {name} stands for here is no function written with `def`.", name=name)
+        said = say("{name} is not a function written with `def` here.", name=name)
         code = "missing-answer"
     raise rejection(code, said, last.lineno, hint)
 
@@ -384,7 +382,7 @@ def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = F
         raise rejection(
             "unsupported",
             say(
-                "What @{said} makes of {function} cannot be judged without running it.",
+                "The result of applying @{said} to {function} cannot be judged without running it.",
                 said=said,
                 function=function.name,
             ),
@@ -396,12 +394,12 @@ def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = F
         raise rejection(
             "compile-error",
             say(
-                "{function} is called by Python with a device and three numbers, and returns a "
-                "number: Numba makes no such function of it. It is asked for without a decorator.",
+                "{function} is called from Python with a device and three numbers, and returns a "
+                "number. Numba cannot compile such a function, so write it without a decorator.",
                 function=function.name,
             ),
             function.tree,
-            say("What should stand in the line above `def {function}`?", function=function.name),
+            say("What should be in the line above `def {function}`?", function=function.name),
         )
 
 
@@ -481,11 +479,11 @@ def _shielded(
     except KernelRejected as rejected:
         return _fit_to_print(make_report(exercise, rejected.findings))
     except BadEntry as problem:
-        hint = "This is not your mistake. Show it to whoever has written the exercise."
+        hint = "This is not your mistake. Please show it to the author of the exercise."
         report = make_report(exercise, [finding("unsupported", str(problem), None, hint, "error")])
         return replace(report, needs_review=True)
     except RecursionError:
-        message = "Expressions, blocks or calls lie in each other too deeply."
+        message = "Expressions, blocks or calls are nested too deeply."
         return make_report(exercise, [finding("not-allowed", message)])
     except Exception as error:  # the checker's own mistake must not cost a student anything
         if debug:

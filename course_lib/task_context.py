@@ -155,7 +155,7 @@ def in_another_cell(answer: Kernel, found: Finding) -> Finding:
         inner = _function_with(called, found.line, 0) if isinstance(called, Kernel) else None
         if inner is not None:
             message = say(
-                "In {function}, which stands in {place} and is called here: {seen}",
+                "In {function}, which is defined in {place} and called here: {seen}",
                 function=inner.name,
                 place=_place_of(inner.file),
                 seen=found.message,
@@ -228,7 +228,7 @@ def _called_too_far(answer: Kernel, call: ast.Call, found: Finding) -> Finding:
         names = {node.id for node in ast.walk(argument) if isinstance(node, ast.Name)}
         if isinstance(argument, ast.BinOp) and names & counters:
             hint = say(
-                "What is {index} in the last turn of the loop? What is left there for {name}?",
+                "What is {index} in the last iteration of the loop? What is left there for {name}?",
                 index=ast.unparse(argument),
                 name=ast.unparse(call.func),
             )
@@ -263,18 +263,18 @@ def within_answer(task: Task, answer: Kernel, found: Finding) -> Finding:
     gives = any(isinstance(node, ast.Return) and node.value for node in nodes)
     if found.code == "compile-error" and not gives and _is_used(task):
         message = say(
-            "{name} returns nothing, and the line that calls it needs what it returns.",
+            "{name} returns nothing, but the line that calls it needs a result.",
             name=task.id,
         )
         hint = "Which line hands the result back to the caller?"
         return replace(found, message=message, hint=hint, line=answer.tree.lineno)
     if found.code == "compile-error" and gives and _is_used(task):
         message = say(
-            "The kernel that calls {name} cannot use what it returns: {seen}",
+            "The kernel that calls {name} cannot use its result: {seen}",
             name=task.id,
             seen=found.message,
         )
-        hint = found.hint or say("What, and how many values, should {name} return?", name=task.id)
+        hint = found.hint or say("What should {name} return, and how many values?", name=task.id)
         found = replace(found, message=message, hint=hint)
         fractions = [each.lineno for each in map(_division, nodes) if each]
         if fractions and str(facts_of(found.message).get("type")).startswith("float"):

@@ -84,7 +84,7 @@ def page(root: Path) -> str:
 def _with_ideas(said: Templates) -> Templates:
     """And what is known of each kind of problem: an idea is data, and has its sentence."""
     ideas = [
-        ("{{output}} holds other numbers: {says}.", idea)
+        ("{{output}} holds the wrong numbers: {says}.", idea)
         for problem in problems(EXERCISES).values()
         for idea in problem.wrong_ideas()
     ]

@@ -61,7 +61,7 @@ def judged(slip: str, as_object: bool) -> tuple[Report, str]:
 @pytest.mark.parametrize("slip", SLIPS)
 def test_it_is_told_where_the_answer_calls_it(slip: str, as_object: bool) -> None:
     report, function = judged(slip, as_object)
-    told = [each for each in report.errors if f"In {function}, which stands in" in each.message]
+    told = [each for each in report.errors if f"In {function}, which is defined in" in each.message]
     place = "cell [3]" if as_object else "another cell"
     assert told and told[0] is report.errors[0]
     assert told[0].line == SLIPS[slip][3] and place in told[0].message

@@ -501,7 +501,7 @@ def test_a_launch_without_end_stops_the_cell_in_one_sentence(
             launch(x)
         said = str(stopped.value)
         assert said.startswith("endless was stopped. Line 6: The loop in line 6")
-        assert "steps=" in said and said.endswith("stands in its arrays.")
+        assert "steps=" in said and said.endswith("is still in its arrays.")
         assert stopped.value._render_traceback_() == [said]
         assert (x >= 3).all() and not (x == 9).any()
     profile = course_lib.emulate(kernel)[1, 4](np.zeros(4))

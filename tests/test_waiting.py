@@ -87,7 +87,7 @@ def test_a_launch_gives_up_and_says_why_and_how_to_go_on(launch, monkeypatch, ca
         f"never_ends, line {line}: The loop in line {line} had made {turns:,} iterations when the "
         "5,000 steps of this launch were used up. Does its condition ever become false? If the "
         "launch is only long, course_lib.emulate(never_ends, steps=50_000)[grid, block](…) allows "
-        "more." + " What it wrote until then stands in its arrays." * said.endswith("arrays.")
+        "more." + " What it had written by then is still in its arrays." * said.endswith("arrays.")
     )
     assert x[0] in (turns - 1, turns)
     assert course_lib.last_profile().steps == 5_000
@@ -212,7 +212,7 @@ def test_lines_that_are_not_kept_are_counted(capsys) -> None:
     shown = capsys.readouterr().out.splitlines()
     assert len(profile.output) == 1000
     assert shown[:-1] == profile.output
-    assert shown[-1] == "… and 1,500 more lines, of which none is kept."
+    assert shown[-1] == "… and 1,500 more lines, which are not kept."
 
 
 def test_judging_prints_nothing_of_the_kernels(capsys) -> None:
@@ -267,10 +267,10 @@ REFUSED = {
     "a list": ([1.0, 2.0], "Argument x is of type list; a kernel takes NumPy arrays"),
     "a text": ("abc", "Argument x is of type str"),
     "nothing": (None, "Argument x is of type NoneType"),
-    "texts": (np.array(["a"]), "Argument x is an array of <U1, and the emulator"),
+    "texts": (np.array(["a"]), "Argument x is an array of <U1, which the emulator"),
     "objects": (np.array([print]), "Argument x is an array of object, which no kernel takes"),
     "other byte order": (np.ones(8, ">f4"), "an array of >f4, which no kernel takes"),
-    "masked": (np.ma.array([1.0, 2.0]), "Argument x is a masked array, and Numba takes none"),
+    "masked": (np.ma.array([1.0, 2.0]), "Argument x is a masked array, which Numba does not take"),
     "gaps": (np.ones(16, np.float32)[::2], "An array with gaps between its elements"),
     "gaps in rows": (np.ones((8, 8), np.float32)[:, :5], "An array with gaps"),
 }

@@ -21,12 +21,12 @@ tell = Words(
         "no value": Wording("missing-answer", "{name} has no value yet.", "What is {name}?"),
         "no number": Wording(
             "wrong-formula",
-            "{name} is {value}, and a number is asked for.",
-            "What does one count here?",
+            "{name} is {value}, but it has to be a number.",
+            "What is counted here?",
         ),
         "not right": Wording(
             "wrong-formula",
-            "{name} is {value}, and that is not right.",
+            "{name} is {value}, which is not right.",
             "Work it out once more, with a pencil.",
         ),
     }

@@ -10,17 +10,17 @@ WRONG = "Wrong on {sizes}, in {place}.{unwritten}"
 NEVER_WRITTEN = " Never written: {where}."
 WHICH_ELEMENT = "Which element of {output} belongs to this thread?"
 ANOTHER_MEANING = (
-    "This gives the name {output} another meaning, for one thread; the array {output} stays as it "
-    "was."
+    "This only makes the name {output} mean something else in one thread. The array {output} "
+    "stays as it was."
 )
 SINGLE_ELEMENTS = "Which elements does this thread need, and which one does it write?"
 WHOLE_ARRAYS = (
-    "{said} works on whole arrays, and every thread would do all of it; a thread of a kernel works "
-    "on single elements."
+    "{said} works on whole arrays, so every thread would do all of the work. In a kernel, a "
+    "thread works on single elements."
 )
-MEND = "What has to stand in the line above `def {name}`, so that Numba makes it a kernel?"
+MEND = "What has to be in the line above `def {name}` for Numba to make it a kernel?"
 START = "Start with the index of the element that one thread works on."
-WHOLE = "Which `//`, cast, variable or array makes whole numbers here?"
+WHOLE = "Which `//`, cast, variable or array turns fractions into whole numbers here?"
 
 tell = Words(
     {
@@ -33,8 +33,8 @@ tell = Words(
         "rebound": Wording("missing-answer", ANOTHER_MEANING, WHICH_ELEMENT),
         "compared": Wording(
             "missing-answer",
-            "This line compares and stores nothing.",
-            "A single = stores what stands on its right. Where should it go?",
+            "This line only compares; it stores nothing.",
+            "A single = stores the value on its right. Where should the value go?",
         ),
         "empty": Wording("missing-answer", "{kernel} is still empty: it writes nothing.", START),
         "no store": Wording(
@@ -44,7 +44,7 @@ tell = Words(
         ),
         "other parameters": Wording(
             "invalid-launch",
-            "{kernel} takes ({own_parameters}); the exercise calls {signature}.",
+            "{kernel} takes ({own_parameters}), but the exercise calls {signature}.",
             "Compare the parameters.",
         ),
         # What the source alone shows.
@@ -75,21 +75,21 @@ tell = Words(
         "output rebound": Wording("incomplete-output", ANOTHER_MEANING, WHICH_ELEMENT),
         "result dropped": Wording(
             "wrong-formula",
-            "{function} changes none of its arguments: it returns its result, and here nobody "
-            "keeps it.",
+            "{function} changes none of its arguments. It returns its result, which is not kept "
+            "here.",
             "Which variable should hold what this call returns?",
         ),
         "whole arrays": Wording("unsupported", WHOLE_ARRAYS, SINGLE_ELEMENTS),
         "whole arrays, refused": Wording("compile-error", WHOLE_ARRAYS, SINGLE_ELEMENTS),
         "barrier not called": Wording(
             "",
-            "{name} is only named here, and not called: without () no thread waits. {seen}",
+            "{name} is only named here, not called: without () no thread waits. {seen}",
             "How does Python tell the name of a function from a call of it?",
         ),
         "needless barrier not called": Wording(
             "excess-barriers",
-            "{name} is only named here, and not called: without () no thread waits. Nothing is "
-            "lost here without it.",
+            "{name} is only named here, not called: without () no thread waits. But no barrier is "
+            "needed here.",
             "Is it needed?",
         ),
         # Launches.
@@ -100,14 +100,14 @@ tell = Words(
         ),
         "giant tile": Wording(
             "invalid-launch",
-            "Here a block computes a tile of {shape}: that is too large.",
+            "A block computes a tile of {shape} here, which is too large.",
             "Which of your constants gives the size of the tile, and how large is it?",
         ),
         "seen on": Wording("", "{seen} Seen on {launch}."),
         # What launches show.
         "one block": Wording(
             "incomplete-output",
-            "Only block (0, 0) writes: all others leave their part of {letter} as it was.",
+            "Only block (0, 0) writes. All other blocks leave their part of {letter} as it was.",
             "What keeps the threads of the other blocks from the line that stores?",
         ),
         "independent of input": Wording(
@@ -119,17 +119,18 @@ tell = Words(
             "stale-shared-read",
             "Wrong on {sizes}: thread {thread} reads {cell} at {line}, which still holds the value "
             "of an earlier tile.",
-            "What does a thread put into the tile when it stands outside of {inputs}?",
+            "What does a thread put into the tile when its element is outside of {inputs}?",
         ),
         "wrong": Wording("wrong-result", WRONG, "Work out that one element by hand, step by step."),
         "wrong but for block 0": Wording(
             "wrong-result",
             WRONG,
-            "Block 0 is right, and no other. Where does cuda.blockIdx come in, and how far?",
+            "Only block 0 is right. Where does cuda.blockIdx come in, and what is it multiplied "
+            "by?",
         ),
         "written input": Wording(
             "wrong-index",
-            "{name} is an input, and the kernel writes into it.",
+            "{name} is an input, but the kernel writes into it.",
             "Which array should hold the result of {formula}?",
         ),
         "overwritten on a GPU": Wording(
@@ -141,7 +142,7 @@ tell = Words(
             "wrong-result",
             "On your GPU, at {sizes}, {where} is wrong. The emulator found nothing at smaller "
             "sizes.",
-            "Does anything depend on the size of the problem, or on the order of the threads?",
+            "Does anything depend on the size of the problem or on the order of the threads?",
         ),
         # What numbers show by themselves.
         "nothing written": Wording(
@@ -151,30 +152,30 @@ tell = Words(
         ),
         "a part not written": Wording(
             "incomplete-output",
-            "What was written is right, but a part of {array} was never written: {place}.",
+            "What was written is right, but part of {array} was never written: {place}.",
         ),
         "wrong at zeros": Wording(
             "wrong-formula",
             "Right but {place}.",
-            "What does each line make of an element of {letter} that is exactly 0?",
+            "What does each line do with an element of {letter} that is exactly 0?",
         ),
         "not a number": Wording(
             "numerical-overflow",
-            "{name} is {value} although every number in {operands} is finite: a step had no number "
-            "to give, as 0 / 0, ∞ / ∞ and ∞ − ∞ have none.",
+            "{name} is {value} although every number in {operands} is finite: some step has no "
+            "defined result, such as 0 / 0, ∞ / ∞ or ∞ − ∞.",
             "Which step can meet an infinity, or divide 0 by 0?",
         ),
         "minus infinity": Wording(
             "numerical-overflow",
-            "{name} is {value} although every number in {operands} is finite: a value grew past "
+            "{name} is {value} although every number in {operands} is finite: a value overflowed "
             "its type, was divided by zero, or is the logarithm of 0.",
             "Which step can give −∞? Has anything been added up before it?",
         ),
         "infinity": Wording(
             "numerical-overflow",
-            "{name} is {value} although every number in {operands} is finite: a value grew past "
+            "{name} is {value} although every number in {operands} is finite: a value overflowed "
             "its type, or something was divided by zero.",
-            "Which step can make a number that large?",
+            "Which step can produce such a large number?",
         ),
         "fractions": Wording(
             "integer-arithmetic",
@@ -183,12 +184,12 @@ tell = Words(
         ),
         "whole numbers": Wording("integer-arithmetic", "{array} holds whole numbers only.", WHOLE),
         # Causes of wrong numbers.
-        "other numbers": Wording("wrong-formula", "{output} holds other numbers: {says}."),
-        "shows elsewhere": Wording("", "{seen} That shows at {line}."),
-        "one change": Wording("", "{seen} With one change here it would be right: {says}."),
-        "unexplained": Wording("", "{seen} Nothing that was tried explains the numbers."),
+        "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
+        "shows elsewhere": Wording("", "{seen} The cause shows at {line}."),
+        "one change": Wording("", "{seen} One change here would make it right: {says}."),
+        "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
         "unexplained fact": Wording(
-            "", "{seen} {fact} Nothing that was tried explains the numbers."
+            "", "{seen} {fact} The checker found no explanation for these numbers."
         ),
     }
 )

@@ -69,9 +69,9 @@ def _type_of_array(name: str, array: np.ndarray) -> T.ArrayType:
     if array.dtype == STATE:
         return T.ArrayType(STATE, array.ndim, array.flags.writeable)
     if isinstance(array, np.ma.MaskedArray):
-        message = say("Argument {name} is a masked array, and Numba takes none.", name=name)
+        message = say("Argument {name} is a masked array, which Numba does not take.", name=name)
         raise rejection(
-            "invalid-launch", message, None, say("{name}.filled(…) is a plain one.", name=name)
+            "invalid-launch", message, None, say("{name}.filled(…) gives a plain array.", name=name)
         )
     kind = T.type_of_array(array)
     if kind is None:
@@ -83,18 +83,19 @@ def _no_argument(name: str, value: object) -> KernelRejected:
     """What is no array, no tuple and no number that a kernel takes."""
     if isinstance(value, int):
         message = say(
-            "Argument {name} is a whole number of more than 64 bits, and none can hold it.",
+            "Argument {name} is a whole number of more than 64 bits, which no integer type of a "
+            "GPU can hold.",
             name=name,
         )
-        return rejection("invalid-launch", message, None, "What is the largest number it must be?")
+        return rejection("invalid-launch", message, None, "How large does this number have to be?")
     if isinstance(value, np.void | np.datetime64 | np.timedelta64):
         what = type(value).__name__
         message = say(
-            "Argument {name} is of type {what}, and the emulator has no numbers of that type.",
+            "Argument {name} is of type {what}, which the emulator does not have.",
             name=name,
             what=what,
         )
-        hint = "Pass the numbers that it is made of, each by itself."
+        hint = "Pass the numbers that it consists of one by one."
         return rejection("unsupported", message, None, hint)
     return rejection(
         "invalid-launch",
@@ -104,7 +105,9 @@ def _no_argument(name: str, value: object) -> KernelRejected:
             type=type(value).__name__,
         ),
         None,
-        "np.array(…) makes an array." if isinstance(value, list) else "What is it made of?",
+        "np.array(…) makes an array."
+        if isinstance(value, list)
+        else "Which arrays or numbers does it consist of?",
     )
 
 
@@ -112,7 +115,7 @@ def _unknown_array(name: str, array: np.ndarray) -> KernelRejected:
     """Numba has more kinds of arrays than the emulator, but not those of any byte order or mask."""
     if array.dtype.kind in "SUMmV":
         message = say(
-            "Argument {name} is an array of {dtype}, and the emulator has none of those.",
+            "Argument {name} is an array of {dtype}, which the emulator does not have.",
             name=name,
             dtype=array.dtype,
         )
@@ -226,7 +229,7 @@ def _fitted(values: Sequence[Any], signature: Sequence[Declared]) -> list[Any]:
     """
     if len(values) != len(signature):
         counts = say(
-            "The signature has {declared}, the launch {given}.",
+            "The signature has {declared}, but the launch passes {given}.",
             declared=counted(len(signature), "argument"),
             given=len(values),
         )

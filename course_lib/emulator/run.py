@@ -302,8 +302,8 @@ class Run:
         blocks, most = self.shape.blocks, self.shape.most_resident(self._declared_shared)
         if self.is_grid_wide and blocks > most:
             message = say(
-                "The barrier of the grid needs all {blocks} blocks on the GPU at once, and no GPU "
-                "holds more than {most} of this size: the launch fails.",
+                "A barrier of the whole grid needs all {blocks} blocks on the GPU at once, but no "
+                "GPU holds more than {most} of this size, so the launch fails.",
                 blocks=blocks,
                 most=most,
             )
@@ -311,12 +311,12 @@ class Run:
             raise rejection("invalid-launch", message, None, hint)
         if self.shape.threads > room:
             message = say(
-                "Blocks that wait for each other are emulated side by side, and there is room for "
-                "{room} threads here, not for {threads}.",
+                "Blocks that wait for each other are emulated at the same time, and here there is "
+                "room for {room} threads, not for {threads}.",
                 room=room,
                 threads=self.shape.threads,
             )
-            raise rejection("not-allowed", message, None, "A smaller launch shows the same.")
+            raise rejection("not-allowed", message, None, "Try a smaller launch.")
 
     def _room(self) -> int:
         """How many lanes the budget has room for; at least those of a block."""

@@ -387,7 +387,7 @@ def show_output(profile: Profile) -> None:
     for line in profile.output:
         print(line)
     if profile.unkept_lines:
-        print(f"… and {profile.unkept_lines:,} more lines, of which none is kept.")
+        print(f"… and {profile.unkept_lines:,} more lines, which are not kept.")
 
 
 def _show_errors(

@@ -20,7 +20,7 @@ from course_lib.wording.words import joined
 
 RANDOM_LAUNCHES = 240
 # Of the least of several limits; where it was drawn, without the arithmetic.
-BINDING, TOO_LOW = "{arithmetic}.", "No limit is so low: {limits}."
+BINDING, TOO_LOW = "{arithmetic}.", "None of the limits is that low: {limits}."
 BINDS, NONE_FITS = "The limit that binds there: {limiters}.", "Not one block fits there."
 Launch = tuple[str, int, int, int]  # GPU, threads, registers, shared bytes
 

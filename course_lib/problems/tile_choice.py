@@ -32,7 +32,7 @@ OVERHEAD = 32  # registers beside sums and operands
 BYTES = 4  # of a float32
 LARGEST = 1 << 20  # a longer side is a slip of the keyboard
 REGISTERS = "{TM} · {TN} sums + {TM} + {TN} operands + {overhead} others = {registers} registers"
-LEFT_OVER = "{each} for each, and {left} are left over"
+LEFT_OVER = "{each} for each, with {left} left over"
 NONE_FOR_SOME = "{idle} of the threads get none"
 tell = Words(
     {
@@ -43,39 +43,39 @@ tell = Words(
         ),
         "sizes unclear": Wording(
             "missing-answer",
-            "{names} cannot be read off here as a number.",
+            "{names} cannot be read as a number here.",
             "The exercise asks for five numbers: {parameters}.",
         ),
         "no whole number": Wording(
             "compile-error",
-            "{name} is {value}; the size of a tile is a whole number.",
-            "A division with // stays whole.",
+            "{name} is {value}, but the size of a tile is a whole number.",
+            "Division with // gives a whole number.",
         ),
         "no size": Wording(
             "invalid-launch",
-            "{name} is {value}; the size of a tile is 1 or more (and at most {most}).",
+            "{name} is {value}, but the size of a tile is at least 1 (and at most {most}).",
         ),
         "rest of a tile": Wording(
             "incomplete-output",
-            "{block} = {size} {what} are shared out in groups of {thread} = {part}: that makes "
+            "{block} = {size} {what} are divided into groups of {thread} = {part}: that makes "
             "{whole} threads, and {rest} {what} belong to none.",
             "{thread} has to divide {block}.",
         ),
         "too many threads": Wording(
             "invalid-launch",
-            "{BM}/{TM} × {BN}/{TN} = {rows} × {columns} = {threads} threads, and a block has at "
+            "{BM}/{TM} × {BN}/{TN} = {rows} × {columns} = {threads} threads, but a block has at "
             "most {most}.",
             "What has to grow so that fewer threads compute the same tile?",
         ),
         "too much shared memory": Wording(
             "invalid-launch",
-            "4 · {BK} · ({BM} + {BN}) = {shared_bytes} bytes of shared memory, and a block on the "
+            "4 · {BK} · ({BM} + {BN}) = {shared_bytes} bytes of shared memory, but a block on the "
             "{device} has at most {most}.",
-            "Which size costs shared memory and changes nothing about the intensity?",
+            "Which size costs shared memory without changing the intensity?",
         ),
         "too many registers": Wording(
             "invalid-launch",
-            "{estimate}, and a thread has at most {most}.",
+            "{estimate}, but a thread has at most {most}.",
             "Every output of a thread is a sum, and every sum lives in a register.",
         ),
         "too many registers together": Wording(
@@ -99,16 +99,16 @@ tell = Words(
         "few blocks": Wording(
             "not-used",
             "An SM of the {device} has room for {blocks} block of {threads} threads with "
-            "{registers} registers and {shared_bytes} bytes; the exercise asks for {wanted}. By "
-            "{limiter}: {arithmetic}.",
-            "Which of the four limits binds, and which size moves it?",
+            "{registers} registers and {shared_bytes} bytes, but the exercise asks for {wanted}. "
+            "The limit is set by {limiter}: {arithmetic}.",
+            "Which of the four limits is reached first, and which size affects it?",
             "error",
         ),
         "little reuse": Wording(
             "excess-global-traffic",
-            "{BM} · {BN} / (2 · ({BM} + {BN})) = {intensity} FLOP per requested byte; the "
+            "{BM} · {BN} / (2 · ({BM} + {BN})) = {intensity} FLOP per requested byte, but the "
             "exercise asks for {wanted}, the {device}'s FP32 ridge.",
-            "Which two sizes stand in the formula? What must happen to the threads then?",
+            "Which two sizes are in the formula, and how must the threads change with them?",
             "error",
         ),
     }

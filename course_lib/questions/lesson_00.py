@@ -98,12 +98,12 @@ QUESTIONS = (
         value=writers_of_one_place,
         unit="threads",
         slips=(
-            Trap(lambda: 1, "Nothing in the kernel picks out one of them."),
+            Trap(lambda: 1, "Nothing in the kernel singles out one of them."),
             Trap(lambda: 0, "The launch runs the kernel, even with more threads than it needs."),
         ),
         reveal="Every thread runs the whole kernel, so all {answer} write to the same place. The "
-        "emulator complains, and rightly so: “{complaint}” Here each of them writes a 7, so it "
-        "does no harm; but as yet nothing tells the threads apart.",
+        "emulator rightly complains: “{complaint}” Here each of them writes a 7, so it does no "
+        "harm, but so far nothing tells the threads apart.",
         facts=lambda: {"complaint": complaint_about_one_place()},
         spoilers=("every thread runs", "all four", re.compile(r"both write")),
     ),
@@ -123,19 +123,19 @@ QUESTIONS = (
                 "Counting starts at zero, so three whole blocks come before block 3.",
             ),
         ),
-        other="Count the threads of all blocks before it, then add its place in its own block.",
+        other="Count the threads in all blocks before it, then add its place in its own block.",
         hint="Block 0 is the first one. How many threads do the blocks before block 3 have?",
     ),
     Number(
         id="00-idle",
         asks="`A` has 5 rows and 7 columns, a block has 4 × 4 threads, and so the grid has 2 × 2 "
-        "blocks. How many of its threads find no element?",
+        "blocks. How many of its threads have no element?",
         value=lambda: idle_threads(rows=5, columns=7, side=4),
         unit="threads",
         slips=(
             Trap(
                 lambda: 0,
-                "64 threads are launched, and there are not as many elements.",
+                "64 threads are launched, but there are fewer elements.",
             ),
             Trap(
                 lambda: 3 * 8 + 1 * 8,
@@ -144,8 +144,8 @@ QUESTIONS = (
             ),
         ),
         reveal="Blocks are whole, so 2 × 2 of them are {threads} threads, for {elements} "
-        "elements: {answer} threads, the hatched ones, have nothing to do. In a large matrix it is "
-        "only the last blocks of each row and column that have such threads.",
+        "elements: {answer} threads, the hatched ones, have nothing to do. In a large matrix, "
+        "only the last blocks of each row and column have such threads.",
         facts=lambda: {"threads": 2 * 2 * 4 * 4, "elements": 5 * 7},
         figure=idle_picture,
         spoilers=(re.compile(r"\b29\b"),),
@@ -156,15 +156,15 @@ QUESTIONS = (
         value=bytes_per_addition,
         unit="bytes",
         slips=(
-            Trap(lambda: 8, "Those are the two reads. The sum has to be written, too."),
-            Trap(lambda: 3, "Three numbers are right; each of them has 4 bytes."),
+            Trap(lambda: 8, "Those are the two reads. The sum has to be written too."),
+            Trap(lambda: 3, "Three numbers is right, but each of them has 4 bytes."),
             Trap(lambda: 4, "That is one number."),
         ),
         reveal="Two reads and one write of 4 bytes: {answer} bytes for one **FLOP** (an addition "
         "or multiplication of floating-point numbers). An H200 can fetch {bandwidth} billion "
-        "bytes a second from its memory, and no kernel gets more than that: at most {additions} "
-        "billion such additions a second, on a chip that could do {peak} billion. Almost "
-        "everything that follows is about this gap.",
+        "bytes a second from its memory. That is enough for {additions} billion such additions a "
+        "second, on a chip that could do {peak} billion. Almost everything that follows is about "
+        "this gap.",
         facts=limits_of_addition,
         spoilers=(re.compile(r"\b(12|twelve) bytes\b"),),
     ),
@@ -175,9 +175,9 @@ QUESTIONS = (
         code=UPSIDE_DOWN,
         line="C[y, x] = A[rows - y, x]",
         why="For y = 0 it reads row `rows`, which does not exist: the last one is `rows - 1`. It "
-        "should be `A[rows - 1 - y, x]`. The guard checks where a thread writes; what it reads is "
-        "another index.",
-        innocent="This line is as it should be. Follow the thread with y = 0 to the end.",
+        "should be `A[rows - 1 - y, x]`. The guard checks the index that a thread writes to, not "
+        "the one that it reads.",
+        innocent="This line is right. Follow the thread with y = 0 to the end.",
         suspects=(
             Suspect(
                 "if y < rows",

@@ -33,7 +33,7 @@ QUESTIONS = (
         "leave it?",
         choices=(
             Choice("In a register.", "A register is gone when its thread ends."),
-            Choice("In shared memory.", "What lies there is lost when the block ends."),
+            Choice("In shared memory.", "Its contents are lost when the block ends."),
             Choice("In L1.", "You cannot tell a cache what to keep."),
             Choice("In global memory.", "It outlives the launch.", right=True),
         ),
@@ -51,7 +51,7 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: 7 * round(H200.latency_ns["L1"]),
-                "7 is how the bandwidths compare, in the picture.",
+                "7 is the ratio of the bandwidths in the picture.",
             ),
         ),
         reveal="Measured ({label}, a chain of loads in Numba): L1 {L1} ns, L2 {L2} ns, DRAM "
@@ -76,12 +76,12 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: round(H200.dram_gb_per_s),
-                "That is what memory can do, if enough is asked of it.",
+                "That is what memory can do if enough is asked of it.",
             ),
         ),
-        reveal="{answer} GB/s (in Numba, {label}), or {share} of it. There is nothing wrong with "
-        "the kernel: most of the time all of its threads are waiting. Twice the threads, twice the "
-        "speed, as long as memory keeps up.",
+        reveal="{answer} GB/s (in Numba, {label}), or {share} of it. Nothing is wrong with the "
+        "kernel: most of the time, all of its threads are waiting. Twice the threads are twice as "
+        "fast, as long as memory keeps up.",
         facts=lambda: {"share": share_of_few(), "label": H200.label},
         figure=picture_of_threads,
         spoilers=("22.8", "22.9", "0.5 %"),
@@ -91,16 +91,16 @@ QUESTIONS = (
         asks="Another GPU delivers twice as many bytes a second, at the same latency. How much "
         f"faster does `grid_stride` run there with {FEW:,} threads?",
         choices=(
-            Choice("Twice as fast.", "That would be so if the bandwidth were what stops it."),
+            Choice("Twice as fast.", "It would be, if bandwidth were the limit."),
             Choice("Half again as fast.", "Which of the two limits would have moved?"),
             Choice(
                 "Not at all.",
-                "Its threads wait just as long, and have just as much under way.",
+                "Its threads wait just as long, with just as much in flight.",
                 right=True,
             ),
         ),
-        reveal="The same bytes under way, the same latency: the same speed. More threads would "
-        "help, or more loads in each of them before it waits.",
+        reveal="The same bytes in flight and the same latency give the same speed. More threads "
+        "would help, or more loads per thread before it waits.",
         spoilers=("the same speed",),
     ),
 )

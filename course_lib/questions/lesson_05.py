@@ -151,13 +151,13 @@ QUESTIONS = (
             ),
             Choice(
                 "The kernel hangs.",
-                "It does not: a barrier ignores threads that have returned. (On GPUs older than "
-                "the Volta generation of 2017 it might hang.)",
+                "A barrier ignores threads that have returned. (On GPUs older than the Volta "
+                "generation of 2017 it might hang.)",
             ),
         ),
         reveal="{lost} is wrong: thread 100 should have put a zero beside the last number, but "
         "had gone home. The others were lucky that it had *returned*: they may wait forever for a "
-        "thread that just skips the barrier. So guard the loads and guard the store, but never "
+        "thread that merely skips the barrier. So guard the loads and guard the store, but never "
         "the barrier.",
         facts=gone_home_facts,
         spoilers=("never the barrier", "gone home"),
@@ -167,7 +167,7 @@ QUESTIONS = (
         asks="Only the first of your two barriers is there. A fast warp runs ahead into the next "
         "iteration of the loop. What does the slow warp read?",
         choices=(
-            Choice("Zeros.", "Nobody clears the buffer."),
+            Choice("Zeros.", "Nothing clears the buffer."),
             Choice("NaN, or garbage.", "Every cell was written, so every cell holds a number."),
             Choice(
                 "Valid numbers, from the next iteration.",
@@ -175,8 +175,8 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="With one warp after the other, {wrong} sums are wrong, and {nan} of these are "
-        "NaN: nothing looks broken. And a test with a single iteration would pass.",
+        reveal="If one warp runs after the other, {wrong} sums are wrong and {nan} of them are "
+        "NaN, so nothing looks broken. And a test with a single iteration would pass.",
         facts=next_turn_facts,
         spoilers=("nothing looks broken", "from the next iteration"),
     ),
@@ -229,7 +229,7 @@ QUESTIONS = (
             "−inf",
             "−∞",
         ),
-        why="It never wins a maximum, as zero never changes a sum.",
+        why="It never wins a maximum, just as zero never changes a sum.",
         misread=(
             Misread(
                 ("0", "zero", "0.0"),
@@ -240,7 +240,7 @@ QUESTIONS = (
                 "That would win every time. Try the other end.",
             ),
         ),
-        other="It must lose against every number there is, however small.",
+        other="It must lose against every other number, however small.",
         hint="float32 has a value below all others.",
     ),
 )

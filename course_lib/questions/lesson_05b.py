@@ -70,7 +70,11 @@ QUESTIONS = (
         value=times_faster,
         unit="times",
         within=0.15,
-        slips=(Trap(lambda: 32, "It would be, had it waited for the requested bytes."),),
+        slips=(
+            Trap(
+                lambda: 32, "It would be, if the kernel had been waiting for the requested bytes."
+            ),
+        ),
         reveal="{answer} times: {before} ms, then {after} ms ({device}, Numba, `range`). But that "
         "is two gains in one: a loop inside a tile has a fixed length, and there `range` costs "
         "little. In CUDA C++, where loops cost little anyway, it is {twin_before} ms and "
@@ -84,7 +88,7 @@ QUESTIONS = (
         f"{times_faster(TWIN):.1f} from `coalesced` to `tiled`. Which of these counts changed by "
         "about as much?",
         choices=(
-            Choice("The bytes that the threads request.", "They fell by 32, more than all else."),
+            Choice("The bytes that the threads request.", "They fell by a factor of 32."),
             Choice(
                 "The bytes from DRAM.",
                 "They did not fall at all.",
@@ -97,24 +101,24 @@ QUESTIONS = (
             ),
         ),
         reveal="The caches had long been doing what tiles do. DRAM delivered {dram_before} GB for "
-        "`coalesced` and {dram_after} GB for `tiled`, **twice** as much; but it needs {dram_ms} ms "
-        "for that, of the {after} ms that the kernel takes ({device}, CUDA C++).",
+        "`coalesced` and {dram_after} GB for `tiled`, **twice** as much, but that takes only "
+        "{dram_ms} of the kernel's {after} ms ({device}, CUDA C++).",
         facts=level_facts,
         spoilers=("twice as much", "had long been doing", "fell by a quarter"),
     ),
     Choose(
         id="05b-range",
-        asks="Put `for k in range(A.shape[0])` in the place of your `while`. Which of the "
-        "emulator's counts changes?",
+        asks="Replace your `while` by `for k in range(A.shape[0])`. Which of the emulator's "
+        "counts changes?",
         choices=(
             Choice("The bytes requested.", "Each iteration still loads the same two numbers."),
             Choice("The wavefronts.", "The lanes still load the same numbers at once."),
-            Choice("The FLOP.", "A multiply-add in each iteration, as before."),
+            Choice("The FLOP.", "One multiply-add in each iteration, as before."),
             Choice("None of them.", "They count what the source asks for.", right=True),
         ),
-        reveal="None changes, and the clock does: {range} ms with `range`, {while} ms with `while` "
-        "(`coalesced` in Numba, {device}). With {instructions} machine instructions for each "
-        "multiply-add another resource binds: the **issue slots**, in which an SM starts "
+        reveal="None changes, and the clock does: {range} ms with `range`, {while} ms with "
+        "`while` (`coalesced` in Numba, {device}). At {instructions} machine instructions per "
+        "multiply-add, another resource binds: the **issue slots**, in which an SM starts "
         "instructions.",
         facts=loop_facts,
         spoilers=("another resource binds", "and the clock does"),

@@ -46,7 +46,7 @@ def made(line: str, names: Mapping[str, Any] | None = None) -> np.ndarray | np.g
         tree = ast.parse(line.strip(), mode="eval")
         value = _value(tree.body, {**NAMES, **(names or {})})
     except SyntaxError as error:
-        raise Refused(f"{said!r} is no Python expression ({error.msg}).") from None
+        raise Refused(f"{said!r} is not a Python expression ({error.msg}).") from None
     except (RecursionError, MemoryError):
         raise Refused("This line is too deeply nested to be read.") from None
     except BudgetExceeded:

@@ -37,7 +37,7 @@ BUDGET = Budget(
 # The order of the warps, and the seed of a random one.
 SCHEDULES = (("lockstep", 0), ("warps", 0), ("shuffled", 1), ("shuffled", 2))
 MOST_ARRAYS = 16
-NO_KERNEL = "There is no kernel here: define one with `def` below `@cuda.jit`."
+NO_KERNEL = "There is no kernel here. Define one with `def` below `@cuda.jit`."
 
 Arguments = Mapping[str, Any]
 
@@ -191,7 +191,7 @@ def _arguments(kernel: Kernel, given: Any, constants: Mapping[str, Any]) -> Argu
     by_name = {text(line, "name"): text(line, "made") for line in lines}
     missing = [name for name in kernel.parameters if name not in by_name]
     if missing:
-        raise Refused(f"{kernel.name} takes {joined(missing)}: say what that is.")
+        raise Refused(f"{kernel.name} takes {joined(missing)}: say what to pass.")
     surplus = [name for name in by_name if name not in kernel.parameters]
     if surplus:
         raise Refused(f"{kernel.name} has no parameter called {' or '.join(surplus)}.")

@@ -57,7 +57,7 @@ def answer_play(fields: Fields) -> dict[str, Any]:
 def _status(orders: int) -> str:
     """What the page says where there is no mark to speak of."""
     if orders == 1:
-        return "Ran in one order of the warps, for others take too long; nothing was found."
+        return "Ran with the warps in one order, since others take too long; nothing was found."
     return "Ran under every schedule; nothing was found." if orders else "No launch has run."
 
 

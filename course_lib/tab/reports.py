@@ -125,7 +125,7 @@ def _parts(played: Played) -> Iterator[str]:
 def _of_orders(differing: Sequence[str], orders: int) -> Iterator[str]:
     if differing:
         names = escape(", ".join(differing))
-        yield f"<p>The order of the warps decides what stands in {names} in the end.</p>"
+        yield f"<p>The order of the warps decides what is in {names} in the end.</p>"
     elif orders > 1:
         yield "<p>Every order of the warps leaves the same numbers.</p>"
 

@@ -32,6 +32,6 @@ def add_ten(a, out):
     out[i] = a[i] + 10
 ''',
     par=2,
-    meaning="There is no loop: the launch started one thread for each element, and each thread ran "
-    "the body once. A kernel of this kind is called a map.",
+    meaning="There is no loop: the launch started one thread for each element, and each thread "
+    "ran the body once. A kernel of this kind is called a **map**.",
 )

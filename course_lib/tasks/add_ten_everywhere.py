@@ -16,8 +16,8 @@ TASK = Task(
     asks=("bounds",),
     formula="out[i] = a[i] + 10",
     hints=(
-        "How many threads stand in the blocks before block 2, if each block has four?",
-        "`cuda.blockIdx.x * cuda.blockDim.x` threads stand in the blocks before this one.",
+        "How many threads are in the blocks before block 2, if each block has four?",
+        "`cuda.blockIdx.x * cuda.blockDim.x` threads are in the blocks before this one.",
         "The last block may reach beyond the array, so the guard stays.",
     ),
     given='''\
@@ -44,6 +44,6 @@ def add_ten_everywhere(a, out):
 ''',
     compared="`cuda.grid(1)` is the short form of that first line.",
     par=3,
-    meaning="Now the array may have any length. That first line stands in almost every kernel ever "
-    "written, so Numba has a short form of it: `cuda.grid(1)`.",
+    meaning="Now the array may have any length. That first line is in almost every kernel ever "
+    "written, so Numba has a short form for it: `cuda.grid(1)`.",
 )

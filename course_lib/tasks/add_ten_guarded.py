@@ -18,7 +18,7 @@ TASK = Task(
     hints=(
         "Which numbers does `cuda.threadIdx.x` have in the eight threads?",
         "Threads 4 to 7 have no element.",
-        "One `if` keeps a thread away from what is not there.",
+        "One `if` keeps those threads away from the arrays.",
     ),
     given='''\
 @cuda.jit
@@ -46,6 +46,6 @@ def add_ten_guarded(a, out):
 ''',
     compared="The surplus threads leave first.",
     par=2,
-    meaning="That `if` is called the guard, or bounds check. Almost every kernel needs one, and no "
-    "check of this course forgives its absence.",
+    meaning="That `if` is called the guard, or bounds check. Almost every kernel needs one, and "
+    "no check in this course forgives a missing one.",
 )

@@ -70,8 +70,8 @@ TASK = Task(
         "`cp_async16(sA, i, A, j)` takes the place of a `load4` and its `store4`. Where does the "
         "copy have to start, and into which buffer?",
         "Close a group with `cp_async_commit()`. Before which line must it have arrived?",
-        "Wait, then barrier, then read: `cp_async_wait(0)` is for this thread's copies, the "
-        "barrier for those of the others.",
+        "Wait, then barrier, then read: `cp_async_wait(0)` covers this thread's copies, the "
+        "barrier those of the others.",
     ),
     given=GIVEN,
     answer=GIVEN.replace(before.LOOP, WAIT_FIRST).replace(ONE, GROWN),

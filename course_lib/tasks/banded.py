@@ -57,7 +57,7 @@ TASK = Task(
         WrongIdea(
             lambda: order_of(lambda n: (n % (BAND * COLUMNS) % BAND, n % (BAND * COLUMNS) // BAND)),
             "all bands lie in the first rows",
-            "How many rows lie above the second band?",
+            "How many rows are above the second band?",
         ),
         WrongIdea(
             lambda: order_of(
@@ -67,7 +67,7 @@ TASK = Task(
                 )
             ),
             "the second band begins one row below the first one",
-            "How many rows lie above the second band?",
+            "How many rows are above the second band?",
         ),
         WrongIdea(
             lambda: order_of(
@@ -77,14 +77,14 @@ TASK = Task(
                 )
             ),
             "the next column begins only after as many tiles as a row has",
-            "How many tiles of a band lie below each other?",
+            "How many tiles of a band are below each other?",
         ),
     ),
     hints=(
         "A band has `band * columns` tiles. In which band is this one, and where in it?",
         "Within a band the order goes down first: `band` tiles make a column of it.",
-        "The number within the band is `number % (band * columns)`. Its remainder by `band` is the "
-        "row in the band, its quotient the column.",
+        "The number within the band is `number % (band * columns)`. Divided by `band`, its "
+        "remainder is the row in the band and its quotient the column.",
     ),
     given='''\
 @cuda.jit(device=True)
@@ -122,8 +122,8 @@ def caller(out):
     row, column = banded(cuda.blockIdx.x, out.shape[0], out.shape[1], 4)
     out[row, column] = cuda.blockIdx.x
 ''',
-    compared="A band's height divides its number of tiles, so remainders by `band` need no number "
-    "within the band.",
+    compared="A band's height divides its number of tiles, so for remainders by `band` the number "
+    "within the band is not needed.",
     par=2,
     meaning="The work is the same, and only this line of the kernel changes. What changes is "
     "which blocks run at the same time.",

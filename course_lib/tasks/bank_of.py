@@ -25,57 +25,58 @@ TASK = Task(
             for width in (32, 33)
             for row in range(4)
         },
-        shows="Go down a column: at width 32 the bank stays, at width 33 it is the next one.",
+        shows="Go down a column: at width 32 the bank stays the same, at width 33 it moves on by "
+        "one.",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda row, column, width: (row * width + column) // 32,
-            "this is which row of 32 words it lies in, not which of the 32 banks",
-            "Word 32 lies in bank 0 again. Which operation gives 0 for 32?",
+            "this is which row of 32 words it is in, not which of the 32 banks",
+            "Word 32 is in bank 0 again. Which operation gives 0 for 32?",
         ),
         WrongIdea(
             lambda row, column, width: row * width + column,
-            "this is the number of its word, which may be beyond 31",
-            "There are 32 banks, and word 32 lies in bank 0 again.",
+            "this is the number of its word, which may be larger than 31",
+            "There are 32 banks, and word 32 is in bank 0 again.",
         ),
         WrongIdea(
             lambda row, column, width: (column * width + row) % 32,
             "row and column are exchanged",
-            "How many elements lie before the first one of row 1?",
+            "How many elements come before the first one of row 1?",
         ),
         WrongIdea(
             lambda row, column, width: column,
-            "this is its column, wherever its row begins",
-            "With rows of 33 words, row 1 begins with word 33. In which bank does that lie?",
+            "this is its column, whichever row it is in",
+            "With rows of 33 words, row 1 begins with word 33. In which bank is that?",
         ),
         WrongIdea(
             lambda row, column, width: (row + column) % 32,
-            "each row is taken to begin one word after the last",
+            "this assumes that each row begins one word after the last",
             "How many words does each row before it take?",
         ),
         WrongIdea(
             lambda row, column, width: 4 * (row * width + column) % 32,
-            "this counts in bytes, but a bank takes whole words of 4 bytes",
+            "this counts in bytes, but a bank holds whole words of 4 bytes",
             "Word 1 lies in bank 1.",
         ),
         WrongIdea(
             lambda row, column, width: 4 * (row * width + column) % 128,
-            "this counts in bytes, but a bank takes whole words of 4 bytes",
+            "this counts in bytes, but a bank holds whole words of 4 bytes",
             "Word 1 lies in bank 1.",
         ),
         WrongIdea(
             lambda row, column, width: (row * width + column) / 32,
-            "this divides; a bank is what remains",
+            "this divides, but the bank is the remainder",
             "Word 33 lies in bank 1. Which operation gives 1 for 33 and 32?",
         ),
         WrongIdea(
             lambda row, column, width: row * width + column % 32,
             "only the column is taken mod 32: `%` binds as tightly as `*`, and tighter than `+`",
-            "Where do brackets belong?",
+            "Where are brackets needed?",
         ),
     ),
     hints=(
-        "How many words lie before the first one of row 1? And before row 2?",
+        "How many words come before the first one of row 1? And before row 2?",
         "It is word `row * width + column`. Its bank is the remainder after division by 32.",
     ),
     given='''\
@@ -95,5 +96,6 @@ def bank_of(row, column, width):
 ''',
     compared="32 is a power of two, so the remainder is the lowest five bits.",
     par=1,
-    meaning="Down a column, the bank moves on by `width` mod 32. At 32 it does not move at all.",
+    meaning="Down a column, the bank moves on by `width` mod 32. At width 32 it does not move at "
+    "all.",
 )

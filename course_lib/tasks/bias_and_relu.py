@@ -55,13 +55,13 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B, bias: _relu(A @ B) + bias,
-            "the bias is added to what ReLU has made of the product",
+            "the bias is added after ReLU, not before",
             "Which of the two comes first in the formula?",
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B + A.shape[1] * bias),
             "the bias is added in each step of k",
-            "How often does it stand in the formula?",
+            "How often does the bias appear in the formula?",
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B - bias),
@@ -71,7 +71,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B, bias: A @ B + bias,
             "negative numbers are left as they are",
-            "What does max(…, 0) make of a negative number?",
+            "What does max(…, 0) return for a negative number?",
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B),
@@ -80,7 +80,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B, bias: -_relu(-(A @ B + bias)),
-            "what is positive has become zero, and what is negative has stayed",
+            "positive numbers have become zero, and negative ones have stayed",
             "Which of the two numbers does ReLU keep?",
         ),
         WrongIdea(

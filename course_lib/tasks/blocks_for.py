@@ -17,13 +17,13 @@ TASK = Task(
         along="elements, in blocks of 4 threads",
         at=tuple(range(1, 21)),
         rows={"blocks": lambda elements: (elements, 4)},
-        shows="One element more than fits, one block more.",
+        shows="One element too many takes one more block.",
         look="bars",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda elements, threads: elements // threads,
-            "this rounds down, and the elements at the end get no thread",
+            "this rounds down, so the last elements get no thread",
             "Ten elements, four threads to a block: who works on the last two?",
         ),
         WrongIdea(
@@ -34,17 +34,18 @@ TASK = Task(
         WrongIdea(
             lambda elements, threads: round(elements / threads),
             "this rounds to the nearest whole number, which is sometimes below",
-            "Which blocks are left if ten elements are divided by four and you round 2.5?",
+            "Ten elements in blocks of four: 2.5 rounds to 2, so which elements have no block?",
         ),
         WrongIdea(
             lambda elements, threads: elements / threads,
-            "blocks are always whole, and this is a fraction",
-            "A block that is needed in part is needed. In which direction do you round?",
+            "this is a fraction, but blocks are always whole",
+            "If only part of a block is needed, it must still be launched. In which direction do "
+            "you round?",
         ),
         WrongIdea(
             lambda elements, threads: elements % threads,
             "this is how many elements are left over, not how many blocks there are",
-            "What does one more block do for the elements that are left over?",
+            "How many more blocks do the elements that are left over need?",
         ),
     ),
     hints=(

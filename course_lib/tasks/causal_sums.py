@@ -61,7 +61,7 @@ TASK = Task(
     asks=("bounds", "race-free"),
     reads=64 * 32 * (32 * 1 + 8 * 2),  # by 32 lanes, for one tile of 32 queries and two of 8
     reads_hint="Query 0 sees one key. How many tiles does this loop visit for it, and how many of "
-    "them hold hidden keys only?",
+    "them hold only hidden keys?",
     wrong_ideas=(
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j < i),
@@ -71,26 +71,26 @@ TASK = Task(
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j >= i),
-            "a query sees the keys from its own one on",
-            "Which of key and query is larger, for a key that comes later?",
+            "a query sees its own key and the later ones",
+            "For a key that comes later, which is larger, key or query?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j <= i, lambda i: 31 - i % 32),
-            "in its last tile, a hidden key has the score 0, and so a weight",
-            "Which score has the weight 0?",
+            "in the last tile, a hidden key has the score 0, which still gives it a weight",
+            "Which score gives the weight 0?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j <= i, lambda i: (len(S) + 31) // 32 * 32 - i - 1),
-            "a hidden key has the score 0, and so a weight",
-            "Which score has the weight 0?",
+            "a hidden key has the score 0, which still gives it a weight",
+            "Which score gives the weight 0?",
             place=("chosen",),
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: (j <= i) & ((i % 32 > 0) | (j < i))),
             "a query that is the first of its tile does not see its own key",
-            "How many keys does query 32 see, and in how many tiles do they lie?",
+            "How many keys does query 32 see, and how many tiles hold them?",
             place=("loop",),
         ),
         WrongIdea(
@@ -109,7 +109,7 @@ TASK = Task(
     formula="L[i] = log of the sum of exp(S[i, j]) for j up to i",
     hints=(
         "Which keys are hidden from query 5, and which score gives them no weight?",
-        "Which tiles hold hidden keys only? Nobody needs to visit them.",
+        "Which tiles hold only hidden keys? These need not be visited.",
     ),
     given=GIVEN,
     answer=GIVEN.replace(*MASK).replace(*LAST),
@@ -123,6 +123,6 @@ TASK = Task(
     ),
     compared="The load is guarded instead of the score: a hidden score is never fetched.",
     par=2,
-    meaning="Two changes: one is needed for the right numbers, in the last tile; the other saves "
-    "the tiles that lie ahead.",
+    meaning="Of the two changes, one makes the numbers in the last tile right, and the other "
+    "saves the tiles that lie ahead.",
 )

@@ -18,17 +18,17 @@ TASK = Task(
         WrongIdea(
             lambda a, b: a[:, None] * b[None, :],
             "they are products",
-            "What becomes of `a[row]` and `b[column]`?",
+            "What should happen to `a[row]` and `b[column]`?",
         ),
         WrongIdea(
             lambda a, b: a[:, None] - b[None, :],
             "they are differences",
-            "What becomes of `a[row]` and `b[column]`?",
+            "What should happen to `a[row]` and `b[column]`?",
         ),
     ),
     hints=(
         "Which element of `a` does a thread in row 2 need, and which of `b` one in column 5?",
-        "The shape of `out` says where the table ends.",
+        "The shape of `out` tells you where the table ends.",
     ),
     given='''\
 @cuda.jit
@@ -52,7 +52,7 @@ def column_plus_row(a, b, out):
     if row < a.shape[0] and column < b.shape[0]:
         out[row, column] = a[row] + b[column]
 ''',
-    compared="Each index has the guard of its own array.",
+    compared="Each index is guarded by its own array.",
     par=3,
     meaning="Each element of `a` was read once for every column, each of `b` once for every row. "
     "The matrix product reads its numbers over and over in the same way, and most of this course "

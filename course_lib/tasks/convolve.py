@@ -22,7 +22,7 @@ def one_neighbour(a, w):
 
 TASK = Task(
     id="convolve",
-    title="Weigh each element's neighbourhood",
+    title="Weight each element's neighbourhood",
     lesson="05",
     position=7,
     parameters=("A", "W", "C"),
@@ -34,7 +34,7 @@ TASK = Task(
     hints=(
         "Which part of A do the 256 threads of a block need between them?",
         "It is 20 × 20 elements. Each thread loads every 256th, as in a grid-stride loop.",
-        "Element n of the tile lies in its row n // 20 and column n % 20. Wait, then add up 25 "
+        "Element n of the tile is in its row n // 20 and column n % 20. Wait, then add up 25 "
         "products.",
     ),
     given='''\

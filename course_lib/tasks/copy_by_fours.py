@@ -58,5 +58,5 @@ def copy_by_fours(source, target):
 ''',
     compared="With a name for each of the four, a kernel can change them on the way.",
     par=2,
-    meaning="It works, four at a time. What has that saved?",
+    meaning="Now it copies four numbers at a time. What has that saved?",
 )

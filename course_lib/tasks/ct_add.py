@@ -21,19 +21,18 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: 2 * A,
-            "this is A twice",
+            "this adds A twice",
             "From which array is each of the two tiles loaded?",
         ),
         WrongIdea(
             lambda A, B: A * B,
-            "these are the products",
+            "these are products, not sums",
             "Which operator adds?",
         ),
     ),
     hints=(
-        "The tile of program (i, j) is in row i and column j of tiles, in all three arrays.",
-        "A tile that ends past the edge is cut off by `ct.store`. What is computed there is "
-        "dropped.",
+        "The tile of program (i, j) is in row i and column j of the tiles of all three arrays.",
+        "If a tile extends past the edge, `ct.store` drops the part outside.",
     ),
     given='''\
 @ct.kernel
@@ -60,7 +59,8 @@ def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
     b = ct.load(B, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
     ct.store(C, index=(i, j), tile=a + b)
 ''',
-    compared="It sets a value past the edge, though nobody reads it: harmless, and not needed.",
+    compared="It sets a value past the edge that is never read: harmless, but not needed.",
     par=3,
-    meaning="What lies past the edge has no value, and here none is needed: the store drops it.",
+    meaning="What lies past the edge has no value, but none is needed here, because the store "
+    "drops it.",
 )

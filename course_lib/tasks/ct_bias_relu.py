@@ -44,7 +44,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B, bias: (A @ B).clip(0) + bias,
             "the bias comes after the ReLU",
-            "In which order does the formula say it?",
+            "Which of the two comes first in the formula?",
         ),
     ),
     hints=(
@@ -85,7 +85,9 @@ def ct_bias_relu(A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: 
         acc = ct.mma(a, b, acc)
     ct.store(C, index=(i, j), tile=ct.where(acc > 0.0, acc, 0.0))
 ''',
-    compared="The sum begins with the bias, not with 0: then nothing is left to add at the end.",
+    compared="The sum begins with the bias instead of 0, so there is nothing left to add at the "
+    "end.",
     par=7,
-    meaning="C is written once. Three kernels would have read and written it two times more.",
+    meaning="C is written once. Three separate kernels would have read and written it two more "
+    "times.",
 )

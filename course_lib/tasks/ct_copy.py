@@ -43,7 +43,9 @@ def ct_copy(x, out, TILE: ct.Constant[int]):
     places = ct.bid(0) * TILE + ct.arange(TILE, dtype=ct.int32)
     ct.scatter(out, places, ct.gather(x, places))
 ''',
-    compared="It names each element by its own index, as a thread would: `gather` takes any order.",
+    compared="It gives each element its own index, as a thread would: `gather` takes them in any "
+    "order.",
     par=3,
-    meaning="No thread, no index of an element: you name a tile, and the compiler distributes it.",
+    meaning="There are no threads and no element indices: you name a tile, and the compiler "
+    "distributes it.",
 )

@@ -25,12 +25,13 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: 2 * (A @ B),
-            "each is twice what it should be",
-            "What is added to the sum beside the product of the two tiles?",
+            "each element is twice what it should be",
+            "What is added to the sum besides the product of the two tiles?",
         ),
     ),
     hints=(
-        "As in lesson 05: for each step along k one tile of A and one of B, and a sum that stays.",
+        "As in lesson 05: one tile of A and one of B for each step along k, and a sum that is "
+        "kept.",
         "Program (i, j) needs tile (i, k) of A and tile (k, j) of B. What are their shapes?",
         "`ct.mma(a, b, acc)` returns the new sum: `acc = ct.mma(a, b, acc)`. Past the edge: zeros.",
     ),
@@ -65,7 +66,8 @@ def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Const
         acc += a @ b
     ct.store(C, index=(i, j), tile=acc)
 ''',
-    compared="`a @ b` for `ct.mma`, and the number of steps from the shape: the same product.",
+    compared="`a @ b` instead of `ct.mma`, and the number of steps from the shape: the same "
+    "product.",
     par=6,
     meaning="Six lines for the kernel of lesson 05: no shared memory, no barrier, the same bytes.",
 )

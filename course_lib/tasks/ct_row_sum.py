@@ -63,7 +63,9 @@ def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
         total = total + ct.load(A, (i, k), (TM, TN), padding_mode=ct.PaddingMode.ZERO)
     ct.store(y, index=(i,), tile=ct.sum(total, axis=1))
 ''',
-    compared="It adds whole tiles, and sums along the rows once, after the loop: fewer exchanges.",
+    compared="It adds whole tiles and sums along the rows only once, after the loop: fewer "
+    "exchanges.",
     par=5,
-    meaning="Past the edge you need a value as soon as it takes part: 0 for a sum.",
+    meaning="Elements past the edge need a value as soon as they take part in the result: 0 for a "
+    "sum.",
 )

@@ -36,14 +36,14 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             _exponentials,
-            "they are not divided by their sum",
+            "the elements are not divided by their sum",
             "What do the numbers of a row have to add up to?",
         ),
     ),
     hints=(
         "Two loops over the tiles of the rows: one finds maximum and sum, one stores.",
         "What was summed before is too large by the factor exp(new - top) when `top` rises.",
-        "Past the edge a maximum needs a value that never wins, and that adds exp(…) = 0.",
+        "Past the edge, a maximum needs a value that never wins, and whose exp(…) adds 0.",
     ),
     given='''\
 @ct.kernel
@@ -89,5 +89,5 @@ def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
 ''',
     compared="Three passes instead of two: the maximum first, so that no sum is ever rescaled.",
     par=8,
-    meaning="The step that FlashAttention is made of, in a language that has no threads.",
+    meaning="This is the step that FlashAttention is made of, in a language without threads.",
 )

@@ -35,17 +35,17 @@ TASK = Task(
         along="address in bytes",
         at=(0, 16),
         rows={"A": lambda address: (address, 16, 1024), "B": lambda address: (address, 8192, 1024)},
-        shows="16 bytes further on is 1 more; only `across` differs between A and B.",
+        shows="16 bytes further on adds 1; only `across` differs between A and B.",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda address, across, down: address | across << 16 | down << 32 | 1 << 62,
-            "the bytes are not divided: the hardware counts in units of 16",
+            "the bytes are not divided, but the hardware counts in units of 16",
             "How many units are 1,024 bytes?",
         ),
         WrongIdea(
             lambda address, across, down: address // 16 | across // 16 << 16 | down // 16 << 32,
-            "it says nothing about the swizzle, so the pieces would be read in order",
+            "the swizzle is not set, so the pieces would be read in order",
             "Which bit says that pieces are exchanged by XOR?",
         ),
         WrongIdea(
@@ -59,33 +59,33 @@ TASK = Task(
             lambda address, across, down: (
                 address // 16 | across // 16 << 16 | down // 16 << 32 | 62
             ),
-            "62 is the number of a bit, not a number to add",
-            "How does one write a number whose bit 62 alone is set?",
+            "62 is the position of a bit, not a number to add",
+            "How do you write a number in which only bit 62 is set?",
         ),
         WrongIdea(
             lambda address, across, down: address // 16 | across << 16 | down << 32 | 1 << 62,
-            "only the address is divided: all three count in units of 16",
+            "only the address is divided, but all three count in units of 16",
             "How many units of 16 bytes are from one group of eight rows to the next?",
         ),
         WrongIdea(
             lambda address, across, down: 0,
-            "`&` keeps only the bits that all four parts have, and they have none in common",
+            "`&` keeps only the bits that all four parts have, but they have none in common",
             "Which operator keeps the bits of either part?",
         ),
         WrongIdea(
             lambda address, across, down: (
                 address // 16 | across // 16 >> 16 | down // 16 >> 32 | 1 << 62
             ),
-            "`>>` moves bits down, and so out of the number",
-            "In which direction do bits have to go, to begin at bit 16 or 32?",
+            "`>>` moves the bits down, and so out of the number",
+            "In which direction must the bits move to begin at bit 16 or 32?",
         ),
     ),
     hints=(
         "`number << 16` shifts a number up by 16 bits, and `a | b` combines two that have no bit "
         "in common.",
         "Divide all three by 16 first.",
-        "Four parts: the address as it is, `across` from bit 16 on, `down` from bit 32 on, and a "
-        "one at bit 62.",
+        "There are four parts: the address as it is, `across` from bit 16 on, `down` from bit 32 "
+        "on, and a one at bit 62.",
     ),
     given='''\
 def descriptor(address, across, down):
@@ -104,5 +104,5 @@ def descriptor(address, across, down):
 ''',
     compared="Dividing by 16 and shifting up by 16 bits is multiplying by 4096.",
     par=1,
-    meaning="One number of 64 bits, and the tensor cores find the tile by themselves.",
+    meaning="With this one number of 64 bits, the tensor cores find the tile by themselves.",
 )

@@ -18,7 +18,7 @@ TASK = Task(
         WrongIdea(
             lambda A: A**2,
             "they are squares",
-            "What is twice a number, and what is it times itself?",
+            "What is twice a number, and what is the number times itself?",
         ),
         WrongIdea(lambda A: A + 2, "2 is added", "What is twice a number?"),
         WrongIdea(lambda A: A / 2, "they are halves", "What is twice a number?"),
@@ -51,8 +51,8 @@ def double_matrix(A, out):
     if row < rows and column < columns:
         out[row, column] = 2 * A[row, column]
 ''',
-    compared="Named by its axes: nobody has to remember that y is the row.",
+    compared="Named by its axes: you need not remember that y is the row.",
     par=3,
-    meaning="x is the column and y the row: whoever keeps that apart has avoided the most common "
+    meaning="x is the column and y the row. Keep these apart and you avoid the most common "
     "mistake in CUDA.",
 )

@@ -94,14 +94,14 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
-            "only the last step of k is in it, and the sum before is lost each time",
+            "only the last step of k is in each sum: the previous sum is lost each time",
             "What happens to `sums[i, j]` from one step of k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             lambda A, B: A[:8].T @ B[:8] + A[16:24].T @ B[16:24],
             "half of the steps of k are left out",
-            "How many rows has a tile?",
+            "How many rows does a tile have?",
         ),
         WrongIdea(
             _own_products,
@@ -122,22 +122,22 @@ TASK = Task(
         WrongIdea(
             lambda A, B: _sides(A, B, lambda y, x: y + 0 * x, lambda y, x: x + 0 * y),
             "the rows and columns of neighbouring threads overlap",
-            "Thread y = 0 has the rows 0 to 7. Where do those of y = 1 begin?",
+            "Thread y = 0 has rows 0 to 7. Where do those of y = 1 begin?",
         ),
         WrongIdea(
             lambda A, B: _squares(_apart(A, 0), _apart(B, 1)),
-            "each thread takes its rows and columns 16 apart; its square has neighbouring ones",
+            "each thread takes rows and columns 16 apart, but its square has neighbouring ones",
             "Into which eight rows of C does thread y = 0 write its sums?",
         ),
         WrongIdea(
             lambda A, B: _sides(A, B, rows=lambda y, x: y + 0 * x),
             "the rows of neighbouring threads overlap",
-            "Thread y = 0 has the rows 0 to 7. Where do those of y = 1 begin?",
+            "Thread y = 0 has rows 0 to 7. Where do those of y = 1 begin?",
         ),
         WrongIdea(
             lambda A, B: _sides(A, B, columns=lambda y, x: x + 0 * y),
             "the columns of neighbouring threads overlap",
-            "Thread x = 0 has the columns 0 to 7. Where do those of x = 1 begin?",
+            "Thread x = 0 has columns 0 to 7. Where do those of x = 1 begin?",
         ),
     ),
     instructions=1.25,
@@ -148,7 +148,7 @@ TASK = Task(
         "every pair.",
         "This thread's rows begin at 8 * y of the tile, its columns at 8 * x. In a tile, k is the "
         "row of both arrays.",
-        "Too many instructions? Look at which loop still counts, and at which index is signed.",
+        "Too many instructions? Find the loop that still counts, and the index that is signed.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", LOOP),

@@ -26,8 +26,8 @@ TASK = Task(
         WrongIdea(
             lambda x: x[:-1].sum(axis=0),
             "the last row is missing",
-            "When the last row has been fetched, how many iterations does the one that adds still "
-            "need?",
+            "When the last row has been fetched, how many iterations does the warp that adds "
+            "still need?",
         ),
         WrongIdea(
             lambda x: x[1:].sum(axis=0),
@@ -36,16 +36,16 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x: x[-1],
-            "only the last row is in it, and the sum before is lost each time",
+            "only the last row is in the sum: the previous sum is lost each time",
             "What happens to the sum from one row to the next?",
         ),
     ),
     formula="y[i] = x[0, i] + x[1, i] + …",
     hints=(
-        "Two rows in shared memory: warp 0, say, fills one while warp 1 adds the other.",
+        "Keep two rows in shared memory: warp 0, say, fills one while warp 1 adds the other.",
         "In iteration s, warp 0 fetches row s, and warp 1 adds row s - 1. So there is one "
         "iteration more than there are rows.",
-        "One barrier at the end of each iteration, for both warps: it must not stand in a branch.",
+        "One barrier at the end of each iteration, for both warps: it must not be inside a branch.",
     ),
     given=HEAD + "    ...\n",
     answer=HEAD
@@ -81,6 +81,6 @@ TASK = Task(
 """,
     compared="The first row is fetched before the loop, so there is no extra iteration.",
     par=11,
-    meaning="A **producer** and a **consumer**. The barrier makes both wait for the slower one in "
-    "each iteration; this lesson has something better.",
+    meaning="These are a **producer** and a **consumer**. The barrier makes both wait for the "
+    "slower one in each iteration; this lesson has something better.",
 )

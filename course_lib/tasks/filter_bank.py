@@ -37,24 +37,24 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x, w: [[row @ x[i : i + 5] for i in range(128)] for row in w],
-            "the taps lie next to each other; they should lie eight apart",
+            "the taps are next to each other, but they should be eight apart",
             "Which number of x does tap 1 need?",
             ("load", "x"),
         ),
         WrongIdea(
             lambda x, w: _filtered(x[:152], w[:, :4], taps=4),
             "only four of the five taps are used",
-            "How many columns has w?",
+            "How many columns does w have?",
         ),
         WrongIdea(
             lambda x, w: [[row[4] * x[i + 32] for i in range(128)] for row in w],
-            "only the last tap is in it, and the sum before is lost each time",
+            "only the last tap is in each sum: the previous sum is lost each time",
             "What happens to a sum from one tap to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             _replaced_far,
-            "in its second half only the last tap is left",
+            "in the second half of y, only the last tap is left",
             "What happens to `sums[f, 1]` from one tap to the next?",
         ),
         WrongIdea(
@@ -65,7 +65,8 @@ TASK = Task(
     ),
     formula="y[f, i] = w[f, 0] * x[i] + w[f, 1] * x[i + 8] + … + w[f, 4] * x[i + 32]",
     hints=(
-        "Which of this kernel's loops is the loop over k? What are its rows, and its columns?",
+        "Which of this kernel's loops plays the part of k? What are its rows, and what are its "
+        "columns?",
         "For one tap j: four numbers of w, two of x, eight products.",
         "Eight sums in a local array; a loop over the taps around everything else.",
     ),
@@ -109,9 +110,9 @@ def filter_bank(x, w, y):
             right += tap * far[j]
         y[f, i], y[f, i + 64] = left, right
 ''',
-    compared="The loops exchanged: ten numbers of x are kept, and two sums at a time. The number "
-    "of loads is the same, with two more registers.",
+    compared="The loops are exchanged: ten numbers of x are kept, and two sums at a time. It "
+    "takes as many loads, and two more registers.",
     par=13,
-    meaning="Nothing here was a matrix, and yet the same rectangle of sums worked: filters down, "
+    meaning="Nothing here was a matrix, yet the same rectangle of sums worked: filters down, "
     "places across, taps in place of k.",
 )

@@ -21,13 +21,13 @@ TASK = Task(
             "3 loads": lambda flops: (flops, 3, 1),
             "7 loads": lambda flops: (flops, 7, 1),
         },
-        shows="Twice the work, or half the bytes: the quotient doubles either way.",
+        shows="Twice the work or half the bytes: either way, the quotient doubles.",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda flops, loads, stores: flops / (loads + stores),
             "this is FLOP per number, not per byte",
-            "How many bytes has a float32?",
+            "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda flops, loads, stores: 4 * (loads + stores) / flops,
@@ -47,12 +47,12 @@ TASK = Task(
         WrongIdea(
             lambda flops, loads, stores: flops / 4 * (loads + stores),
             "Python divides by 4 first, and then multiplies",
-            "Where do brackets belong?",
+            "Where are brackets needed?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / 4 * loads + stores,
             "Python divides by 4 first, and then multiplies",
-            "Where do brackets belong?",
+            "Where are brackets needed?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (4 * loads + stores),
@@ -62,7 +62,7 @@ TASK = Task(
         WrongIdea(
             lambda flops, loads, stores: flops / (8 * (loads + stores)),
             "this takes a number for 8 bytes; a float32 has 4",
-            "How many bytes has a float32?",
+            "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops // (4 * (loads + stores)),

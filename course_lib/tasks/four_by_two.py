@@ -34,7 +34,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
-            "only the last step of k is in it, and the sum before is lost each time",
+            "only the last step of k is in each sum: the previous sum is lost each time",
             "What happens to a sum from one step of k to the next?",
             place=("sum", "replaced"),
         ),
@@ -45,20 +45,21 @@ TASK = Task(
         WrongIdea(
             _in_one_sum,
             "the products of both columns are in the sums of the first",
-            "How many sums has a thread, and to which does a product with the second number of B "
-            "go?",
+            "How many sums does a thread have, and to which does a product with the second number "
+            "of B go?",
             place=("sum",),
         ),
         WrongIdea(
             lambda A, B: A[:-1].T @ B[:-1],
             "the last step of k is left out",
-            "How many rows has A?",
+            "How many rows does A have?",
         ),
     ),
     hints=(
-        "What belongs before the loop over k, what in it, and what after it?",
+        "What belongs before the loop over k, what inside it, and what after it?",
         "In a step of k: four numbers of A, two of B, eight products.",
-        "`cuda.local.array((4, 2), float32)` holds the sums. They do not begin at zero.",
+        "`cuda.local.array((4, 2), float32)` holds the sums. They do not start at zero by "
+        "themselves.",
     ),
     given='''\
 @cuda.jit
@@ -105,7 +106,7 @@ def four_by_two(A, B, C):
         for j in range(2):
             C[y + 8 * i, x + 8 * j] = sums[i, j]
 ''',
-    compared="Rows and columns that lie 8 apart: neighbouring threads load neighbours.",
+    compared="Rows and columns 8 apart: neighbouring threads load neighbouring numbers.",
     par=12,
     meaning="Three loads for four multiply-adds.",
 )

@@ -80,7 +80,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "only the last step of k is in it, and the sum before is lost each time",
+            "only the last step of k is in each sum: the previous sum is lost each time",
             "What happens to a sum from one step of k to the next?",
             place=("sum", "replaced"),
         ),
@@ -96,8 +96,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A @ _rows_as_long_as_of(A, B),
-            "the rows of B are taken to be as long as those of A",
-            "How many numbers lie between the beginnings of two rows of B?",
+            "the rows of B are assumed to be as long as those of A",
+            "How many numbers apart are the beginnings of two rows of B?",
             place=("load", "B"),
         ),
         *_single_outputs(),
@@ -105,7 +105,7 @@ TASK = Task(
     formula="C = A @ B",
     hints=(
         "Which row of C, and which four columns, belong to thread (1, 2)?",
-        "In one step of k a thread needs one number of A, and four neighbours of a row of B.",
+        "In one step of k, a thread needs one number of A and four neighbours in a row of B.",
         "The index of `load4` counts from the first element of B: how long is a row?",
     ),
     given=HEAD + "    ...\n",
@@ -134,8 +134,8 @@ TASK = Task(
             sums[j] += A[y, k] * b[j]
     store4(C, y * C.shape[1] + x, (sums[0], sums[1], sums[2], sums[3]))
 """,
-    compared="The sums in a local array, so that a loop can go through them.",
+    compared="The sums are in a local array, so that a loop can go through them.",
     par=10,
-    meaning="Two loads for four multiply-adds. The rest of this lesson does this with matrices in "
-    "place of numbers.",
+    meaning="Two loads for four multiply-adds. The rest of this lesson does the same with "
+    "matrices in place of numbers.",
 )

@@ -28,7 +28,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "only the last step of k is in it, and the sum before is lost each time",
+            "only the last step of k is in each sum: the previous sum is lost each time",
             "What happens to `sums[i]` from one step of k to the next?",
             place=("sum", "replaced"),
         ),
@@ -47,7 +47,7 @@ TASK = Task(
     hints=(
         "Which number do all four rows need in this step of k?",
         "Load that number before the loop over the rows, into a variable of its own.",
-        "In the loop over i, only the number of A is new: it meets the one that you hold.",
+        "In the loop over i, only the number of A is new. Multiply it by the one that you hold.",
     ),
     given='''\
 @cuda.jit
@@ -91,8 +91,7 @@ def four_sums(A, B, C):
         s3 += A[3, k] * b
     C[0, x], C[1, x], C[2, x], C[3, x] = s0, s1, s2, s3
 ''',
-    compared="Four names instead of an array: longer, but there is no doubt that they are in "
-    "registers.",
+    compared="Four names instead of an array: longer, but the sums are certain to be in registers.",
     par=3,
     meaning="One number of B, fetched once, served four sums. Each number of A served one.",
 )

@@ -19,8 +19,8 @@ TASK = Task(
     hints=(
         "With 64 threads, thread 0 takes the numbers 0, 64, 128, …, and thread 1 takes 1, 65, …",
         "In plain Python, `range(5, 20, 4)` gives 5, 9, 13, 17.",
-        "The loop starts at the thread's own number, ends at the array's end, and its step is "
-        "the number of all threads.",
+        "The loop starts at the thread's own number, stops at the array's end, and its step is "
+        "the number of threads in the grid.",
     ),
     given='''\
 @cuda.jit
@@ -48,6 +48,6 @@ def grid_stride(x, y):
 ''',
     compared="As a `while` loop, each step is visible.",
     par=1,
-    meaning="This is a **grid-stride loop**. The same kernel is right for any number of threads, "
-    "so now you can choose how many work, and see what that does.",
+    meaning="This is a **grid-stride loop**. The same kernel works with any number of threads, so "
+    "now you can choose how many to run and see the effect.",
 )

@@ -30,37 +30,38 @@ TASK = Task(
             f"BM = {rows}": lambda columns, rows=rows: (rows, columns, 8)
             for rows in (8, 16, 32, 64, 128, 256)
         },
-        shows="However long a tile is, it never has twice what the square on its short edge has.",
+        shows="However long a tile is, it never reaches twice the intensity of the square on its "
+        "short edge.",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda BM, BN, BK: BM * BN / (4 * (BM + BN)),
-            "a multiply-add is counted once; it is 2 FLOP",
+            "a multiply-add is counted as 1 FLOP, but it is 2",
             "How many FLOP are in one multiply and one add?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN / (BM + BN),
             "this is FLOP per number, not per byte",
-            "How many bytes has a float32?",
+            "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: BM * BN / (BM + BN),
             "this is multiply-adds per number, not FLOP per byte",
-            "How many FLOP has a multiply-add, and how many bytes a float32?",
+            "How many FLOP is a multiply-add, and how many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * (BM + BN)),
-            "the FLOP are those of a whole step, the bytes those of a single k",
+            "the FLOP are for a whole step, but the bytes are for a single k",
             "How many numbers of A does the block load in one step?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN / (4 * BK * (BM + BN)),
-            "the bytes are those of a whole step, the FLOP those of a single k",
+            "the bytes are for a whole step, but the FLOP are for a single k",
             "How many multiply-adds does each output get in one step?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * (BM * BK + BK * BN + BM * BN)),
-            "the tile of C is counted as well; it is written once, after the last step",
+            "the tile of C is counted as well, but it is written only once, after the last step",
             "What do the loads ask for in one step?",
         ),
         WrongIdea(
@@ -70,28 +71,28 @@ TASK = Task(
         ),
         WrongIdea(
             lambda BM, BN, BK: BM / 4,
-            "this is right for square tiles only",
+            "this is right only for square tiles",
             "Of a tile of 64 × 128, how many numbers of A and of B does one step take?",
         ),
         WrongIdea(
             lambda BM, BN, BK: BN / 4,
-            "this is right for square tiles only",
+            "this is right only for square tiles",
             "Of a tile of 64 × 128, how many numbers of A and of B does one step take?",
         ),
         WrongIdea(
             lambda BM, BN, BK: (BM + BN) / 8,
-            "this is right for square tiles only",
+            "this is right only for square tiles",
             "Of a tile of 64 × 128, how many numbers of A and of B does one step take?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / 4 * (BM * BK + BK * BN),
             "Python divides by 4 first, and then multiplies",
-            "Where do brackets belong?",
+            "Where are brackets needed?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * BM * BK + BK * BN),
             "only the tile of A is counted in bytes",
-            "Where do brackets belong?",
+            "Where are brackets needed?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * BM * BK),
@@ -124,7 +125,7 @@ def intensity(BM, BN, BK):
     """FLOP per requested byte of a block that computes BM × BN outputs in steps of BK."""
     return BM * BN / (2 * (BM + BN))
 ''',
-    compared="BK appears above and below the line, and cancels.",
+    compared="BK appears above and below the line, so it cancels.",
     par=1,
-    meaning="**BK cancels.** It only sets how much is staged at once, and may be small.",
+    meaning="**BK cancels.** It only sets how much is staged at once, so it may be small.",
 )

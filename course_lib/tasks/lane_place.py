@@ -29,23 +29,24 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda: _map(lambda lane: lane // 4, lambda lane: lane % 4),
-            "the lanes stand row by row: lane 2 is right of lane 1, and not below lane 0",
-            "Which lanes make the first square of 2 × 2?",
+            "the lanes go row by row: lane 2 is to the right of lane 1, but it should be below "
+            "lane 0",
+            "Which lanes form the first square of 2 × 2?",
         ),
         WrongIdea(
             lambda: _map(
                 lambda lane: lane % 2 + lane // 8 * 2,
                 lambda lane: lane // 2 % 2 + lane // 4 % 2 * 2,
             ),
-            "in each square lane 1 stands below lane 0, and lane 2 right of it",
+            "in each square, lane 1 is below lane 0, and lane 2 to its right",
             "Which of them should share a row with lane 0?",
         ),
     ),
     hints=(
         "Four lanes form a square. What is the number of a lane's square, and what is its place "
         "there?",
-        "The square is `lane // 4`: two of them lie side by side, four below each other.",
-        "In a square the column is `lane % 2` and the row `lane // 2 % 2`.",
+        "The square is `lane // 4`: two squares side by side, four below each other.",
+        "Within a square, the column is `lane % 2` and the row `lane // 2 % 2`.",
     ),
     given='''\
 @cuda.jit(device=True)
@@ -78,8 +79,8 @@ def lane_place(lane):
     column = (lane & 1) + (lane >> 1 & 2)
     return row, column
 ''',
-    compared="The five bits of a lane's number, dealt out alternately: columns get two of them, "
-    "rows three.",
+    compared="The five bits of a lane's number, dealt alternately: columns get two of them, rows "
+    "three.",
     par=2,
     meaning="Lanes 0 and 1 share a row, lanes 0 and 2 a column, and so on through the warp.",
 )

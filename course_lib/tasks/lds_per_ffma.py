@@ -44,7 +44,7 @@ TASK = Task(
         WrongIdea(
             lambda opcodes: opcodes.count("LDS") / _count(opcodes, "FFMA"),
             "only loads of one word are counted",
-            "How does the name of a load begin that fetches 128 bits?",
+            "What does the name of a load of 128 bits begin with?",
         ),
         WrongIdea(
             lambda opcodes: _per_ffma(opcodes, "LDS", "LDG"),
@@ -53,7 +53,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda opcodes: _count(opcodes, "LDS") / len(opcodes),
-            "these are loads for each instruction, whatever it does",
+            "these are loads per instruction of any kind",
             "Which instructions are multiply-adds?",
         ),
         WrongIdea(
@@ -61,16 +61,17 @@ TASK = Task(
                 _count(opcodes, "LDS") / (_count(opcodes, "FFMA") + _count(opcodes, "DFMA"))
             ),
             "multiply-adds in float64 are counted, too",
-            "How does the name of one in float32 begin?",
+            "What does the name of one in float32 begin with?",
         ),
         WrongIdea(
             lambda opcodes: _count(opcodes, "FFMA") / max(1, _count(opcodes, "LDS")),
-            "these are multiply-adds for each load",
+            "these are multiply-adds per load, the other way round",
             "What is divided by what?",
         ),
     ),
     hints=(
-        "Go through the opcodes once, with two counters. How does the name of each kind begin?",
+        "Go through the opcodes once, with two counters. What does the name of each kind begin "
+        "with?",
         '`each.startswith("LDS")` is true for `LDS`, for `LDS.64` and for `LDS.128`.',
     ),
     given='''\
@@ -98,6 +99,6 @@ def lds_per_ffma(opcodes):
 ''',
     compared="Two lists, and their lengths.",
     par=7,
-    meaning="Your source says what you asked for, the machine code what you get. This ratio is the "
+    meaning="The source says what you asked for, the machine code what you got. This ratio is the "
     "first thing to look for in a hot loop.",
 )

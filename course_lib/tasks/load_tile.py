@@ -86,11 +86,11 @@ def load_tile(tile, M, top, left):
     inside = row < M.shape[0] and column < M.shape[1]
     tile[cuda.threadIdx.y, cuda.threadIdx.x] = M[row, column] if inside else float32(0)
 ''',
-    compared="One store, of a value that is selected.",
+    compared="A single store, of whichever value was selected.",
     par=5,
     meaning="Any kernel that needs a tile can now call it, whatever the sizes. It guards the "
-    "load; the barrier is the caller's job. (In the picture blocks run down the rows in x: a tile "
-    "lies where its corner is.)",
+    "load; the barrier is the caller's job. (In the picture, blocks run down the rows in x: a "
+    "tile is where its corner is.)",
     wrong_ideas=(
         WrongIdea(
             first_tile_everywhere,

@@ -40,13 +40,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda rows, columns: rows * columns / (rows + columns),
-            "these are multiply-adds for each load",
+            "these are multiply-adds per load, the other way round",
             "What is divided by what?",
         ),
         WrongIdea(
             lambda rows, columns: (1 + rows * columns) / (rows * columns),
-            "one number of B is enough for a column only",
-            "How many columns has this rectangle, and how many numbers of B does each need?",
+            "one number of B is enough only for one column",
+            "How many columns does this rectangle have, and how many numbers of B does each need?",
         ),
         WrongIdea(
             lambda rows, columns: 2 / (rows * columns),
@@ -55,12 +55,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda rows, columns: 2 * rows * columns / (rows * columns),
-            "so it is if every product fetches both of its numbers",
+            "this would be right if every product fetched both of its numbers",
             "How many *different* numbers does the rectangle need in a step of k?",
         ),
     ),
     hints=(
-        "Take one step of k. How many numbers of A do so many rows need, and how many of B?",
+        "Take one step of k. How many numbers of A do the rows need, and how many numbers of B do "
+        "the columns need?",
         "How many sums does the rectangle have? Each gets one multiply-add in that step.",
     ),
     given='''\
@@ -78,9 +79,9 @@ def loads_per_multiply_add(rows, columns):
     """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
     return 1 / rows + 1 / columns
 ''',
-    compared="Each number of B serves all rows, each number of A all columns: so 1 / rows and 1 "
-    "/ columns of a load.",
+    compared="Each number of B serves all rows, and each number of A all columns, so a "
+    "multiply-add costs 1 / rows and 1 / columns of a load.",
     par=1,
-    meaning="Half the perimeter over the area. Of all rectangles with one area, the square has "
-    "the shortest perimeter.",
+    meaning="It is half the perimeter divided by the area. Of all rectangles with the same area, "
+    "the square has the shortest perimeter.",
 )

@@ -64,19 +64,19 @@ TASK = Task(
         WrongIdea(
             lambda parts, L: _walk(parts, L, True, False),
             "what was mixed before a new maximum keeps its old shares",
-            "Everything that was added up with the old maximum has to shrink.",
+            "What has to happen to everything that was added up with the old maximum?",
             place=("load", "O", "last"),
         ),
         WrongIdea(
             lambda parts, L: _walk(parts, L, False, True),
-            "the sum of the shares does not shrink when a larger L turns up",
-            "Everything that was added up with the old maximum has to shrink.",
+            "the sum of the shares is not rescaled when a larger L turns up",
+            "What has to happen to everything that was added up with the old maximum?",
             place=("divisor",),
         ),
         WrongIdea(
             lambda parts, L: _walk(parts, L, False, False),
-            "nothing shrinks when a larger L turns up",
-            "Everything that was added up with the old maximum has to shrink.",
+            "nothing is rescaled when a larger L turns up",
+            "What has to happen to everything that was added up with the old maximum?",
             place=("divisor",),
         ),
         WrongIdea(
@@ -93,12 +93,12 @@ TASK = Task(
         WrongIdea(
             lambda parts, L: parts.mean(axis=0),
             "all parts have the same weight",
-            "A part whose keys fit well has a large log-sum-exp. How large is its share?",
+            "A part whose keys match well has a large log-sum-exp. How large is its share?",
         ),
         WrongIdea(
             lambda parts, L: _merged(parts, L, L),
             "the weights are the logarithms themselves",
-            "L is the logarithm of a sum. What do you want to weigh with?",
+            "L is the logarithm of a sum. Which number should be the weight?",
             place=("sum",),
         ),
         WrongIdea(
@@ -120,28 +120,28 @@ TASK = Task(
         WrongIdea(
             lambda parts, L: parts[-1],
             "only the last part is left",
-            "What does a thread still know of the parts before, and of their maximum?",
+            "What does a thread still know about the earlier parts, and about their maximum?",
         ),
         WrongIdea(
             lambda parts, L: parts.sum(axis=0),
             "the parts are added up as they are",
-            "Each O[i] is a finished mixture of its own keys. How much of it is in the whole?",
+            "Each O[i] is a finished mixture of its own keys. What is its share of the whole?",
         ),
         WrongIdea(
             lambda parts, L: _merged(parts, L, _exp(-L)),
             "a large log-sum-exp makes the share small",
-            "Which sign has the exponent?",
+            "Which sign does the exponent need?",
             place=("exponential", "first"),
         ),
         WrongIdea(
             lambda parts, L: parts[L.argmax()],
             "only the part with the largest log-sum-exp is left",
-            "The other parts have smaller shares, but they have some.",
+            "The other parts have smaller shares. Where are they?",
         ),
     ),
     formula="out = one query's attention to all keys",
     hints=(
-        "In part i the weights add up to exp(L[i]). How much is that of all six together?",
+        "In part i, the weights add up to exp(L[i]). What share is that of all six together?",
         "Six scores, six rows, shares that add up to 1: which operation is this?",
         "It is softmax(L) @ O. You have typed all of it today, the maximum as well.",
     ),
@@ -193,6 +193,6 @@ def merge_parts(O, L, out):
 ''',
     compared="Two loops: with so few parts, the maximum can be found first.",
     par=9,
-    meaning="The same operation once more, with parts in place of keys: **softmax(L) @ O**. So one "
-    "query with very many keys can keep many SMs busy.",
+    meaning="The same operation once more, with parts in place of keys: **softmax(L) @ O**. This "
+    "is how one query with very many keys can keep many SMs busy.",
 )

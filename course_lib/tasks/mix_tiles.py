@@ -135,9 +135,8 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda s, V: _mixed(s, V, lambda top, new: _exp(new - top)),
-            "before the first tile top is -inf, and an exponential of something minus that is "
-            "infinite",
-            "In which one exponent does the old maximum stand, and is it subtracted there?",
+            "before the first tile `top` is -inf, so exp(… - top) is infinite",
+            "Which single exponent contains the old maximum, and is it subtracted there?",
             place=("exponential", "s"),
         ),
         WrongIdea(
@@ -148,41 +147,41 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, anew=True),
-            "each tile stands alone, with its own maximum and its own rows",
+            "each tile is treated on its own, with its own maximum and its own rows",
             "What should a thread still know when the next tile begins?",
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, begins=0.0),
-            "where all scores so far lie below 0, `top` is 0",
-            "With which number does `top` begin, and is every score larger?",
+            "where all scores so far are below 0, `top` is 0",
+            "With which value does `top` begin, and is every score larger?",
             place=("largest", "first"),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, least=0.0),
-            "the maximum of each tile knows nothing of the tiles before",
+            "the maximum of each tile ignores the earlier tiles",
             "Which maximum does a thread know when a tile begins?",
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, least=-math.inf),
-            "the maximum of each tile knows nothing of the tiles before",
+            "the maximum of each tile ignores the earlier tiles",
             "Which maximum does a thread know when a tile begins?",
         ),
         WrongIdea(
             _rescaled_without_maximum,
-            "the old mixture shrinks, but the new weights know no maximum",
-            "Which number stands in the exponent beside s[j]?",
+            "the old mixture is rescaled, but no maximum is subtracted in the new weights",
+            "Which number belongs in the exponent besides s[j]?",
             place=("exponential",),
         ),
         WrongIdea(
             _without_maximum,
             "no maximum has been subtracted",
-            "Which number stands in the exponent beside s[j]?",
+            "Which number belongs in the exponent besides s[j]?",
             place=("sum",),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, late=True),
-            "what the tile itself brings shrinks together with the old mixture",
-            "Which maximum do the new weights know already? And what is there to shrink before the "
+            "what the tile itself adds is rescaled together with the old mixture",
+            "Which maximum is in the new weights already? And what is there to rescale before the "
             "first tile?",
             place=("exponential",),
         ),
@@ -194,7 +193,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, row=lambda rows: rows - rows % TILE),
-            "every weight of a tile meets the first row of that tile",
+            "every weight of a tile multiplies the first row of that tile",
             "Which row of V belongs to s[j]?",
             place=("load", "V"),
         ),
@@ -206,19 +205,19 @@ TASK = Task(
         ),
         WrongIdea(
             _shrunk_key_by_key,
-            "everything is rescaled again with each key, the newest terms too",
+            "everything is rescaled again with each key, even the newest terms",
             "How often does top grow in a tile? Where does the line that rescales belong?",
             place=("exponential", "other"),
         ),
         WrongIdea(
             _divided,
             "this is already divided by the sum of the weights",
-            "The division comes once, after the last tile; nobody asks for it here.",
+            "The division comes once, after the last tile; it is not part of this task.",
         ),
         WrongIdea(
             _divided_tile_by_tile,
             "each tile divides the mixture by the sum of its own weights",
-            "The division comes once, after the last tile; nobody asks for it here.",
+            "The division comes once, after the last tile; it is not part of this task.",
         ),
         WrongIdea(
             _without_last_keys,
@@ -241,7 +240,7 @@ TASK = Task(
     formula="out[t] = sum of exp(s[j] - top) * V[j], tiles 0 … t",
     hints=(
         "First find the maximum of all so far and of this tile, in one loop over 8 keys.",
-        "By which factor have all old weights shrunk? It is one number for the whole mixture.",
+        "By which factor do all old weights shrink? It is one number for the whole mixture.",
         "Shrink `mixed` once, then add eight weighted rows, each weight with the new maximum.",
     ),
     given='''\
@@ -299,6 +298,6 @@ def mix_tiles(s, V, out):
     compared="One loop, key by key: it rescales whenever a larger score turns up, not once per "
     "tile.",
     par=7,
-    meaning="A tile costs one factor. What is kept from tile to tile is one number for each "
-    "column, besides top and total.",
+    meaning="A tile costs one factor. Besides `top` and `total`, one number per column is kept "
+    "from tile to tile.",
 )

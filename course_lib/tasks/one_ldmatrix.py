@@ -72,7 +72,7 @@ TASK = Task(
         replace(NOT_TURNED, place=FROM_B),
         WrongIdea(
             lambda A, B: A[:, [*range(8)] * 2] @ B,
-            "the left half of A stands in the place of the right one, too",
+            "the left half of A is in the place of the right half, too",
             "Which lanes should point at the right half of a row of A?",
             place=FROM_A,
         ),
@@ -84,14 +84,14 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A @ B[[*range(8)] * 2],
-            "the upper half of B stands in the place of the lower one, too",
+            "the upper half of B is in the place of the lower half, too",
             "Which rows of B do the lanes 8 to 15 point at?",
             place=FROM_B,
         ),
         WrongIdea(
             lambda A, B: pieces_in_a_row(A) @ B,
             "the lanes point at the pieces of A one after the other, two in each row",
-            "A row has two pieces. By how many numbers does lane 1 have to be further than lane 0?",
+            "A row has two pieces. How many numbers further than lane 0 does lane 1 have to point?",
             place=FROM_A,
         ),
         WrongIdea(
@@ -120,6 +120,6 @@ TASK = Task(
     compared="Rows 48 bytes apart, padded as in lesson 07: then the eight rows of a quarter lie "
     "in different banks, and take one wavefront instead of two.",
     par=2,
-    meaning="Two instructions in place of twelve loads; each row of 16 bytes was pointed at by "
-    "one lane and went to four.",
+    meaning="Two instructions instead of twelve loads: one lane pointed at each row of 16 bytes, "
+    "and the row went to four lanes.",
 )

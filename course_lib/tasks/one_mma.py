@@ -199,7 +199,7 @@ ACROSS_FIRST = WrongIdea(
 NOT_TURNED = WrongIdea(
     lambda A, B: A @ halves_turned(B),
     "each half of B is transposed",
-    "The two numbers of a word of B: do they stand side by side, or one below the other?",
+    "Are the two numbers of a word of B side by side, or one below the other?",
     place=("load", "B"),
 )
 
@@ -263,13 +263,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: first_half_twice(A) @ B,
-            "the left half of A stands in the place of the right one, too",
+            "the left half of A is in the place of the right half, too",
             "In which columns of A are the words 2 and 3?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ first_half_twice(B.T).T,
-            "the upper half of B stands in the place of the lower one, too",
+            "the upper half of B is in the place of the lower half, too",
             "In which rows of B is word 1?",
             place=("load", "B"),
         ),

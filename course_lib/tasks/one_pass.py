@@ -48,8 +48,8 @@ TASK = Task(
                     total * _exp(new - top) + _exp(score - new),
                 ),
             ),
-            "before the first score top is -inf, and here that makes something infinite",
-            "In which one exponent does the old maximum stand, and is it subtracted there?",
+            "before the first score `top` is -inf, which makes something infinite here",
+            "Which single exponent contains the old maximum, and is it subtracted there?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -60,26 +60,26 @@ TASK = Task(
                     total * _exp(max(top, 0.0) - max(new, 0.0)) + _exp(score - max(new, 0.0)),
                 ),
             ),
-            "where all scores so far lie below 0, `top` is 0",
-            "With which number does `top` begin, and is every score larger?",
+            "where all scores so far are below 0, `top` is 0",
+            "With which value does `top` begin, and is every score larger?",
             place=("largest", "first"),
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (top, total * _exp(top - new) + 1)),
-            "`top` is -inf for ever",
+            "`top` stays -inf forever",
             "Which line gives `top` its next value?",
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, total + _exp(score - new))),
-            "the terms that came before a new maximum are still those of the old one",
-            "Each old term is exp(s[j] - top), and should be exp(s[j] - new). Which one factor "
+            "the terms before a new maximum still use the old one",
+            "Each old term is exp(s[j] - top), and should be exp(s[j] - new). Which single factor "
             "turns all of them, and so their sum, into the right ones?",
             place=("exponential",),
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, total * _exp(top - new) + 1)),
             "every new term counts as 1",
-            "It is exp(0) = 1 for a new maximum. And for a smaller score?",
+            "It is exp(0) = 1 for a new maximum. What is it for a smaller score?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -103,19 +103,19 @@ TASK = Task(
                 ),
             ),
             "only a new maximum adds a term",
-            "What does a score add that is no new maximum?",
+            "What does a score that is not a new maximum add?",
             place=("exponential",),
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, total + _exp(score))),
             "the maximum has not been subtracted",
-            "Which number stands in the exponent beside s[j]?",
+            "Which number belongs in the exponent besides s[j]?",
             place=("exponential",),
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, _exp(score - new))),
-            "each sum is its last term alone",
-            "What should `total` still know of the scores before?",
+            "each sum holds only its last term",
+            "What should `total` still hold of the earlier scores?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -123,8 +123,8 @@ TASK = Task(
                 s,
                 lambda top, total, new, score: (new, (total + _exp(score - new)) * _exp(top - new)),
             ),
-            "the newest term shrinks together with the old ones",
-            "Which maximum does the newest term know already?",
+            "the newest term is rescaled together with the old ones",
+            "Which maximum is in the newest term already?",
             place=("exponential",),
         ),
         WrongIdea(
@@ -154,7 +154,7 @@ TASK = Task(
     formula="kept[i] = sum of exp(s[j] - top) for j up to i, and top",
     hints=(
         "Take the scores 1, 3. After the first, top is 1 and the sum is exp(1 - 1). After the "
-        "second, top is 3: what has become of the first term?",
+        "second, top is 3: what happens to the first term?",
         "exp(1 - 3) is exp(1 - 1) * exp(1 - 3). The factor is exp(old top - new top), for every "
         "term alike.",
         "Find the new maximum, rescale the old sum, add the new term, and only then discard the "
@@ -207,7 +207,8 @@ def one_pass(s, kept):
             total += math.exp(score - top)
         kept[i, 0], kept[i, 1] = total, top
 ''',
-    compared="One exponential for each score instead of two: of the two exponents one is always 0.",
+    compared="One exponential for each score instead of two, since one of the two exponents is "
+    "always 0.",
     par=4,
-    meaning="One pass, two numbers, however long the row. This is the **online softmax**.",
+    meaning="One pass and two numbers, however long the row: this is the **online softmax**.",
 )

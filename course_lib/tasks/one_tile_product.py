@@ -50,7 +50,7 @@ TASK = Task(
     uses=("load_tile",),
     formula="C = A @ B",
     hints=(
-        "Which rows of A does a block need, and which columns of B? Where do its tiles begin?",
+        "Which rows of A and which columns of B does a block need? Where do its tiles begin?",
         "The tile of A begins at `A[first_row, 0]`, the tile of B at `B[0, first_column]`.",
         "Load twice, wait, add up 16 products from the tiles. Only the store needs a guard.",
     ),
@@ -98,8 +98,8 @@ def one_tile_product(A, B, C):
 ''',
     compared="The loads written out: each needs only one bounds check, since K is 16.",
     par=10,
-    meaning="Each thread has loaded 2 numbers and used 32, since the block shares. For any K, "
-    "only the next pair of tiles is missing.",
+    meaning="Each thread loaded 2 numbers and used 32, because the block shares them. For any K, "
+    "you only have to go on to the next pair of tiles.",
     wrong_ideas=(
         WrongIdea(
             lambda a, b: a @ each_tile_turned(b),

@@ -61,17 +61,17 @@ TASK = Task(
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda y: 1),
-            "every row has its first tile alone",
+            "every row has only its first tile in it",
             "How many tiles belong to row y?",
         ),
     ),
     formula="L[y] = log of the sum of exp(S[y, j]) over j < 32 * (y + 1)",
     hints=(
-        "Who writes `handed[y, j]`, and who reads it? Is any other warp concerned?",
-        "`cuda.syncthreads()` waits for the whole block, and warp 0 has one iteration only. "
-        "`cuda.syncwarp()` waits for the lanes of one's own warp.",
-        "Two waits, as in lesson 05: all is written before anyone reads, and read by all before "
-        "anyone overwrites.",
+        "Which lanes write `handed[y, j]`, and which read it? Is any other warp involved?",
+        "`cuda.syncthreads()` waits for the whole block, but warp 0 has only one iteration. "
+        "`cuda.syncwarp()` waits only for the lanes of the same warp.",
+        "Two waits, as in lesson 05: everything is written before anyone reads it, and read by "
+        "all before anyone overwrites it.",
     ),
     given=_HEAD + _MAXIMUM + _TAIL,
     answer=_HEAD + _WAIT + _MAXIMUM + _WAIT + _TAIL,
@@ -80,6 +80,6 @@ TASK = Task(
     .replace("handed[y", "handed[first // 32 % 2, y"),
     compared="Two buffers, as in lesson 09b: one wait per tile.",
     par=2,
-    meaning="A wait for 32 lanes costs a warp next to nothing, and other warps go on. The one "
-    "number left of a row, top + log(total), is its **log-sum-exp**.",
+    meaning="Waiting for 32 lanes costs a warp next to nothing, and other warps go on. The one "
+    "number that is left of a row, top + log(total), is its **log-sum-exp**.",
 )

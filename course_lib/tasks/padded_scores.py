@@ -60,8 +60,8 @@ TASK = Task(
         ),
         WrongIdea(
             _keys_that_overlap,
-            "the keys of each block begin 16 rows after those of the block before",
-            "How many keys has a block? In which row of K do those of block (1, 0) begin?",
+            "the keys of each block begin only 16 rows after those of the block before",
+            "How many keys does a block have? In which row of K do those of block (1, 0) begin?",
             place=("load", "K", "row"),
         ),
         WrongIdea(
@@ -73,12 +73,12 @@ TASK = Task(
         WrongIdea(
             lambda Q, K: Q[:, :16] @ K[:, :16].T,
             "the last 16 products of each score are missing",
-            "How many numbers has a row of Q?",
+            "How many numbers does a row of Q have?",
             place=("sum",),
         ),
         WrongIdea(
             lambda Q, K: Q[:, -1:] @ K[:, -1:].T,
-            "each score is its last product alone",
+            "each score holds only its last product",
             "What happens to the sum from one k to the next?",
             place=("sum",),
         ),
@@ -88,7 +88,7 @@ TASK = Task(
         "A block has 16 queries and 32 keys. Each thread fetches one number of Q and two of K.",
         "The lanes of a warp have one query and 32 keys. In one step of k they read down a column "
         "of the tile of keys: what did lesson 07 do about that?",
-        "Rows of 33 words for the keys. Fill both tiles, wait, add up 32 products.",
+        "Use rows of 33 words for the keys. Fill both tiles, wait, then add up 32 products.",
     ),
     given='''\
 @cuda.jit
@@ -130,8 +130,8 @@ def padded_scores(Q, K, S):
         score += sQ[y, k] * sK[x, k ^ x]
     S[query, first + x] = score
 ''',
-    compared="An XOR in place of the padding: the keys take 32 × 32 words, and not one more.",
+    compared="An XOR in place of the padding: the keys take 32 × 32 words and no more.",
     par=12,
     meaning="This is the first half of attention: how well does each query match each key? Keep "
-    "the kernel in mind, you will need its tile again.",
+    "the kernel in mind: you will need its tile again.",
 )

@@ -24,10 +24,10 @@ TASK = Task(
     shapes=("256", "256"),
     reference=_passed_on,
     asks=("shared-memory", "race-free"),
-    formula="y[i] = x[i + 1], the last of each block: x of its first",
+    formula="y[i] = x[i + 1]; the last thread of each block gets x of its first",
     hints=(
         "Each thread puts its number where the whole block can read it.",
-        "Which number does thread t of its block take, and has it been put there yet?",
+        "Which number does thread t of a block take, and has it been put there yet?",
         "`(t + 1) % 64` is 0 for the last thread.",
     ),
     given='''\
@@ -60,7 +60,8 @@ def pass_it_on(x, y):
 ''',
     compared="One extra cell instead of a remainder: it holds the first number a second time.",
     par=5,
-    meaning="64 threads, and 256 bytes of shared memory. How much of both may a block have?",
+    meaning="That took 64 threads and 256 bytes of shared memory. How much of each may a block "
+    "have?",
     wrong_ideas=(
         WrongIdea(
             lambda x: x.reshape(-1, THREADS)[:, [THREADS - 1, *range(THREADS - 1)]].ravel(),
@@ -69,7 +70,7 @@ def pass_it_on(x, y):
         ),
         WrongIdea(
             lambda x: x.reshape(-1, THREADS)[[0] * 4][:, LEFT].ravel(),
-            "every block has handed on the numbers of block 0",
+            "every block has passed on the numbers of block 0",
             "Which number of x belongs to thread 0 of block 1?",
             ("load", "x"),
         ),

@@ -24,7 +24,7 @@ TASK = Task(
     asks=("float32", "conflict-free"),
     formula="C = A @ B",
     hints=(
-        "Eight rows of 128 bytes: in which banks does piece 0 of each of them lie?",
+        "Take eight rows of 128 bytes. In which banks is piece 0 of each of them?",
         "Within a row, the pieces may be in any order. Give each row a different one.",
         "Lesson 07: `c ^ r` is a different order in each row. Eight pieces, so eight values of r.",
     ),
@@ -64,6 +64,6 @@ def caller(A, B, C):
     C[g + 8, 2 * t], C[g + 8, 2 * t + 1] = sums[2], sums[3]
 ''',
     par=1,
-    meaning="Stores along rows and loads down columns move 128 bytes in every wavefront, and not "
-    "a byte is lost to padding.",
+    meaning="Stores along rows and loads down columns move 128 bytes in every wavefront, and no "
+    "byte is lost to padding.",
 )

@@ -17,7 +17,7 @@ TASK = Task(
     formula="y[i] = the sum of x[64 * t + 63 - i] over t",
     hints=(
         "Where does one thread need what another one wrote?",
-        "The next iteration writes into the buffer again. Has every thread read it by then?",
+        "The next iteration writes into the buffer again. Has every thread read from it by then?",
     ),
     given='''\
 @cuda.jit
@@ -60,8 +60,8 @@ def place_the_barriers(x, y):
 ''',
     compared="Two buffers: half the barriers, for twice the memory.",
     par=2,
-    meaning="The first barrier says: complete before anyone reads. The second says: read by all "
-    "before anyone overwrites.",
+    meaning="The first barrier: complete before anyone reads. The second: read by all before "
+    "anyone overwrites.",
     wrong_ideas=(
         WrongIdea(
             lambda x: 4 * x[:191:-1],

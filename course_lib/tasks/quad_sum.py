@@ -42,38 +42,39 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             _lanes,
-            "each lane has its own two columns only",
-            "Who holds the other columns of this row, and how do their numbers come here?",
+            "each lane has only its own two columns",
+            "Which lanes hold the other columns of this row, and how do their numbers get here?",
         ),
         WrongIdea(
             lambda S: _with(S, 1),
-            "each lane knows of the two columns of one other lane",
-            "After one exchange two lanes know of each other. A row lies in four.",
+            "each lane has added the columns of only one other lane",
+            "After one exchange, a lane has the numbers of two. How many lanes hold a row?",
         ),
         WrongIdea(
             lambda S: _with(S, 2),
-            "each lane knows of the two columns of one other lane",
-            "After one exchange two lanes know of each other. A row lies in four.",
+            "each lane has added the columns of only one other lane",
+            "After one exchange, a lane has the numbers of two. How many lanes hold a row?",
         ),
         WrongIdea(
             lambda S: _with(S, 1, 2),
             "each lane lacks the columns of lane ^ 3",
-            "After the first exchange a lane knows two parts. Does it hand on both?",
+            "After the first exchange, a lane has two parts. Does it pass on both?",
         ),
         WrongIdea(
             lambda S: 2 * _with(S, 1),
             "two lanes of each row count twice, and the others not at all",
-            "After the first exchange these two know the same. Who knows something else?",
+            "After the first exchange these two lanes have the same sum. Which lanes have another "
+            "one?",
         ),
         WrongIdea(
             lambda S: _with(S, 1, 3) - _lanes(S),
-            "each lane has what it got from two others, and has lost its own",
+            "each lane has what it got from two others, but has lost its own part",
             "What happens to a lane's own part when it takes that of another?",
         ),
         WrongIdea(
             lambda S: _with(S, 3) - _lanes(S),
-            "each lane has the columns of lane ^ 3 alone",
-            "An exchange returns the other lane's part. Where is it added to one's own?",
+            "each lane has only the columns of lane ^ 3",
+            "An exchange returns the other lane's part. Where is it added to the lane's own?",
         ),
         WrongIdea(
             lambda S: _with(S, 1, 4, 5),
@@ -93,9 +94,9 @@ TASK = Task(
         *(
             WrongIdea(
                 lambda S, steps=steps: _down(S, *steps),
-                "only every fourth lane has the sum of its row: the others have lanes of the next "
-                "row",
-                "In which lanes is the sum needed? An exchange must work in both directions.",
+                "only every fourth lane has the sum of its row: the others have added lanes of "
+                "the next row",
+                "In which lanes is the sum needed? Each exchange must work in both directions.",
             )
             for steps in ((1, 2), (2, 1))
         ),
@@ -103,8 +104,8 @@ TASK = Task(
     formula="sums[lane] = the sum of row lane // 4 of S",
     hints=(
         "Lanes 4 to 7 share row 1. First exchange with lane ^ 1: what does each know then?",
-        "Now each knows half of the row, its own and one other part. Exchange these halves with "
-        "lane ^ 2.",
+        "Now each lane has half of the row: its own part and one other. Exchange these halves "
+        "with lane ^ 2.",
     ),
     given='''\
 @cuda.jit(device=True)
@@ -139,8 +140,8 @@ def quad_sum(part):
         total += cuda.shfl_sync(0xFFFFFFFF, part, first + lane)
     return total
 ''',
-    compared="Each asks all four by number: four exchanges instead of two.",
+    compared="Each lane asks all four by number: four exchanges instead of two.",
     par=2,
-    meaning="Two exchanges, no memory, no wait: this is how a fast kernel finds the sum of a row, "
-    "and its maximum with max in place of +.",
+    meaning="Two exchanges, no memory, no waiting: this is how a fast kernel finds the sum of a "
+    "row or, with max in place of +, its maximum.",
 )

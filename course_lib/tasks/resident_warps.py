@@ -34,7 +34,8 @@ TASK = Task(
             f"{threads} threads a block": lambda registers, threads=threads: (threads, registers)
             for threads in (64, 256, 512)
         },
-        shows="The larger the block, the larger the steps: what is left over fits no block.",
+        shows="The larger the block, the larger the steps: what is left over is too small for "
+        "another block.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -42,12 +43,12 @@ TASK = Task(
                 MOST_WARPS, PARTS * (REGISTERS // (-(-WARP * registers // UNIT) * UNIT))
             ),
             "this many warps would fit one by one, but they come in whole blocks",
-            "How many warps has a block, and how many such blocks fit?",
+            "How many warps does a block have, and how many such blocks fit?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers) * WARP // threads,
             "these are blocks, not warps",
-            "How many warps has each of them?",
+            "How many warps does each of them have?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers) * WARP,
@@ -59,13 +60,13 @@ TASK = Task(
                 PARTS * (REGISTERS // (-(-WARP * registers // UNIT) * UNIT))
                 // (threads // WARP) * (threads // WARP)
             ),
-            "there are registers for this many, but no SM of an A6000 holds more than 48 warps",
-            "What else ends at 48?",
+            "there are registers for this many, but an SM of an A6000 holds at most 48 warps",
+            "Which other limit is 48?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers, parts=1),
-            "the registers are taken as one heap of 65,536; they lie in four parts",
-            "How many whole warps fit into one part?",
+            "this treats the registers as one pool of 65,536, but they are in four partitions",
+            "How many whole warps fit into one partition?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers, unit=1),
@@ -76,9 +77,9 @@ TASK = Task(
             lambda threads, registers: min(
                 MOST_WARPS, PARTS * REGISTERS // (registers * threads) * (threads // WARP)
             ),
-            "the registers are counted by block, from one heap; a warp takes its own, from one of "
-            "four parts, in units of 256",
-            "How many warps fit into one part?",
+            "the registers are counted by block, from one pool, but each warp takes its own from "
+            "one of four partitions, in units of 256",
+            "How many warps fit into one partition?",
         ),
     ),
     hints=(
@@ -108,7 +109,7 @@ def resident_warps(threads, registers):
     return min(by_warps, by_registers) * warps
 ''',
     compared="As an occupancy calculator does it: how many blocks does each limit allow? The "
-    "lowest counts.",
+    "lowest one counts.",
     par=3,
     meaning="You will want this number later, for a kernel with 128 registers.",
 )  # fmt: skip

@@ -31,28 +31,28 @@ TASK = Task(
             "60 TFLOP/s, 2 bytes": lambda tb_per_s: (60, 2, tb_per_s),
             "1000 TFLOP/s, 2 bytes": lambda tb_per_s: (1000, 2, tb_per_s),
         },
-        shows="Whatever is nearer delivers more, so a number from there may serve less often.",
+        shows="A nearer level delivers more, so a number from there may serve less often.",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: 2 * tflops * itemsize / tb_per_s,
-            "this takes a multiply-add for one FLOP; it is two",
-            "How many multiply-adds are 20 TFLOP? And how many numbers does each want?",
+            "this counts a multiply-add as one FLOP, but it is two",
+            "How many multiply-adds are 20 TFLOP, and how many numbers does each need?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops * itemsize / tb_per_s / 2,
-            "this counts one number for each multiply-add; it wants one of A and one of B",
-            "How many multiply-adds are 20 TFLOP? And how many numbers does each want?",
+            "this counts one number for each multiply-add, but it needs one of A and one of B",
+            "How many multiply-adds are 20 TFLOP, and how many numbers does each need?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops / tb_per_s,
-            "these are FLOP for each byte; numbers have several bytes",
+            "this is FLOP per byte, but a number has several bytes",
             "How many numbers arrive in a second?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tb_per_s / (tflops * itemsize),
             "this is the other way round",
-            "If more arrives, must each number serve more often, or less?",
+            "If more numbers arrive, must each serve more often, or less?",
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops / (itemsize * tb_per_s),
@@ -61,14 +61,14 @@ TASK = Task(
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops * itemsize,
-            "these are TB/s: what the units would take in if each number served once",
-            "How many TB/s are there? How often must each number serve, then?",
+            "this is in TB/s: what the units would consume if each number served once",
+            "How many TB/s are delivered? Then how often must each number serve?",
         ),
     ),
     hints=(
-        "A multiply-add is two FLOP, and wants one number of A and one of B.",
-        "So each FLOP wants one number. How many TB/s would that be without any reuse?",
-        "Divide what is wanted by what is delivered.",
+        "A multiply-add is two FLOP, and needs one number of A and one of B.",
+        "So each FLOP needs one number. How many TB/s would that be without any reuse?",
+        "Divide what is needed by what is delivered.",
     ),
     given='''\
 def reuse_needed(tflops, itemsize, tb_per_s):
@@ -92,5 +92,5 @@ def reuse_needed(tflops, itemsize, tb_per_s):
 ''',
     compared="Multiply-adds and numbers in a second, each by name.",
     par=1,
-    meaning="In a tile of T × T each number serves T times: this is the T that a level asks for.",
+    meaning="In a tile of T × T, each number serves T times: this is the T that a level requires.",
 )

@@ -18,7 +18,7 @@ TASK = Task(
     hints=(
         "Thread i writes `x[i]` into `buffer[i]`, and then reads what another thread has written.",
         "Whose number does thread 0 read, and has that thread written it yet?",
-        "`cuda.syncthreads()` stands between the write and the read.",
+        "`cuda.syncthreads()` belongs between the write and the read.",
     ),
     given='''\
 @cuda.jit
@@ -50,8 +50,8 @@ def reverse_sixteen(x, y):
 ''',
     compared="Reversed on the way in. The barrier is still needed.",
     par=3,
-    meaning="A thread has used a number that another one loaded. That is all there is to tiling; "
-    "the barrier is its price.",
+    meaning="A thread has used a number that another one loaded. That is the whole idea of "
+    "tiling, and the barrier is its price.",
     wrong_ideas=(
         WrongIdea(
             lambda x: x[[0, *range(15, 0, -1)]],

@@ -62,14 +62,14 @@ TASK = Task(
             "copy takes 6": lambda stages: (16, stages, 6, 2),
             "copy takes 9": lambda stages: (16, stages, 9, 2),
         },
-        shows="16 tiles, whose products take 2 ticks each. Beyond some number of stages, one more "
-        "changes nothing.",
+        shows="16 tiles, whose products take 2 ticks each. Beyond a certain number of stages, "
+        "another one changes nothing.",
         look="cells",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda tiles, stages, copy, multiply: tiles * (copy + multiply),
-            "every copy waits for the product before: that is one stage",
+            "every copy waits for the previous product, as if there were one stage",
             "With two stages, which product has to end before tile 2 can be copied?",
         ),
         WrongIdea(
@@ -79,18 +79,19 @@ TASK = Task(
         ),
         WrongIdea(
             lambda *of: _with(*of, empty=_stage_before, begins=lambda full, before: full),
-            "products begin when their tile is full, though the one before may still be running",
-            "Two things must have happened before a product begins. Which of them comes last?",
+            "products begin when their tile is full, though the previous product may still be "
+            "running",
+            "Two things must have happened before a product begins. Which of them happens last?",
         ),
         WrongIdea(
             lambda *of: _with(*of, empty=_stage_before, begins=lambda full, before: full + before),
-            "a product begins when both have passed, one added to the other",
-            "Two things must have happened before a product begins. Which of them comes last?",
+            "a product begins at the sum of the two moments",
+            "Two things must have happened before a product begins. Which of them happens last?",
         ),
         WrongIdea(
             lambda *of: _with(*of, empty=lambda ends, tile, stages: tile * of[2], begins=max),
-            "each copy waits for the copy before, and for no stage",
-            "Copies run side by side. What has to be empty before one can begin?",
+            "each copy waits for the previous copy, but not for an empty stage",
+            "Copies run at the same time. What has to be empty before one can begin?",
         ),
         WrongIdea(
             lambda *of: _with(
@@ -100,7 +101,7 @@ TASK = Task(
                 ),
                 begins=max,
             ),
-            "copies follow one another, though they may run side by side",
+            "copies run one after the other, though they may run at the same time",
             "Two stages are empty at tick 0. When do their copies begin?",
         ),
         WrongIdea(
@@ -113,8 +114,8 @@ TASK = Task(
                 ),
                 begins=max,
             ),
-            "there is one stage fewer than asked",
-            "With two stages, tile 2 goes where tile 0 was. Whose end must it wait for?",
+            "this uses one stage fewer than there are",
+            "With two stages, tile 2 goes where tile 0 was. Which product must it wait for?",
         ),
         WrongIdea(
             lambda tiles, stages, copy, multiply: (
@@ -126,10 +127,10 @@ TASK = Task(
     ),
     hints=(
         "Keep a list of when each product ends. When is the stage of tile number `tile` empty?",
-        "Its stage held tile `tile - stages` before. A copy takes `copy` ticks from then on; the "
-        "first `stages` copies begin at 0.",
-        "A product begins at the later of two moments: its tile is full, and the product before "
-        "has ended.",
+        "Its stage held tile `tile - stages` before. Once that one's product has ended, the copy "
+        "takes `copy` ticks. The first `stages` copies begin at 0.",
+        "A product begins at the later of two moments: when its tile is full, and when the "
+        "previous product has ended.",
     ),
     given='''\
 def ring_end(tiles, stages, copy, multiply):
@@ -168,8 +169,8 @@ def ring_end(tiles, stages, copy, multiply):
         free[tile % stages] = end
     return end
 ''',
-    compared="It keeps one number for each stage, as the hardware does: its barrier.",
+    compared="It keeps one number for each stage, as the hardware does with a barrier.",
     par=3,
-    meaning="Nobody stops at a common barrier. Each waits for just one thing: the producer for an "
-    "empty stage, a consumer for a full one.",
+    meaning="There is no common barrier. Each waits for just one thing: the producer for an empty "
+    "stage, a consumer for a full one.",
 )

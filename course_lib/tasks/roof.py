@@ -30,34 +30,35 @@ TASK = Task(
             "4,800 GB/s, 66,900 GFLOP/s": lambda intensity: (intensity, 4800, 66_900),
             "300 GB/s, 8,000 GFLOP/s": lambda intensity: (intensity, 300, 8000),
         },
-        shows="Up the slope DRAM decides, on the flat part the arithmetic units.",
+        shows="On the slope DRAM decides, on the flat part the arithmetic units.",
         look="curves",
     ),
     wrong_ideas=(
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: flop_per_byte * gb_per_s,
-            "with many FLOP per byte more than the peak comes out",
-            "50 FLOP for each of 100 GB: that would be 5000 GFLOP. Who computes them?",
+            "with many FLOP per byte, this gives more than the peak",
+            "50 FLOP for each byte of 100 GB would be 5000 GFLOP. Can the arithmetic units do "
+            "that many?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: max(peak, flop_per_byte * gb_per_s),
             "this is the higher of the two limits",
-            "Of two limits, which one is met first?",
+            "Which of the two limits is reached first?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: peak,
-            "the peak comes out, whatever DRAM delivers",
-            "How many GFLOP can be done in a second if 100 GB arrive, and each byte is good for 2?",
+            "this always gives the peak, however little DRAM delivers",
+            "100 GB arrive in a second, with 2 FLOP for each byte. How many GFLOP can be done?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(peak, gb_per_s / flop_per_byte),
-            "this divides; more FLOP for a byte make the most of the bandwidth",
-            "If each of 100 GB is good for 2 FLOP, how many GFLOP are that?",
+            "this divides, but more FLOP per byte mean more FLOP per second",
+            "100 GB arrive, with 2 FLOP for each byte. How many GFLOP is that?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: gb_per_s / flop_per_byte,
-            "this divides; more FLOP for a byte make the most of the bandwidth",
-            "If each of 100 GB is good for 2 FLOP, how many GFLOP are that?",
+            "this divides, but more FLOP per byte mean more FLOP per second",
+            "100 GB arrive, with 2 FLOP for each byte. How many GFLOP is that?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: peak / gb_per_s,
@@ -66,12 +67,12 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(flop_per_byte, gb_per_s, peak),
-            "this is the least of three numbers with different units",
+            "this is the smallest of three numbers with different units",
             "How many GFLOP/s do the first two give together?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(1, flop_per_byte * gb_per_s / peak),
-            "this is a share of the peak, and GFLOP/s were asked for",
+            "this is a share of the peak, but the task asks for GFLOP/s",
             "Which two speeds, both in GFLOP/s, are the limits?",
         ),
         WrongIdea(
@@ -81,17 +82,18 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: 1 / (1 / peak + 1 / (flop_per_byte * gb_per_s)),
-            "this lets arithmetic wait until the bytes are there; both go on at the same time",
-            "If both can run at once, which of the two alone decides?",
+            "this makes the arithmetic wait for all bytes, but both go on at the same time",
+            "If both run at the same time, which of the two decides?",
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: min(peak, 4 * flop_per_byte * gb_per_s),
-            "this multiplies by 4; both are in bytes already",
+            "this multiplies by 4, but both are in bytes already",
             "What are the units of the first two numbers?",
         ),
     ),
     hints=(
-        "100 GB arrive in a second, and each byte is good for 2 FLOP. How many GFLOP are that?",
+        "100 GB arrive in a second, and the kernel does 2 FLOP with each byte. How many GFLOP is "
+        "that?",
         "The arithmetic units have a limit of their own: `peak`.",
     ),
     given='''\

@@ -31,14 +31,15 @@ TASK = Task(
         WrongIdea(
             lambda A: A[:, -1],
             "only the last number of each row is left",
-            "What does `=` do with the sum that is there already?",
+            "What does `=` do to the sum that is there already?",
         ),
     ),
     hints=(
         "A warp should read a row of A at a time. Which lane adds up which row?",
-        "So the numbers change hands in shared memory: it is filled by rows and read down the "
-        "columns.",
-        "Down a column of 32 words all lanes use one bank. How long must a row of the tile be?",
+        "So the lanes exchange numbers through shared memory: fill it row by row, and read it "
+        "down the columns.",
+        "With rows of 32 words, all lanes that read along a column use the same bank. How long "
+        "should a row of the tile be?",
     ),
     given='''\
 @cuda.jit
@@ -74,7 +75,7 @@ def row_sums(A, y):
         total += tile[lane, (lane + k) % 32]
     y[lane] = total
 ''',
-    compared="No padding: each lane begins its row in a column of its own, so no two lanes "
+    compared="No padding: each lane begins its row in a different column, so no two lanes "
     "conflict.",
     par=9,
     meaning="Whole sectors from global memory, one wavefront for each access to the tile.",

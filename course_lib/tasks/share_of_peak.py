@@ -41,20 +41,18 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda wavefronts, starts: 1 / (wavefronts * starts),
-            "with few wavefronts more than the whole peak comes out",
+            "with few wavefronts, this gives more than the whole peak",
             "At 0.125 wavefronts each, 8 could be fed in a clock. How many can the SM start?",
         ),
         WrongIdea(
             lambda wavefronts, starts: wavefronts * starts,
             "this is how many wavefronts the peak would need in a clock",
-            "One wavefront is to be had in a clock. Which share is that of what the peak would "
-            "need?",
+            "There is one wavefront per clock. What share is that of what the peak would need?",
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, wavefronts * starts),
             "this is how many wavefronts the peak would need in a clock",
-            "One wavefront is to be had in a clock. Which share is that of what the peak would "
-            "need?",
+            "There is one wavefront per clock. What share is that of what the peak would need?",
         ),
         WrongIdea(
             lambda wavefronts, starts: 1 / wavefronts,
@@ -73,32 +71,32 @@ TASK = Task(
         ),
         WrongIdea(
             lambda wavefronts, starts: wavefronts / starts,
-            "more wavefronts make it slower, and here they raise the share",
+            "more wavefronts make it slower, but here they raise the share",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, wavefronts / starts),
-            "more wavefronts make it slower, and here they raise the share",
+            "more wavefronts make it slower, but here they raise the share",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: starts / wavefronts,
-            "an SM that could start more is held back more, and here its share grows",
+            "an SM that could start more is held back more, but here its share grows",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: min(1, starts / wavefronts),
-            "an SM that could start more is held back more, and here its share grows",
+            "an SM that could start more is held back more, but here its share grows",
             AT_ONCE,
         ),
         WrongIdea(
             lambda wavefronts, starts: max(1, 1 / (wavefronts * starts)),
             "this is the larger of the two limits",
-            "Of two limits, which one is met first?",
+            "Which of the two limits is reached first?",
         ),
         WrongIdea(
             lambda wavefronts, starts: min(100, 100 / (wavefronts * starts)),
-            "these are per cent; a share is at most 1",
+            "this is a percentage, but a share is at most 1",
             "Which number stands for all of the peak?",
         ),
         WrongIdea(
@@ -135,6 +133,6 @@ def share_of_peak(wavefronts, starts):
 ''',
     compared="Whatever takes longest decides.",
     par=1,
-    meaning="A **ceiling**: what one resource allows if all others are free. Every resource has "
-    "its own, and the lowest counts.",
+    meaning="This is a **ceiling**: what one resource allows if all others are free. Every "
+    "resource has its own, and the lowest one counts.",
 )

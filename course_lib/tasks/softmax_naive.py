@@ -70,50 +70,50 @@ IDEAS_OF_ROWS = (
     ),
     WrongIdea(
         lambda X: X / terms_of_rows(X).sum(axis=1, keepdims=True),
-        "the numbers themselves are divided by the sum, and not their exponentials",
+        "the numbers themselves are divided by the sum, not their exponentials",
         "What are the terms of the sum that you divide by? One of them belongs in the numerator.",
         place=("store",),
     ),
     WrongIdea(
         lambda X: _exp(X) / terms_of_rows(X).sum(axis=1, keepdims=True),
-        "above the sum the largest number is not subtracted, and exp(X) may be 0 or infinite",
+        "the largest number is not subtracted in the numerator, so exp(X) may be 0 or infinite",
         "One `top` for the whole row: each term of the sum is exp(X[row, j] - top).",
         place=("exponential",),
     ),
     WrongIdea(
         lambda X: softmax_of_rows(X.T).T,
-        "each column is a softmax, and not each row",
+        "each column is a softmax, but each row should be",
         "Along which axis of X do maximum and sum run?",
         place=("exponential",),
     ),
     WrongIdea(
         lambda X: _over(X, terms_of_rows(X).sum()),
         "each term is divided by the sum of the whole matrix",
-        "How many sums has a matrix of M rows?",
+        "How many sums does a matrix of M rows have?",
         place=("sum",),
     ),
     WrongIdea(
         lambda X: X / X.sum(axis=1, keepdims=True),
         "no exponential is taken",
-        "The weights have to be positive, also where a number of X is not.",
+        "The weights have to be positive even where a number of X is not.",
         place=("store",),
     ),
     WrongIdea(
         lambda X: _over(X, X.sum(axis=1, keepdims=True)),
-        "the numbers themselves are added up, and not their exponentials",
-        "What has to be divided by the sum, and of what is it the sum?",
+        "the numbers themselves are added up, not their exponentials",
+        "What has to be divided by the sum, and what is it the sum of?",
         place=("sum",),
     ),
     WrongIdea(
         lambda X: softmax_of_rows(-X),
         "the largest number of a row has the smallest weight",
-        "Which sign has the exponent?",
+        "Which sign does the exponent need?",
         place=("exponential",),
     ),
     WrongIdea(
         lambda X: _over(X, _exp(X[:, -1:] - X.max(axis=1, keepdims=True))),
-        "the sum is its last term alone",
-        "What does `=` do with the sum that is there already?",
+        "the sum holds only its last term",
+        "What does `=` do to the sum that is there already?",
         place=("sum",),
     ),
     WrongIdea(
@@ -124,7 +124,7 @@ IDEAS_OF_ROWS = (
     ),
     WrongIdea(
         lambda X: _over(X, _first_total(X)),
-        "each term that is added is that of the first column",
+        "only the term of the first column is added, again and again",
         "Which index has to move while the sum grows?",
         place=("sum",),
     ),
@@ -204,8 +204,8 @@ def softmax_naive(X, Y):
     for j in range(X.shape[1]):
         Y[row, j] = math.exp(X[row, j] - top) * share
 ''',
-    compared="One division per row, and a multiplication for each number: a division takes many "
-    "instructions.",
+    compared="One division per row and a multiplication for each number, because a division takes "
+    "many instructions.",
     par=9,
     meaning="It is right for any matrix. Each number is loaded three times and stored once.",
 )

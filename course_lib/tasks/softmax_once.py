@@ -93,7 +93,7 @@ TASK = Task(
         WrongIdea(
             lambda X: before.over_sums_of(X, THREADS, _of_own_warp),
             "each warp divides by the sum of its own columns",
-            "Where do the sums of the other seven warps lie?",
+            "Where are the sums of the other seven warps?",
         ),
         WrongIdea(
             lambda X: before.over_sums_of(
@@ -107,14 +107,14 @@ TASK = Task(
             lambda X: before.over_sums_of(
                 X, THREADS, lambda sums: sums[:, ::WARP].sum(axis=1, keepdims=True)
             ),
-            "of each warp only the sum of lane 0 is added",
-            "What does lane 0 know of the 31 others when it stores its sum?",
+            "only the sum of lane 0 is added for each warp",
+            "What does lane 0 know about the 31 others when it stores its sum?",
             place=("divisor",),
         ),
         WrongIdea(
             lambda X: before.with_own_tops(X, THREADS, _of_lanes_0),
-            "of the other threads, each knows the maxima of the lanes 0 alone",
-            "What does lane 0 of a warp know of the 31 others when it stores its maximum?",
+            "each thread knows only the maxima of the other warps' lanes 0",
+            "What does lane 0 of a warp know about the 31 others when it stores its maximum?",
             place=("largest",),
         ),
         WrongIdea(
@@ -129,10 +129,10 @@ TASK = Task(
         "This kernel is right already: two levels, shuffles within a warp and eight numbers in "
         "shared memory between warps. Where does it load X a second time, and a third?",
         "A thread has 16 columns of the first 4096: t, t + 256, t + 512 … A local array of 16 "
-        "numbers lies in registers, if the loops over it have a fixed length.",
-        "`kept[k]` is -inf where there is no column, so exp makes 0 of it. `if 256 * k < columns` "
-        "skips what no thread needs. Columns from 4096 on are handled the old way, in a loop "
-        "after each of yours.",
+        "numbers is kept in registers if the loops over it have a fixed length.",
+        "`kept[k]` is -inf where there is no column, so its exp is 0. `if 256 * k < columns` "
+        "skips what no thread needs. Columns from 4096 on are handled as before, in a loop after "
+        "each of yours.",
     ),
     given=_HEAD
     + """\
@@ -200,6 +200,6 @@ TASK = Task(
     compared="The row is kept in shared memory, 16 KB of it. Each exponential is computed twice, "
     "and its loops are as long as the row.",
     par=18,
-    meaning="One load and one store for each number: no kernel can move fewer bytes. What is left "
-    "is to keep DRAM busy.",
+    meaning="One load and one store for each number: no kernel can move fewer bytes. All that "
+    "remains is to keep DRAM busy.",
 )

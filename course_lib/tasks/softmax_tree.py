@@ -51,8 +51,8 @@ TASK = Task(
         *before.IDEAS_OF_ROWS,
         WrongIdea(
             lambda X: before.over_sums_of(X, THREADS, lambda sums: sums[:, :1]),
-            "the sum has the terms of thread 0 alone",
-            "Which sums of the other threads have reached place 0, and in which round?",
+            "the sum holds only the terms of thread 0",
+            "Which sums of the other threads reach place 0, and in which round?",
             place=("sum",),
         ),
         WrongIdea(
@@ -66,7 +66,7 @@ TASK = Task(
     formula=before.TASK.formula,
     hints=(
         "The sum is found like the maximum: each thread takes its own columns, then comes a tree.",
-        "Every thread reads `parts[0]`, and thread 0 writes it next. Which threads have to wait "
+        "Every thread reads `parts[0]`, and then thread 0 writes it. Which threads have to wait "
         "for which?",
         "A barrier, the terms of the thread's own columns, a tree that adds, a barrier, and a last "
         "loop that divides.",
@@ -107,9 +107,9 @@ TASK = Task(
     for j in range(t, columns, 128):
         Y[row, j] = math.exp(X[row, j] - top) / sums[0]
 """,
-    compared="The sums have an array of their own, so no thread has to wait before storing one: "
-    "one barrier less.",
+    compared="The sums have their own array, so no thread has to wait before storing one: one "
+    "barrier fewer.",
     par=15,
-    meaning="Whole sectors, and 128 threads for each row. Eight barriers for each tree are the "
-    "price.",
+    meaning="Whole sectors, and 128 threads for each row. The price is eight barriers for each "
+    "tree.",
 )

@@ -63,12 +63,12 @@ TASK = Task(
         WrongIdea(
             lambda X: before.over_sums_of(X, LANES, lambda sums: sums),
             "each lane divides by the sum of its own columns",
-            "Who has the other terms of the row, and how do they come here?",
+            "Which lanes have the other terms of the row, and how do they get here?",
         ),
         WrongIdea(
             lambda X: before.over_sums_of(X, LANES, lambda sums: _shuffled_down(sums, add)),
             "only lane 0 has the sum of the row: the others have added some lanes twice",
-            "In which lanes is the sum needed? An exchange has to work in both directions.",
+            "In which lanes is the sum needed? Each exchange has to work in both directions.",
             place=("divisor",),
         ),
         WrongIdea(

@@ -67,7 +67,7 @@ TASK = Task(
     hints=(
         "Cut k into four pieces of equal length. Where does piece `part` begin, and where does it "
         "end?",
-        "If 4 does not divide K, round the length up; then the last piece has to end at K.",
+        "If 4 does not divide K, round the length up, and let the last piece end at K.",
         "Or deal them out like cards: block y takes the steps y, y + 4, y + 8, …",
     ),
     given=GIVEN,

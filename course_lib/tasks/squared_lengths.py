@@ -26,10 +26,10 @@ TASK = Task(
     asks=("bounds", "coalesced", "shared-memory", "race-free", "conflict-free", "float32"),
     formula="out[i] = x² + y² + z² of point i",
     hints=(
-        "The numbers of 128 points are 384 neighbours. Which thread loads which of them?",
+        "128 points are 384 consecutive numbers. Which thread loads which of them?",
         "Number f of all numbers is `p[f // 3, f % 3]`. Neighbouring threads load neighbouring f.",
-        "Three rounds of 128 numbers into a shared array of 384; wait; then thread t finds its "
-        "own three from 3 * t on.",
+        "Load three rounds of 128 numbers into a shared array of 384, then wait. Thread t finds "
+        "its own three from 3 * t on.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -51,7 +51,7 @@ TASK = Task(
         WrongIdea(
             lambda p: p.sum(axis=1),
             "the numbers are added as they are",
-            "What should become of each number before it is added?",
+            "What should happen to each number before it is added?",
         ),
     ),
     given='''\
@@ -95,7 +95,8 @@ def squared_lengths(p, out):
     if i < n:
         out[i] = squares[3 * t] + squares[3 * t + 1] + squares[3 * t + 2]
 ''',
-    compared="It squares on the way in, and fills what lies past the end with zeros.",
+    compared="It squares on the way in, and fills the cells past the end with zeros.",
     par=8,
-    meaning="A third of the sectors, and the stride of 3 is odd: no bank conflict on the way out.",
+    meaning="That takes a third of the sectors. And since the stride of 3 is odd, there is no "
+    "bank conflict on the way out.",
 )

@@ -30,7 +30,7 @@ SWIZZLED = """\
 
 TASK = Task(
     id="stage_a",
-    title="Turn a tile on its way",
+    title="Transpose a tile on its way",
     lesson="09",
     position=3,
     parameters=("A", "T"),
@@ -46,16 +46,17 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: A[:, [0, 0, 0, 0, 4, 4, 4, 4]].T,
-            "in each group of four columns stands the first of them",
+            "every column of a group of four holds the first of them",
             "Which of the four numbers belongs to column `column + m`?",
         ),
     ),
     hints=(
-        "The tile is wanted as `sA[k, row]`. Which k belongs to `four[0]`, and which to `four[3]`?",
+        "The tile should be stored as `sA[k, row]`. Which k belongs to `four[0]`, and which to "
+        "`four[3]`?",
         "Four stores. Two threads share a row, so their k differ by 4: by how many words do these "
         "addresses differ, and in which bank does each lie?",
-        "A longer row moves them apart. It must stay a multiple of four, since `load4` reads from "
-        "it; and a flat index depends on its length.",
+        "A longer row moves them apart. Its length must stay a multiple of four, since `load4` "
+        "reads from it, and a flat index depends on it.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", STORES)
@@ -67,5 +68,5 @@ TASK = Task(
     compared="An XOR in place of the padding: rows 4 to 7 of the tile are shifted by 16 words. It "
     "costs no space.",
     par=4,
-    meaning="One wavefront for each store, four for each wide load, and none wasted.",
+    meaning="One wavefront for each store and four for each wide load: none is wasted.",
 )

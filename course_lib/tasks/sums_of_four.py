@@ -40,13 +40,13 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda x: _moved(x, 2) + _moved(x, 3),
-            "the sum of the first round is replaced in the second, where it should grow",
+            "the second round replaces the sum of the first, but should add to it",
             "What does a thread hold after the first round, and what does it add to that?",
         ),
         WrongIdea(
             lambda x: _sums_of_four(x) + _moved(x, 2) + _moved(x, 3),
             "the second round is added twice",
-            "What does sums[t] hold already, where y is written?",
+            "What does sums[t] already hold when y is written?",
         ),
         WrongIdea(
             _pairs,
@@ -61,7 +61,7 @@ TASK = Task(
     ),
     hints=(
         "`+=` reads a neighbour's sum and overwrites a sum that another neighbour reads.",
-        "Read into a local variable, and write only when all threads have read.",
+        "Read into a local variable, and write only after all threads have read.",
         "Threads that add nothing have to reach the barrier as well.",
     ),
     given='''\
@@ -108,7 +108,7 @@ def sums_of_four(x, y):
     cuda.syncthreads()
     y[t] = pairs[t] + pairs[t - 2] if t >= 2 else pairs[t]
 ''',
-    compared="Double buffering: a write into a second array disturbs no reader.",
+    compared="Double buffering: writes go to a second array, so they disturb no reader.",
     par=6,
     meaning="Another way is **double buffering**: read from one array, write into a second one. "
     "It saves half the barriers.",

@@ -29,24 +29,24 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: _turned(A, lambda column, row: column ^ row),
-            "one of the two accesses uses the XOR, and the other one does not",
+            "one of the two accesses uses the XOR, but the other does not",
             NOT_FOUND,
         ),
         WrongIdea(
             lambda A: _turned(A, lambda column, row: column ^ column % 32 ^ row),
-            "reader and writer don't mix in the same number: both need the row of the tile",
+            "reader and writer use different numbers in the XOR: both need the row of the tile",
             NOT_FOUND,
         ),
         WrongIdea(
             lambda A: _turned(A, lambda column, row: column ^ row ^ (row + 1)),
-            "reader and writer don't mix in the same number: both need the row of the tile",
+            "reader and writer use different numbers in the XOR: both need the row of the tile",
             NOT_FOUND,
         ),
     ),
     hints=(
         "If row 0 keeps its order, how can row 1 begin in another bank?",
-        "The lanes differ in their row, so let the row say where an element lies.",
-        "In row r store column c at `c ^ r`. The reader has to look there, too.",
+        "The lanes differ in their row, so let the row decide where an element goes.",
+        "In row r, store column c at `c ^ r`. The reader has to look there too.",
     ),
     given='''\
 @cuda.jit
@@ -84,8 +84,9 @@ def swizzle_strip(A, B):
     for top in range(0, 384, 32):
         B[top + y, x] = tile[x, top + (y + x) % 32]
 ''',
-    compared="A rotation by the row does the same as the XOR, and needs no power of two.",
+    compared="A rotation by the row has the same effect as the XOR, without needing a power of "
+    "two.",
     par=2,
-    meaning="This is a **swizzle**. It costs no space. On Hopper the copy engine (TMA) can do it "
+    meaning="This is a **swizzle**. It costs no space. On Hopper, the copy engine (TMA) can do it "
     "by itself; ordinary loads and stores need your XOR.",
 )

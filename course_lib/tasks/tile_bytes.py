@@ -35,12 +35,12 @@ TASK = Task(
         WrongIdea(
             lambda BM, BN, BK: BK * (BM + BN),
             "these are numbers, not bytes",
-            "How many bytes has a float32?",
+            "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 8 * BK * (BM + BN),
-            "this takes a number for 8 bytes; a float32 has 4",
-            "How many bytes has a float32?",
+            "this counts 8 bytes for each number, but a float32 has 4",
+            "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BK,
@@ -54,48 +54,48 @@ TASK = Task(
         ),
         WrongIdea(
             lambda BM, BN, BK: 8 * BM * BK,
-            "both tiles are taken for that of A",
+            "both tiles are counted as that of A",
             "The tile of B has BK rows. How many columns?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BN,
             "this is the tile of C, whose sums stay in registers",
-            "Which two tiles lie in shared memory?",
+            "Which two tiles are in shared memory?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 8 * BM * BN,
             "this is right only where all three are equal",
-            "Which sizes has the tile of A, and which that of B?",
+            "Which sizes does the tile of A have, and which does that of B?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * (BM * BK + BK * BN + BM * BN),
-            "the tile of C is counted as well, and its sums stay in registers",
-            "Which two tiles lie in shared memory?",
+            "the tile of C is counted as well, but its sums stay in registers",
+            "Which two tiles are in shared memory?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BN * BK,
-            "the tiles lie side by side, so their sizes are added",
-            "How many numbers has the tile of A alone?",
+            "the sizes of a tile are added, not multiplied",
+            "How many numbers does the tile of A alone have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * (BM + BN + BK),
-            "these are edges; a tile is as many numbers as its edges multiplied",
-            "How many numbers has the tile of A alone?",
+            "this counts edges, but a tile has as many numbers as its edges multiplied",
+            "How many numbers does the tile of A alone have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * (BM + BK + BK + BN),
-            "these are edges; a tile is as many numbers as its edges multiplied",
-            "How many numbers has the tile of A alone?",
+            "this counts edges, but a tile has as many numbers as its edges multiplied",
+            "How many numbers does the tile of A alone have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BK + BK * BN,
             "only the tile of A is counted in bytes",
-            "Where do brackets belong?",
+            "Where are brackets needed?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BK * (BM + BN) / 1024,
             "this is in KiB",
-            "What is asked for?",
+            "Which unit does the task ask for?",
         ),
     ),
     hints=(
@@ -120,5 +120,5 @@ def tile_bytes(BM, BN, BK):
     compared="Both tiles have the edge BK, so it is factored out: what is left is the sum of the "
     "two other edges.",
     par=1,
-    meaning="Every block on an SM takes this much for itself.",
+    meaning="Every block on an SM needs this much for itself.",
 )

@@ -14,8 +14,9 @@ TASK = replace(
     scalars=("M", "N"),
     hints=(
         "`[:, None]` makes a tile a column, `[None, :]` makes it a row.",
-        "Element (row, column) lies at `A + row * N + column`: rows lie one after the other.",
-        "An address past the edge belongs to other data: `mask=` has to leave it out of all three.",
+        "Element (row, column) is at `A + row * N + column`: rows are stored one after the other.",
+        "An address past the edge belongs to other data, so all three accesses need a `mask=` "
+        "that leaves it out.",
     ),
     given='''\
 @triton.jit
@@ -47,7 +48,7 @@ def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
         total = tl.load(A + places, mask=columns < N) + tl.load(B + places, mask=columns < N)
         tl.store(C + places, total, mask=columns < N)
 ''',
-    compared="Row after row, so that only columns need a mask; and only one row is in flight.",
+    compared="It goes row by row, so that only columns need a mask, but only one row is in flight.",
     par=5,
     meaning="The end of a row is not the end of the array: without the mask you would write into "
     "the next row.",

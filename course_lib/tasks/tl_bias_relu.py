@@ -13,7 +13,7 @@ TASK = replace(
     position=10,
     scalars=("M", "N", "K"),
     hints=(
-        "The sum is already in the program's hands: only the bias has to be loaded.",
+        "The program already has the sum: only the bias has to be loaded.",
         "`bias + columns` has one row of TN addresses: what is loaded there is broadcast.",
         "A and B are float16; `tl.dot` adds their products in float32.",
     ),

@@ -60,5 +60,6 @@ def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.cons
 ''',
     compared="Addresses are computed once and then advanced, as in Triton's own tutorial.",
     par=8,
-    meaning="The compiler sees a tile that is read by many, and stages it in shared memory itself.",
+    meaning="The compiler sees that a tile is read by many threads and stages it in shared memory "
+    "by itself.",
 )

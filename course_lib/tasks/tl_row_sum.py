@@ -14,7 +14,7 @@ TASK = replace(
     scalars=("M", "N"),
     hints=(
         "The loop goes over the first columns of the tiles: 0, TN, 2 TN, … below N.",
-        "What a mask leaves out has no value unless `other=` gives one. Which adds nothing?",
+        "What a mask leaves out has no value unless `other=` gives one. Which value adds nothing?",
         "`tl.sum(tile, axis=1)` has one number for each row: a tile of TM.",
     ),
     given='''\
@@ -51,6 +51,7 @@ def tl_row_sum(A, y, M, N, TM: tl.constexpr, TN: tl.constexpr):
         places += TN
     tl.store(y + rows, tl.sum(total, axis=1), mask=rows < M)
 ''',
-    compared="It moves a tile of addresses along, and sums along the rows once, after the loop.",
+    compared="It moves a tile of addresses along, and sums along the rows only once, after the "
+    "loop.",
     par=7,
 )

@@ -16,7 +16,7 @@ TASK = Task(
     hints=(
         "As in lesson 03, with another loop. Which side of A is as long as the sum?",
         "The element of A.T in `[row, k]` is that of A in `[k, row]`.",
-        "k begins at 0, and the loop ends with `k += 1`.",
+        "k begins at 0, and the loop body ends with `k += 1`.",
     ),
     given='''\
 @cuda.jit
@@ -51,7 +51,7 @@ def transposed_product(A, B, C):
         WrongIdea(
             lambda a, b: a[-1:].T @ b[-1:],
             "only the products of the last k are there",
-            "What becomes of `total` in each iteration of the loop?",
+            "What happens to `total` in each iteration of the loop?",
         ),
     ),
     another='''\
@@ -67,5 +67,6 @@ def transposed_product(A, B, C):
 ''',
     compared="As a `range`: shorter. Is it as fast?",
     par=8,
-    meaning="A column of A is read down, one number for a whole warp: as cheap as in lesson 03.",
+    meaning="A column of A is read downwards, one number for a whole warp: as cheap as in lesson "
+    "03.",
 )

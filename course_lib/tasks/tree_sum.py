@@ -19,7 +19,7 @@ TASK = Task(
         WrongIdea(
             lambda x: x[:1],
             "the other sums never reach place 0",
-            "Who adds what to place 0 in the last round?",
+            "Which sum is added to place 0 in the last round?",
         ),
         WrongIdea(
             lambda x: x[:1024:2].sum(keepdims=True),
@@ -39,13 +39,13 @@ TASK = Task(
         WrongIdea(
             lambda x: x[-1:],
             "only x[1023] is left: a sum is replaced instead of added to",
-            "What does `=` do with the number that was there?",
+            "What does `=` do to the number that was there?",
         ),
     ),
     hints=(
         "With 1024 numbers, what can 512 threads add at once, so that 512 sums are left?",
         "Each thread below `half` adds the number `half` places further on. Then `half` is halved.",
-        "The barrier is for all threads: it belongs in the loop, but not in the `if`.",
+        "All threads must reach the barrier: it belongs in the loop, but not in the `if`.",
     ),
     given='''\
 @cuda.jit

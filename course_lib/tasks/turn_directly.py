@@ -23,7 +23,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: A.reshape(A.shape[1], A.shape[0]),
-            "the elements stand in their old order",
+            "the elements are still in their old order",
             "In which row of B does the second element of a row of A belong?",
         ),
     ),
@@ -51,7 +51,7 @@ def turn_directly(A, B):
         return
     B[column, row] = A[row, column]
 ''',
-    compared="Threads without an element return at once; there is no barrier for them to miss.",
+    compared="Threads without an element return at once: there is no barrier for them to miss.",
     par=3,
-    meaning="It is right on every shape. Is it good? That is a question for the counters.",
+    meaning="It is right on every shape. Is it fast? Ask the counters.",
 )

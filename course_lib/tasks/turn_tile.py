@@ -16,7 +16,7 @@ TASK = Task(
     formula="B[row, column] = A[column, row]",
     hints=(
         "Each thread brings one element of A and stores one of B. They are not the same element.",
-        "Both times threadIdx.x has to be the column, so the transposition happens in between.",
+        "Both times threadIdx.x has to choose the column, so the transposition happens in between.",
         "Fill `tile[y, x]`, wait for all threads, and read `tile[x, y]`.",
     ),
     given='''\

@@ -131,7 +131,7 @@ def A_for_B(tiles):
 
 
 LOST = "What happens to a sum from one iteration to the next?"
-IN_SB = "What is brought to `sB`, before the loop and in it?"
+IN_SB = "What is loaded into `sB`, before the loop and inside it?"
 IDEAS = (
     *(
         WrongIdea(
@@ -148,13 +148,13 @@ IDEAS = (
     WrongIdea(
         second_tile_twice,
         "the second tile is multiplied twice, and the first one never",
-        "Which tile is brought before the loop?",
+        "Which tile is loaded before the loop?",
         place=("sum",),
     ),
     WrongIdea(
         one_row_on,
         "each tile begins one row below the one before",
-        "How many rows of A has a tile, and by how many does the next one begin further down?",
+        "How many rows of A does a tile have, and how much further down does the next one begin?",
         place=("sum",),
     ),
     WrongIdea(
@@ -174,7 +174,7 @@ IDEAS = (
     WrongIdea(
         first_tile_twice,
         "the first tile is multiplied twice, and the last one never",
-        "The first tile is there before the loop. With which one does the loop have to begin?",
+        "The first tile is loaded before the loop. With which one does the loop have to begin?",
         place=("sum",),
     ),
     WrongIdea(
@@ -186,13 +186,13 @@ IDEAS = (
     WrongIdea(
         without_the_first,
         "the first tile is left out",
-        "Which tile has to be there before the loop begins?",
+        "Which tile has to be loaded before the loop begins?",
         place=("sum",),
     ),
     WrongIdea(
         first_tile_again,
         "the first tile is multiplied each time",
-        "Which buffer does `p` come from, the second time around?",
+        "Which buffer does `p` come from in the second iteration?",
         place=("sum",),
     ),
 )
@@ -217,17 +217,17 @@ TASK = Task(
     formula="C = A.T @ B",
     wrong_ideas=IDEAS,
     hints=(
-        "Buffer 0 is the words 0 to 255 of each array, buffer 1 those from 256 on. Load the first "
+        "Buffer 0 is words 0 to 255 of each array, buffer 1 the words from 256 on. Load the first "
         "tile before the loop.",
-        "In the loop: ask for the next tile, if there is one; multiply the one that is here; "
-        "store the new one in the *other* buffer; wait at the barrier; swap.",
+        "In the loop: load the next tile into registers, if there is one; multiply the current "
+        "one; store the new one in the *other* buffer; wait at the barrier; swap.",
         "Let `now` be 0 or 256, the start of the buffer being read. `256 - now` is the other.",
     ),
     given=GIVEN,
     answer=GIVEN.replace(LOOP, TWO).replace(*BOTH),
     another=GIVEN.replace(LOOP, AT_THE_TOP).replace(*BOTH),
     compared="Stored at the top of the loop, after the arithmetic of the previous iteration. That "
-    "needs one `if` less.",
+    "saves one `if`.",
     par=14,
     meaning="One barrier per tile, and the wait for global memory is hidden behind the "
     "multiply-adds.",

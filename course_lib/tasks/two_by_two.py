@@ -31,11 +31,11 @@ TASK = Task(
         WrongIdea(
             _exchanged,
             "in every square, two sums have changed places",
-            "Which number of A does row y need in column x + 1, and which of B?",
+            "For the sum in row y and column x + 1, which number of A do you need, and which of B?",
         ),
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "only the last step of k is in it, and the sum before is lost each time",
+            "only the last step of k is in each sum: the previous sum is lost each time",
             "What happens to a sum from one step of k to the next?",
             place=("sum", "replaced"),
         ),
@@ -54,8 +54,9 @@ TASK = Task(
     hints=(
         "The square has the rows y and y + 1 and the columns x and x + 1. Which numbers of A, and "
         "which of B, does it need in one step of k?",
-        "Load these four into variables first, and multiply afterwards.",
-        "Every number of A meets every number of B: two times two products, one for each sum.",
+        "Load these four into variables first, then multiply.",
+        "Every number of A is multiplied by every number of B: two times two products, one for "
+        "each sum.",
     ),
     given='''\
 @cuda.jit
@@ -107,8 +108,8 @@ def two_by_two(A, B, C):
             C[y + i, x + j] = sums[i, j]
 ''',
     compared="As loops over a square of any size. Only the two numbers of B are kept, since each "
-    "number of A is used up at once.",
+    "number of A is used just once.",
     par=7,
-    meaning="An **outer product**: every number of a column meets every number of a row. Each "
-    "number that you fetched served two sums, A's as well as B's.",
+    meaning="This is an **outer product**: every number of a column times every number of a row. "
+    "Each number that you fetched, of A or of B, served two sums.",
 )

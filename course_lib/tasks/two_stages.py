@@ -81,7 +81,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[:, :64] @ B[:64],
-            "only the first 64 steps of k are in it",
+            "only the first 64 steps of k are in the sums",
             "Which tiles does each iteration of the loop multiply?",
         ),
         WrongIdea(
@@ -104,7 +104,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A[:, :-64] @ B[:-64],
             "the last 64 steps of k are missing",
-            "How many tiles has K, and how many are multiplied?",
+            "How many tiles does K have, and how many are multiplied?",
         ),
     ),
     formula="C = A @ B",
@@ -118,9 +118,9 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", TWO_BARRIERS),
-    compared="The next copy starts before the wait, which then leaves one group on its way; the "
+    compared="The next copy starts before the wait, which then leaves one group in flight. The "
     "price is a second barrier in each iteration.",
     par=9,
-    meaning="While the tensor cores multiply one stage, the next one is on its way; and one "
+    meaning="While the tensor cores multiply one stage, the next one is on its way, and one "
     "barrier per iteration is enough.",
 )

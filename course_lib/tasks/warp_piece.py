@@ -87,7 +87,7 @@ TASK = Task(
         WrongIdea(
             _stored(lambda t: (8 * _zigzag(t % 32)[0], 8 * _zigzag(t % 32)[1])),
             "all four warps compute the same piece of C",
-            "Which columns does warp 1 begin at, `t // 32`, if a piece is 32 wide?",
+            "The warp is `t // 32`. At which column does warp 1 begin, if a piece is 32 wide?",
         ),
     ),
     hints=(
@@ -102,6 +102,6 @@ TASK = Task(
     compared="The same zigzag bit by bit: two bits of the lane's number for its column, three for "
     "its row.",
     par=2,
-    meaning="Two fifths of the wavefronts, and the same loops. Only *which* lanes share a piece "
+    meaning="Two fifths of the wavefronts, with the same loops. Only *which* lanes share a piece "
     "has changed.",
 )

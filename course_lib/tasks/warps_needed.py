@@ -14,7 +14,7 @@ TASK = Task(
     arguments=((30, 1), (30, 4), (29, 2), (29, 1), (29, 8), (762, 4), (8, 8), (4, 5), (36, 6)),
     values=Values(
         gives="warps",
-        along="independent instructions of a warp",
+        along="independent instructions per warp",
         at=tuple(range(1, 9)),
         rows={
             f"{clocks} clocks": lambda independent, clocks=clocks: (clocks, independent)
@@ -26,26 +26,26 @@ TASK = Task(
         WrongIdea(
             lambda latency, independent: -(-latency // independent),
             "this is enough for one scheduler",
-            "How many schedulers has an SM?",
+            "How many schedulers does an SM have?",
         ),
         WrongIdea(
             lambda latency, independent: -(-4 * latency // independent),
-            "this rounds once for all four, and each scheduler has warps of its own",
-            "29 clocks, 8 instructions from each warp: how many does one scheduler need?",
+            "this rounds once for all four, but each scheduler has its own warps",
+            "29 clocks, 8 instructions from each warp: how many warps does one scheduler need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * (latency // independent),
-            "this rounds down, and then the scheduler stands still for a moment",
-            "29 clocks, 2 instructions from each warp: how many do 14 warps have?",
+            "this rounds down, so the scheduler is idle for a moment",
+            "29 clocks, 2 instructions from each warp: how many instructions do 14 warps have?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency // independent,
-            "`4 * latency` is worked out first, and the division by `independent` rounds down",
-            "29 clocks, 8 instructions from each warp: how many does one scheduler need?",
+            "`4 * latency` is evaluated first, and then the division by `independent` rounds down",
+            "29 clocks, 8 instructions from each warp: how many warps does one scheduler need?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency / independent,
-            "warps are always whole, and this is a fraction",
+            "this is a fraction, but warps are always whole",
             "In which direction do you round?",
         ),
         WrongIdea(
@@ -60,23 +60,24 @@ TASK = Task(
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency * independent,
-            "a warp with more to issue fills more of the wait, so fewer are needed",
-            "30 clocks, and each warp has 2 instructions: how many does it take?",
+            "a warp with more to issue fills more of the wait, so fewer warps are needed",
+            "30 clocks, and each warp has 2 instructions: how many warps does it take?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * latency,
             "this is right only if each warp has a single instruction",
-            "30 clocks, and each warp has 2 instructions: how many does it take?",
+            "30 clocks, and each warp has 2 instructions: how many warps does it take?",
         ),
         WrongIdea(
             lambda latency, independent: 4 * -(-latency // (independent + 1)),
             "this gives each warp one instruction more than it has",
-            "30 clocks, and each warp has 1 instruction: how many does it take?",
+            "30 clocks, and each warp has 1 instruction: how many warps does it take?",
         ),
     ),
     hints=(
         "A scheduler issues one instruction a clock. How many fit into the wait?",
-        "Each warp brings `independent` of them. Which way do you round? And there are four.",
+        "Each warp has `independent` of them. Which way do you round? And there are four "
+        "schedulers.",
     ),
     given='''\
 def warps_needed(latency, independent):

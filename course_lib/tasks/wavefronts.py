@@ -39,28 +39,28 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride: len({lane * stride for lane in LANES}),
-            "this is how many words are asked for; different banks serve them in one wavefront",
-            "In which banks do words 0, 2 and 32 lie, and which of them can share a wavefront?",
+            "this is how many words are asked for, but different banks serve them in one wavefront",
+            "In which banks are words 0, 2 and 32, and which of them can share a wavefront?",
         ),
         WrongIdea(
             lambda stride: _most([lane * stride for lane in LANES]),
-            "lanes that ask for the same word are counted apart",
-            "At stride 0 all lanes want one word. How many wavefronts does that take?",
+            "lanes that ask for the same word are counted separately",
+            "At stride 0, all lanes want the same word. How many wavefronts does that take?",
         ),
         WrongIdea(
             lambda stride: [lane * stride % 32 for lane in LANES].count(0),
-            "lanes that ask for the same word are counted apart",
-            "At stride 0 all lanes want one word. How many wavefronts does that take?",
+            "lanes that ask for the same word are counted separately",
+            "At stride 0, all lanes want the same word. How many wavefronts does that take?",
         ),
         WrongIdea(
             lambda stride: 32 if stride % 32 == 0 else 1,
-            "there is something between the best and the worst",
-            "At stride 2, which banks do lanes 0 and 16 ask?",
+            "there are cases between the best and the worst",
+            "At stride 2, which banks do lanes 0 and 16 access?",
         ),
         WrongIdea(
             lambda stride: 32 if stride == 32 else 1,
-            "there is something between the best and the worst",
-            "At stride 2, which banks do lanes 0 and 16 ask?",
+            "there are cases between the best and the worst",
+            "At stride 2, which banks do lanes 0 and 16 access?",
         ),
         WrongIdea(
             lambda stride: _most(list({lane * stride for lane in LANES[1:]})),
@@ -70,7 +70,8 @@ TASK = Task(
         WrongIdea(
             lambda stride: 1,
             "different words of one bank are counted once",
-            "Words 0 and 32 lie in bank 0. What do they become before they are counted?",
+            "Words 0 and 32 are both in bank 0. What does the code turn them into before it "
+            "counts?",
         ),
         WrongIdea(
             lambda stride: 32,
@@ -79,18 +80,18 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride: stride % 32 or 32,
-            "at stride 3 no two lanes meet in a bank",
-            "Write down the banks of lanes 0, 1, 2, … at stride 3, until one comes again.",
+            "at stride 3, no two lanes use the same bank",
+            "Write down the banks of lanes 0, 1, 2, … at stride 3, until one repeats.",
         ),
         WrongIdea(
             lambda stride: stride,
-            "at stride 3 no two lanes meet in a bank",
-            "Write down the banks of lanes 0, 1, 2, … at stride 3, until one comes again.",
+            "at stride 3, no two lanes use the same bank",
+            "Write down the banks of lanes 0, 1, 2, … at stride 3, until one repeats.",
         ),
     ),
     hints=(
-        "Lane 5 reads word 5 * stride. In which bank does that lie?",
-        "A set drops words that are asked for twice. Then count how many of the words lie in each "
+        "Lane 5 reads word 5 * stride. In which bank is that?",
+        "A set drops words that are asked for twice. Then count how many of the words are in each "
         "bank.",
         "A list of 32 zeros, one for each bank, can keep the counts; the largest is the answer.",
     ),

@@ -27,7 +27,7 @@ TASK = Task(
         along="small kernels after the product",
         at=(0, 1, 2, 3, 4),
         rows={"0.2 ms, 32 MB at 4000 GB/s": lambda kernels: (0.2, 32, 4000, kernels)},
-        shows="Each of them costs as much as the last, however little it computes.",
+        shows="Each of them costs the same, however little it computes.",
         look="bars",
     ),
     wrong_ideas=(
@@ -38,7 +38,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + 2 * mb / gb_per_s,
-            "this is one small kernel, whatever their number",
+            "this counts one small kernel, however many there are",
             "Where does the number of kernels come in?",
         ),
         WrongIdea(
@@ -60,12 +60,12 @@ TASK = Task(
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + kernels * 2 * gb_per_s / mb,
-            "the bytes stand below the bandwidth: more of them would take less time",
+            "this divides the bandwidth by the bytes, so that more bytes would take less time",
             "Does a larger result take more time, or less?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + (kernels + 1) * mb / gb_per_s,
-            "only one of the two ways is taken once for each small kernel",
+            "only one of the read and the write is counted for each small kernel",
             "Which kernels read the result, and which write it back?",
         ),
     ),
@@ -97,5 +97,6 @@ def with_small_kernels(product_ms, mb, gb_per_s, kernels):
 ''',
     compared="Kernel by kernel.",
     par=1,
-    meaning="To **fuse** is to do the small work before the result is stored: it saves the trips.",
+    meaning="To **fuse** them is to do the small work before the result is stored, which saves "
+    "those trips.",
 )

@@ -91,11 +91,15 @@ class TileArithmetic:
         sizes = value if isinstance(value, tuple) else (value,)
         for size in sizes:
             if not isinstance(size, int):
-                message = say("The shape in {what} has to be known when it is compiled.", what=what)
+                message = say(
+                    "The shape in {what} has to be known when the kernel is compiled.", what=what
+                )
                 raise self.refuse(message, hint="Which parameter should be a constant?")
             if size < 1 or size & (size - 1):
-                message = say("A tile's sides are powers of two, and {size} is none.", size=size)
-                raise self.refuse(message, hint="Which larger tile would do, with an edge?")
+                message = say("A tile's sides must be powers of two, and {size} is not.", size=size)
+                raise self.refuse(
+                    message, hint="Which larger tile would do, with part of it past the edge?"
+                )
         self.check_size(sizes)
         return sizes
 
@@ -208,8 +212,8 @@ class TileArithmetic:
             joint = np.broadcast_shapes(*shapes)
         except ValueError:
             named = say(" and ").join(" x ".join(map(str, each)) or "1" for each in shapes)
-            message = say("Tiles of {shapes} do not fit each other.", shapes=named)
-            raise self.refuse(message, hint="Which axis has the other length?") from None
+            message = say("Tiles of {shapes} do not fit together.", shapes=named)
+            raise self.refuse(message, hint="Along which axis do their lengths differ?") from None
         self.check_size(joint)
 
     def _operand(self, value: Any, kind: DType) -> Any:

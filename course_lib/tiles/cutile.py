@@ -84,7 +84,9 @@ def store(
     **options: Any,
 ) -> None:
     if not isinstance(array, ArrayArgument):
-        raise machine.refuse(say("A tile is stored to an array of the launch."))
+        raise machine.refuse(
+            say("A tile can be stored only in an array that was passed to the launch.")
+        )
     tile = tile if isinstance(tile, TileValue) else made(tile, array.dtype)
     if tile.data.ndim == 0:
         tile = tile.like(lambda data: data.reshape((1,) * len(array.shape)))
@@ -163,7 +165,7 @@ def mma(machine: TileMachine, x: Any, y: Any, acc: Any, **options: Any) -> TileV
         raise machine.refuse(message, hint="Which type should the sum have from the start?")
     wanted = (*x.shape[:-1], y.shape[-1])
     if acc.shape != wanted:
-        message = say("The sum is a tile of {total}, and the product one of {product}.",
+        message = say("The sum is a tile of {total}, but the product is one of {product}.",
                       total=_text(acc.shape), product=_text(wanted))  # fmt: skip
         raise machine.refuse(message)
     return machine.product(x, y, acc, acc.dtype)
@@ -206,10 +208,10 @@ def argument(machine: TileMachine, array: ArrayArgument) -> ArrayArgument:
 
 def _sides(machine: TileMachine, array: Any, shape: Any, what: str) -> tuple[int, ...]:
     if not isinstance(array, ArrayArgument):
-        raise machine.refuse(say("{what} takes an array of the launch.", what=what))
+        raise machine.refuse(say("{what} takes an array that was passed to the launch.", what=what))
     sizes = machine.shape(shape, what)
     if len(sizes) != len(array.shape):
-        message = say("{array} has {axes} axes, and the tile {sides}.", array=array.name,
+        message = say("{array} has {axes} axes, but the tile has {sides}.", array=array.name,
                       axes=len(array.shape), sides=len(sizes))  # fmt: skip
         raise machine.refuse(message)
     return sizes
@@ -222,7 +224,7 @@ def _ordered(machine: TileMachine, shape: tuple[int, ...], order: Any) -> tuple[
 def _axes(machine: TileMachine, count: int, order: Any) -> tuple[int, ...]:
     axes = {"C": tuple(range(count)), "F": tuple(range(count))[::-1]}.get(order, order)
     if not isinstance(axes, tuple) or sorted(axes) != list(range(count)):
-        raise machine.refuse(say("The order of axes names each of them once."))
+        raise machine.refuse(say("The order has to name each axis exactly once."))
     return axes
 
 
@@ -232,7 +234,7 @@ def _places(
     """For each element of a tile, where it lies along each axis of the array; is it inside?"""
     parts = index if isinstance(index, tuple) else (index,)
     if len(parts) != len(sizes):
-        message = say("{count} numbers are not the index of a tile of {array}.", count=len(parts),
+        message = say("{count} numbers do not select a tile of {array}.", count=len(parts),
                       array=array.name)  # fmt: skip
         raise machine.refuse(message)
     starts = [machine.whole(part, "an index") * size
@@ -261,10 +263,10 @@ def _scattered(
     machine: TileMachine, array: Any, indices: Any, mask: Any
 ) -> tuple[list[Array], Array, Array]:
     if not isinstance(array, ArrayArgument):
-        raise machine.refuse(say("This takes an array of the launch."))
+        raise machine.refuse(say("This takes an array that was passed to the launch."))
     parts = indices if isinstance(indices, tuple) else (indices,)
     if len(parts) != len(array.shape):
-        message = say("{count} indices do not name an element of {array}.", count=len(parts),
+        message = say("{count} indices do not select an element of {array}.", count=len(parts),
                       array=array.name)  # fmt: skip
         raise machine.refuse(message)
     machine.check_shapes(*parts)
@@ -296,7 +298,7 @@ def _check_sides(machine: TileMachine, x: Any, y: Any, what: str) -> None:
     if not tiles:
         raise machine.refuse(say("{what} takes two tiles of two axes.", what=what))
     if x.shape[-1] != y.shape[-2]:
-        message = say("A product of {one} and {other} does not exist.", one=_text(x.shape),
+        message = say("Tiles of {one} and {other} cannot be multiplied.", one=_text(x.shape),
                       other=_text(y.shape))  # fmt: skip
         raise machine.refuse(message, hint="Which axis of each tile belongs to k?")
 

@@ -87,7 +87,7 @@ def dtype_given(machine: TileMachine, dtype: Any) -> DType:
     """
     if isinstance(dtype, DType):
         return dtype
-    raise machine.refuse(say("A type of elements is missing here."))
+    raise machine.refuse(say("The type of the elements is missing here."))
 
 
 def reshape(machine: TileMachine, x: TileValue, *shape: Any, **options: Any) -> TileValue:
@@ -113,7 +113,7 @@ def expand_dims(machine: TileMachine, x: TileValue, axis: int) -> TileValue:
 def permute(machine: TileMachine, x: TileValue, *axes: Any) -> TileValue:
     order = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple) else axes
     if order and sorted(order) != list(range(x.data.ndim)):
-        raise machine.refuse(say("The axes of a tile are named once each, from 0 on."))
+        raise machine.refuse(say("Name each axis of the tile exactly once, counting from 0."))
     return x.like(lambda data: np.transpose(data, order or None))
 
 

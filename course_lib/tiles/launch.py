@@ -151,7 +151,7 @@ def emulate_tiles(kernel: Any, name: str = "") -> EmulatedTiles:
     there = [each.name for each in program.functions.values() if each.is_kernel]
     wanted = name or own or (there[-1] if there else "")
     if wanted not in there:
-        message = say("There is no tile kernel {name} here; there are: {there}.",
+        message = say("There is no tile kernel {name} here. These are defined: {there}.",
                       name=wanted, there=", ".join(there) or "none")  # fmt: skip
         raise rejection("missing-answer", message, None)
     return EmulatedTiles(program, program.functions[wanted])
@@ -161,7 +161,9 @@ def _grid(grid: Any) -> tuple[int, int, int]:
     sizes = tuple(grid) if isinstance(grid, tuple | list) else (grid,)
     good = all(isinstance(size, int) and size > 0 for size in sizes) and 0 < len(sizes) < 4
     if not good:
-        message = say("A grid is one to three whole numbers from 1 on, not {grid}.", grid=grid)
+        message = say(
+            "A grid is one to three whole numbers, each at least 1, not {grid}.", grid=grid
+        )
         raise rejection("invalid-launch", message, None)
     x, y, z = (*sizes, 1, 1, 1)[:3]
     return x, y, z

@@ -57,8 +57,8 @@ class Steps:
     def take(self, node: ast.AST) -> None:
         self.left -= 1
         if self.left < 0:
-            message = say("The kernel is still at work when its budget of steps is used up.")
-            raise rejection("timeout", message, node, "Does this loop come to its end?")
+            message = say("The kernel is still running when its budget of steps is used up.")
+            raise rejection("timeout", message, node, "Does this loop ever end?")
 
 
 class _Return(Exception):
@@ -171,7 +171,7 @@ class TileMachine(TileArithmetic):
             values = value if isinstance(value, tuple) else (value,)
             if len(target.elts) != len(values):
                 raise self.refuse(
-                    say("{values} cannot be divided among {count} names.",
+                    say("{count} names are given {values}.",
                         values=counted(len(values), "value"), count=len(target.elts))
                 )  # fmt: skip
             for part, each in zip(target.elts, values, strict=True):
@@ -201,7 +201,7 @@ class TileMachine(TileArithmetic):
     def _for(self, statement: ast.For, names: dict[str, Any]) -> None:
         over = self.value(statement.iter, names)
         if not isinstance(over, range | tuple):
-            raise self.refuse(say("A loop of tile code goes over a range."))
+            raise self.refuse(say("In a tile kernel, a loop has to go over a range."))
         for value in over:
             self._bind(statement.target, value, names)
             if not self._once(statement, names):
@@ -228,7 +228,7 @@ class TileMachine(TileArithmetic):
     def _one_truth(self, value: Any) -> bool:
         if isinstance(value, TileValue):
             if value.data.size != 1:
-                message = say("A branch needs one truth value, and this is a tile of {shape}.",
+                message = say("A branch needs a single truth value, but this is a tile of {shape}.",
                               shape=" x ".join(map(str, value.shape)))  # fmt: skip
                 raise self.refuse(message, hint="Which function chooses element by element?")
             return bool(value.data)
@@ -257,7 +257,7 @@ class TileMachine(TileArithmetic):
         if name in BUILTINS:
             return Named("python", name)
         message = say("{name} has no value here.", name=name)
-        raise rejection("compile-error", message, node, "Where does it get one?")
+        raise rejection("compile-error", message, node, "Where should it get one?")
 
     def _tuple_(self, node: ast.Tuple, names: dict[str, Any]) -> tuple[Any, ...]:
         return tuple(self.value(each, names) for each in node.elts)
@@ -329,11 +329,13 @@ class TileMachine(TileArithmetic):
             index = self.value(node.slice, names)
             if isinstance(index, int) and -len(owner) <= index < len(owner):
                 return owner[index]
-            raise self.refuse(say("Only {count} values are there.", count=len(owner)))
+            raise self.refuse(say("There are only {count} values.", count=len(owner)))
         special = self.languages[self.language].subscripted(self, owner, parts)
         if special is not None:
             return special
-        message = say("{what} has no elements to be read like this.", what=ast.unparse(node.value))
+        message = say(
+            "The elements of {what} cannot be read like this.", what=ast.unparse(node.value)
+        )
         raise self.refuse(message, hint="Which function of the language loads from an array?")
 
     def _axis(self, part: ast.expr) -> Any:
@@ -342,8 +344,10 @@ class TileMachine(TileArithmetic):
             return slice(None)
         if isinstance(part, ast.Constant) and part.value is None:
             return None
-        message = say("Of a tile no single elements can be taken.")
-        raise rejection("compile-error", message, part, "What would the whole tile give you?")
+        message = say("You cannot take single elements out of a tile.")
+        raise rejection(
+            "compile-error", message, part, "What could you do with the whole tile instead?"
+        )
 
     def _attribute_(self, node: ast.Attribute, names: dict[str, Any]) -> Any:
         text = ast.unparse(node.value)
@@ -378,7 +382,7 @@ class TileMachine(TileArithmetic):
         value = getattr(math, node.attr, None)
         if isinstance(value, float):
             return value
-        message = say("A tile kernel has no {name}.", name=ast.unparse(node))
+        message = say("There is no {name} in a tile kernel.", name=ast.unparse(node))
         raise rejection("compile-error", message, node, "Which function of the language does this?")
 
     def _language_name(self, language: str, name: str, node: ast.AST) -> Any:
@@ -409,7 +413,7 @@ class TileMachine(TileArithmetic):
         if isinstance(function, BoundMethod):
             given, function = [function.owner, *given], function.function
         if not isinstance(function, Named):
-            raise self.refuse(say("{what} is no function.", what=ast.unparse(node.func)))
+            raise self.refuse(say("{what} is not a function.", what=ast.unparse(node.func)))
         if function.language == "python":
             return self._builtin(function.name, given)
         carry_out = self.languages[function.language].FUNCTIONS[function.name]
@@ -418,7 +422,7 @@ class TileMachine(TileArithmetic):
         except TypeError as wrong:
             if "argument" not in str(wrong):
                 raise
-            message = say("{what} is not called like this.", what=ast.unparse(node.func))
+            message = say("{what} cannot be called like this.", what=ast.unparse(node.func))
             raise self.refuse(message, hint="Which arguments does its reference name?") from None
 
     def bound(

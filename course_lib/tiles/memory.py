@@ -138,7 +138,8 @@ class TileMemory:
             index=index,
             shape=" x ".join(map(str, array.shape)),
         )
-        hint = "Which programs have a tile that ends outside, and what keeps it inside?"
+        hint = "Which programs have a tile that extends past the edge, and what keeps their "
+        "accesses inside?"
         self.note(finding(f"out-of-bounds-{kind}", message, line, hint, cell=array.name))
 
     def unwritten(self, array: ArrayArgument, line: int) -> None:
@@ -158,13 +159,13 @@ class TileMemory:
     def _unknown(self, array: ArrayArgument, flat: int, tile: TileValue, line: int) -> None:
         assert tile.unknown is not None
         message = say(
-            "What is loaded from {source} past its edge has no value that you can rely on, and it "
+            "What is loaded past the edge of {source} has no value that you can rely on, but it "
             "gets into {cell} at {line}.",
             source=tile.unknown.array,
             cell=array.cell(flat),
             line=Line(line),
         )
-        hint = "Which value should take part in the computation there?"
+        hint = "Which value should be used there instead?"
         found = finding(
             "missing-mask", message, tile.unknown.line, hint, other_line=line, cell=array.name
         )
@@ -180,12 +181,12 @@ class TileMemory:
             other = int(array.reader[flat])
             first = self.name_of(other) if other >= 0 else say("several programs")
             message = say(
-                "{first} and {program} share {cell}: one reads it, the other writes it at {line}, "
-                "and nothing orders programs.",
+                "{first} and {program} both access {cell}: one reads it, the other writes it at "
+                "{line}, and programs run in no fixed order.",
                 first=first,
                 **facts,
             )
-            hint = "Could the result go to an array that nobody reads in this launch?"
+            hint = "Could the result go to an array that this launch does not read?"
             self.note(finding(f"race-{code}", message, line, hint, cell=array.cell(flat)))
             return
         facts |= {
@@ -194,18 +195,18 @@ class TileMemory:
         }
         if code == "write-after-write":
             message = say(
-                "{first} and {program} both write {cell}, at {first_line} and {line}: either may "
+                "{first} and {program} both write {cell}, at {first_line} and {line}. Either may "
                 "come last.",
                 **facts,
             )
-            hint = "Which index differs from program to program?"
+            hint = "Which index should differ from program to program?"
         else:
             message = say(
                 "{program} reads {cell} at {line}, which {first} writes at {first_line}, and "
-                "nothing orders programs.",
+                "programs run in no fixed order.",
                 **facts,
             )
-            hint = "Does this need the result of another program? Then it is a second launch."
+            hint = "Does this need the result of another program? Then it takes a second launch."
         written = int(array.written_at[flat])
         cell = array.cell(flat)
         self.note(finding(f"race-{code}", message, line, hint, other_line=written, cell=cell))

@@ -91,7 +91,7 @@ def read_text(text: str, around: str = "") -> TileProgram:
     except (RecursionError, MemoryError):
         raise rejection("compile-error", say("This is nested too deeply."), None) from None
     except SyntaxError as wrong:
-        message = say("This is no Python: {reason}.", reason=wrong.msg)
+        message = say("This is not valid Python: {reason}.", reason=wrong.msg)
         raise rejection("compile-error", message, wrong.lineno) from None
     program = TileProgram()
     for statement in (*statements_around(around), *tree.body):
@@ -116,7 +116,7 @@ def read_kernel(kernel: Any) -> tuple[TileProgram, str]:
     function = function_behind(kernel)
     if function is None:
         kind = type(kernel).__name__
-        message = say("This is no kernel of cuTile or Triton, but of type {kind}.", kind=kind)
+        message = say("This is not a kernel of cuTile or Triton. It is of type {kind}.", kind=kind)
         raise rejection("unsupported", message, None)
     program = TileProgram()
     tree = _take_in(function, program)
@@ -148,7 +148,7 @@ def _take_in(function: FunctionType, program: TileProgram) -> ast.FunctionDef:
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
-        message = say("The text of {name} is not at hand.", name=function.__name__)
+        message = say("The source text of {name} cannot be found.", name=function.__name__)
         raise rejection("unsupported", message, None) from None
     tree = ast.parse(textwrap.dedent("".join(lines))).body[0]
     assert isinstance(tree, ast.FunctionDef)

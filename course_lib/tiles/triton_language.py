@@ -125,7 +125,7 @@ def dot(
     if not (_is_tile(input) and _is_tile(other) and input.data.ndim == other.data.ndim == 2):
         raise machine.refuse(say("dot takes two tiles of two axes."))
     if input.shape[1] != other.shape[0]:
-        message = say("A product of {one} and {two} does not exist.", one=_text(input.shape),
+        message = say("Tiles of {one} and {two} cannot be multiplied.", one=_text(input.shape),
                       two=_text(other.shape))  # fmt: skip
         raise machine.refuse(message, hint="Which axis of each tile belongs to k?")
     if input.dtype != other.dtype:
@@ -179,7 +179,7 @@ def combined(machine: TileMachine, op: ast.operator, left: Any, right: Any) -> A
         return _moved(machine, op, left, right)
     tiles = [value for value in (left, right) if isinstance(value, TileValue)]
     if isinstance(op, ast.FloorDiv) and tiles and promoted(left, right).kind == "float":
-        raise machine.refuse(say("// divides whole numbers, and one of these is a fraction."))
+        raise machine.refuse(say("// divides whole numbers, but one of these is a fraction."))
     if isinstance(op, ast.FloorDiv | ast.Mod) and tiles and promoted(left, right).kind == "int":
         kind = promoted(left, right)
         one, two = (np.asarray(_data(value), np.int64) for value in (left, right))
@@ -197,9 +197,9 @@ def _moved(machine: TileMachine, op: ast.operator, left: Any, right: Any) -> Poi
     base, by = (left, right) if isinstance(left, Pointers) else (right, left)
     is_sum = isinstance(op, ast.Add) or (isinstance(op, ast.Sub) and base is left)
     if isinstance(by, Pointers) or not is_sum:
-        raise machine.refuse(say("An address and a number can be added, and nothing else."))
+        raise machine.refuse(say("You can add a number to an address, and nothing else."))
     if isinstance(by, float) or (_is_tile(by) and by.dtype.kind == "float"):
-        raise machine.refuse(say("An address moves by whole numbers."))
+        raise machine.refuse(say("Only whole numbers can be added to an address."))
     machine.check_shapes(base.cells, by)
     step = np.asarray(_data(by), np.int64)
     moved = base.cells.data + step if isinstance(op, ast.Add) else base.cells.data - step
@@ -211,15 +211,17 @@ def _asked(
 ) -> tuple[ArrayArgument, Array, Array]:
     """The array, the places in it, and which of them are wanted."""
     if not isinstance(pointer, Pointers):
-        raise machine.refuse(say("This takes addresses in an array: its argument and offsets."))
+        raise machine.refuse(say("This takes addresses: an array argument plus offsets."))
     if pointer.cells.data.ndim == 0 and _is_tile(mask) and mask.data.ndim:
-        message = say("This is one address, and the mask a tile: the offsets are not added.")
+        message = say(
+            "This is a single address, but the mask is a tile. The offsets have not been added."
+        )
         raise machine.refuse(message, hint="What has to be added to the array's name?")
     tiles = [each for each in (pointer.cells, mask, value) if _is_tile(each)]
     machine.check_shapes(*tiles)
     shape = np.broadcast_shapes(*(each.shape for each in tiles))
     if _is_tile(value) and shape != pointer.cells.shape:
-        message = say("{count} values do not go to {places} addresses.",
+        message = say("{count} values cannot be stored at {places} addresses.",
                       count=int(np.prod(shape)), places=pointer.cells.data.size)  # fmt: skip
         raise machine.refuse(message)
     asked = np.broadcast_to(True if mask is None else _data(mask), shape)

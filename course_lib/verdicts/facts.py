@@ -84,7 +84,7 @@ class Verdict:
         if not self.offers_answer:
             return ""
         shown = self.medium.shows_answer.format(id=self.exercise.id)
-        return f"Stuck? {shown} A later lesson then asks for this task again, unaided."
+        return f"Stuck? {shown} A later lesson will then ask for this task again, without help."
 
 
 def verdict_of(
@@ -172,7 +172,7 @@ def failed_since(name: str, answer: object) -> list[Finding]:
     other = held and isinstance(last, ast.FunctionDef) and not _same(held.tree, last)
     if not before and not other:
         return []
-    said = say("The cell stopped with an error before it had defined {name}.", name=name)
+    said = say("The cell stopped with an error before it defined {name}.", name=name)
     hint = "Which line does the error below that cell name?"
     return rejection("missing-answer", said, last.lineno, hint).findings
 

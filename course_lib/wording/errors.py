@@ -79,9 +79,9 @@ class NotContiguous(PlainError, ValueError):
 
     def __init__(self) -> None:
         super().__init__(
-            "An array with gaps between its elements (x[::2] has them) can't go to a GPU: Numba "
-            "copies one piece of memory. np.ascontiguousarray(…) makes a copy in one piece; a "
-            "slice of an array that cuda.to_device(…) has made works as it is."
+            "An array with gaps between its elements, such as x[::2], can't be copied to a GPU: "
+            "Numba copies one contiguous piece of memory. np.ascontiguousarray(…) makes a "
+            "contiguous copy. A slice of an array made by cuda.to_device(…) works as it is."
         )
 
 
@@ -91,8 +91,8 @@ class LaunchStopped(PlainError):
     def __init__(self, kernel_name: str, finding: Finding) -> None:
         said = f"{finding} {finding.hint}"
         super().__init__(
-            f"{kernel_name} was stopped. {said[:1].upper()}{said[1:]} What it wrote until then "
-            "stands in its arrays."
+            f"{kernel_name} was stopped. {said[:1].upper()}{said[1:]} What it had written "
+            "by then is still in its arrays."
         )
 
 

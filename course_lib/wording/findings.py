@@ -43,13 +43,13 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "not-allowed",
         "not allowed here",
-        "An answer is arithmetic on arrays; it cannot import, open or run other things.",
+        "An answer only does arithmetic on arrays; it cannot import, open or run other things.",
         "error",
     ),
     (
         "compile-error",
-        "the compiler refuses this",
-        "The compiler of the language would refuse this line on a GPU, too.",
+        "the compiler rejects this",
+        "The language's own compiler would reject this line on a GPU, too.",
         "error",
     ),
     (
@@ -61,7 +61,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "invalid-launch",
         "the launch is not possible",
-        "A GPU would refuse this grid, this block or these arguments.",
+        "A GPU would reject this grid, this block or these arguments.",
         "error",
     ),
     (
@@ -73,13 +73,14 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "raised-exception",
         "a thread raised an exception",
-        "A thread that raises ends at once; only under debug=True does the host hear of it.",
+        "A thread that raises ends at once, and only with debug=True is the host told about it.",
         "error",
     ),
     (
         "no-effect",
         "a line that does nothing",
-        "A value that stands alone changes nothing; a function without parentheses isn't called.",
+        "A value on a line of its own changes nothing, and a function without parentheses isn't "
+        "called.",
         "warning",
     ),
     (
@@ -90,8 +91,8 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     ),
     (
         "race-read-after-write",
-        "race: read before the write is certain",
-        "One thread reads a cell that another one writes, and no barrier stands between.",
+        "race: read perhaps before it was written",
+        "One thread reads a cell that another one writes, with no barrier in between.",
         "error",
     ),
     (
@@ -103,13 +104,13 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "race-write-after-write",
         "race: two threads write one cell",
-        "Two threads write the same cell with no order between them: either may win.",
+        "Two threads write the same cell in no fixed order: either value may survive.",
         "error",
     ),
     (
         "wrong-bounds-check",
         "the bounds check is wrong",
-        "The test that keeps threads inside the array lets the wrong ones through.",
+        "The test that should keep threads inside the array lets the wrong ones through.",
         "error",
     ),
     (
@@ -145,25 +146,26 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "wrong-index",
         "a wrong index",
-        "A value is taken from, or put into, the wrong place.",
+        "A value is read from, or written to, the wrong place.",
         "error",
     ),
     (
         "wrong-loop-bound",
         "the loop is too short or too long",
-        "The loop leaves out terms of the sum, or adds some that do not belong there.",
+        "The loop leaves out terms of the sum, or adds some that do not belong to it.",
         "error",
     ),
     (
         "accumulator-error",
         "the running sum is wrong",
-        "The sum does not start at zero, is reset on the way, or is not added up.",
+        "The sum does not start at zero, is reset on the way, or is overwritten instead of added "
+        "to.",
         "error",
     ),
     (
         "integer-arithmetic",
         "integer arithmetic where fractions are needed",
-        "Integers cut off fractions.",
+        "Integers drop the fraction.",
         "error",
     ),
     (
@@ -175,19 +177,19 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "missing-rescale",
         "the running result is not rescaled",
-        "When the running maximum changes, what was summed before must be rescaled.",
+        "When the running maximum changes, what was summed before has to be rescaled.",
         "error",
     ),
     (
         "numerical-overflow",
         "a number leaves the range of its type",
-        "Ordinary inputs gave an infinity, not-a-number, or zeros where small numbers should be.",
+        "Ordinary inputs gave infinity, not-a-number, or zeros where small numbers should be.",
         "error",
     ),
     (
         "wrong-formula",
-        "another formula",
-        "The result follows another formula than the one asked for.",
+        "a different formula",
+        "The result follows a different formula from the one asked for.",
         "error",
     ),
     (
@@ -247,19 +249,20 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "bank-conflict",
         "shared-memory bank conflicts",
-        "Lanes of a warp ask one bank for different words, so the access is served in turns.",
+        "Lanes of a warp ask the same bank for different words, so the access takes several "
+        "wavefronts.",
         "warning",
     ),
     (
         "serial-work",
-        "work is done in turns",
-        "Work that threads could do side by side is done by one after the other.",
+        "work is done one step at a time",
+        "Work that threads could do at the same time is done by one after the other.",
         "warning",
     ),
     (
         "excess-barriers",
         "more barriers than needed",
-        "A barrier that orders nothing only makes warps wait.",
+        "A barrier with nothing to order only makes warps wait.",
         "warning",
     ),
 )

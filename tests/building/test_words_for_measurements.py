@@ -154,7 +154,7 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
     ("06-means", "And one more step of this kind halves the occupancy again",
      lambda: 2 * occupancy("H200", 256, 128, 8192).share
      == occupancy("H200", 512, 44, 4096).share),
-    ("01", "in lesson 00 the same chip could do half as many additions",
+    ("01", "so lesson 00 gave the same chip half as many",
      lambda: 2 * int(str(limits_of_addition()["peak"])) == device("H200").fp32_gflops),
     ("03", "compiles each iteration to 36 instructions",
      lambda: round(1 / (H200.entry("coalesced").ceiling or 1)) == 36),  # type: ignore[union-attr]

@@ -40,7 +40,7 @@ def judged(body: str, decorator: str = "@cuda.jit") -> tuple[Report, list[str]]:
         (
             "    for k in range(1):\n        C = A[y, x] + B[y, x]\n",
             "incomplete-output",
-            "gives the name C another meaning",
+            "makes the name C mean something else",
             "C = A[y, x] + B[y, x]",
         ),
     ],

@@ -141,7 +141,7 @@ def test_a_zero_that_is_stored_is_not_called_nothing(task: str, old: str, new: s
     text = text.replace("y < A", "row < A").replace("x < A", "column < A").replace(old, new)
     found = examine_source(task, text).findings[0]
     assert found.code == "wrong-formula"
-    assert str(found.message).startswith("No element of A takes part")
+    assert str(found.message).startswith("No element of A is used")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_the_question_fits_what_was_written(task: str, old: str, new: str, hint:
 def test_what_no_two_threads_need_is_fetched_by_one_for_another() -> None:
     text = HEAD + TASKS["squared_lengths"].given.replace("x * x + y * y", "y * y + x * x")
     found = examine_source("squared_lengths", text, debug=True).errors[0]
-    assert found.hint.startswith("Which thread could fetch a number for another one?")
+    assert found.hint.startswith("Which thread could fetch a number for another one")
 
 
 def test_blocks_that_run_the_wrong_way_are_told_by_the_output_s_rows() -> None:

@@ -22,12 +22,13 @@ FORMS = {
     "async": (f"@cuda.jit\nasync def mat_add(A, B, C):{BODY}", "missing-answer", "async def", ""),
     "an object": (
         "class Add:\n    def __call__(self, A, B, C):\n        pass\n\n\nmat_add = Add()\n",
-        "missing-answer", "no function written with", "mat_add = Add()"),
-    "a class": ("@cuda.jit\nclass mat_add:\n    pass\n", "missing-answer", "no function", "class"),
-    "somebody's function": ("mat_add = sqrt\n", "missing-answer", "no function", "mat_add ="),
+        "missing-answer", "not a function written with", "mat_add = Add()"),
+    "a class": ("@cuda.jit\nclass mat_add:\n    pass\n",
+        "missing-answer", "not a function", "class"),
+    "somebody's function": ("mat_add = sqrt\n", "missing-answer", "not a function", "mat_add ="),
     "names only": (
         f"@cuda.jit\ndef mat_add(A, B, C, **more):{BODY}",
-        "unsupported", "given by name only", "def mat_add"),
+        "unsupported", "keyword-only", "def mat_add"),
     "an unknown option": (
         f"@cuda.jit(foo=3)\ndef mat_add(A, B, C):{BODY}", "compile-error", "option foo", "@cuda"),
     "a misspelt option": (
@@ -44,7 +45,7 @@ FORMS = {
         "invalid-launch", "The signature has 2 arguments", "@cuda"),
     "a type that is none": (
         f'@cuda.jit("void(flot32[:,:], float32[:,:], float32[:,:])")\ndef mat_add(A, B, C):{BODY}',
-        "compile-error", "flot32 is no type", "@cuda"),
+        "compile-error", "flot32 is not a type", "@cuda"),
     "a false assertion": (
         f"@cuda.jit\ndef mat_add(A, B, C):\n    assert False{BODY}",
         "raised-exception", "raises AssertionError", "assert"),

@@ -79,7 +79,7 @@ def test_a_test_that_keeps_threads_away_is_told_with_the_first_of_their_elements
     body = f"col, row = cuda.grid(2)\nM, N = C.shape\nif {test}:\n    {STORE}"
     found, line = first("mat_add", body)
     assert (found.code, line) == ("wrong-bounds-check", f"if {test}:")
-    assert "is as it was before" in found.message
+    assert "still holds what it held" in found.message
 
 
 INNOCENT = {

@@ -22,7 +22,7 @@ SAID: dict[str, tuple[str, str, str, str]] = {  # exercise, body, code, words of
         "mat_add",
         ADD.format("if row < C.shape[0]:  #!\n    "),
         "wrong-bounds-check",
-        "says nothing of col",
+        "does not check col",
     ),
     "a test that lets one too many through": (
         "mat_add",

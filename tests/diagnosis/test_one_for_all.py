@@ -71,7 +71,7 @@ def test_more_than_the_one_element_that_the_statement_allows(name: str) -> None:
     text = f"{HEAD}def mat_add(A, B, C):\n    " + SEVERAL[name].replace("\n", "\n    ") + "\n"
     report = examine_source("mat_add", text, debug=True)
     [error] = report.errors
-    assert error.code == "serial-work" and "at most one from each" in error.message
+    assert error.code == "serial-work" and "at most one per thread" in error.message
     assert "C[" in text.splitlines()[(error.line or 0) - 1]
 
 
@@ -79,7 +79,7 @@ def test_so_it_is_told_where_the_steps_run_out() -> None:
     body = WORK["mat_add"].replace("\n", "\n        ")
     text = f"{HEAD}def mat_add(A, B, C):\n    if cuda.grid(2) == (0, 0):\n        {body}\n"
     error = examine_source("mat_add", text, debug=True).errors[0]
-    assert error.code == "timeout" and "at most one from each" in error.message
+    assert error.code == "timeout" and "at most one per thread" in error.message
 
 
 def test_a_loop_that_strides_over_the_grid_gives_each_thread_one() -> None:

@@ -145,7 +145,7 @@ def test_a_wrong_answer_is_told_its_arithmetic():
     [found] = report.errors
     assert (found.code, found.line) == ("wrong-formula", 10)
     assert "(device=A100-40, threads=96, registers=40, shared_bytes=0) returns 17" in found.message
-    assert "and right is 16" in found.message
+    assert "but should return 16" in found.message
     assert "⌊16384 / 1280⌋ = 12 warps per sub-partition" in found.message
     assert report.points == 0
 

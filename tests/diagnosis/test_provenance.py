@@ -74,16 +74,34 @@ ADDED = "            acc += A[i, k] * B[k, j]"
 GONE = "are missing"
 # The exercise, what is changed in its answer, the code, and what is said of the numbers.
 SAID = [
-    ("mat_add", "< C.shape[0] and", "< C.shape[0] - 1 and", TEST, "as it was before the launch"),
-    ("mat_add", "C[i, j] =", "C[i, j] +=", "uninitialised-read", "What C held before the launch"),
-    ("mat_add", "+ B[i, j]", "+ A[i, j]", INDEX, "Where B belongs, A stands"),
-    ("mat_add", " + B[i, j]", "", FORMULA, "No element of B takes part in C[0, 0]"),
+    (
+        "mat_add",
+        "< C.shape[0] and",
+        "< C.shape[0] - 1 and",
+        TEST,
+        "still holds what it held before the launch",
+    ),
+    (
+        "mat_add",
+        "C[i, j] =",
+        "C[i, j] +=",
+        "uninitialised-read",
+        "includes what C held before the launch",
+    ),
+    ("mat_add", "+ B[i, j]", "+ A[i, j]", INDEX, "A is used where B should be"),
+    ("mat_add", " + B[i, j]", "", FORMULA, "No element of B is used in C[0, 0]"),
     ("mat_add", "+ B[i", "- B[i", FORMULA, f"{IN_FIRST}all terms are counted -1 times"),
-    ("mat_add", "B[i, j]", "B[j, i]", INDEX, "In C[0, 1], B[1, 0] takes part where B[0, 1] should"),
-    ("mat_add", "B[i, j]", "B[i, 0]", INDEX, "In C[0, 1], B[0, 0] takes part where B[0, 1] should"),
-    ("mat_add", "B[i, j]", "B[i, j - 1]", INDEX, f"{IN_FIRST}B[0, 16] takes part where B[0, 0]"),
-    ("matmul_naive", "float32(0)", "float32(3)", START, "off by 3 where all inputs are 0"),
-    ("matmul_naive", "k] *", "k] +", FORMULA, "but not how much each element of A and B counts"),
+    ("mat_add", "B[i, j]", "B[j, i]", INDEX, "In C[0, 1], B[1, 0] is used where B[0, 1] should"),
+    ("mat_add", "B[i, j]", "B[i, 0]", INDEX, "In C[0, 1], B[0, 0] is used where B[0, 1] should"),
+    ("mat_add", "B[i, j]", "B[i, j - 1]", INDEX, f"{IN_FIRST}B[0, 16] is used where B[0, 0]"),
+    ("matmul_naive", "float32(0)", "float32(3)", START, "off by 3 even if all inputs are 0"),
+    (
+        "matmul_naive",
+        "k] *",
+        "k] +",
+        FORMULA,
+        "the right elements of A and B, but with the wrong weights",
+    ),
     (
         "matmul_naive",
         "B[k, j]",
@@ -113,7 +131,7 @@ SAID = [
         "B[left + y, top + x] =",
         "B[top + x, left + y] =",
         INDEX,
-        "B[0, 1] holds what belongs to B[1, 0]",
+        "B[0, 1] holds the result that belongs to B[1, 0]",
     ),
 ]
 

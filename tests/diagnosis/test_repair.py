@@ -176,7 +176,7 @@ def test_a_verdict_names_the_line_of_the_change_and_keeps_what_was_seen() -> Non
     text = TILED.replace("        sB[ty, tx] = 0\n", "")
     report = examine_source("matmul_tiled", text)
     [error] = [each for each in report.errors if each.code == "uninitialised-read"]
-    assert "With one change here it would be right" in str(error.message)
+    assert "One change here would make it right" in str(error.message)
     assert "no thread has written" in str(error.message)
 
 

@@ -44,7 +44,7 @@ def test_a_check_cell_passes_and_a_text_does(capsys):
 def test_the_tile_of_lesson_05_is_not_enough(capsys):
     with pytest.raises(CheckFailed):
         course_lib.check("pick_a_tile", dict(zip(NAMES, (32, 32, 32, 1, 1), strict=True)))
-    assert "8.0 FLOP per requested byte; the exercise asks for 20" in capsys.readouterr().out
+    assert "8.0 FLOP per requested byte, but the exercise asks for 20" in capsys.readouterr().out
 
 
 def test_the_verdict_is_that_of_the_conditions():

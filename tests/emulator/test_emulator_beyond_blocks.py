@@ -337,7 +337,7 @@ def test_a_signal_by_a_plain_store_is_the_cause_of_what_it_leaves_unordered(
 def test_a_missing_fence_is_called_so() -> None:
     text, blocks, make, _ = RIGHT["the last block"]
     profile = emulated(text.replace("        cuda.threadfence()\n", ""), blocks, N, *make())
-    assert "no cuda.threadfence() stands before it" in profile.findings[0].message
+    assert "no cuda.threadfence() before it" in profile.findings[0].message
 
 
 def test_a_grid_that_no_gpu_holds_is_refused() -> None:
@@ -396,7 +396,7 @@ def test_equal_values_from_one_place_do_no_harm(text: str, severity: str) -> Non
 
 
 def test_a_lock_in_a_launch_too_large_for_a_machine_a_warp_is_refused() -> None:
-    with pytest.raises(KernelRejected, match="side by side"):
+    with pytest.raises(KernelRejected, match="at the same time"):
         emulated(LOCK_OF_BLOCKS, 10_000, N, zeros(1), zeros(1))
 
 

@@ -275,8 +275,8 @@ def test_a_word_says_what_was_counted_and_what_would_do() -> None:
     (found,) = launch(program, 4, 256, *arrays, costs=True).findings
     assert found.line == line_of(program, "x[4 * i]")
     assert str(found).endswith(
-        "Loads from x take 16 sectors a request, where 4 would hold what the lanes ask for: "
-        "neighbouring lanes are 4 elements apart."
+        "Loads from x take 16 sectors per request, where 4 would be enough for what the lanes ask "
+        "for: neighbouring lanes are 4 elements apart."
     )
     assert launch(program, 4, 256, *arrays).findings == []
 
@@ -288,7 +288,7 @@ def test_a_sum_that_leaves_its_type_is_told_and_a_hash_is_not() -> None:
     program = as_program(body, "x")
     (found,) = launch(program, 1, 1, large, costs=True).findings
     assert (found.code, found.line) == ("numerical-overflow", line_of(program, "x[i] + x[i]"))
-    assert "2,147,483,648 does not fit: it becomes -2,147,483,648" in str(found)
+    assert "2,147,483,648 does not fit into an element of" in str(found)
     hashed = as_program(body.replace("x[i] + x[i]", "(x[i] + 1) * 16777619"), "x")
     assert launch(hashed, 1, 1, large, costs=True).findings == []
 
@@ -325,9 +325,9 @@ INDENTED = ADDED.replace("\n", "\n    ")
     ("body", "grid", "block", "said"),
     [
         # one thread adds up, and the others idle: those of its warp, its block, its grid
-        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 16, 256, "is for one thread"),
-        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 1, 32, "is for one thread"),
-        (f"if cuda.grid(1) != 0:\n    return\n{ADDED}y[0] = s", 16, 256, "is for one thread"),
+        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 16, 256, "is for only one thread"),
+        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 1, 32, "is for only one thread"),
+        (f"if cuda.grid(1) != 0:\n    return\n{ADDED}y[0] = s", 16, 256, "is for only one thread"),
         (f"{ADDED}y[0] = s", 1, 1, "31 of 32 lanes"),
         # all add up the same
         (f"i = cuda.grid(1)\n{ADDED}y[i] = x[i] / s", 4, 128, "all get the same sum"),

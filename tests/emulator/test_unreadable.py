@@ -35,17 +35,21 @@ ODD = {
     "&&": (TEXT.replace(" and ", " && "), 7, "&& is C"),
     "++": (f"{TEXT}    x++\n", 9, "++ and -- are C"),
     "a type first": (f"{TEXT}    float t = 3\n", 9, "a type stands before the name"),
-    "too far left": (TEXT.replace("    if y", "  if y"), 7, "at another place than every block"),
-    "too far right": (TEXT.replace("    if y", "      if y"), 7, "begins further right"),
+    "too far left": (TEXT.replace("    if y", "  if y"), 7, "matches none of the blocks"),
+    "too far right": (TEXT.replace("    if y", "      if y"), 7, "is indented further"),
     "tabs": (TEXT.replace("        C[y", "\tC[y"), 8, "tabs and spaces are mixed"),
     "no body": (f"{HEAD}def mat_add(A, B, C):\n", 4, "a colon opens a block here"),
     "no colon": (TEXT.replace("B, C):", "B, C)"), 5, "a colon is missing"),
-    "open": (TEXT.replace("grid(2)", "grid(2"), 6, "( is opened here, and never closed"),
-    "closed twice": (TEXT.replace("grid(2)", "grid(2))"), 6, ") closes what nobody has opened"),
+    "open": (TEXT.replace("grid(2)", "grid(2"), 6, "( is opened here but never closed"),
+    "closed twice": (
+        TEXT.replace("grid(2)", "grid(2))"),
+        6,
+        ") closes something that was never opened",
+    ),
     "a text": (f"{TEXT}    s = 'abc\n", 9, "no quote closes it"),
     "a number": (f"{TEXT}    s = 012\n", 9, "a number begins with 0"),
     "=": (TEXT.replace("if y <", "if y = 3 and y <"), 7, "nothing can be stored here"),
-    "?": (TEXT.replace("x < C", "x ? C"), 7, "it cannot be read from ? on"),
+    "?": (TEXT.replace("x < C", "x ? C"), 7, "it cannot be read beyond ?"),
 }
 
 

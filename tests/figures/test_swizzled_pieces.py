@@ -53,4 +53,4 @@ def test_numbers_of_64_bits_are_told_in_hexadecimal():
 def test_what_is_compared_with_64_bits_is_told_in_hexadecimal_too():
     swapped = "def descriptor(address, across, down):\n    return address // 16\n"
     told = str(examine_source("descriptor", swapped))
-    assert "returns 0x0, and right is 0x4000_0040_0000_0000" in told
+    assert "returns 0x0, but should return 0x4000_0040_0000_0000" in told

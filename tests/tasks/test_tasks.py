@@ -145,10 +145,10 @@ def objection_to_what_is_told(task: Task, slip: Slip) -> str:
         ("one_mma", "A[g, 2 * t + 8], A[g, 2 * t + 9]", "A[g, 2 * t + 16], A[g, 2 * t + 17]",
          "2 * t + 16 is 16 in this thread."),
         ("two_stages", "A, B, start + 64)", "A, B, start + 128)",
-         "What is start + 128 in the last turn of the loop?"),
-        ("fetch_and_add", "warp == 0 and s < x.shape[0]", "warp == 0", "should nobody come to"),
+         "What is start + 128 in the last iteration of the loop?"),
+        ("fetch_and_add", "warp == 0 and s < x.shape[0]", "warp == 0", "be skipped then"),
         ("fetch_and_add", "rows[(s - 1) % 2, lane]", "rows[s % 2, lane]", "which buffer is filled"),
-        ("banded", "which * band + inside", "which + inside", "rows lie above the second band?"),
+        ("banded", "which * band + inside", "which + inside", "rows are above the second band?"),
         ("banded", "number // (band * columns)", "number // columns", "banded(12, 8, 6, 4) "
          "returns this index."),
     ], 0),
@@ -217,7 +217,7 @@ def test_check_shows_the_verdict_on_a_task_and_never_raises(
         return 4
 
     course_lib.check("sectors", sectors)
-    assert "right is 5: the same number comes out" in capsys.readouterr().out
+    assert "should return 5: every call returns the same number" in capsys.readouterr().out
     course_lib.check("sectors", None)
     course_lib.check("put_seven", 7)
     assert "7 is not a kernel" in capsys.readouterr().out

@@ -227,7 +227,7 @@ def test_what_is_no_answer_is_refused_in_a_sentence(case: str) -> None:
         ("i = ct.bid(0)", "i = ct.PaddingMode.ZER0", r"It knows PaddingMode.NAN, .* and PaddingMo"),
         ("ct.store(out, index=(i,), tile=tile)", "out[i] = tile", "out is an array: cuTile writes"),
         ("ct.store(out, index=(i,), tile=tile)", "tile[i] += 1", "tile is a value: no part of it"),
-        ("i = ct.bid(0)", "i, j = ct.bid(0)", "1 value cannot be divided among 2 names"),
+        ("i = ct.bid(0)", "i, j = ct.bid(0)", "2 names are given 1 value"),
     ],
 )
 def test_a_sentence_is_true_of_what_stands_there(old: str, new: str, words: str) -> None:

@@ -181,11 +181,11 @@ EMPTY = "import cuda.tile as ct\n@ct.kernel\ndef f():\n"
     ("text", "grid", "arguments", "says"),
     [
         ("x = 1", 1, (), "Neither cuda.tile nor triton.language"),
-        ("def f(:", 1, (), "no Python"),
+        ("def f(:", 1, (), "not valid Python"),
         (CUTILE_PRODUCT, (1, 1, 1, 1), (), "one to three whole numbers"),
         (CUTILE_PRODUCT, 1, (np.zeros((4, 4), "f4"),), "matmul takes A, B, C, tm, tn, tk"),
         (CUTILE_PRODUCT, 1, (1, 2, "C", 16, 16, 16), "C is of type str"),
-        (CUTILE_PRODUCT, 1, (1, 2, 3, 16, 16, 16), "num_tiles takes an array of the launch"),
+        (CUTILE_PRODUCT, 1, (1, 2, 3, 16, 16, 16), "num_tiles takes an array that was passed"),
         (CUTILE_PRODUCT.replace("range(", "iter("), 1, (np.zeros((4, 4), "f4"),) * 3 + (4,) * 3,
          "iter has no value here"),
         (f"{EMPTY}    while True:\n        pass\n", 1, (), "budget of steps"),
@@ -284,7 +284,7 @@ def test_the_course_hands_it_out() -> None:
     assert course_lib.emulate_tiles is emulate_tiles
     with pytest.raises(KernelRejected, match="no tile kernel nobody"):
         emulate_tiles(CUTILE_PRODUCT, "nobody")
-    with pytest.raises(KernelRejected, match="no kernel of cuTile or Triton"):
+    with pytest.raises(KernelRejected, match="not a kernel of cuTile or Triton"):
         emulate_tiles(3)
 
 
@@ -309,7 +309,7 @@ def test_triton_joins_tiles_element_by_element(mask: str, expected: list[int]) -
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("tl.store(y + i, tl.load(x, i))", "the offsets are not added"),
+        ("tl.store(y + i, tl.load(x, i))", "The offsets have not been added"),
         ("tl.store(y + i, tl.matmul(i, i))", "matmul"),
         ("tl.store(y + i, i @ i)", "Triton has no `@`"),
     ],

@@ -10,7 +10,7 @@ WHY = {
     "lanes meet in each of them.",
     "unknown": "{lanes} lanes ask one bank for different words.",
     "outputs apart": "the outputs of neighbouring threads lie {steps} apart, and with rows of "
-    "{width} words {lanes} addresses of a warp fall into one bank.",
+    "{width} words, {lanes} addresses of a warp fall into one bank.",
     "several rows": "with rows of {width} words, {lanes} of its lanes ask one bank for different "
     "words.",
     "along a row": "{lanes} of its lanes ask one bank for different words.",
@@ -29,15 +29,15 @@ READ_TOO = " and read {times} times"
 # Of loads and of stores.
 AT_EDGES = (
     "Where the blocks do not divide the sizes, {verb}s {to} {letter} ({sizes}) touch {sectors} "
-    "sectors of 32 bytes; lanes that are neighbours need about {needed}."
+    "sectors of 32 bytes, though neighbouring lanes would need only about {needed}."
 )
 MANY_SECTORS = (
-    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes; {elements} "
-    "neighbouring elements need {needed}."
+    "A warp's {verb} {to} {letter} touches {per_request} sectors of 32 bytes, though {elements} "
+    "neighbouring elements would need only {needed}."
 )
 APART = (
-    "The lanes of a warp {verb} {to} {letter} apart from each other: {requests} requests touch "
-    "{sectors} sectors of 32 bytes; together, lanes that are neighbours need {needed}."
+    "The lanes of a warp {verb} {to} {letter} in separate requests: {requests} requests touch "
+    "{sectors} sectors of 32 bytes. In one request, neighbouring lanes would need {needed}."
 )
 LANE = "Which index of {letter} changes from one lane (threadIdx.x) to the next?"
 LANE_AT_EDGES = "Which index of {letter} changes from one lane to the next at the edges?"
@@ -54,42 +54,45 @@ tell = Words(
             "not-used",
             "No shared memory is used: every thread fetches its operands from global memory.",
         ),
-        "warps alone": Wording("not-used", "No shared memory is used, and it is asked for here."),
+        "warps alone": Wording("not-used", "No shared memory is used, but the task asks for it."),
         "never read": Wording("not-used", "{names} {are} {done}, but never read."),
         "for show": Wording(
             "not-used",
-            "The result is not made of what threads read of each other in {names}: every thread "
-            "fetches its operands from global memory.",
+            "The result does not come from what the threads share in {names}: every thread "
+            "fetches its own operands from global memory.",
         ),
         "no tensor cores": Wording(
             "not-used",
-            "No product is made by a tensor core: the threads themselves do {by_threads} FLOP.",
-            "Which instruction multiplies two fragments? How does each lane get its words of them?",
+            "No product is computed by a tensor core: the threads themselves do {by_threads} FLOP.",
+            "Which instruction multiplies two fragments, and how does each lane get its words of "
+            "them?",
         ),
         "products of threads": Wording(
             "not-used",
-            "The threads themselves do {by_threads} of {flops} FLOP, most of them here; tensor "
-            "cores should do all.",
-            "Which of the products here could an `mma` make as well?",
+            "The threads themselves do {by_threads} of {flops} FLOP, most of them here, but "
+            "tensor cores should do all of them.",
+            "Which of the products here could an `mma` compute instead?",
         ),
         "passed by": Wording(
             "not-used",
-            "Only {read} numbers are read from shared memory, and {fetched} from global memory: "
-            "every thread fetches its operands from there.",
+            "Only {read} numbers are read from shared memory, but {fetched} from global memory: "
+            "every thread fetches its own operands from there.",
         ),
         "needed by several": Wording(
             "not-used",
             "",
-            "Which elements do several threads of a block need? Where could they lie in common?",
+            "Which elements do several threads of a block need, and where could all of them read "
+            "these?",
         ),
         "fetched for another": Wording(
             "not-used",
             "",
-            "Which thread could fetch a number for another one? Where could it lie in common?",
+            "Which thread could fetch a number for another one, and where could both of them "
+            "reach it?",
         ),
         "not wanted": Wording(
             "not-allowed",
-            "{array} is shared memory; this task is to do without.",
+            "{array} is shared memory, but this task asks you to do without it.",
             "Which element can a thread store as soon as it has read it?",
         ),
         "conflict": Wording(
@@ -106,10 +109,10 @@ tell = Words(
         "values of an XOR": Wording(
             "bank-conflict",
             "",
-            "How many different values does the number take that the XOR mixes in?",
+            "How many different values does the number that goes into the XOR take?",
         ),
         "length of a row": Wording(
-            "bank-conflict", "", "Which of the two sizes in {shape} says how long a row is?"
+            "bank-conflict", "", "Which of the two sizes in {shape} is the length of a row?"
         ),
         "wide access": Wording(
             "bank-conflict", "{seen} An access that wide takes {least} wavefronts at best."
@@ -117,18 +120,18 @@ tell = Words(
         "passes": Wording(
             "bank-conflict",
             "Loads from shared memory take {passes} wavefronts for each multiply-add of a warp, "
-            "and {enough} would do. A load here takes {each}.",
-            "Which lanes read the same piece? Is it lane 0 and 1, or 0 and 2, and so on?",
+            "though {enough} would do. A load here takes {each}.",
+            "Which lanes read the same piece: 0 and 1, or 0 and 2, and so on?",
         ),
         "pieces apart": Wording(
             "bank-conflict",
             "",
-            "By how many words do the pieces of neighbouring lanes lie apart here?",
+            "How many words apart are the pieces of neighbouring lanes here?",
         ),
         "idle turns": Wording(
             "wrong-loop-bound",
-            "The loops do more than the result needs: the threads read {count} numbers from shared "
-            "memory, and {enough} would do.",
+            "The loops do more than the result needs: the threads read {count} numbers from "
+            "shared memory, though {enough} would do.",
             "{hint}",
         ),
         # Global memory: sectors, and elements that are fetched or stored again.
@@ -151,8 +154,8 @@ tell = Words(
         ),
         "tiny tile": Wording(
             "excess-global-traffic",
-            "A tile of {step} saves next to nothing: each element of {letter} is fetched {least} "
-            "times.",
+            "A tile of {step} saves almost nothing: each element of {letter} is still fetched "
+            "{least} times.",
             "How often does one block read the same element of {letter}?",
         ),
         "fetched again at edges": Wording(
@@ -163,21 +166,21 @@ tell = Words(
         ),
         "visited again": Wording(
             "excess-global-traffic",
-            "The {count} numbers of {array} are loaded {times} times each, on average: the threads "
-            "go back to numbers that they have seen.",
-            "What has to be kept of the numbers before, so that none is needed again?",
+            "The {count} numbers of {array} are loaded {times} times each, on average: the "
+            "threads load numbers that they have already seen.",
+            "What has to be kept from the earlier numbers, so that none of them is needed again?",
         ),
         "read back": Wording(
             "excess-global-traffic",
-            "{array} is read from global memory here, and nobody needs that: what a thread has "
-            "stored there, it had in a register the moment before.",
+            "{array} is read from global memory here without need: what a thread stored there, it "
+            "had in a register just before.",
             "What can be done with a number of {array} before it is stored?",
         ),
         "running result": Wording(
             "excess-global-traffic",
             "Each element of {letter} is written {written} times{read_too}: the running result "
             "goes to global memory again and again.",
-            "Where else could a thread keep a number that nobody but itself needs until the end?",
+            "Where else could a thread keep a number that only it needs until the end?",
             "warning",
         ),
         # Registers.
@@ -188,9 +191,10 @@ tell = Words(
         ),
         "tile of one line": Wording(
             "not-used",
-            "A thread's tile is a line of {rows} x {columns}: it reads {loads_per_sum} numbers for "
-            "{sums} multiply-adds in a step of k, and a number of {letter} serves one sum only.",
-            "Which of TM and TN is 1? How many reads would a square of as many outputs need?",
+            "A thread's tile is a line of {rows} x {columns}: it reads {loads_per_sum} numbers "
+            "for {sums} multiply-adds in a step of k, and a number of {letter} serves only one "
+            "sum.",
+            "Which of TM and TN is 1? How many reads would a square with as many outputs need?",
         ),
         "read again in a step": Wording(
             "not-used",
@@ -207,9 +211,9 @@ tell = Words(
         ),
         "sums in global memory": Wording(
             "not-used",
-            "Each element of {name} is written {times} times: its sum grows in global memory, and "
-            "a register could keep it to the end.",
-            "How often has a thread to touch {name}, if it keeps its sums to itself?",
+            "Each element of {name} is written {times} times: its sum grows in global memory, "
+            "though a register could hold it until the end.",
+            "How often does a thread have to access {name} if it keeps its sums in registers?",
         ),
         # Time: who waits for whom.
         "barriers": Wording(
@@ -221,7 +225,7 @@ tell = Words(
         "barriers of buffers": Wording(
             "excess-barriers",
             "Each block passes {each} barriers here, and {enough} would do.",
-            "For each barrier: which buffer is written before it, and who reads it after?",
+            "For each barrier, which buffer is written before it, and which threads read it after?",
         ),
         "barriers of buffers in turns": Wording(
             "excess-barriers",
@@ -230,46 +234,47 @@ tell = Words(
         ),
         "one lane": Wording(
             "serial-work",
-            "One lane of a warp adds up all numbers here, in {executed} iterations; the other "
-            "lanes wait.",
+            "One lane of a warp adds up all numbers here, in {executed} iterations, while the "
+            "other lanes wait.",
             "Which sums could two threads work out at the same time?",
         ),
         "one block": Wording(
             "serial-work",
             "Block {block} loads {times} times as many numbers from global memory as one of "
             "{blocks} blocks that share the work evenly.",
-            "Which part of the work has each block? What do the other ones do meanwhile?",
+            "Which part of the work does each block do, and what do the other blocks do at the "
+            "same time?",
         ),
         "many elements": Wording(
             "serial-work",
-            "A thread computes {count} elements of {output} here, one after the other; the "
-            "exercise asks for at most {most} from each.",
+            "A thread computes {count} elements of {output} here, one after the other, but the "
+            "exercise asks for at most {most} per thread.",
             "Which one element belongs to this thread, and who computes the one beside it?",
         ),
         "atomics": Wording(
             "serial-work",
-            "{atomics} atomic requests for {elements} elements of the result: lanes that meet at "
-            "one cell take turns, in an order that may change from run to run, and with it the "
-            "rounding.",
+            "There are {atomics} atomic requests for {elements} elements of the result. Lanes "
+            "that update the same element take turns, and their order, and with it the rounding, "
+            "may change from run to run.",
             "Which of these sums could a thread collect in a register first?",
             "warning",
         ),
         "stored by threads": Wording(
             "not-used",
-            "This stores in shared memory what a register holds; an asynchronous copy needs "
+            "This stores in shared memory what a register holds. An asynchronous copy needs "
             "neither the register nor the store.",
-            "Which copy goes from global to shared memory by itself?",
+            "Which copy goes straight from global to shared memory?",
         ),
         "copy waited for": Wording(
             "serial-work",
-            "The copy that begins here is waited for at once: while the tile is on its way, "
-            "nothing is multiplied.",
+            "The kernel waits at once for the copy that begins here, so nothing is multiplied "
+            "while the tile is on its way.",
             "What could the threads do before they need the next tile?",
         ),
         "stored at once": Wording(
             "serial-work",
-            "This stores at once what {line} has asked for: while the tile is on its way, nothing "
-            "is multiplied.",
+            "This stores at once what {line} asks for, so nothing is multiplied while the tile is "
+            "on its way.",
             "What could the threads do before they need the next tile?",
         ),
     },

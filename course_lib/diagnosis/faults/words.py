@@ -14,8 +14,8 @@ tell = Words(
         # Threads that wait for each other, or for ever.
         "number overwritten by a loop": Wording(
             "wrong-index",
-            "This loop counts with {name}, and overwrites the thread's own number, which {name} "
-            "has held since {made}: {used} takes {name} for that number still.",
+            "This loop counts with {name} and so overwrites the thread's own number, which {name} "
+            "has held since {made}. But {used} still uses {name} as that number.",
             "What is {name} in this thread after the first iteration of the loop?",
         ),
         "parted": Wording("", "{seen} {line} sends them different ways."),
@@ -40,15 +40,14 @@ tell = Words(
         "loop without an end": Wording("", "The loop in {line} does not end within {budget}."),
         "many elements by then": Wording(
             "",
-            "{seen} By then one thread had computed {count} elements of {output}; the exercise "
-            "asks for at most {most} from each.",
+            "{seen} By then one thread had computed {count} elements of {output}, but the "
+            "exercise asks for at most {most} per thread.",
             "Which one element belongs to this thread, and who computes the one beside it?",
         ),
         # Accesses of several neighbours by a flat index.
         "rows of another length": Wording(
             "",
-            "{seen} The index reckons with rows of {taken} elements, and a row of {array} has "
-            "{length}.",
+            "{seen} The index assumes rows of {taken} elements, but a row of {array} has {length}.",
             "At which flat index does row 1 of {array} begin?",
         ),
         "given line": Wording(
@@ -63,7 +62,7 @@ tell = Words(
             "", "", "There is an element for every thread here. Which one is this thread's?"
         ),
         "from where to where": Wording(
-            "", "", "Which index does the very first thread have, and which the very last?"
+            "", "", "Which index does the very first thread have, and which does the very last?"
         ),
         "index by itself": Wording(
             "",
@@ -73,8 +72,8 @@ tell = Words(
         ),
         "on another axis": Wording(
             "wrong-index",
-            "In {access}, {index} stands on an axis of another length: {seen}",
-            "How far does {index} go, and which axis of {array} is as long?",
+            "In {access}, {index} is used along an axis of a different length: {seen}",
+            "How far does {index} go, and which axis of {array} has that length?",
         ),
         "goes too far": Wording(
             "wrong-index",
@@ -90,7 +89,7 @@ tell = Words(
         "leaves": Wording(
             "wrong-index",
             "The index {index} leaves the array: {seen}",
-            "Which element belongs to the last step, and which one is {index}?",
+            "Which element belongs to the last step, and which one does {index} select?",
         ),
         # Loops that run too far.
         "past the end of a tile": Wording(
@@ -116,8 +115,8 @@ tell = Words(
         "too long, or not tested": Wording(
             "wrong-loop-bound",
             "The loop runs too far: {seen}",
-            "For which {variable} does the loop run last? Should it end earlier, or should nobody "
-            "come to {line} then?",
+            "For which {variable} does the loop run last? Should it end earlier, or should {line} "
+            "be skipped then?",
         ),
         "too early": Wording(
             "wrong-loop-bound",
@@ -127,41 +126,41 @@ tell = Words(
         # Tests that let the wrong threads pass.
         "test of something else": Wording(
             "wrong-bounds-check",
-            "This test says nothing of {index}. At {line}, {seen}",
+            "This test does not check {index}. At {line}, {seen}",
             "Which test should stop this thread, where the element does not exist?",
         ),
         "test of something else, here": Wording(
             "wrong-bounds-check",
-            "The test here says nothing of {index}: {seen}",
+            "The test here does not check {index}: {seen}",
             "Which test should stop this thread, where the element does not exist?",
         ),
         "test passed": Wording(
             "wrong-bounds-check",
             "This test lets the thread pass. At {line}, {seen}",
-            "Take the thread named here: which of its indices should have stopped it?",
+            "Take the thread named here. Which of its indices should have stopped it?",
         ),
         "test passed, worked out": Wording(
             "wrong-bounds-check",
             "At {line}, {seen} For this thread {clauses}.",
-            "Take the thread named here: which of its indices should have stopped it?",
+            "Take the thread named here. Which of its indices should have stopped it?",
         ),
         # Numbers of the wrong type, and rounding.
         "narrow index": Wording(
             "index-overflow",
-            "An index kept as {kind} wraps around where the array is longer than that.",
-            "Which is the largest number that {kind} can hold?",
+            "An index of type {kind} wraps around if the array is longer than that type can count.",
+            "What is the largest number that {kind} can hold?",
         ),
         "float64": Wording("", FLOAT64),
         "float64 in an array": Wording(
             "",
             FLOAT64,
-            "Which type do the elements of this array have, and which type do A's have?",
+            "Which type do the elements of this array have, and which do those of A have?",
         ),
         "rounding": Wording(
             "wrong-result",
-            "What comes out, or what it costs, depends on how products are rounded: a GPU may add "
-            "to a product first and round once.",
-            "Does a test ask whether two numbers are equal, where rounding alone parts them?",
+            "The result, or its cost, depends on how products are rounded: a GPU may multiply and "
+            "add with a single rounding.",
+            "Does a test compare two numbers for equality that differ only by rounding?",
             "error",
         ),
     }

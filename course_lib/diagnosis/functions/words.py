@@ -16,14 +16,14 @@ INTEGER = "What does // do, and / not?"
 PENCIL = "Work out this one call with a pencil."
 BITS = "Each digit after 0x is four bits. Which bits are not yet right?"
 # Of a call that was drawn for grading, which is nobody's to know.
-NO_RESULT = "For a call that was drawn for grading, it comes to no result."
+NO_RESULT = "For a call that was drawn for grading, it returns no result."
 WRONG_RESULT = "A call that was drawn for grading gives a wrong result"
 tell = Words(
     {
         # Before it is called.
         "parameters": Wording(
             "missing-answer",
-            "It takes ({own_parameters}); {what} asks for {signature}.",
+            "It takes ({own_parameters}), but {what} asks for {signature}.",
             "Compare the parameters.",
         ),
         "empty": Wording(
@@ -34,53 +34,53 @@ tell = Words(
         # What comes out of it.
         "printed": Wording(
             "missing-answer",
-            "The number is printed, and nothing is returned.",
+            "The number is printed, but nothing is returned.",
             "What can a caller do with a number that is only printed?",
         ),
         "nothing returned": Wording(
             "missing-answer",
-            "It works something out, and returns nothing.",
-            "What does the last line say?",
+            "It computes something, but returns nothing.",
+            "What does the last line do with the result?",
         ),
-        "no return": Wording("wrong-formula", "{compared}.", "Does every way end in a return?"),
+        "no return": Wording("wrong-formula", "{compared}.", "Does every path end in a `return`?"),
         "no number": Wording("wrong-formula", "{compared}.", "What kind of value is asked for?"),
         "no int": Wording("wrong-formula", "{compared}, an int.{worked}", INTEGER),
         "unexplained": Wording("wrong-result", "{compared}.{worked}", PENCIL),
         "unexplained bits": Wording("wrong-result", "{compared}.", BITS),
-        "no hint": Wording("", "", "What does each part of this line come to in this call?"),
+        "no hint": Wording("", "", "What is the value of each part of this line in this call?"),
         "refused": Wording(
             "invalid-launch",
             "{compared}: a GPU refuses this launch.{worked}",
-            "Which calls must give 0, whatever would fit?",
+            "Which calls must return 0, however much would fit?",
         ),
         # What it means, put into one of the two at the end.
         "wrong idea": Wording("wrong-formula", "{says}", "{hint}"),
         "edit": Wording("wrong-formula", "{says}", "{hint}"),
         "one number": Wording(
             "hardcoded-answer",
-            "the same number comes out of every call",
-            "How does it depend on {parameters}?",
+            "every call returns the same number",
+            "How should it depend on {parameters}?",
         ),
         "two equal": Wording(
             "wrong-formula",
             "it is right only where {a} and {b} are equal",
-            "Where do {a} and {b} come in?",
+            "Where should {a} and {b} come in?",
         ),
         "one value": Wording(
             "wrong-formula",
             "it is right only where {name} is {value}",
-            "Where does {name} come in?",
+            "Where should {name} come in?",
         ),
         "one record": Wording(
             "hardcoded-answer",
             "it is right only where {name} is {value}",
-            "What differs from one to the next stands in {name}.",
+            "{name} holds what differs from one to the next.",
         ),
         "one unused": Wording(
-            "wrong-formula", "it makes no use of {names}", "Where does {names} come in?"
+            "wrong-formula", "it does not use {names}", "Where should {names} come in?"
         ),
         "unused": Wording(
-            "wrong-formula", "it makes no use of {names}", "Where do {names} come in?"
+            "wrong-formula", "it does not use {names}", "Where should {names} come in?"
         ),
         "off": Wording(
             "wrong-formula",
@@ -98,12 +98,10 @@ tell = Words(
             "Where does the factor {factor} come from?",
         ),
         "fraction": Wording(
-            "wrong-formula", "a whole number is asked for, and this is a fraction", INTEGER
+            "wrong-formula", "the result should be a whole number, but this is a fraction", INTEGER
         ),
         "explained": Wording("", "{compared}: {seen}.{worked}"),
-        "mended": Wording(
-            "", "{compared}. With one change here it would be right: {seen}.{worked}"
-        ),
+        "mended": Wording("", "{compared}. One change here would make it right: {seen}.{worked}"),
     }
 )
 
@@ -128,7 +126,7 @@ def stopped(shown: Call) -> Sentence:
 def compared(shown: Call) -> Sentence:
     """What came out of a call beside what is right; of a drawn one, only that it is wrong."""
     return say(
-        "{call} returns {value}, and right is {wanted}",
+        "{call} returns {value}, but should return {wanted}",
         graded=WRONG_RESULT if shown.drawn else "",
         call=written(shown),
         value=_number(shown.value, shown.wanted),

@@ -4,5 +4,7 @@ from course_lib.wording.tables import Wording
 
 TEST = Wording("", "", "For which threads should this test be true?")
 ITERATIONS = Wording(
-    "wrong-loop-bound", "", "How many iterations does this loop make here, and how many should it?"
+    "wrong-loop-bound",
+    "",
+    "How many iterations does this loop make here, and how many should it make?",
 )

@@ -40,44 +40,44 @@ from course_lib.wording.words import element, joined
 TOLD: dict[str, tuple[str, str, str]] = {
     UNWRITTEN: (
         "incomplete-output",
-        "{element} is as it was before the launch.",
+        "{element} still holds what it held before the launch.",
         "Which thread should write {element}, and what does it do instead?",
     ),
     NOT_MEANT: (
         "wrong-index",
-        "{element} is written, and should stay as it was before the launch.",
-        "Which thread writes {element}, and what should keep it from that?",
+        "{element} is written, but it should stay as it was before the launch.",
+        "Which thread writes {element}, and what should stop it?",
     ),
     NOT_FINITE: (
         "numerical-overflow",
-        "{element} is no ordinary number.",
-        "Which step on the way to {element} has no number to give?",
+        "{element} is not a finite number.",
+        "Which step on the way to {element} has no finite result?",
     ),
     MOVED: (
         "wrong-index",
-        "{element} holds what belongs to {read}.",
-        "Which thread stores {element}, and from where does its number come?",
+        "{element} holds the result that belongs to {read}.",
+        "Which thread stores {element}, and where does its number come from?",
     ),
     READS_OTHER: (
         "wrong-index",
-        "In {element}, {read} takes part where {right} should.",
-        "Which index of {array} is worked out for {element}, and which one should be?",
+        "In {element}, {read} is used where {right} should be.",
+        "Which index of {array} is computed for {element}, and which one should be?",
     ),
     PAIRED: (
         "wrong-index",
-        "In {element}, the elements of {array} meet others than they should: {read} stands where "
-        "{right} should.",
+        "In {element}, the elements of {array} are combined with the wrong ones: {read} is used "
+        "where {right} should be.",
         "Which two elements belong together in every step?",
     ),
     ALIAS: (
         "wrong-index",
-        "Where {other} belongs, {array} stands.",
-        "Which array does each name stand for at this line?",
+        "{array} is used where {other} should be.",
+        "Which array does each name refer to at this line?",
     ),
     INDEPENDENT: (
         "wrong-formula",
-        "No element of {array} takes part in {element}.",
-        "Which line carries {array} into {element}?",
+        "No element of {array} is used in {element}.",
+        "Which line should bring {array} into {element}?",
     ),
     MISSING: (
         "wrong-loop-bound",
@@ -91,13 +91,13 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     SURPLUS: (
         "wrong-loop-bound",
-        "{read} takes part in {element}, and should not.",
+        "{read} is used in {element}, but should not be.",
         "Which step adds {read} to {element}?",
     ),
     FOREIGN: (
         "accumulator-error",
-        "{read} takes part in {element}, and belongs to another sum.",
-        "In which variable is the sum of {element} collected, and for how long?",
+        "{read} is used in {element}, but belongs to another sum.",
+        "Which variable collects the sum of {element}, and when is it reset?",
     ),
     TIMES: (
         "accumulator-error",
@@ -106,18 +106,18 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     WEIGHTED: (
         "wrong-formula",
-        "What takes part in {element} is right, but not how much each element of {array} counts.",
-        "Work out {element} step by step: where does it leave the formula?",
+        "{element} uses the right elements of {array}, but with the wrong weights.",
+        "Work out {element} step by step. Where does the kernel depart from the formula?",
     ),
     BEFORE: (
         "uninitialised-read",
-        "What {array} held before the launch takes part in {element}.",
+        "{element} includes what {array} held before the launch.",
         "What does {array} hold when the kernel starts?",
     ),
     START: (
         "accumulator-error",
-        "{element} is off by {factor} where all inputs are 0, too.",
-        "What reaches {element} whatever the inputs are?",
+        "{element} is off by {factor} even if all inputs are 0.",
+        "What gets into {element} whatever the inputs are?",
     ),
 }
 INDEX, BOUND, TEST = "wrong-index", "wrong-loop-bound", "wrong-bounds-check"
@@ -177,7 +177,7 @@ def said_of(fact: Fact, letters: Mapping[str, str], output: str) -> tuple[Senten
     }
     _, sentence, question = TOLD[fact.kind]
     if fact.kind in (READS_OTHER, PAIRED) and not (fact.read and fact.right):
-        sentence = "In {element}, other elements of {array} take part than should."
+        sentence = "{element} uses the wrong elements of {array}."
     return say(sentence, **facts), say(question, **facts)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from course_lib.wording.tables import Wording, Words
 
-LIMIT = "The number {number} is a limit here, and it follows from no size."
-BEYOND = "What does the kernel leave out, or do twice, once a size is larger than {number}?"
+LIMIT = "The number {number} is a limit here, but it does not follow from any size."
+BEYOND = "What does the kernel leave out, or do twice, when a size is larger than {number}?"
 USUAL = (
     "The {number} in this line is right only where {axis} is {usual}. Where it is {other}, the "
     "result is wrong in {part}."
 )
-ANY_SIZE = "What can stand here for any size?"
+ANY_SIZE = "What could replace it, so that any size works?"
 
 tell = Words(
     {
@@ -22,21 +22,21 @@ tell = Words(
         "axis": Wording(
             "wrong-bounds-check",
             "This array has room for {number} along one axis, whatever the sizes are.",
-            "What happens to the elements that have no room?",
+            "What happens to the elements that do not fit?",
         ),
         "lanes": Wording(
             "wrong-index",
-            "Here are {number} different indices, however large the sizes are.",
+            "There are {number} different indices here, however large the sizes are.",
             "Which thread takes element {number}, counted from 0?",
         ),
         "cast": Wording(
             "index-overflow",
-            "This type holds numbers below {number} only, and the index grows larger.",
-            "How large can the number be that is converted here?",
+            "This type holds only numbers below {number}, but the index grows larger.",
+            "How large can the number that is converted here become?",
         ),
         "wrap": Wording(
             "wrong-index",
-            "From {number} on, this starts again, and {number} follows from no size.",
+            "From {number} on, this starts again, but {number} does not follow from any size.",
             BEYOND,
         ),
         "test": Wording("wrong-bounds-check", LIMIT, BEYOND),
@@ -44,9 +44,7 @@ tell = Words(
         # What comes of such a limit.
         "wrong beyond": Wording("", "{seen} Wrong on {label}, in {place}."),
         "no room": Wording("", "{what} {seen}"),
-        "not tried": Wording(
-            "", "{seen} Nothing longer than {label} was tried here.", "", "warning"
-        ),
+        "not tried": Wording("", "{seen} Nothing longer than {label} was tried.", "", "warning"),
         # A number that is right for the usual size alone.
         "size in a test": Wording("wrong-bounds-check", USUAL, ANY_SIZE),
         "size in a loop": Wording("wrong-loop-bound", USUAL, ANY_SIZE),
@@ -54,7 +52,7 @@ tell = Words(
             "wrong-result",
             "The result is right where {axis} is {usual}. Where it is {other}, it is wrong in "
             "{part}.",
-            "Which number in the kernel fits this size alone?",
+            "Which number in the kernel fits only this size?",
         ),
     }
 )

@@ -14,8 +14,8 @@ tell = Words(
         ),
         "no kernel": Wording(
             "invalid-launch",
-            "{kernel} is no kernel of {wanted}: @{decorator} has to stand above it.",
-            "What has to stand in the line above `def {kernel}`?",
+            "{kernel} is not a kernel of {wanted}: @{decorator} is missing above it.",
+            "What has to be in the line above `def {kernel}`?",
         ),
         "empty": Wording(
             "missing-answer",
@@ -24,64 +24,70 @@ tell = Words(
         ),
         "other parameters": Wording(
             "invalid-launch",
-            "{kernel} takes ({own_parameters}); the task calls {signature}.",
+            "{kernel} takes ({own_parameters}), but the task calls {signature}.",
             "Compare the parameters.",
         ),
         "wrong": Wording(
             "wrong-result",
             "Wrong on {sizes}, in {place}.{unwritten}",
-            "Work out that one element by hand: from which tiles do its terms come?",
+            "Work out that one element by hand. From which tiles do its terms come?",
         ),
         "nothing stored": Wording(
             "incomplete-output",
-            "Nothing is stored in {output}: on {sizes} every element still holds what was there "
+            "Nothing is stored in {output}. On {sizes}, every element still holds what was there "
             "before the launch.",
             "Which line stores a tile, and in which array?",
         ),
         "written input": Wording(
             "wrong-index",
-            "{name} is an input, and the kernel stores into it.",
+            "{name} is an input, but the kernel stores into it.",
             "Which array should hold the result of {formula}?",
         ),
-        "other numbers": Wording("wrong-formula", "{output} holds other numbers: {says}."),
-        "shows elsewhere": Wording("", "{seen} That shows at {line}."),
+        "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
+        "shows elsewhere": Wording("", "{seen} The cause shows at {line}."),
         "dropped": Wording("no-effect", "{seen} {dropped}"),
-        "one change": Wording("", "{seen} With one change here it would be right: {says}."),
-        "unexplained": Wording("", "{seen} Nothing that was tried explains the numbers."),
+        "one change": Wording("", "{seen} One change here would make it right: {says}."),
+        "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
     }
 )
 # As repair/words.py has them, where nobody is a thread.
 SAYS = {
     **SAYS_OF_KERNELS,
     "operator": ("another operator in {text}", "Work out {text} for one element by hand."),
-    "guard left out": ("no test around this", "Which programs have to get here?"),
-    "clause missing": ("one more condition beside {text}", "Which axis has an edge as well?"),
-    "clause left out": ("fewer conditions in {text}", "Which of these tests is needed?"),
+    "guard left out": ("no test around this", "Which programs have to execute this?"),
+    "clause missing": ("one more condition beside {text}", "Which other axis has an edge too?"),
+    "clause left out": ("fewer conditions in {text}", "Which of these tests are needed?"),
     "block": (
-        "the place of the program added to {text}",
-        "Which elements belong to program 0, and which ones to program 1?",
+        "the position of the program added to {text}",
+        "Which elements belong to program 0, and which to program 1?",
     ),
     "indices": ("the two parts of {text} exchanged", "Which of the two counts rows?"),
-    "tile term": ("a tile added to {text} or taken away", "What is {text} still missing?"),
-    "tile factor": ("{text} times another tile, or divided", "What is {text} still missing?"),
-    "tile maximum": ("the larger one of {text} and another", "Which is the largest so far?"),
+    "tile term": ("a tile added to {text} or taken away", "What does {text} still lack?"),
+    "tile factor": ("{text} times another tile, or divided", "What does {text} still lack?"),
+    "tile maximum": ("the larger one of {text} and another", "Which is the largest number so far?"),
     "padding": (
         "another value past the edge in {text}",
-        "Which value changes nothing in what is computed with it?",
+        "Which value leaves the result unchanged?",
     ),
     "mask": ("a mask in {text}", "Which of these addresses lie inside the array?"),
-    "other mask": ("another mask than {text}", "Which axis ends where in this access?"),
+    "other mask": ("another mask than {text}", "Where does each axis of this access end?"),
     "type": ("another type than {text}", "Which type can hold a sum of so many products?"),
     "function": ("another function than {text}", "What does {text} give for the numbers 1, 3?"),
     "step": ("another step than that of {text}", "How far is it from one tile to the next?"),
     "rescale": (
         "the sum so far rescaled at {text}",
-        "What was the largest number when this was summed, and which one is it now?",
+        "What was the largest number when this was summed, and what is it now?",
     ),
     "tile number": (
-        "the number of the tile where {text} stands",
+        "the number of the tile in place of {text}",
         "What does this loop count, and what does an index of cuTile count?",
     ),
-    "kept": ("a variable kept for the next turn", "Which of these does the next turn need?"),
-    "total missing": ("the sum so far handed to {text}", "What becomes of the products before?"),
+    "kept": (
+        "a variable kept for the next iteration",
+        "Which of these does the next iteration need?",
+    ),
+    "total missing": (
+        "the sum so far passed to {text}",
+        "What happens to the products of earlier iterations?",
+    ),
 }

@@ -74,7 +74,10 @@ def array_at_or_refuse(machine: Machine, address: int) -> ArrayView:
     if array is None:
         message = say("No shared array of this block has the address {address}.", address=address)
         raise rejection(
-            "out-of-bounds-read", message, machine.line, "What was added to its beginning?"
+            "out-of-bounds-read",
+            message,
+            machine.line,
+            "What was added to the address where it begins?",
         )
     return array
 
@@ -95,8 +98,8 @@ def tile_at(
     begin = address - base_of(machine.memory, array)
     if array.alignment < ATOM:
         message = say(
-            "A tile with the 128-byte swizzle lies in {name}, and nothing promises that this array "
-            "begins at a multiple of {size} bytes.",
+            "A tile with the 128-byte swizzle is in {name}, and nothing guarantees that this "
+            "array begins at a multiple of {size} bytes.",
             name=view.name,
             size=ATOM,
         )
@@ -104,18 +107,18 @@ def tile_at(
         raise rejection("wrong-index", message, machine.line, promise)
     if begin % multiple:
         message = say(
-            "The tile begins {begin} bytes behind the first of {name}: with the 128-byte swizzle "
-            "it has to be a multiple of {multiple}.",
+            "The tile begins {begin} bytes into {name}. With the 128-byte swizzle this has to be "
+            "a multiple of {multiple}.",
             begin=begin,
             name=view.name,
             multiple=multiple,
         )
-        at = "How large is what lies before it?"
+        at = "How large is everything before it?"
         raise rejection("wrong-index", message, machine.line, at)
     room = array.cells * array.dtype.itemsize
     if begin + size > room:
         message = say(
-            "The tile of {size} bytes begins at byte {begin} of {name}, which has {room}.",
+            "The tile of {size} bytes begins at byte {begin} of {name}, which has only {room}.",
             size=size,
             begin=begin,
             name=view.name,

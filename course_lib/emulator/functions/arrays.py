@@ -61,7 +61,9 @@ def _axes(shape: object) -> int:
     sizes = shape if isinstance(shape, tuple) else (shape,)
     need(all(type(size) is int for size in sizes), "the shape must be made of whole numbers")
     supported(
-        min(sizes, default=0) >= 0, "makes no array of negative size here", "Which size is meant?"
+        min(sizes, default=0) >= 0,
+        "makes no array of negative size here",
+        "Which size do you mean?",
     )
     return len(sizes)
 
@@ -284,8 +286,10 @@ def _view(array: ArrayView, dtype: np.dtype, machine: Machine, node: ast.Call) -
         return seen_as(array, dtype)
     whole = array.allocation
     if whole.space != "global" or whole.written_in is not None or whole.within is not None:
-        message = say("The emulator sees no {now} as {wanted} here.", now=whole.dtype, wanted=dtype)
-        hint = "It does so in arrays that are passed in; elsewhere with types of one size."
+        message = say(
+            "The emulator cannot view {now} as {wanted} here.", now=whole.dtype, wanted=dtype
+        )
+        hint = "It can in arrays that are passed in, and elsewhere between types of one size."
         raise rejection("unsupported", message, node, hint)
     if wanted > now:
         no_whole_one = array.shape[-1] * np.int64(now) % np.int64(wanted) != 0

@@ -66,7 +66,7 @@ def _need_room_for_barrier(machine: Machine, view: ArrayView, address: int) -> N
     begin = address - base_of(machine.memory, view.allocation)
     if begin % BARRIER or view.allocation.alignment < BARRIER:
         message = say(
-            "A barrier needs an address that is a multiple of {size}, and nothing promises that "
+            "A barrier needs an address that is a multiple of {size}, and nothing guarantees that "
             "byte {begin} of {name} has one.",
             size=BARRIER,
             begin=begin,

@@ -33,7 +33,7 @@ WIDE_COPY, NARROW_COPY = 16, 4  # bytes
 _NOTHING = Typed(T.Static(None))
 
 
-NOTHING_RETURNED = "A function without `return` gives None: does this number come from one?"
+NOTHING_RETURNED = "A function without `return` returns None. Does this value come from one?"
 
 
 def need_arguments(arguments: Arguments, keywords: Keywords, names: Sequence[str]) -> None:
@@ -47,7 +47,7 @@ def need_arguments(arguments: Arguments, keywords: Keywords, names: Sequence[str
     need(
         len(arguments) == len(names),
         say("takes {said}", said=said),
-        say("How many arguments stand in the brackets? It takes {count}.", count=len(names)),
+        say("How many arguments are in the brackets? It takes {count}.", count=len(names)),
     )
 
 

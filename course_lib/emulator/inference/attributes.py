@@ -78,7 +78,7 @@ class FieldTyper(Typer):
         message = say(
             "{record} has the fields {names}.", record=ast.unparse(node.value), names=names
         )
-        return rejection("compile-error", message, node, "Which of them is meant?")
+        return rejection("compile-error", message, node, "Which of them do you mean?")
 
     def store_field(self, target: ast.Attribute | ast.Subscript, value: Typed) -> None:
         """Refuse what does not fit into a field, or into an element that is a record."""
@@ -103,7 +103,8 @@ class FieldTyper(Typer):
         if not one or not alike:
             message = say("Numba stores no {value} in a field that is {place}.",
                           value=value, place=place)  # fmt: skip
-            hint = "An array of the field's own type, row after row, is; a loop copies others."
+            hint = "An array of the field's own type, stored row after row, can be; copy others "
+            "in a loop."
             raise rejection("compile-error", message, target, hint)
         if isinstance(target, ast.Attribute):
             dotted = "The emulator copies no whole array into a field behind a dot."
@@ -148,7 +149,7 @@ class AttributeTyper(FieldTyper):
         if node.attr == "value" and node.value in self.members:
             return self.known(node, self.members[node.value].value)
         if node.attr == "value" and isinstance(owner.type, T.EnumType):
-            hint = "An array of the values, by an index that is passed on, gives it."
+            hint = "Put the values into an array, and pass an index."
             message = "The emulator knows .value of members that are named there."
             raise rejection("unsupported", message, node, hint)
         if node.attr in ("real", "imag") and isinstance(owner.type, np.dtype):
@@ -156,7 +157,7 @@ class AttributeTyper(FieldTyper):
             if owner.type != T.BOOL:
                 return Typed(T.part_type(owner.type))
         elif T.is_scalar(owner.type) and node.attr in NUMBAS_NUMBER_ATTRIBUTES:
-            hint = OF_A_NUMBER.get(node.attr, "The number itself does the same.")
+            hint = OF_A_NUMBER.get(node.attr, "Use the number itself.")
             raise rejection("unsupported", unknown_attribute("a number", node), node, hint)
         if isinstance(owner.type, T.Static) and isinstance(owner.type.value, np.dtype):
             return self.dtype_attribute(node, owner.type.value)
@@ -178,7 +179,7 @@ class AttributeTyper(FieldTyper):
         if node.attr == "type":
             return Typed(T.Static(Reference(f"numpy.{dtype.name}")))
         if node.attr in ("kind", "itemsize"):
-            hint = say("It is known beforehand: this is {dtype}.", dtype=dtype)
+            hint = say("It is known in advance: this is {dtype}.", dtype=dtype)
             raise rejection("unsupported", unknown_attribute("a dtype", node), node, hint)
         message = say("{dtype} has no attribute .{attribute}.", dtype=dtype, attribute=node.attr)
         raise rejection("compile-error", message, node)
@@ -199,8 +200,8 @@ class AttributeTyper(FieldTyper):
                 return Typed(array.transposed)
             case "flat":
                 if array.layout != "C":
-                    message = "The emulator knows .flat of arrays that lie row after row."
-                    hint = "An index for every axis reaches the same elements."
+                    message = "The emulator takes .flat only of arrays stored row after row."
+                    hint = "Use an index for every axis instead."
                     raise rejection("unsupported", message, node, hint)
                 return Typed(T.FlatType(array))
             case "ctypes":
@@ -349,8 +350,8 @@ class MethodTyper(Typer):
             said = "takes whole numbers" if not whole else "takes arrays without gaps only"
             raise rejection("compile-error", say(".reshape {said}.", said=said), node)
         if array.layout == "F" and array.ndim > 1:
-            message = "The emulator knows .reshape of arrays that lie row after row."
-            raise rejection("unsupported", message, node, "An index for every axis reaches them.")
+            message = "The emulator takes .reshape only of arrays stored row after row."
+            raise rejection("unsupported", message, node, "Use an index for every axis instead.")
         self.typing.methods[node] = [owner, *node.args]
         self.typing.calls[node] = RESHAPE
         return Typed(replace(array, ndim=len(kinds), layout="C"))
@@ -370,13 +371,14 @@ class MethodTyper(Typer):
             raise rejection("compile-error", message, node) from None
         now = kind.dtype if isinstance(kind, T.ArrayType) else kind
         if wanted.itemsize != now.itemsize and isinstance(kind, np.dtype):
-            message = say("Numba sees no {now} as {wanted}.", now=now, wanted=wanted)
-            hint = "The two have numbers of different sizes."
+            message = say("Numba cannot view {now} as {wanted}.", now=now, wanted=wanted)
+            hint = "Their numbers have different sizes."
             raise rejection("compile-error", message, node, hint)
         in_rows = isinstance(kind, T.ArrayType) and kind.layout == "C" and kind.ndim > 0
         if (wanted.itemsize != now.itemsize and not in_rows) or wanted.names or now.names:
-            message = say("The emulator sees no {now} as {wanted}.", now=now, wanted=wanted)
-            hint = "It knows .view of types of one size, and of arrays that lie row after row."
+            message = say("The emulator cannot view {now} as {wanted}.", now=now, wanted=wanted)
+            hint = "It takes .view only between types of one size, and only of arrays stored row "
+            "after row."
             raise rejection("unsupported", message, node, hint)
         self.typing.methods[node] = [owner]
         self.typing.calls[node] = view_as(wanted, isinstance(kind, T.ArrayType))

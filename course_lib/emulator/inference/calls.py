@@ -73,7 +73,8 @@ def check_names_are_meant(kernel: Kernel, callers: Sequence[Kernel], node: ast.A
     for each in callers[around[-1] + 1 :]:
         for name in sorted(wanted & own_names(each)):
             message = say(
-                "{kernel} is called where {name} is a variable of {other}, and means another one.",
+                "{kernel} uses a name {name}, but it is called from {other}, where {name} is a "
+                "different variable.",
                 kernel=kernel.name,
                 name=name,
                 other=each.name,
@@ -197,9 +198,9 @@ class CallTyper(MethodTyper):
         if isinstance(kind, T.Static):
             return kind.value
         if isinstance(kind, T.ArrayType | T.TupleType):
-            hint = "What stands in it is taken out with square brackets."
+            hint = "Square brackets give you what is in it."
         else:
-            hint = "It is a number already: it needs no brackets." if T.is_scalar(kind) else ""
+            hint = "It is a number already, so leave the brackets out." if T.is_scalar(kind) else ""
         raise rejection("compile-error", say("{kind} cannot be called.", kind=kind), node, hint)
 
     def lambda_expression(self, node: ast.Lambda, env: Environment) -> Typed:
@@ -213,7 +214,7 @@ class CallTyper(MethodTyper):
                 "compile-error", say("{dtype} takes one number.", dtype=cast.dtype), node
             )
         if T.is_complex(arguments[0].type) and not T.is_complex(cast.dtype):
-            message = say("Numba makes no {dtype} of a complex number.", dtype=cast.dtype)
+            message = say("Numba cannot convert a complex number to {dtype}.", dtype=cast.dtype)
             hint = "Its parts are .real and .imag; abs(z) is its length."
             raise rejection("compile-error", message, node, hint)
         if not T.is_integer(cast.dtype):
@@ -317,7 +318,7 @@ class CallTyper(MethodTyper):
             declared=declared,
             found=found,
         )
-        hint = "Does every path of it end with a `return` of one number?"
+        hint = "Does every path through it end with a `return` of one number?"
         raise rejection("compile-error", message, kernel.tree, hint)
 
     def call_itself(self, node: ast.Call, kernel: Kernel, arguments: list[Typed]) -> Typed:
@@ -374,7 +375,7 @@ class CallTyper(MethodTyper):
         if intrinsic is None:
             raise self.unknown_function(node, function)
         if function.path == UNROLL and node not in self.loop_heads:
-            message = say("{name} stands in the head of a loop only.", name="unroll")
+            message = say("{name} can be used only directly in a `for` line.", name="unroll")
             raise rejection("compile-error", message, node)
         try:
             loop = self.ufunc_into_array(node, function, arguments)
@@ -408,21 +409,23 @@ class CallTyper(MethodTyper):
         if isinstance(error, T.LiteralNeeded):
             return RefusedForNoLiteral(refusal)
         if node.keywords and not function.path.startswith(_KEYWORDS_ARE_KNOWN):
-            message = say("The emulator does not know the arguments of {name} by name.", name=name)
-            return rejection("unsupported", message, node, "Pass them by place.")
+            message = say(
+                "The emulator does not take the arguments of {name} by keyword.", name=name
+            )
+            return rejection("unsupported", message, node, "Pass them by position.")
         return refusal
 
     def unknown_function(self, node: ast.Call, function: Reference) -> Exception:
         name, path = short_name(function), function.path
         if path.removeprefix("numpy.") in NUMBAS_NUMPY:
-            hint = "math has most of these functions; min, max and operators do the rest."
+            hint = "math has most of these functions. For the rest, use min, max and operators."
         elif path.startswith("numpy."):
             return self.unknown_of_numpy(node, name, path.removeprefix("numpy."))
         elif path.startswith(("numba.cuda.", "math.")):
             last = "Which operators, or which other functions of math, do the same?"
             hint = next((h for start, h in INSTEAD.items() if name.startswith(start)), last)
         elif path in NUMBAS_FUNCTIONS:
-            hint = INSTEAD.get(name, "Operators and loops over range() do the same.")
+            hint = INSTEAD.get(name, "Use operators and loops over range() instead.")
         else:
             message = say("{name} cannot be called inside a kernel.", name=name)
             return rejection("compile-error", message, node)
@@ -433,7 +436,7 @@ class CallTyper(MethodTyper):
         message = say(
             "{name} cannot be used inside a kernel: Numba has few NumPy functions there.", name=name
         )
-        hint = "Kernels compute element by element; use loops, and math for functions."
+        hint = "Compute element by element, with loops and the functions of math."
         near = did_you_mean(name.removeprefix("np."), T.DTYPES, "np.")
         allocating = memory_at_run_time(in_numpy, node)
         return allocating or rejection("compile-error", message, node, near or hint)

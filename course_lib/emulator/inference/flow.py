@@ -98,7 +98,7 @@ class AssignmentTyper(ExpressionTyper):
 
     def item_type(self, iterated: Typed, node: ast.AST) -> Typed:
         if isinstance(iterated.type, T.ZipType) and not isinstance(node, ast.Call):
-            message = "The emulator knows zip and enumerate in the head of a loop only."
+            message = "The emulator takes zip and enumerate only directly in a `for` line."
             raise rejection("unsupported", message, node, "Write the call itself there.")
         try:
             return Typed(item_type(iterated.type))
@@ -106,7 +106,7 @@ class AssignmentTyper(ExpressionTyper):
             message = say("The loop {said}.", said=error.said)
             raise rejection("unsupported", message, node, error.hint) from None
         except T.TypingError as error:
-            message = say("Numba refuses this: {said}.", said=error.said)
+            message = say("Numba rejects this: {said}.", said=error.said)
             raise rejection("compile-error", message, node) from None
 
     def store(self, target: ast.Subscript, value: Typed, env: Environment) -> None:
@@ -126,7 +126,7 @@ class AssignmentTyper(ExpressionTyper):
             self.store_part(target, place, value)
         elif not T.is_scalar(value.type):
             is_text = isinstance(value.type, T.Static) and isinstance(value.type.value, str)
-            hint = "A number stands without quotes." if is_text else lacking(value.type)
+            hint = "A number is written without quotes." if is_text else lacking(value.type)
             message = say(
                 "Cannot store {type} in an element of {place}.", type=value.type, place=place
             )
@@ -138,7 +138,7 @@ class AssignmentTyper(ExpressionTyper):
         """Refuse what Numba does not write into a part of an array: all but numbers and tuples."""
         if isinstance(value.type, T.ArrayType):
             message = "Numba cannot copy a whole array to another one inside a kernel."
-            hint = "Which loop, or which thread, copies each element?"
+            hint = "Which loop, or which thread, should copy each element?"
             raise rejection("compile-error", message, target, hint)
         items = value.type.items if isinstance(value.type, T.TupleType) else ()
         fits = items and value.type.is_uniform and T.is_scalar(items[0])  # type: ignore[union-attr]
@@ -276,7 +276,9 @@ class FlowTyper(AssignmentTyper):
                 return head, loop
             head = joined
         hint = "Give each variable its final type before the loop, as in np.float64(0)."
-        raise rejection("unsupported", "The types in this loop do not settle.", node, hint)
+        raise rejection(
+            "unsupported", "The types of the variables in this loop never become final.", node, hint
+        )
 
     def break_statement(self, node: ast.Break, env: Environment) -> None:
         self.around(node).breaks.append(env)
@@ -287,7 +289,7 @@ class FlowTyper(AssignmentTyper):
     def around(self, node: ast.Break | ast.Continue) -> _Loop:
         """The innermost loop, which a `break` or `continue` is about."""
         if not self.loops:
-            message = say("`{word}` stands outside of all loops.", word=_keyword(node))
+            message = say("`{word}` is outside of any loop.", word=_keyword(node))
             hint = "An `if` around the other lines keeps a thread away from them."
             raise rejection("compile-error", message, node, hint)
         return self.loops[-1]

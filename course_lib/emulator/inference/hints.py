@@ -44,7 +44,7 @@ NUMBAS_ARRAY_ATTRIBUTES = frozenset(
 NUMBAS_NUMBER_ATTRIBUTES = frozenset("bit_count conjugate imag item real view".split())
 
 OF_AN_ARRAY = {
-    "append": "An array keeps its length. Its elements are written by index, as in out[i] = …",
+    "append": "The length of an array is fixed. Write to an element by its index, as in out[i] = …",
     "len": "len(a) is the length of an array a; a.shape has one for each axis.",
     "length": "len(a) is the length of an array a; a.shape has one for each axis.",
 }
@@ -99,7 +99,7 @@ NUMBAS_FUNCTIONS = frozenset(
 
 # What to do without functions that the emulator does not have.
 INSTEAD = {
-    "cuda.libdevice": "math, or another function of libdevice, may do the same.",
+    "cuda.libdevice": "A function of math, or another one of libdevice, may do the same.",
     "cuda.fp16": "np.float16(x) converts; + - * / compute.",
 }
 
@@ -140,9 +140,9 @@ def short_name(reference: Reference) -> str:
 def hint_at_name(name: str, known: Iterable[str]) -> str | Sentence:
     """What a student may have meant by a name that is not defined, among names that are."""
     if belongs_to_cuda(name):
-        return "It belongs to cuda: is `cuda.` missing before it?"
+        return "It belongs to cuda. Is `cuda.` missing before it?"
     if len(name) == 1 and name.isupper():  # the sizes of a matrix, as a text calls them
-        return say("A kernel is given arrays only. Which entry of a .shape is {name}?", name=name)
+        return say("This kernel gets only arrays. Which entry of a .shape is {name}?", name=name)
     return did_you_mean(name, known) or "Is it mistyped, or is an import missing?"
 
 
@@ -172,18 +172,19 @@ def lacking(kind: T.Type) -> str:
     """What a type that is no number most likely lacks, as a hint; "" if that cannot be told."""
     if isinstance(kind, T.TupleType):
         if kind.items and all(map(T.is_float, kind.items)):
-            return "These are several numbers: which of them is meant, or what takes them all?"
-        return "Several numbers stand in the brackets, as in a shape: which one is meant?"
+            return "These are several numbers. Which of them do you mean, or which function takes "
+            "them all?"
+        return "There are several numbers in the brackets, as in a shape. Which one do you mean?"
     if isinstance(kind, T.ArrayType):
-        return "An array holds many numbers: is its length meant, or one of its elements?"
+        return "An array holds many numbers. Do you mean its length, or one of its elements?"
     if not isinstance(kind, T.Static) or not isinstance(kind.value, Reference):
         return ""
     path = kind.value.path
     if path in REGISTERS_WITH_AXES:
-        return "It has a number for each direction: .x, .y and .z."
+        return "It has one number for each direction: .x, .y and .z."
     if path in INTRINSICS:
         return say(
-            "{name} is a function: what follows it in brackets?", name=short_name(kind.value)
+            "{name} is a function. What should follow it in brackets?", name=short_name(kind.value)
         )
     known = [each.removeprefix("numba.") for each in ATTRIBUTES]  # threadidx.x, threadIdx.X alike
     return did_you_mean(path.removeprefix("numba."), known, alike=0.9)

@@ -202,7 +202,8 @@ class _Inference(FlowTyper):
                 return typing
             if declared is not None:
                 message = say(
-                    "{kernel} calls itself, and returns {found}, not {declared} as it is declared.",
+                    "{kernel} calls itself and returns {found}, though it is declared to return "
+                    "{declared}.",
                     kernel=kernel.name,
                     found=typing.return_type,
                     declared=declared,
@@ -210,7 +211,7 @@ class _Inference(FlowTyper):
                 hint = say("{declared}(…) converts what it returns.", declared=declared)
                 raise rejection("compile-error", message, kernel.tree, hint)
             result = typing.return_type
-        said = say("What {kernel} returns does not settle.", kernel=kernel.name)
+        said = say("The type that {kernel} returns never becomes final.", kernel=kernel.name)
         raise rejection("compile-error", said, kernel.tree)
 
     def run(self, arguments: Sequence[Typed]) -> Typing:
@@ -242,7 +243,7 @@ class _Inference(FlowTyper):
     def check_calls_of_itself(self, returns: bool) -> None:
         """Refuse a function that only calls itself, and one whose calls would share an array."""
         if returns and not self.returns:
-            endless = say("{kernel} calls itself without end.", kernel=self.kernel.name)
+            endless = say("{kernel} calls itself forever.", kernel=self.kernel.name)
             raise rejection("compile-error", endless, self.kernel.tree)
         for call in self.typing.layouts:
             if ast.unparse(call.func).endswith("local.array"):
@@ -265,7 +266,8 @@ class _Inference(FlowTyper):
             hint = "Write the result into an array that is passed in."
             raise rejection("compile-error", "A kernel cannot return a value.", node, hint)
         if isinstance(kind, T.ArrayType) and not self.may_return_array(node):
-            message = "Numba returns no array but one that came in as an argument, by its name."
+            message = "Numba can return an array only if it came in as an argument, and only by "
+            "its name."
             hint = "Let the caller index it, or pass in an array for the result."
             raise rejection("compile-error", message, node, hint)
         self.returns.append((kind, node))
@@ -330,7 +332,7 @@ class _Inference(FlowTyper):
     def global_statement(self, node: ast.Global, env: Environment) -> None:
         if self.locals.intersection(node.names) or set(node.names) & set(self.kernel.parameters):
             raise rejection("compile-error", "A kernel cannot change global names.", node)
-        hint = "Leave this line out: a kernel reads global names without it."
+        hint = "Leave this line out. A kernel can read global names without it."
         raise rejection("unsupported", "The emulator does not know `global`.", node, hint)
 
     statements: ClassVar = {

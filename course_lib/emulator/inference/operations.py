@@ -52,7 +52,7 @@ class OperatorTyper(Typer):
                 message = "The emulator divides elements, and not whole arrays."
                 raise rejection("unsupported", message, node, "A loop divides each element.")
             if isinstance(left, T.ArrayType) or isinstance(right, T.ArrayType):
-                hint = "A thread works on elements, not on whole arrays: is an index missing?"
+                hint = "A thread works on elements, not on whole arrays. Is an index missing?"
             hint = hint or lacking(left) or lacking(right)
             raise rejection("compile-error", message, node, hint)
         exponent = node.right if isinstance(node, ast.BinOp) else node.value
@@ -64,7 +64,7 @@ class OperatorTyper(Typer):
             result = BINARY[type(op)].result(left, right)
         except T.TypingError as error:
             raise rejection(
-                "compile-error", say("Numba refuses this: {said}.", said=error.said), node
+                "compile-error", say("Numba rejects this: {said}.", said=error.said), node
             ) from None
         self.typing.operands[node] = result
         return result
@@ -95,7 +95,7 @@ class OperatorTyper(Typer):
         """`not` of what is no number: Numba has it for tuples, None, texts and members."""
         known = str | None
         if not isinstance(kind, T.Static) or isinstance(kind.value, known):
-            hint = "Write the comparison that is meant, such as `len(t) == 0` or `x is None`."
+            hint = "Write the comparison that you mean, such as `len(t) == 0` or `x is None`."
             raise rejection("unsupported", "The emulator knows `not` of numbers only.", node, hint)
 
     def boolean(self, node: ast.BoolOp, env: Environment) -> Typed:
@@ -207,11 +207,11 @@ class OperatorTyper(Typer):
             if not right.items or (T.is_scalar(left) and T.is_scalar(right.items[0])):
                 return
             if isinstance(left, T.TupleType) and T.same(left, right.items[0]):
-                message = "The emulator looks for numbers in tuples of numbers only."
+                message = "With `in`, the emulator searches only tuples of numbers, for a number."
                 raise rejection("unsupported", message, node, "`==` compares two tuples.")
         elif isinstance(right, T.ArrayType | T.FlatType | T.RangeType) or is_text(right):
             message = say("The emulator does not look into {right} with `in`.", right=right)
-            hint = "A loop, or a comparison with both bounds, finds out the same."
+            hint = "Use a loop, or compare with both bounds."
             raise rejection("unsupported", message, node, hint)
         message = say("Numba cannot look for {left} in {right}.", left=left, right=right)
         raise rejection("compile-error", message, node)

@@ -56,8 +56,9 @@ class Common:
         """
         self.left -= amount
         if self.left < 0:
-            message = "There are too many types to work out: functions, or loops, call for more."
-            hint = "How often does this line come to be looked at, call by call and loop by loop?"
+            message = "There are too many types to work out, because functions or loops keep "
+            "adding more."
+            hint = "How many calls and loops lead to this line?"
             raise rejection("timeout", message, node, hint)
 
     def enter(self, levels: int, node: ast.AST) -> None:
@@ -153,12 +154,12 @@ class Typer:
                 left=left,
                 right=right,
             )
-            hint = "A number that means `nothing`, such as -1, can stand for None."
+            hint = 'Use a number that means "nothing", such as -1, instead of None.'
             return rejection("unsupported", message, node, hint)
         values = [each.value for each in (left, right) if isinstance(each, T.Static)]
         if len(values) == 2 and type(values[0]) is type(values[1]):
             if isinstance(values[0], str):
-                return rejection("unsupported", message, node, "Numbers can stand for them.")
+                return rejection("unsupported", message, node, "Use numbers instead.")
         return rejection("compile-error", message, node)
 
     def expression(self, node: ast.expr, env: Environment) -> Typed:
@@ -188,8 +189,8 @@ class Typer:
             return
         text = isinstance(kind, T.Static) and (kind.value is None or isinstance(kind.value, str))
         if text or isinstance(kind, T.TupleType | T.FlatType):
-            message = say("The emulator does not ask {kind} whether it is true.", kind=kind)
-            hint = "Write the comparison that is meant, such as `len(t) > 0` or `x is not None`."
+            message = say("The emulator cannot use {kind} as a condition.", kind=kind)
+            hint = "Write the comparison that you mean, such as `len(t) > 0` or `x is not None`."
             raise rejection("unsupported", message, node, hint)
         raise rejection("compile-error", say("{kind} is neither true nor false.", kind=kind), node)
 
@@ -233,7 +234,7 @@ class Typer:
         kind = T.type_of_array(array) if isinstance(array, np.ndarray) else None
         if kind is None:
             message = say(
-                "{name} is an array of {dtype}, and the emulator has none of those.",
+                "{name} is an array of {dtype}, which the emulator does not have.",
                 name=ast.unparse(node),
                 dtype=value.owner.dtype,
             )
@@ -288,7 +289,7 @@ class Typer:
                 numbers.append(inner)
             else:
                 message = "Only tuples of numbers can come from outside."
-                hint = "Give each array of the tuple a name of its own."
+                hint = "Give each array of the tuple its own name."
                 raise rejection("unsupported", message, node, hint)
             kinds.append(kind)
         fields = getattr(type(value), "_fields", ())

@@ -68,7 +68,7 @@ def places(node: ast.Call, arguments: Sequence[Typed]) -> list[tuple[Typed, Slot
             items = enumerate(typed.type.items)
             found += [(Typed(kind), Slot(number, item)) for item, kind in items]
         else:
-            message = say("Only a tuple stands behind a `*`, not {type}.", type=typed.type)
+            message = say("Only a tuple can follow a `*`, not {type}.", type=typed.type)
             raise rejection("compile-error", message, written)
     return found
 
@@ -82,7 +82,8 @@ def _default(kernel: Kernel, default: ast.expr, node: ast.Call) -> tuple[Typed, 
         return Typed(T.Static(None)), Slot()
     kind = T.type_of_scalar(value)
     if kind is None:
-        message = say("The emulator knows numbers as default values, not this one of {kernel}.",
+        message = say("The emulator takes only numbers as default values, unlike this one of "
+        "{kernel}.",
                       kernel=kernel.name)  # fmt: skip
         raise rejection("unsupported", message, node, "Pass every argument.")
     return Typed(kind, value if type(value) is int else None), Slot(default=kind.type(value))

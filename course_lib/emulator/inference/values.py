@@ -83,10 +83,10 @@ class ValueTyper(Typer):
             return Typed(kind)
         message = say("{name} is used before it has a value.", name=node.id)
         if any(isinstance(n, ast.NamedExpr) for n in ast.walk(self.kernel.tree)):
-            hint = "Let an assignment on a line of its own come first."
+            hint = "Give it a value first, in a line of its own."
             raise rejection("unsupported", message, node, hint)
         if any(each.lineno < node.lineno for each in stores):
-            hint = "A value of its own, on this path or before all paths, makes it defined."
+            hint = "Give it a value on this path, or before the paths part."
             raise rejection("unsupported", message, node, hint)
         raise rejection("compile-error", message, node)
 
@@ -107,7 +107,8 @@ class ValueTyper(Typer):
             return reference
         if belongs_around(node.id, self.kernel, self.callers):
             message = say("{name} belongs to the function around this one.", name=node.id)
-            hint = "Pass it as an argument: a function that is handed on takes constants only."
+            hint = "Pass it as an argument: a function that is passed on can use only constants "
+            "from outside."
             raise rejection("unsupported", message, node, hint)
         message = say("The name {name} is not defined.", name=node.id)
         raise rejection("compile-error", message, node, hint_at_name(node.id, self.names_known()))
@@ -277,7 +278,7 @@ class SubscriptTyper(FieldTyper):
             return self.tuple_item(node, owner, env)
         if isinstance(owner.type, T.FlatType):
             if self.index_axes(node.slice, env) != ["index"]:
-                message = "The elements of .flat have one number as their index."
+                message = "An element of .flat is indexed by one number."
                 raise rejection("compile-error", message, node)
             self.typing.special[node] = None
             return Typed(T.element_type(owner.type.array))
@@ -291,12 +292,15 @@ class SubscriptTyper(FieldTyper):
             if isinstance(named, enum.EnumMeta) and isinstance(node.slice, ast.Constant):
                 return self.member_of(node, named, str(node.slice.value))
             if isinstance(named, str | enum.EnumMeta):
-                message = say("The emulator does not look into {type} by index.", type=owner.type)
-                raise rejection("unsupported", message, node, "Name what is meant, by itself.")
+                message = say("The emulator cannot index {type}.", type=owner.type)
+                raise rejection(
+                    "unsupported", message, node, "Use the value that you mean by its own name."
+                )
             hint = ""
             if owner.type == T.Static(None) and isinstance(node.value, ast.Name):
                 hint = say(
-                    "From which line does {name} come? A function without return gives nothing.",
+                    "Which line gives {name} its value? A function without `return` returns "
+                    "nothing.",
                     name=node.value.id,
                 )
             raise rejection(
@@ -311,13 +315,13 @@ class SubscriptTyper(FieldTyper):
             raise rejection("compile-error", "An index has at most one `...`.", node)
         if len(axes) > owner.type.ndim:
             message = say(
-                "{array} has {axes}, and {given} indices stand in the brackets.",
+                "{array} has {axes}, but there are {given} indices in the brackets.",
                 array=ast.unparse(node.value),
                 axes="one axis" if owner.type.ndim == 1 else f"{owner.type.ndim} axes",
                 given=len(axes),
             )
             hint = say(
-                "Which numbers single out an element of {array}?", array=ast.unparse(node.value)
+                "Which indices select one element of {array}?", array=ast.unparse(node.value)
             )
             raise rejection("compile-error", message, node, hint)
         self.note_from_end(node)
@@ -359,12 +363,12 @@ class SubscriptTyper(FieldTyper):
         if T.is_integer(typed.type):
             return ["index"]
         if typed.type == T.Static(None):
-            hint = "Leave it out, and index with one number fewer."
+            hint = "Leave it out, and use one index fewer."
             message = "The emulator does not know None as an index."
             raise rejection("unsupported", message, index, hint)
         if isinstance(typed.type, T.ArrayType) and not typed.type.ndim:
-            message = "The emulator takes no array without axes as an index."
-            hint = say("{array}[()] is its number.", array=ast.unparse(index)[:40])
+            message = "The emulator does not take an array without axes as an index."
+            hint = say("{array}[()] is the number that it holds.", array=ast.unparse(index)[:40])
             raise rejection("unsupported", message, index, hint)
         hint = "Use `//` for a whole number." if T.is_float(typed.type) else lacking(typed.type)
         raise rejection(
@@ -377,7 +381,7 @@ class SubscriptTyper(FieldTyper):
             if kind == T.Static(None):
                 continue
             if T.is_scalar(kind) and not T.is_integer(kind):
-                message = "The emulator knows slices with whole numbers as bounds."
+                message = "The emulator takes only whole numbers as bounds of a slice."
                 raise rejection("unsupported", message, node, "`//` gives a whole number.")
             if not T.is_integer(kind):
                 raise rejection("compile-error", "The bounds of a slice must be integers.", node)
@@ -386,7 +390,7 @@ class SubscriptTyper(FieldTyper):
         assert isinstance(owner.type, T.TupleType)
         if isinstance(node.slice, ast.Slice):
             hint = "Name the items: (t[1], t[2])."
-            raise rejection("unsupported", "The emulator does not cut tuples.", node, hint)
+            raise rejection("unsupported", "The emulator does not slice tuples.", node, hint)
         index = self.expression(node.slice, env)
         if isinstance(index.literal, int):
             if not -len(owner.type.items) <= index.literal < len(owner.type.items):

@@ -50,8 +50,8 @@ def parameters_of(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
         KernelRejected: for parameters that are given by name only.
     """
     if arguments.kwarg or arguments.kwonlyargs:
-        hint = "Name every parameter, by its place."
-        message = "The emulator knows no parameters that are given by name only."
+        hint = "Name every parameter, and let it be passed by position."
+        message = "The emulator does not know keyword-only parameters."
         raise rejection("unsupported", message, node, hint)
     rest = [arguments.vararg] if arguments.vararg else []
     return tuple(each.arg for each in arguments.posonlyargs + arguments.args + rest)

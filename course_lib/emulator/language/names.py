@@ -85,7 +85,7 @@ class Unusable:
 
     reason: str  # a sentence
     code: str = "unsupported"
-    hint: str = "A number, a tuple of numbers or a NumPy array can come from outside a kernel."
+    hint: str = "A kernel can use a number, a tuple of numbers or a NumPy array from outside."
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ def plain_function(name: str, is_overloaded: bool) -> Unusable:
         return Unusable(
             say("{name} is given its meaning by @overload, which runs only in Numba.", name=name),
             "unsupported",
-            "A device function, under @cuda.jit(device=True), does the same.",
+            "Write a device function instead, with @cuda.jit(device=True).",
         )
     return Unusable(
         say(
@@ -311,8 +311,8 @@ def _value_now(name: str, kernel: Kernel, known: dict[Kernel, Kernel]) -> Any:
 
 def _too_late(name: str, kernel: Kernel) -> Unusable:
     reason = say(
-        "{name} has no value yet where {kernel} is declared, and its signature has Numba compile "
-        "it there.",
+        "{name} has no value yet where {kernel} is defined, and because of its signature Numba "
+        "compiles it right there.",
         name=name,
         kernel=kernel.name,
     )

@@ -48,33 +48,34 @@ _FROM_ELSEWHERE: tuple[tuple[str, str, str], ...] = (
     (r"\s*%%?\w", "a command of Jupyter stands here", "The answer itself is Python only."),
     (r"\s*!\s*\w", "a command of the shell stands here", "The answer itself is Python only."),
     (r"\s*```", "``` belongs to the text around a program", "Where does the program begin?"),
-    (r"\s*(>>>|\.\.\.) ", "this is a console's prompt", "What stands behind it is Python."),
-    (r"(In|Out) ?\[\d*\]", "this is a notebook's label of a cell", "The program stands behind it."),
-    (r"\s*\d+[ :.|]+[@a-zA-Z]", "a number stands before the line", "Python numbers no lines."),
-    (r"\s*else\s+if\b", "`else if` is one word in Python", "How does Python shorten it?"),
+    (r"\s*(>>>|\.\.\.) ", "this is a console's prompt", "The Python code begins after it."),
+    (r"(In|Out) ?\[\d*\]", "this is a notebook's label of a cell", "The program begins after it."),
+    (r"\s*\d+[ :.|]+[@a-zA-Z]", "a number stands before the line", "Python has no line numbers."),
+    (r"\s*else\s+if\b", "`else if` is one word in Python", "What is Python's short form?"),
     (r".*&&", "&& is C", "Which word joins two conditions in Python?"),
-    (r".*\|\|", "|| is C", "Which word joins conditions in Python of which one is enough?"),
-    (r".*(\w(\+\+|--)|(\+\+|--)\w)", "++ and -- are C", "`+=` counts by the number behind it."),
+    (r".*\|\|", "|| is C", "Which word joins two conditions in Python if one of them is enough?"),
+    (r".*(\w(\+\+|--)|(\+\+|--)\w)", "++ and -- are C", "`+=` adds the number that follows it."),
     (r"\s*(float|int|double|unsigned|const|__shared__)\s+\w+",
      "a type stands before the name, as in C",
-     "A variable of Python gets its type from its value."),
+     "In Python, a variable gets its type from its value."),
 )  # fmt: skip
 # What Python says, and what that means.
 _IN_OTHER_WORDS: tuple[tuple[str, str, str], ...] = (
-    ("unindent does not match", "this line begins at another place than every block around it",
-     "Which line should it stand under?"),
+    ("unindent does not match", "this line's indentation matches none of the blocks around it",
+     "Which line should it line up with?"),
     ("inconsistent use of tabs", "tabs and spaces are mixed before this line",
      "Four spaces for each level are usual."),
-    ("unexpected indent", "this line begins further right, and nothing before it opens a block",
-     "Which line should it stand under?"),
-    ("expected an indented block", "a colon opens a block here, and nothing stands under it",
-     "What belongs to it begins four spaces further right."),
-    ("expected ':'", "a colon is missing in this line", "What opens a block ends in a colon."),
-    ("was never closed", "{} is opened here, and never closed", "Where should it end?"),
-    ("unmatched", "{} closes what nobody has opened", "Where should it begin?"),
-    ("unterminated", "a text begins here, and no quote closes it", "Where should it end?"),
-    ("leading zeros", "a number begins with 0 here", "Python writes it without."),
-    ("instead of '='", "= stores, and nothing can be stored here", "`==` compares."),
+    ("unexpected indent", "this line is indented further, but nothing before it opens a block",
+     "Which line should it line up with?"),
+    ("expected an indented block", "a colon opens a block here, but there is nothing in it",
+     "Indent the lines that belong to it by four spaces."),
+    ("expected ':'", "a colon is missing in this line", "A line that opens a block ends in a "
+    "colon."),
+    ("was never closed", "{} is opened here but never closed", "Where should it end?"),
+    ("unmatched", "{} closes something that was never opened", "Where should it begin?"),
+    ("unterminated", "a text begins here, but no quote closes it", "Where should it end?"),
+    ("leading zeros", "a number begins with 0 here", "Write it without the 0."),
+    ("instead of '='", "= stores a value, but nothing can be stored here", "`==` compares."),
     ("Missing parentheses in call to 'print'", "print is called with brackets", ""),
     ("null bytes", "it holds a character that is no text, of number 0", ""),
 )  # fmt: skip
@@ -92,7 +93,7 @@ def why_unreadable(error: SyntaxError, text: str) -> tuple[Said, Said]:
     if error.msg.startswith("cannot assign to function call"):  # and it advises `==`
         return (
             "nothing can be stored in a call",
-            "An element of an array stands in square brackets.",
+            "Square brackets select an element of an array.",
         )
     strange = next((each for each in line if not each.isascii() and not each.isalnum()), "")
     if strange and "invalid" in error.msg and "character" in error.msg:
@@ -107,7 +108,7 @@ def why_unreadable(error: SyntaxError, text: str) -> tuple[Said, Said]:
     end = error.end_offset or 0
     stops = line[(error.offset or 1) - 1 : end - 1] if error.end_lineno == number else ""
     if error.msg.startswith("invalid syntax") and stops.strip():
-        return say("it cannot be read from {stops} on", stops=stops.strip()), ""
+        return say("it cannot be read beyond {stops}", stops=stops.strip()), ""
     return error.msg.rstrip(".?"), ""
 
 
@@ -116,11 +117,13 @@ def _character(strange: str) -> tuple[Said, Said]:
     code = f"U+{ord(strange):04X}"
     if strange.isspace() or unicodedata.category(strange) in ("Cf", "Cc"):
         name = unicodedata.name(strange, "a character without a name").lower()
-        said = say("a {name} ({code}) stands here, which nobody sees", name=name, code=code)
-        return said, "Type the spaces of this line anew."
+        said = say("there is an invisible character here, a {name} ({code})", name=name, code=code)
+        return said, "Delete the spaces in this line and type them again."
     meant = _LOOKS_LIKE.get(strange, unicodedata.normalize("NFKC", strange))
     if meant == strange:
-        return say("{sign} ({code}) is no sign of Python", sign=strange, code=code), ""
+        return say(
+            "{sign} ({code}) is not a character that Python uses", sign=strange, code=code
+        ), ""
     said = say("{sign} ({code}) only looks like {meant}", sign=strange, code=code, meant=meant)
     return said, "Type it anew."
 
@@ -277,7 +280,8 @@ def _lambda_of(function: FunctionType) -> tuple[ast.Lambda, str, int]:
     if len(found) > 1:
         found = [each for each in found if (each.body.lineno, each.body.col_offset) in places]
     if len(found) != 1:  # Python was told to keep no columns
-        message = "Several functions stand in this line, and the emulator cannot tell which it is."
+        message = "There are several functions in this line, and the emulator cannot tell which "
+        "one is meant."
         raise rejection("unsupported", message, code.co_firstlineno, "Give each its own `def`.")
     (node,) = found
     last = node.end_lineno or node.lineno
@@ -305,7 +309,7 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
     """Why a kernel cannot use an object from outside: the reason, its code, and a mend."""
     what = f"{name} is of type {type(value).__name__}"
     if isinstance(value, list | dict | set | bytes):
-        hint = "A tuple, or a NumPy array that is passed in, holds values for a kernel."
+        hint = "Use a tuple, or pass in a NumPy array."
         return say("{what}, which a kernel cannot read.", what=what), "compile-error", hint
     if hasattr(type(value), "__cuda_array_interface__"):
         return (
@@ -314,7 +318,7 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
             "Pass it in.",
         )
     if isinstance(value, type) and hasattr(value, "_fields"):
-        hint = "A plain tuple holds the same values; its items are found by index."
+        hint = "Use a plain tuple, whose items are selected by index."
         return (
             say("{name} makes named tuples, which the emulator can only read.", name=name),
             "unsupported",
@@ -432,7 +436,7 @@ def parse_text(text: str, filename: str) -> ast.Module:
             tree = ast.parse(text, filename)
     except SyntaxError as error:
         said, hint = why_unreadable(error, text)
-        message = say("This is no valid Python: {said}.", said=said)
+        message = say("This is not valid Python: {said}.", said=said)
         raise rejection("compile-error", message, error.lineno, hint) from None
     except (ValueError, MemoryError, RecursionError) as error:
         reason = str(error) or "it is nested too deeply"
@@ -452,7 +456,7 @@ def _refuse_much(tree: ast.Module) -> None:
         statements += sum(isinstance(node, ast.stmt) for node in level)
         if statements > MAX_STATEMENTS:
             message = say("The text has more than {most} statements.", most=MAX_STATEMENTS)
-            raise rejection("not-allowed", message, None, "A loop says the same in fewer lines.")
+            raise rejection("not-allowed", message, None, "A loop does the same in fewer lines.")
         if not level:
             return
     line = next((node.lineno for node in level if hasattr(node, "lineno")), None)

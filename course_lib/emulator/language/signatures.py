@@ -162,7 +162,8 @@ def _of_numba(kind: Any) -> Declared:
 
 
 def _unreadable(node: ast.expr | None) -> KernelRejected:
-    message = "The emulator cannot read this signature: it knows those of numbers and arrays."
+    message = "The emulator cannot read this signature. It knows only signatures of numbers and "
+    "arrays."
     hint = "Without a signature Numba works out the types by itself."
     return rejection("unsupported", message, node, hint)
 
@@ -195,7 +196,7 @@ def refuse_decoration(kernel: Kernel) -> None:
         for name in _types_named(call):
             meant = did_you_mean(name, DTYPES)
             if meant:
-                message = say("In this signature, {name} is no type.", name=name)
+                message = say("In this signature, {name} is not a type.", name=name)
                 raise rejection("compile-error", message, call, meant)
 
 

@@ -42,7 +42,7 @@ def cut(item: slice, length: Value, line: int) -> tuple[Value, Value, int]:
     """
     step = 1 if item.step is None else int(np.min(item.step))
     if item.step is not None and step != np.max(item.step):
-        message = "The threads of this launch cut an array with different steps."
+        message = "The threads of this launch slice an array with different steps."
         raise rejection("unsupported", message, line, "A loop with a step does the same.")
     if step == 0:
         raise rejection("unsupported", "The step of a slice must not be zero.", line)

@@ -140,11 +140,11 @@ def _deeper(machine: Machine, typing: Typing) -> int:
     depth = machine.frame.depth + typing.levels
     if depth > MAX_DEPTH_OF_CALLS:
         message = say(
-            "{kernel} calls itself more than {most} times in a row here.",
+            "{kernel} calls itself more than {most} levels deep here.",
             kernel=typing.kernel.name,
             most=MAX_DEPTH_OF_CALLS // typing.levels,
         )
-        hint = "A loop has no such bound. On a GPU the stack of a thread has one, too."
+        hint = "A loop has no such limit. On a GPU, a thread's stack is limited too."
         raise rejection("unsupported", message, machine.line, hint)
     return depth
 

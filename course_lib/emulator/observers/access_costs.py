@@ -274,8 +274,8 @@ class LaunchCosts:
         return finding(
             "uncoalesced-load" if load else "uncoalesced-store",
             say(
-                "{verb} {array} take {sectors} sectors a request, where {least} would hold what "
-                "the lanes ask for: {why}.",
+                "{verb} {array} take {sectors} sectors per request, where {least} would be enough "
+                "for what the lanes ask for: {why}.",
                 verb="Loads from" if load else "Stores to",
                 array=at.array,
                 sectors=f"{site.sectors / site.requests:.3g}",
@@ -298,8 +298,8 @@ class LaunchCosts:
             yield finding(
                 "bank-conflict",
                 say(
-                    "{verb} {array} take {wavefronts} wavefronts a request, where {least} would "
-                    "do: lanes ask one bank for different words.",
+                    "{verb} {array} take {wavefronts} wavefronts per request, where {least} would "
+                    "do: lanes ask the same bank for different words.",
                     array=at.array,
                     verb="Reads of" if at.kind == "load" else "Writes to",
                     wavefronts=f"{site.wavefronts / site.requests:.3g}",
@@ -321,14 +321,14 @@ class LaunchCosts:
             yield finding(
                 "excess-global-traffic",
                 say(
-                    "Each of the {threads} threads adds up the same {elements} of {array}, and all "
-                    "get the same sum.",
+                    "All {threads} threads add up the same {elements} of {array}, and all get the "
+                    "same sum.",
                     threads=f"{self.threads * self.blocks:,}",
                     elements=counted(site.requests // warps, "element"),
                     array=at.array,
                 ),
                 at.line,
-                "Which threads could add up a part each, and how do all get to know the sum?",
+                "Could each thread add up a part of them? How would all threads then get the sum?",
             )
 
     def _fetched_again(self, told: Collection[int | None]) -> Iterator[Finding]:
@@ -359,16 +359,16 @@ class LaunchCosts:
             yield finding(
                 "excess-global-traffic",
                 say(
-                    "A block loads {sectors} sectors of {array} on average, where {needed} would "
-                    "hold what the first block needs: its threads fetch the same elements again "
-                    "and again.",
+                    "A block loads {sectors} sectors of {array} on average, though {needed} would "
+                    "hold everything that the first block needs: its threads fetch the same "
+                    "elements again and again.",
                     array=array,
                     sectors=traffic.load_sectors // self.blocks,
                     needed=sectors,
                 ),
                 line,
-                "Which threads of a block read the same elements, and could shared memory hold "
-                "them meanwhile?",
+                "Which threads of a block read the same elements? Could shared memory hold these "
+                "for all of them?",
             )
 
     def _read_again(self) -> Iterator[Finding]:
@@ -389,14 +389,14 @@ class LaunchCosts:
             yield finding(
                 "excess-global-traffic",
                 say(
-                    "Each thread loads the same {elements} of {array} {times} times: a register "
-                    "could hold what nobody else changes.",
+                    "Each thread loads the same {elements} of {array} {times} times. No other "
+                    "thread changes them, so a register could hold them.",
                     elements=counted(len(own) // len(np.unique(fetched.by[own])), "element"),
                     array=array,
                     times=round(1 + again / len(own)),
                 ),
                 line,
-                "Which variable of the thread could hold it until the loop is done?",
+                "Which local variable could hold the value until the loop is done?",
             )
 
     def _handed_on(self) -> Iterator[Finding]:
@@ -415,13 +415,13 @@ class LaunchCosts:
             yield finding(
                 "excess-global-traffic",
                 say(
-                    "The threads of a block hand {elements} to each other by way of {array}: in "
-                    "global memory, though no other block needs to see them on the way.",
+                    "The threads of a block pass {elements} to each other through {array}. That "
+                    "is global memory, though no other block needs these values.",
                     elements=counted(count, "element"),
                     array=array,
                 ),
                 fetched.handed_at,
-                "What would have to change for them to stay in shared memory meanwhile?",
+                "What would have to change to keep them in shared memory instead?",
             )
 
     def _float64_inputs(self) -> Iterator[Finding]:
@@ -442,12 +442,12 @@ class LaunchCosts:
             yield finding(
                 "float64-arithmetic",
                 say(
-                    "{array} holds float64, and what comes of it is stored as float32: it takes "
-                    "twice the bytes, and whatever is computed with it is computed in float64.",
+                    "{array} holds float64, but the results are stored as float32: it takes twice "
+                    "the bytes, and everything computed with it is computed in float64.",
                     array=name,
                 ),
                 min(lines),
-                "Which dtype did the array get where it was made, and which would do?",
+                "Which dtype did the array get where it was created, and which would be enough?",
             )
 
     def _by_data(self, line: int, array: str) -> bool:

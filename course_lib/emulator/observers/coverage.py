@@ -73,7 +73,8 @@ def wrapped_sums(notes: WrapNotes, typings: Sequence[Typing]) -> Iterator[Findin
             yield finding(
                 "numerical-overflow",
                 say(
-                    "{array} holds {dtype}, and {value} does not fit: it becomes {kept}.",
+                    "{value} does not fit into an element of {array}, which holds {dtype}: it "
+                    "becomes {kept}.",
                     array=array,
                     dtype=str(dtype),
                     value=f"{value:,}",
@@ -169,8 +170,9 @@ def _unwritten(
         yield finding(
             "incomplete-output",
             say(
-                "The kernel asks where a thread is along {axis}, and along {axis} this launch has "
-                "a single thread: {missing} of the {all} elements of {array} were never written.",
+                "The kernel uses a thread's index along {axis}, but this launch has a single "
+                "thread along {axis}: {missing} of the {all} elements of {array} were never "
+                "written.",
                 axis=axis,
                 **facts,
             ),
@@ -182,13 +184,13 @@ def _unwritten(
         yield finding(
             "incomplete-output",
             say(
-                "What {array} holds ends where this launch's {threads} threads end: {missing} of "
-                "its {all} elements were never written.",
+                "The launch has only {threads} threads, and what is written in {array} ends with "
+                "them: {missing} of its {all} elements were never written.",
                 threads=" x ".join(f"{count:,}" for count in threads if count > 1) or "1",
                 **facts,
             ),
             line,
-            "How many blocks does it take so that the last ones are covered, too?",
+            "How many blocks does it take to cover the last elements too?",
             "warning",
         )
 
@@ -248,7 +250,7 @@ def _statements_without_effect(trees: tuple[Tree, ...]) -> Iterator[Finding]:
             named = isinstance(node.value, ast.Attribute | ast.Name)
             yield finding(
                 "no-effect",
-                say("{value} stands here alone, and nothing is done with it.", value=value),
+                say("This line computes {value} and does nothing with it.", value=value),
                 node.lineno,
                 "What do the parentheses of a call do?"
                 if named

@@ -96,16 +96,15 @@ class EngineFaults(FaultObserver):
         cell = place * UNIT // access.allocation.spacing
         name = access.allocation.element_name(cell)
         message = say(
-            "What is started at {line} reads {name}, which {who} has written at {other_line}: "
-            "without a fence_async() in between by that thread it need not see it.",
+            "The operation started at {line} reads {name}, which {who} wrote at {other_line}. "
+            "Unless that thread calls fence_async() in between, the operation may not see what "
+            "was written.",
             line=Line(access.line),
             name=name,
             who=who,
             other_line=Line(int(lines[place])),
         )
-        hint = (
-            "Which threads have written to this memory, and what do they call before the barrier?"
-        )
+        hint = "Which threads wrote to this memory, and what do they call before the barrier?"
         self.note(
             finding(
                 "race-read-after-write",
@@ -145,8 +144,8 @@ class EngineFaults(FaultObserver):
             return
         who, thread = self.who(lane)
         message = say(
-            "{who} touches {name} at {line}, while the product that was started at {other_line} "
-            "is at work on it.",
+            "{who} accesses {name} at {line} while the product started at {other_line} is still "
+            "using it.",
             who=who,
             name=view.name,
             line=Line(line),
@@ -157,7 +156,7 @@ class EngineFaults(FaultObserver):
                 "race-read-after-write",
                 message,
                 line,
-                "What says that a product is done?",
+                "How does a thread learn that a product is done?",
                 other_line=under_way[1],
                 threads=(thread,),
                 cell=view.name,
@@ -185,14 +184,16 @@ class EngineFaults(FaultObserver):
                 who, thread = self.who(first)
                 message = say(
                     "Of the four warps of a warpgroup, whose first thread is {who}, warp {warp} "
-                    "starts {few} of the {most} products in {line}: all have to take part.",
+                    "starts only {few} of the {most} products in {line}, but all four warps have "
+                    "to take part.",
                     who=who,
                     warp=fewest,
                     few=counts[fewest],
                     most=most,
                     line=Line(line),
                 )
-                hint = "Which threads come here? It takes 128 neighbours, from a multiple of 128."
+                hint = "Which threads get here? It takes 128 consecutive ones, starting at a "
+                "multiple of 128."
                 self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
 
     def _first_lane(self, warp: int) -> int:
@@ -231,7 +232,7 @@ class EngineFaults(FaultObserver):
             most = next(warp for warp, have in warps.items() if have == (count, line))
             who, thread = self.who(self._first_lane(block * self.space.warps_per_block + most))
             message = say(
-                "{who} waits at {line} for ever: with {count} registers for each thread there, the "
+                "{who} waits at {line} forever: with {count} registers for each thread there, the "
                 "block has {asked} in all, and {room} at the launch, {each} for each thread.",
                 who=who,
                 line=Line(line),
@@ -252,14 +253,15 @@ class EngineFaults(FaultObserver):
             if others:
                 who, thread = self.who(self._first_lane(block * self.space.warps_per_block + warp))
                 message = say(
-                    "The warp of {who} asks for {count} registers at {line}, and warp {other} of "
-                    "its warpgroup does not: all four have to.",
+                    "The warp of {who} asks for {count} registers at {line}, but warp {other} of "
+                    "its warpgroup does not. All four warps have to.",
                     who=who,
                     count=count,
                     line=Line(line),
                     other=others[0] - first,
                 )
-                hint = "Which threads come here? It takes 128 neighbours, from a multiple of 128."
+                hint = "Which threads get here? It takes 128 consecutive ones, starting at a "
+                "multiple of 128."
                 self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
 
     # -- barriers -----------------------------------------------------------------------------
@@ -271,13 +273,14 @@ class EngineFaults(FaultObserver):
             "blocks": say("At {line} another block uses a barrier", line=Line(line)),
         }
         message = say(
-            "{what} that {who} has made at {made}: without a fence_mbarrier_init() by that thread "
-            "it need not be seen there.",
+            "{what} that {who} initialized at {made}. Without a fence_mbarrier_init() by that "
+            "thread, the initialization may not be visible there.",
             what=said[onlooker],
             who=who,
             made=Line(made),
         )
-        hint = "What does the thread that makes the barriers call before all threads meet?"
+        hint = "What does the thread that initializes the barriers call before all threads "
+        "synchronize?"
         self.note(
             finding(
                 "race-read-after-write", message, line, hint, other_line=made, threads=(thread,)
@@ -286,17 +289,17 @@ class EngineFaults(FaultObserver):
 
     def never_awaited(self, key: Key, line: int) -> None:
         message = say(
-            "Threads or copies arrive at the barrier that was made at {line}, and nobody waits "
-            "there: what they tell by it, nobody hears.",
+            "Threads or copies arrive at the barrier initialized at {line}, but no thread ever "
+            "waits there.",
             line=Line(line),
         )
-        hint = "Who relies on what was done before the arrival?"
+        hint = "Which threads rely on the work done before the arrival?"
         self.note(finding("barrier-divergence", message, line, hint))
 
     def too_many_bytes(self, line: int, count: int) -> None:
         message = say(
-            "The barrier made at {line} is told of {count} bytes too few: a GPU goes on before all "
-            "copies have come.",
+            "The barrier initialized at {line} expects {count} bytes too few, so a GPU goes on "
+            "before all copies have arrived.",
             count=count,
             line=Line(line),
         )
@@ -306,11 +309,12 @@ class EngineFaults(FaultObserver):
     def no_barrier(self, lane: int, address: int, line: int) -> None:
         who, thread = self.who(lane)
         message = say(
-            "{who} uses a barrier at the address {address}, where nobody has made one.",
+            "{who} uses a barrier at the address {address}, where none has been initialized.",
             who=who,
             address=address,
         )
-        hint = "Where does mbarrier_init make it, and does every thread wait until it is there?"
+        hint = "Where is mbarrier_init called for it, and does every thread wait until that is "
+        "done?"
         self.note(finding("uninitialised-read", message, line, hint, threads=(thread,)))
 
 
@@ -318,7 +322,7 @@ def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
     """A barrier whose phase does not complete, though nothing more happens."""
     if awaited.is_product:
         message = say(
-            "{who} waits at {line} for ever: of the {all} warps of its group, {count} have not "
+            "{who} waits at {line} forever: of the {all} warps of its group, {count} have not "
             "started the product of {made}.",
             who=who,
             line=Line(awaited.line),
@@ -342,7 +346,7 @@ def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
         came = awaited.expected - awaited.missing
         state = say("had {came} arrivals, and {all} complete it", came=came, all=awaited.expected)
     message = say(
-        "{who} waits at {line} for ever: phase {phase} of the barrier that was made at {made} "
+        "{who} waits at {line} forever: phase {phase} of the barrier initialized at {made} "
         "{state}.",
         who=who,
         line=Line(awaited.line),
@@ -350,5 +354,5 @@ def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
         made=Line(awaited.made),
         state=state,
     )
-    hint = "Who arrives there, how often, and which phase does the wait ask for?"
+    hint = "Which threads arrive there, how often, and for which phase does this thread wait?"
     return finding("barrier-divergence", message, awaited.line, hint, threads=(thread,))

@@ -17,7 +17,7 @@ from course_lib.emulator.state.memory import Allocation, CopyStories, Memory
 from course_lib.wording.findings import Finding, Severity, finding
 from course_lib.wording.sentences import Index, Line, Sentence, say
 
-COMMIT = "After which copies does a cp_async_commit() have to stand?"
+COMMIT = "After which copies does there have to be a cp_async_commit()?"
 MOST_LOOKED_AT = 64  # accesses of a line to cells under way, until a thread meets its own copy
 
 
@@ -65,7 +65,7 @@ class Faults(FaultObserver):
         found = finding(
             "uninitialised-read",
             say(
-                "{who} uses {name}, but on its path {name} was never given a value.",
+                "{who} uses {name}, but on the path that it took, {name} was never given a value.",
                 who=who,
                 name=name,
             ),
@@ -81,7 +81,7 @@ class Faults(FaultObserver):
         who, thread = self.who(int(np.argmax(mask.full_array)))
         found = finding(
             "raised-exception",
-            say("{who} raises {what} here, and ends.", who=who, what=what),
+            say("{who} raises {what} here and ends.", who=who, what=what),
             line,
             "Which value led this thread to this line?",
             threads=(thread,),
@@ -96,8 +96,8 @@ class Faults(FaultObserver):
         found = finding(
             "out-of-bounds-read",
             say(
-                "{who} asks for {item} of {name}, which has {has}. It raises an IndexError, and on "
-                "a GPU a thread that raises ends without a word.",
+                "{who} asks for {item} of {name}, which has {has}. This raises an IndexError, and "
+                "on a GPU a thread that raises ends silently.",
                 who=who,
                 item=Index(number, items - 1, "item"),
                 name=name,
@@ -116,13 +116,13 @@ class Faults(FaultObserver):
             "wrong-bounds-check",
             say(
                 "{who} passes the test {tuples}, although one of its indices is outside: Python "
-                "compares tuples like words in a dictionary, so the first numbers that differ "
-                "decide.",
+                "compares tuples as a dictionary orders words, so only the first pair of numbers "
+                "that differ counts.",
                 who=who,
                 tuples=tuples,
             ),
             line,
-            "Which two comparisons does a thread at the right edge have to pass?",
+            "Which two comparisons should a thread at the right edge have to pass?",
             threads=(thread,),
         )
         self.note(found)
@@ -145,13 +145,13 @@ class Faults(FaultObserver):
         found = finding(
             "barrier-divergence",
             say(
-                "{who} calls {name}, which the 32 threads of a warp carry out together, {why}.",
+                "{who} calls {name}, which the 32 threads of a warp execute together, {why}.",
                 who=who,
                 name=name,
                 why=why,
             ),
             line,
-            "No branch on a thread's own index may stand around it.",
+            "Is this call inside a branch that depends on the thread's index?",
             threads=threads,
         )
         self.note(found)
@@ -179,23 +179,23 @@ class Faults(FaultObserver):
         who, thread = self.who(self._lane_of(active, row))
         other, other_thread = self.who(self._lane_of(absent, row))
         message = say(
-            "{who} calls {name} with a mask that names {other} as well, but {other} does not "
-            "get there: what comes out is undefined.",
+            "{who} calls {name} with a mask that includes {other}, but {other} does not get "
+            "there: the result is undefined.",
             who=who,
             name=name,
             other=other,
         )
         hint = say(
-            "Which threads does the mask name, and do all of them come to this {name}?", name=name
+            "Which threads does the mask include, and do all of them reach this {name}?", name=name
         )
         if name == "syncwarp":
             message = say(
-                "{who} waits at cuda.syncwarp() for {other} as well, but {other} does not get "
-                "there: who waits for whom is undefined.",
+                "{who} waits at cuda.syncwarp() for {other} too, but {other} does not get there: "
+                "the behaviour is undefined.",
                 who=who,
                 other=other,
             )
-            hint = say("Do all lanes of the warp come here, or all that a mask in it names?")
+            hint = say("Do all lanes of the warp get here, or all those that its mask includes?")
         found = finding("barrier-divergence", message, line, hint, threads=(thread, other_thread))
         self.note(found)
 
@@ -215,12 +215,11 @@ class Faults(FaultObserver):
             other, other_thread = self.who(first + asked)
             threads = (thread, other_thread)
             named = active.reshape(-1, WARP_SIZE)[row, asked]
-            why = "which the mask does not name" if named else "which takes no part"
+            why = "which the mask does not include" if named else "which takes no part"
         found = finding(
             "uninitialised-read",
             say(
-                "{who} asks by {name} for the value of {other}, {why}: what comes out is "
-                "undefined.",
+                "{who} uses {name} to get the value of {other}, {why}: the result is undefined.",
                 who=who,
                 name=name,
                 other=other,
@@ -239,13 +238,13 @@ class Faults(FaultObserver):
         found = finding(
             "barrier-divergence",
             say(
-                "{who} calls {name} with a mask that does not name it: what comes out is "
+                "{who} calls {name} with a mask that does not include this thread: the result is "
                 "undefined.",
                 who=who,
                 name=name,
             ),
             line,
-            "A mask has one bit for each lane of the warp. Which lanes come to this line?",
+            "A mask has one bit for each lane of the warp. Which lanes reach this line?",
             threads=(thread,),
         )
         self.note(found)
@@ -264,7 +263,7 @@ class Faults(FaultObserver):
             size = self.space.block_size
             lanes_of_block = np.arange(size) + int(np.argmax(partly)) * size
             hint = (
-                "All threads of a block must pass the same cuda.syncthreads(): no return before "
+                "All threads of a block must reach the same cuda.syncthreads(): no return before "
                 "it, no branch around it."
             )
             self._divergence(line, lanes_of_block, arrived, live, hint)
@@ -278,7 +277,7 @@ class Faults(FaultObserver):
         if arrived.lanes == self.space.size:
             return
         hint = (
-            "All threads of the grid must come to grid.sync(): no return before it, no branch "
+            "All threads of the grid must reach grid.sync(): no return before it, no branch "
             "around it."
         )
         firsts = arrived.full_array.reshape(-1, self.space.block_size)[:, 0]
@@ -382,8 +381,8 @@ class CopyFaults(FaultObserver):
             hint = COMMIT
         elif stories.lets_go:
             hint = say(
-                "cp_async_wait({groups}) lets this thread's newest {newest} go on. Is that copy "
-                "there?",
+                "cp_async_wait({groups}) does not wait for this thread's newest {newest}. Is that "
+                "copy among them?",
                 groups=stories.lets_go,
                 newest="group" if stories.lets_go == 1 else f"{stories.lets_go} groups",
             )

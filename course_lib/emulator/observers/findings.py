@@ -99,8 +99,8 @@ def _negative(fault: Fault, allocation: Allocation, line: int, who: str, thread:
     return finding(
         "wrong-index",
         say(
-            "{who} uses the index {number}{axis} of {array}: a negative index counts from "
-            "the end, so the element {meant} is meant.",
+            "{who} uses the index {number}{axis} of {array}: a negative index counts from the "
+            "end, so this is element {meant}.",
             who=who,
             number=fault.index,
             axis=_along(allocation, fault),
@@ -118,15 +118,14 @@ def _from_end(fault: Fault, allocation: Allocation, line: int) -> Finding:
     return finding(
         "wrong-index",
         say(
-            "The index {number}{axis} of {array} counts from the end: the element {meant} "
-            "is meant.",
+            "The index {number}{axis} of {array} counts from the end, so this is element {meant}.",
             number=fault.index,
             axis=_along(allocation, fault),
             array=allocation.name,
             meant=fault.index + fault.length,
         ),
         line,
-        "Is the last element the one that is wanted?",
+        "Is the last element the one that you want?",
         severity="warning",
         cell=allocation.name,
     )
@@ -167,8 +166,8 @@ def _hint_outside(allocation: Allocation, fault: Fault) -> str:
     made = say(" in {line}", line=Line(allocation.line)) if allocation.line else ""
     axis = f" along axis {fault.axis}" if len(allocation.shape) > 1 else ""
     return say(
-        "{array} is made{made} with {elements} elements{axis}: how many does this index need? Is "
-        "the array too small, or does the index run too far?",
+        "{array} is created{made} with {elements} elements{axis}. How many does this index need? "
+        "Is the array too small, or does the index go too far?",
         array=allocation.name,
         made=made,
         elements=fault.length,
@@ -208,11 +207,11 @@ def _wide(
         message = say("{what}, but its elements end at {last}.", what=what, last=fault.length - 1)
         hint: Sentence | str = "Which test should stop this thread here, or fill in zeros?"
         if allocation.space == "shared":
-            hint = say("Is {array} too small, or does this index reach too far?", array=name)
+            hint = say("Is {array} too small, or does this index go too far?", array=name)
     elif fault.kind == "unaligned":
         message = say(
             "{what}. That needs an address that is a multiple of {size} bytes, and nothing "
-            "promises that {array} begins at one.",
+            "guarantees that {array} begins at one.",
             what=what,
             size=size,
             array=name,
@@ -255,7 +254,7 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
         return finding("timeout", message, stop.line, "What makes this launch so long?")
     if loop.ends:
         message = say(
-            "The loop in {line} was in its iteration {turns} {used_up}.",
+            "The loop in {line} was in iteration {turns} {used_up}.",
             line=Line(loop.line),
             turns=f"{loop.turns:,}",
             used_up=used_up,
@@ -266,15 +265,15 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
         )
     elif loop.for_lock:
         message = say(
-            "Lanes were still waiting for a lock in the loop in {line} {used_up}. Either nobody "
-            "gives it back, or a lane of the same warp has it: that one goes on only when all "
-            "lanes of the warp have left the loop, here always, and on a GPU perhaps.",
+            "Lanes were still waiting for a lock in the loop in {line} {used_up}. Either no "
+            "thread releases it, or a lane of the same warp holds it: that lane goes on only when "
+            "all lanes of the warp have left the loop, always here and possibly on a GPU.",
             line=Line(loop.line),
             used_up=used_up,
         )
         hint = (
-            "Could the lane that gets the lock do its work and give it back inside the loop, in "
-            "the same turn?"
+            "Could the lane that gets the lock do its work and release it inside the loop, in the "
+            "same iteration?"
         )
     else:
         message = say(
@@ -304,8 +303,9 @@ def float64_findings(
         arrays = f"the arrays are {next(iter(array_types))}"
     computes = say("This line computes in float64 although {arrays}.", arrays=arrays)
     holds = say("This array holds float64 although {arrays}.", arrays=arrays)
-    value = "Which value here is an integer or a Python float? np.float32(…) makes it float32."
-    size = "How many bytes does an element take here, and how many would do?"
+    value = "Which value in this line is an integer or a Python float? np.float32(…) makes it "
+    "float32."
+    size = "How many bytes does an element take here, and how many would be enough?"
     return [
         finding("float64-arithmetic", message, line, hint)
         for message, hint, places in ((computes, value, lines), (holds, size, made))

@@ -117,20 +117,20 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
     }
     if change == SAME:
         message = say(
-            "{first} and {second} both write {cell} at {second_line}: the same value, so that it "
-            "does not matter who comes last.",
+            "{first} and {second} both write {cell} at {second_line}. They write the same value, "
+            "so it does not matter which of them comes last.",
             **facts,
         )
         return message, "Which single thread could write it?"
     if change in (START, MARK):
         message = say(
-            "{first} and {second} touch {cell} at {first_line} and {second_line}: one reads what "
-            "the other may have updated, and either value leads to the same result.",
+            "{first} and {second} access {cell} at {first_line} and {second_line}. One reads what "
+            "the other may already have updated, and either value leads to the same result.",
             **facts,
         )
         if change == START:
             return message, "Which value could each thread start from without reading this one?"
-        return message, "Which array could hold what this launch writes, so that it reads another?"
+        return message, "Could this launch read from one array and write to another?"
     if race.updates or change in (DRAW, SWAP):
         return _update_sentence(race, change, facts)
     facts["lacking"], hint = _what_lacks(race)
@@ -155,7 +155,7 @@ def _race_sentence(race: Race, first: str, second: str, change: str) -> tuple[st
         )
     elif race.first_line == race.second_line:
         if race.space == "global" and race.first_block == race.second_block:
-            facts["lacking"] = "nothing says whose number stays"
+            facts["lacking"] = "nothing decides whose value survives"
         message = say("{first} and {second} both write {cell} at {first_line}; {lacking}.", **facts)
     else:
         message = say(
@@ -188,21 +188,21 @@ def _update_sentence(race: Race, change: str, facts: Mapping[str, Any]) -> tuple
     unordered = lacking if race.lacks_fence else "nothing orders them"
     if change == DRAW:
         message = say(
-            "{first} and {second} both draw a random number from {cell}; nothing orders them, so "
-            "both may get the same number.",
+            "{first} and {second} both draw a random number from the state {cell}. Nothing orders "
+            "them, so both may get the same number.",
             **facts,
         )
         return message, (
-            "Each thread needs a state of its own. How many states are there, and which of them "
-            "does each thread use?"
+            "Each thread needs its own state. How many states are there, and which one does each "
+            "thread use?"
         )
     if change == SWAP:
         message = say(
-            "{first} and {second} both exchange {cell} for another element at {second_line}: what "
-            "one of them has exchanged, the other may change back.",
+            "{first} and {second} both swap {cell} with another element at {second_line}, so one "
+            "of them may undo the other's swap.",
             **facts,
         )
-        return message, "Two threads come to each pair. Which of the two should exchange it?"
+        return message, "Two threads handle each pair. Which of the two should do the swap?"
     message = say(
         "{first} and {second} both read {cell}, change it and write it back at "
         "{first_line}; {unordered}, so what one of them {does} can be lost.",
@@ -213,7 +213,7 @@ def _update_sentence(race: Race, change: str, facts: Mapping[str, Any]) -> tuple
     if race.lacks_fence:
         return message, hint
     if not change:
-        return message, "Which of the threads that come to this element should change it?"
+        return message, "Several threads update this element. Which of them should?"
     hint = say(
         "What does an atomic operation, such as cuda.atomic.{change}, do in one step that this "
         "line does in three?",
@@ -226,28 +226,32 @@ def _what_lacks(race: Race) -> tuple[str, str]:
     """Why nothing orders the two accesses, and what to ask."""
     if race.lacks_fence:
         return (
-            "an atomic operation comes between, but no cuda.threadfence() stands before it",
-            "What is another thread to see when the atomic operation tells it to go on?",
+            "there is an atomic operation in between, but no cuda.threadfence() before it",
+            "Which writes must another thread be able to see when the atomic operation tells it "
+            "to go on?",
         )
     if race.space == "global" and race.first_block != race.second_block:
         return (
-            "blocks of one launch run in any order",
+            "the blocks of a launch run in any order",
             "Let each element be written by one block only, or use an atomic operation.",
         )
-    lacking = "no cuda.syncthreads() stands between"
+    lacking = "there is no cuda.syncthreads() in between"
     if race.same_warp:
-        lacking = "no barrier stands between, and even the threads of one warp need not run in step"
-    return lacking, "What must be finished before this line may run, and what waits for it?"
+        lacking = "there is no barrier in between, and even the threads of one warp need not run "
+        "in step"
+    return lacking, "What must be finished before this line may run, and where does the kernel "
+    "wait for it?"
 
 
 def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
     """The same where an asynchronous copy is the store."""
-    hint = "A thread waits for its own copies only: then all meet, then anyone may read them."
+    hint = "A thread can wait only for its own copies. What makes the block wait until all "
+    "threads have done so?"
     if race.code == "race-read-after-write":
         message = say(
-            "{second} reads {cell} at {second_line}, perhaps before the copy that {first} "
-            "started at {first_line} has landed: a cp_async_wait and then a "
-            "cuda.syncthreads() must stand between.",
+            "{second} reads {cell} at {second_line}, perhaps before the copy that {first} started "
+            "at {first_line} has arrived. In between, it takes a cp_async_wait and then a "
+            "cuda.syncthreads().",
             **facts,
         )
     elif race.code == "race-write-after-read":
@@ -256,7 +260,8 @@ def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]
             "before {first} has read it at {first_line}; {lacking}.",
             **facts,
         )
-        hint = "Who may still read this part of the tile, and which barrier tells that all have?"
+        hint = "Which threads may still be reading this part of the tile, and which barrier waits "
+        "for them?"
     else:
         message = say(
             "{first} writes {cell} at {first_line} and {second} writes it at "
@@ -272,13 +277,12 @@ def _beside_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
     does = {"copy": "writes", "store": "writes", "load": "reads", "atomic": "changes"}
     message = say(
         "What {first} starts or does at {first_line} {does} {cell}, and what {second} starts or "
-        "does at {second_line} {does_too} it: nothing that was waited for says that the first is "
-        "done before.",
+        "does at {second_line} {does_too} it. Nothing in between waits for the first to be done.",
         **{key: facts[key] for key in ("first", "first_line", "cell", "second", "second_line")},
         does=does[race.first_kind],
         does_too=does[race.second_kind],
     )
     return message, (
-        "Which barrier tells that it is done, who waits there, and for which phase? A product is "
-        "done when its own wait is over."
+        "Which barrier signals that it is done, who waits there, and for which phase? A product "
+        "is done when its own wait returns."
     )

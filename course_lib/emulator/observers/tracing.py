@@ -236,7 +236,7 @@ class Unwritten(FaultObserver):
         where = {
             "shared": "Shared memory starts with undefined contents.",
             "local": "A local array starts with undefined contents.",
-            "global": "What stands there before the launch is undefined.",
+            "global": "Its contents before the launch are undefined.",
         }[space]
         found = finding(
             "uninitialised-read",

@@ -252,13 +252,13 @@ def _parted_finding(branch: _Branch, share: float) -> Finding:
     return finding(
         "serial-work",
         say(
-            "{what} parts the lanes of the warps: if the threads that go in were neighbours, "
+            "{what} splits the lanes of the warps. If the threads that enter it were neighbours, "
             "warps would execute {share} % fewer statements in this launch.",
             what="This branch" if isinstance(branch.node, ast.If) else "This loop",
             share=round(100 * share),
         ),
         branch.node.lineno,
-        "Which threads go in, and could they be the first ones of the block?",
+        "Which threads enter it, and could they be the first ones of the block?",
     )
 
 
@@ -266,15 +266,15 @@ def _alone_finding(branch: _Branch, who: str, count: int, share: float, line: in
     return finding(
         "serial-work",
         say(
-            "{what} is for one {who} of the block's {count} alone: {share} % of the statements "
-            "that warps execute in this launch.",
+            "{what} is for only one {who} of the block's {count}, and it makes up {share} % of "
+            "the statements that warps execute in this launch.",
             what="This branch" if isinstance(branch.node, ast.If) else "This loop",
             who=who,
             count=count,
             share=round(100 * share),
         ),
         branch.node.lineno,
-        "What of this could each thread do for itself, or all of them step by step?",
+        "Which part of this could every thread do for itself, or all of them share?",
         other_line=line,
     )
 
@@ -294,7 +294,7 @@ def _idle(typings: Sequence[Typing], shape: LaunchShape, every: int) -> Iterator
     yield finding(
         "serial-work",
         say(
-            "A block of {threads} takes {warps}: {idle} of {lanes} lanes have nothing to do.",
+            "A block of {threads} takes {warps}, so {idle} of {lanes} lanes have nothing to do.",
             threads=counted(threads, "thread"),
             warps=counted(warps, "warp"),
             idle=lanes - threads,
@@ -323,12 +323,13 @@ def _queues(notes: WaitNotes, exchanges: Collection[int]) -> Iterator[Finding]:
         yield finding(
             "serial-work",
             say(
-                "Of {updates} atomic updates of {array}, {queued} of a warp go to one element, on "
-                "average: they queue.",
+                "{updates} atomic updates go to {array}, and on average {queued} of a warp hit "
+                "the same element, so they queue.",
                 array=array,
                 updates=queue.updates,
                 queued=f"{queue.updates / queue.elements:.3g}",
             ),
             line,
-            "Could a warp or a block add up first, so that one thread updates the element?",
+            "Could a warp or a block first add up its own values, so that one thread updates the "
+            "element?",
         )

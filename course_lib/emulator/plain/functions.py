@@ -111,7 +111,7 @@ def bind(
     if len(arguments) > len(names) or len(bound) < len(names):
         given = len(arguments) + len(by_name)
         message = say(
-            "{function} has the parameters ({names}), and is called with {given} {noun}.",
+            "{function} has the parameters ({names}), but it is called with {given} {noun}.",
             function=function.name,
             names=", ".join(names),
             given=given,
@@ -174,7 +174,7 @@ def _round(number: Any, digits: Any = None) -> Any:
     if digits is None:
         return round(number)
     if not isinstance(digits, int) or abs(digits) > MAX_ROUNDING:
-        message = say("Rounding is for at most {most} digits.", most=MAX_ROUNDING)
+        message = say("Rounding goes up to {most} digits.", most=MAX_ROUNDING)
         raise Stop("not-allowed", message)
     return round(number, digits)
 
@@ -270,7 +270,7 @@ def look_up(name: str, node: ast.AST, scope: Scope, spend: Callable[[int, ast.AS
         if name in here.variables:
             return here.variables[name]
         if name in here.own:
-            message = say("{name} is read here before it is set.", name=name)
+            message = say("{name} is used here before it has a value.", name=name)
             stopped(node, message, code="uninitialised-read")
         here = here.outer
     if name in scope.names:

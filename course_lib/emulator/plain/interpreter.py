@@ -109,11 +109,11 @@ class Interpreter:
         if busiest is None:
             return rejection("timeout", "This takes too many steps.", line)
         message = say(
-            "The loop in {line} has made {turns} iterations, and no steps are left.",
+            "The loop in {line} has made {turns} iterations, and the budget of steps is used up.",
             line=Line(busiest.line),
             turns=busiest.turns,
         )
-        hint = "Which variable of the loop's condition changes in its body?"
+        hint = "Which variable in the loop's condition changes in its body?"
         return rejection("timeout", message, busiest.line, hint)
 
     # --- calls ------------------------------------------------------------------------------
@@ -159,11 +159,11 @@ class Interpreter:
             ) from None
         except LookupError as error:
             message = say("Python stops here: {said}.", said=str(error))
-            hint = "What is there by then, and which part of it is asked for?"
+            hint = "What exists at that moment, and which part of it is asked for?"
             raise rejection("out-of-bounds-read", message, node, hint) from None
         except TypeError as error:
             message = say("Python stops here: {said}.", said=str(error))
-            hint = "Of which kind is each value in this line? A / always gives a float."
+            hint = "What type has each value in this line? A / always gives a float."
             raise rejection("wrong-formula", message, node, hint) from None
         except (ArithmeticError, ValueError) as error:
             raise rejection(
@@ -187,7 +187,7 @@ class Interpreter:
         """Execute statements; Returned, BREAK or CONTINUE where one of them leaves the body."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            message = "Functions call each other, or blocks are nested, without end here."
+            message = "Functions call each other, or blocks are nested, too deeply here."
             raise rejection("timeout", message, body[0])
         try:
             for statement in body:
@@ -231,7 +231,9 @@ class Interpreter:
                 if not self.test(test, scope):
                     stopped(statement, "This assertion does not hold.")
             case ast.Raise():
-                stopped(statement, "The function raises an error here instead of returning.")
+                stopped(
+                    statement, "The function raises an error here instead of returning a value."
+                )
             case ast.Pass():
                 pass
             case _:
@@ -296,7 +298,7 @@ class Interpreter:
                 items, index = self.value(owner, scope), self.index(place, scope)
                 self.guarded(target, set_element, items, index, value)
             case ast.Attribute():
-                raise rejection("not-allowed", "What is handed over can only be read.", target)
+                raise rejection("not-allowed", "Arguments can only be read.", target)
             case _:
                 raise rejection("unsupported", "This cannot be assigned to here.", target)
 
@@ -347,7 +349,7 @@ class Interpreter:
         self.spend(1, node)
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise rejection("timeout", "Functions call each other without end here.", node)
+            raise rejection("timeout", "Functions call each other too deeply here.", node)
         try:
             return self.evaluate(node, scope)
         finally:
@@ -397,7 +399,7 @@ class Interpreter:
                 return self.guarded(node, "".join, texts)
         hint = ""
         if isinstance(node, ast.Dict):
-            hint = "A variable for each value does the same."
+            hint = "Use a variable for each value instead."
             if not node.keys:
                 hint = "`{}` is a dictionary; an empty set is `set()`."
         unknown = ast.unparse(node)[:60]

@@ -185,7 +185,7 @@ def refuse_strangers(*values: Any) -> None:
     """Only plain values have operators here; None and what is no value get Python's answer."""
     for value in values:
         if value is not None and not isinstance(value, (*Number, *Sequence)):
-            raise Stop("wrong-formula", "This is no number to compute with.")
+            raise Stop("wrong-formula", "This is not a number to compute with.")
 
 
 def unary(op: ast.unaryop, operand: Any) -> Any:
@@ -224,7 +224,7 @@ def _contains(items: Any, item: Any) -> bool:
     if not isinstance(items, Sequence):
         raise Stop("unsupported", "`in` looks into tuples, lists, ranges and texts here.")
     if isinstance(items, range) and not isinstance(item, int):
-        raise Stop("unsupported", "Only a whole number is looked for in a range here.")
+        raise Stop("unsupported", "Only a whole number can be searched for in a range here.")
     return item in items
 
 

@@ -67,7 +67,8 @@ COLUMNS = (
     ),
     CounterColumn(
         "bank conflicts", "conflicts", "bank conflicts", _CONFLICTS,
-        "wavefronts beyond what the width needs: lanes ask one bank for different words",
+        "wavefronts beyond what the width needs, because lanes ask the same bank for different "
+        "words",
         _WAVEFRONTS,
     ),
     CounterColumn(

@@ -109,8 +109,8 @@ COLUMNS = (
     annotate.CounterColumn(
         "bank conflicts", "conflicts", "bank conflicts",
         ("shared_load_bank_conflicts", "shared_store_bank_conflicts"),
-        "wavefronts beyond what the width needs; a GPU counts a few more, where data come in "
-        "from global memory meanwhile",
+        "wavefronts beyond what the width needs; a GPU counts a few more when data arrive from "
+        "global memory at the same time",
         ("shared_load_wavefronts", "shared_store_wavefronts"),
     ),
     annotate.CounterColumn(

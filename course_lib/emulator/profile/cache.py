@@ -222,7 +222,7 @@ def _check_reuse_in_l1(tile: tuple[int, int], sizes: CacheSizes) -> None:
     needed = sizes.resident_blocks * (rows * LINE_BYTES + columns * FLOAT32_BYTES)
     if needed > sizes.l1_bytes:
         raise ValueError(
-            f"The blocks of an SM come back to {needed} bytes, but L1 has {sizes.l1_bytes}: "
+            f"The blocks of an SM reuse {needed} bytes, but L1 has {sizes.l1_bytes}: "
             "what they lose cannot be told tile by tile. Use traffic() on a small launch."
         )
 

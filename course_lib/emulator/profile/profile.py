@@ -215,7 +215,7 @@ class Profile(Counters):
         """
         if self.recount is None:
             raise EmulatorError(
-                "This launch was not kept, so it can't be counted as compiled: launch it with "
+                "This launch was not recorded, so it can't be counted as compiled. Launch it with "
                 f"course_lib.emulate({self.kernel_name})[grid, block](…)."
             )
         return self.recount(self, cc)

@@ -129,7 +129,7 @@ class HostCalls(HostExpressions):
         """`cuda.jit(f)`."""
         found = function_behind(node, self.program(scope))
         if found is None or found.is_for_cpu:
-            raise NotRun("what this makes of a function is not known here.")
+            raise NotRun("what this does to a function is not known here.")
         self.kernels += not found.is_device
         return found
 
@@ -154,7 +154,7 @@ class HostCalls(HostExpressions):
             look(*given, **named)
         except (TypeError, ValueError, IndexError):
             self.guarded(node, np.broadcast_shapes, *map(np.shape, given))
-            raise NotRun("it is not known what is made of these arguments.") from None
+            raise NotRun("what happens to these arguments is not known here.") from None
         result = self.guarded(node, lambda *_: function(*given, **named), *given, *named.values())
         if getattr(function, "__name__", "") in SLOW:
             self.spend(SLOWER * self.size(result) // values.ITEMS_PER_STEP, node)
@@ -165,13 +165,13 @@ class HostCalls(HostExpressions):
         if isinstance(value, Reference) or (isinstance(value, str) and value == "int"):
             dtype = dtype_of(value)
             if dtype is None:
-                raise NotRun(say("{name} cannot be handed on here.", name=str(value)))
+                raise NotRun(say("{name} cannot be passed on here.", name=str(value)))
             return dtype
         if isinstance(value, range):
             check_size(len(value))
             return np.array(value)
         if isinstance(value, (Items, set, Function, Kernel, Configured, Method)):
-            raise NotRun("this cannot be handed to NumPy here.")
+            raise NotRun("this cannot be passed to NumPy here.")
         if isinstance(value, (tuple, list)):
             return type(value)(self.handed(item) for item in value)
         return value
@@ -220,7 +220,9 @@ class HostCalls(HostExpressions):
         self, name: str, arguments: list[Any], by_name: dict[str, Any], node: ast.Call
     ) -> Any:
         if name not in _OF_CUDA:
-            raise NotRun(say("nobody knows what cuda.{name} gives without a GPU.", name=name))
+            raise NotRun(
+                say("without a GPU, there is no telling what cuda.{name} returns.", name=name)
+            )
         look: Callable[..., Any] = lambda *given, **named: None  # noqa: E731
         if name in _WITH_SHAPE:
             look = lambda shape=(), *given, **named: check_size(shape)  # noqa: E731
@@ -248,7 +250,7 @@ class HostCalls(HostExpressions):
 
     def print(self, node: ast.Call, arguments: list[Any], by_name: dict[str, Any]) -> None:
         if not by_name.keys() <= {"sep", "end", "flush"}:
-            raise NotRun("print into a file is not known here.")
+            raise NotRun("printing to a file is not known here.")
         texts = [self.guarded(node, text_of, argument) for argument in arguments]
         sep, end = by_name.get("sep"), by_name.get("end")
         self.show((" " if sep is None else sep).join(texts) + ("\n" if end is None else end))
@@ -260,7 +262,7 @@ class HostCalls(HostExpressions):
         room = MOST_LINES - len(self.printed)
         self.printed += [line[:LONGEST_LINE] for line in lines[: max(room, 0)]]
         if len(lines) > room >= 0 and lines:
-            self.printed.append("… and more lines, of which none is kept.")
+            self.printed.append("… and more lines, which are not kept.")
 
 
 def _total(items: Any, start: Any = 0) -> Any:

@@ -207,7 +207,7 @@ class HostExpressions(Interpreter):
             return np.matmul(left, right)
         for operand in (left, right):
             if not isinstance(operand, (*values.Number, np.ndarray, np.generic)):
-                raise TypeError(f"{type(operand).__name__} is no number or array of numbers")
+                raise TypeError(f"{type(operand).__name__} is not a number or an array of numbers")
         check_size(np.broadcast_shapes(np.shape(left), np.shape(right)))
         if isinstance(op, ast.Pow):
             return operator.pow(left, right)
@@ -218,7 +218,7 @@ class HostExpressions(Interpreter):
         columns = np.shape(right)[-1] if np.ndim(right) > 1 else 1
         cost = int(np.size(left)) * int(columns) // PRODUCTS_PER_STEP
         if cost > self.steps.left:
-            raise Refused("this product of matrices takes too long here.")
+            raise Refused("this matrix product takes too long here.")
         self.steps.spend(cost, 0)
 
     def unary(self, op: ast.unaryop, operand: Any) -> Any:

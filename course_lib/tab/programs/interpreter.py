@@ -184,7 +184,7 @@ class HostInterpreter(HostCalls):
                 strange.append(root)
         if strange:
             said = say(
-                "{module} is not here; NumPy, math and numba.cuda are.",
+                "{module} is not available here; NumPy, math and numba.cuda are.",
                 module=", ".join(dict.fromkeys(strange)),
             )
             line = statement.lineno
@@ -198,7 +198,7 @@ class HostInterpreter(HostCalls):
             raise NotRun(kernel.reason)
         for decorator, _ in unknown_decorators(kernel):
             what = ast.unparse(decorator)
-            raise NotRun(say("what @{what} makes of a function is not known here.", what=what))
+            raise NotRun(say("what @{what} does to a function is not known here.", what=what))
         if kernel.is_decorated and not kernel.is_for_cpu:
             object.__setattr__(kernel, "compiled", {})  # for types of arguments, as Numba does
             self.kernels += not kernel.is_device

@@ -131,11 +131,11 @@ def _to_kernel(name: str, value: Any) -> Any:
         return plain_function(name, is_overloaded=False)
     if isinstance(value, Missing):
         reason: Sentence = say(
-            "{name} would come from {line}, which was not run.", name=name, line=Line(value.line)
+            "{name} gets its value in {line}, which was not run.", name=name, line=Line(value.line)
         )
         return Unusable(reason)
-    hint = "A tuple, or a NumPy array that is passed in, holds values for a kernel."
-    what = say("{name} is nothing that a kernel can read.", name=name)
+    hint = "Use a tuple, or pass in a NumPy array."
+    what = say("{name} is not something that a kernel can read.", name=name)
     return Unusable(what, "compile-error", hint)
 
 

@@ -44,7 +44,7 @@ def must_be_plain(value: Any) -> None:
             must_be_plain(item)
     elif isinstance(value, str) and value not in _ORDERS:
         if not _is_of_numbers(value):
-            raise Refused(f"{value[:40]!r} is no known type of elements, such as np.float32.")
+            raise Refused(f"{value[:40]!r} is not a known type of elements, such as np.float32.")
     elif isinstance(value, np.dtype) and value.kind not in KINDS:
         raise Refused("Only arrays of numbers are known here.")
 
@@ -70,7 +70,7 @@ def _like(array: Any, dtype: Any = None, order: Any = "K", *, shape: Any = ()) -
 
 def _few_times(array: Any, n: int = 1, **named: Any) -> None:
     if n > 9:
-        raise Refused("More than 9 differences of differences are not taken here.")
+        raise Refused("Differences can be taken at most 9 times here.")
 
 
 def _two(left: Any, right: Any, *given: Any, **named: Any) -> None:
@@ -104,7 +104,7 @@ def _permuted(count: Any, *given: Any, **named: Any) -> None:
 def _arange(*limits: Any, **named: Any) -> None:
     numbers = [*limits, *(named[name] for name in ("start", "stop", "step") if name in named)]
     if any(np.ndim(number) for number in numbers):
-        raise Refused("Here stands an array where a number is wanted.")
+        raise Refused("This is an array, but a number is needed here.")
     start, stop, step = (0, *limits, 1) if len(limits) == 1 else (*limits, 1, 1)[:3]
     step = named.get("step", step)
     check_size(max(0, math.ceil((stop - start) / step)) if step else 0)
@@ -112,7 +112,7 @@ def _arange(*limits: Any, **named: Any) -> None:
 
 def _linspace(start: Any, stop: Any, num: Any = 50, **named: Any) -> None:
     if np.ndim(start) or np.ndim(stop):
-        raise Refused("Here stands an array where a number is wanted.")
+        raise Refused("This is an array, but a number is needed here.")
     check_size(num)
 
 

@@ -131,7 +131,7 @@ def run_program(text: str) -> ProgramRun:
     launcher = _Launcher(text)
     host = HostInterpreter(text, names_around(IMPORTS), launcher.launch)
     launcher.host, came = host, launcher.came
-    why = "it is a command of a notebook."
+    why = "it is a notebook command."
     host.left_out |= {line: LeftOut(line, line, why) for line in commands}
     try:
         host.run_all(tree.body)
