@@ -66,7 +66,7 @@ def differences(x, y):
         y[i] = x[i] - before
 ''',
     compared="Nothing is shared, so nobody waits; the L1 cache serves the second load.",
-    par=3,
+    par=2,
     meaning="A barrier waits for every thread of the block. Guard the loads and the stores, never "
     "the barrier.",
 )

@@ -21,6 +21,7 @@ from course_lib.emulator.observers.values_in_text import names_set
 
 FLOAT32 = np.dtype(np.float32)
 HELD = (FLOAT32, np.dtype(np.float16))  # types whose numbers float32 holds exactly
+MOST_NODES = 4_000  # of a function that is looked at; rung 8 has 1,383
 NARROWED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 Setting = ast.Assign | ast.AugAssign  # of one variable
 Reaching = dict[str, frozenset[Setting | None]]
@@ -30,6 +31,8 @@ ANY: frozenset[Setting | None] = frozenset([None])
 @lru_cache(maxsize=16)
 def narrowed_lines(typing: Typing) -> frozenset[int]:
     """The lines of a function of which no float64 operation is left."""
+    if sum(1 for _ in ast.walk(typing.kernel.tree)) > MOST_NODES:
+        return frozenset()
     text = _Text(typing)
     left = {node.lineno for node in text.float64_operations if not text.is_narrowed(node)}
     narrowed = {node.lineno for node in text.float64_operations if text.is_narrowed(node)}
@@ -45,12 +48,13 @@ class _Settings:
         readers: the opposite.
     """
 
-    def __init__(self, tree: ast.FunctionDef) -> None:
+    def __init__(self, tree: ast.FunctionDef | ast.Lambda) -> None:
         self.of: dict[ast.AST, frozenset[Setting | None]] = {}
         self.readers: defaultdict[Setting, set[ast.AST]] = defaultdict(set)
         named = (node.target for node in ast.walk(tree) if isinstance(node, ast.NamedExpr))
         self._set_within = {target.id for target in named}
-        self._block(tree.body, {})
+        body = [ast.Expr(tree.body)] if isinstance(tree, ast.Lambda) else tree.body
+        self._block(body, {})
         every: defaultdict[str, set[Setting]] = defaultdict(set)
         for node in ast.walk(tree):
             if isinstance(node, ast.Assign | ast.AugAssign) and (name := _set_alone(node)):
@@ -106,7 +110,6 @@ class _Text:
 
     def __init__(self, typing: Typing) -> None:
         self.typing = typing
-        assert isinstance(typing.kernel.tree, ast.FunctionDef)
         self.nodes = list(ast.walk(typing.kernel.tree))
         self.settings = _Settings(typing.kernel.tree)
         self.own = names_set(typing.kernel.tree).union(typing.kernel.parameters)

@@ -67,8 +67,7 @@ COLUMNS = (
     ),
     CounterColumn(
         "bank conflicts", "conflicts", "bank conflicts", _CONFLICTS,
-        "wavefronts beyond what the width needs, because lanes ask the same bank for different "
-        "words",
+        "wavefronts beyond what the width needs: lanes ask a bank for different words",
         _WAVEFRONTS,
     ),
     CounterColumn(
