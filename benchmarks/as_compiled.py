@@ -85,9 +85,9 @@ def launches() -> dict[str, Launch]:
 def answers() -> dict[str, Launch]:
     """The course's answers to tasks that are kernels, on their first even problem."""
     from course_lib.curriculum import TASKS
-    from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
-    from course_lib.diagnosis.problems.problem import Case
-    from course_lib.diagnosis.problems.table import problem_of
+    from course_lib.problems.inputs import as_held, expected_of, make_inputs
+    from course_lib.problems.problem import Case
+    from course_lib.problems.table import problem_of
     from course_lib.shown_answers import ours
 
     found: dict[str, Launch] = {}

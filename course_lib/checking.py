@@ -18,13 +18,10 @@ from types import BuiltinFunctionType, FunctionType
 
 from course_lib import task_context as callers
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
+from course_lib.diagnosis import constants
 from course_lib.diagnosis.answer import Answer
-from course_lib.diagnosis.constants import tile_choice
 from course_lib.diagnosis.examination import examine_kernel
 from course_lib.diagnosis.functions import called_function
-from course_lib.diagnosis.functions.function_calls import CallTable, table_of
-from course_lib.diagnosis.functions.resident_launches import resident_blocks
-from course_lib.diagnosis.problems.table import check_reference
 from course_lib.diagnosis.report import Hearer, Report, make_report, nobody
 from course_lib.diagnosis.tiles import tile_kernel
 from course_lib.emulator import (
@@ -41,6 +38,10 @@ from course_lib.emulator.language.names import Unusable, did_you_mean
 from course_lib.emulator.language.parse import plain_from
 from course_lib.emulator.language.signatures import refuse_decoration
 from course_lib.host import runtime
+from course_lib.problems.call_table import CallTable, table_of
+from course_lib.problems.constants import from_object, from_program
+from course_lib.problems.resident_blocks import resident_blocks
+from course_lib.problems.table import check_reference
 from course_lib.registry.entry_checks import BadEntry
 from course_lib.registry.kinds import CONSTANTS, CUTILE, FUNCTION, KERNEL, TRITON, Kind, TileKind
 from course_lib.tiles.reading import TileProgram, function_behind, read_kernel, read_text
@@ -91,7 +92,7 @@ def examine(
 
 
 def examine_source(
-    exercise_id: str,
+    exercise_id: str | Exercise,
     text: str,
     block: Sequence[int] | None = None,
     seed: int = 0,
@@ -102,7 +103,7 @@ def examine_source(
     """Judge an answer's source text, which is never executed. Otherwise as `examine`.
 
     Args:
-        exercise_id: such as "matmul_tiled".
+        exercise_id: such as "matmul_tiled"; or an exercise that no lesson has.
         text: the answer; the lines of the findings are its lines.
         block: as for `examine`.
         seed: as for `examine`.
@@ -197,13 +198,13 @@ def _function_text(
 
 
 def _constants_object(exercise: Exercise, numbers: object, block: Block, seed: int) -> Report:
-    return _looked_at(exercise, tile_choice.from_object(numbers))
+    return constants.examine(exercise, from_object(numbers))
 
 
 def _constants_text(
     exercise: Exercise, typed: TypedAnswer, block: Block, seed: int, early: Hearer
 ) -> Report:
-    return _looked_at(exercise, tile_choice.from_program(typed.program))
+    return constants.examine(exercise, from_program(typed.program))
 
 
 def _tiles_object(exercise: Exercise, kernel: object, block: Block, seed: int) -> Report:
@@ -230,12 +231,9 @@ def _tiles(exercise: Exercise, program: TileProgram, function: Kernel, seed: int
     return tile_kernel.examine(exercise, program, function.name, function.tree.lineno, seed)
 
 
-# Families of exercises that are no kernels; those of kernels stand in diagnosis/problems/table.py.
+# Families of exercises that are no kernels; those of kernels stand in problems/table.py.
 FUNCTION_FAMILIES: Mapping[str, Callable[[Exercise, int], CallTable]] = {
     "blocks per SM": resident_blocks,
-}
-CONSTANTS_FAMILIES: Mapping[str, Callable[[Exercise, tile_choice.Numbers], Report]] = {
-    "tile choice": tile_choice.examine,
 }
 
 
@@ -244,12 +242,6 @@ def _called(exercise: Exercise, function: Kernel, seed: int) -> Report:
     if isinstance(exercise, Task):
         return called_function.examine(table_of(exercise), function)
     return called_function.examine(FUNCTION_FAMILIES[exercise.family](exercise, seed), function)
-
-
-def _looked_at(exercise: Exercise, numbers: tile_choice.Numbers) -> Report:
-    if isinstance(exercise, Task):
-        return tile_choice.examine_asked(exercise, numbers)
-    return CONSTANTS_FAMILIES[exercise.family](exercise, numbers)
 
 
 JUDGES: Mapping[Kind, Judge] = {
@@ -475,11 +467,13 @@ def _answer_of_object(kernel: object) -> Answer:
     return Answer(tree)
 
 
-def _shielded(exercise_id: str, judge: Callable[[Exercise], Report], debug: bool) -> Report:
+def _shielded(
+    exercise_id: str | Exercise, judge: Callable[[Exercise], Report], debug: bool
+) -> Report:
     """Examine, and turn whatever goes wrong into a report."""
     known = {**TASKS, **EXERCISES}
-    exercise = known.get(exercise_id) if isinstance(exercise_id, str) else None
-    if exercise is None:
+    exercise = known.get(exercise_id) if isinstance(exercise_id, str) else exercise_id
+    if not isinstance(exercise, Exercise):
         return _no_such_exercise(exercise_id)
     try:
         check_reference(exercise)

@@ -190,6 +190,17 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         ),
     ),
     Lesson(
+        number="05c",
+        slug="find_the_bug",
+        title="Find the bug",
+        minutes=40,
+        goals=(
+            "Find a fault by what a report, a print or a tool says of it",
+            "Say what each of compute-sanitizer's tools looks for, and what none of them sees",
+            "Mend a kernel whose numbers were right",
+        ),
+    ),
+    Lesson(
         number="06",
         slug="tile_size_and_occupancy",
         title="Tile size and occupancy",

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.curriculum import EXERCISES, RUNGS, TASKS, Exercise
-from course_lib.diagnosis.problems.inputs import as_held, make_inputs
-from course_lib.diagnosis.problems.problem import Case
-from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.trial import counts_of
 from course_lib.emulator import INTERACTIVE, KernelRejected, emulate, kernel_from
 from course_lib.host import runtime
+from course_lib.problems.inputs import as_held, make_inputs
+from course_lib.problems.problem import Case
+from course_lib.problems.table import problem_of
 from course_lib.student import progress
 from course_lib.wording.errors import PlainError
 

@@ -22,8 +22,8 @@ from stored_answers import wrong_answers  # noqa: E402
 from templates_of_sentences import ANY, templates  # noqa: E402
 
 from course_lib.curriculum import EXERCISES  # noqa: E402
-from course_lib.diagnosis.functions.resident_ideas import resident_ideas  # noqa: E402
-from course_lib.diagnosis.problems.table import problems  # noqa: E402
+from course_lib.problems.resident_blocks import resident_ideas  # noqa: E402
+from course_lib.problems.table import problems  # noqa: E402
 from course_lib.wording.findings import CODES, Finding  # noqa: E402
 from course_lib.wording.sentences import AUDIENCES, told, whole  # noqa: E402
 
@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     if "--examples" in arguments:
         for code in CODES:
-            if example := example_of(code, ROOT):
+            if example := example_of(code):
                 (ROOT / EXAMPLES / f"{code}.txt").write_text(as_text(example), encoding="utf-8")
     (ROOT / PAGE).write_text(page(ROOT), encoding="utf-8")
     return 0
@@ -113,21 +113,32 @@ def from_text(stored: str) -> Example:
     return dict(line.split(": ", 1) for line in stored.splitlines())
 
 
-def example_of(code: str, root: Path) -> Example | None:
-    """What is said of the first wrong answer that is marked with a code, and told it; or None.
+def example_of(code: str) -> Example | None:
+    """Of the wrong answers marked with a code, what is said of the first that is told it; or None.
+
+    Those to the exercises that come first: they are short, and soon judged.
+    """
+    order = {exercise: place for place, exercise in enumerate(EXERCISES)}
+    marked = [where for where, text in wrong_answers().items() if code in _marks(text)]
+    marked.sort(key=lambda where: order.get(where[0], len(order)))
+    examples = (example_from(f"{exercise}/{name}", code) for exercise, name in marked)
+    return next(filter(None, examples), None)
+
+
+def example_from(where: str, code: str) -> Example | None:
+    """What is said with a code of a wrong answer, "exercise/name"; None where it is not told it.
 
     Its "answer" and "line"; the message to a "student" and the "hint to student"; and the same for
     each other reader who is told something else.
     """
-    marked = (each for each in wrong_answers().items() if code in _marks(each[1]))
-    for (exercise, name), text in marked:
-        answer = _MARK.sub("", text)
-        for found in _findings_on(exercise, answer):
-            if found.code == code:
-                line = answer.splitlines()[found.line - 1].strip() if found.line else ""
-                said = _different({who: whole(found.message, who) for who in AUDIENCES})
-                hints = _different({f"hint to {who}": told(found.hint, who) for who in AUDIENCES})
-                return {"answer": f"{exercise}/{name}", "line": line} | said | hints
+    exercise, name = where.split("/")
+    answer = _MARK.sub("", wrong_answers()[exercise, name])
+    for found in _findings_on(exercise, answer):
+        if found.code == code:
+            line = answer.splitlines()[found.line - 1].strip() if found.line else ""
+            said = _different({who: whole(found.message, who) for who in AUDIENCES})
+            hints = _different({f"hint to {who}": told(found.hint, who) for who in AUDIENCES})
+            return {"answer": where, "line": line} | said | hints
     return None
 
 

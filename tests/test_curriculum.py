@@ -149,8 +149,8 @@ def test_a_lesson_is_found_by_any_of_its_names(name):
 @every_case(
     ("name", "numbers"),
     [
-        ("5", ["05", "05b"]),
-        ("05", ["05", "05b"]),
+        ("5", ["05", "05b", "05c"]),
+        ("05", ["05", "05b", "05c"]),
         ("5b", ["05b"]),
         ("05B", ["05b"]),
         ("05b_what_the_clock_says.ipynb", ["05b"]),
@@ -165,7 +165,7 @@ def test_a_split_lesson_renumbers_none(name, numbers):
     assert lesson(name).number == numbers[0]
 
 
-@every_case("name", ["", "b", "5c", "005", "_", "-5", "²"])
+@every_case("name", ["", "b", "5d", "005", "_", "-5", "²"])
 def test_what_is_no_lesson_finds_none(name):
     with pytest.raises(KeyError):
         lesson_with_parts(name)
@@ -193,6 +193,8 @@ EVER_GRADED = {
     "matmul_mma": "right 3, bounds 1, race-free 2, reuse 1, tensor 2, float32 1",
     "matmul_tma": "right 3, bounds 1, race-free 3, reuse 1, tensor 1, float32 1",
     "attention": "right 4, bounds 1, shared-memory 1, race-free 2, reuse 1, float32 1",
+    "distance_sum": "right 3, bounds 2, shared-memory 2, race-free 2, float32 1",
+    "square_sum": "right 3, bounds 2, shared-memory 2, race-free 2, float32 1",
 }
 
 

@@ -27,8 +27,10 @@ ALLOWED: dict[str, set[str]] = {
     "curriculum": {"exercises", "registry", "tasks"},
     "student": {"curriculum"},
     "task_context": {"curriculum", "emulator", "registry", "wording"},
+    "problems": {"curriculum", "devices", "emulator", "registry", "wording"},
     "diagnosis": {
-        "curriculum", "devices", "emulator", "registry", "task_context", "tiles", "wording",
+        "curriculum", "devices", "emulator", "problems", "registry", "task_context", "tiles",
+        "wording",
     },
     "host": {"devices", "emulator", "student", "wording"},
     "pytest_plugin": {"host", "wording"},
@@ -39,7 +41,8 @@ ALLOWED: dict[str, set[str]] = {
         "curriculum", "diagnosis", "emulator", "host", "machine_code", "registry", "wording",
     },
     "own_ladder": {
-        "curriculum", "devices", "diagnosis", "emulator", "host", "student", "timing", "wording",
+        "curriculum", "devices", "diagnosis", "emulator", "host", "problems", "student", "timing",
+        "wording",
     },
     "roofline": {"devices", "emulator", "machine_code"},
     "bench": {
@@ -61,24 +64,25 @@ ALLOWED: dict[str, set[str]] = {
     },
     "building": {"curriculum", "measurements", "questions", "student", "wording"},
     "checking": {
-        "compiled_counts", "curriculum", "diagnosis", "emulator", "host", "registry", "student",
-        "task_context", "tiles", "verdicts", "wording",
+        "compiled_counts", "curriculum", "diagnosis", "emulator", "host", "problems", "registry",
+        "student", "task_context", "tiles", "verdicts", "wording",
     },
     "quiz": {"questions"},
     "board": {
         "checking", "compiled_counts", "curriculum", "diagnosis", "emulator", "intrinsics",
-        "machine_code", "measurements", "own_ladder", "web", "wording",
+        "machine_code", "measurements", "own_ladder", "problems", "web", "wording",
     },
     "grading": {
-        "building", "checking", "curriculum", "diagnosis", "emulator", "registry", "web",
-        "wording",
+        "building", "checking", "curriculum", "diagnosis", "emulator", "problems", "questions",
+        "registry", "web", "wording",
     },
     "shown_answers": {
         "checking", "curriculum", "host", "registry", "student", "tiles", "verdicts", "wording",
     },
     "tab": {
         "checking", "curriculum", "diagnosis", "emulator", "figures", "host", "own_ladder",
-        "registry", "shown_answers", "student", "task_context", "verdicts", "web", "wording",
+        "problems", "registry", "shown_answers", "student", "task_context", "verdicts", "web",
+        "wording",
     },
     "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},
     "commands": {

@@ -129,7 +129,7 @@ def test_options_exist() -> None:
     }
     assert {"--seed", "--workers", "--dask", "--lessons"} <= options
     # The first three are those of `release`; the last is nbval's own.
-    assert options <= known | {"--lessons", "--zip", "--exam", "--nbval-lax"}
+    assert options <= known | {"--lessons", "--zip", "--exam", "--posttest", "--nbval-lax"}
 
 
 def test_the_tables_name_what_the_code_names() -> None:
@@ -154,7 +154,7 @@ def test_the_course_of_ones_own_can_be_made(tmp_path: Path) -> None:
     (text,) = blocks(section("A course of your own"), "toml")
     (tmp_path / "course.toml").write_text(text, encoding="utf-8")
     said = run("python3 course.py release --settings course.toml --out course", ROOT, tmp_path)
-    assert said.startswith("7 lessons (00, 01, 02, 03, 05, 05b, 07), 3 exercises, ")
+    assert said.startswith("8 lessons (00, 01, 02, 03, 05, 05b, 05c, 07), 3 exercises, ")
     readme = (tmp_path / "course/README.md").read_text(encoding="utf-8")
     assert readme.startswith("# GPU programming, autumn\n") and "(20 points)" in readme
 

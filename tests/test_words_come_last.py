@@ -21,13 +21,13 @@ from rows_of_a_class import SETTINGS, submission
 from sampling import marks
 
 from course_lib.diagnosis.slip import Slip, SlipLocation
-from course_lib.diagnosis.told import Wording
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.judging import batches
 from course_lib.grading.records import FoundAnswer
 from course_lib.wording import sentences
 from course_lib.wording.findings import Finding
+from course_lib.wording.tables import Wording
 
 MUTANTS = all_mutants()
 FAST_ONE_IN = 100  # of those that cost little

@@ -2,7 +2,7 @@
 
 Owns: what a board's folder holds, how an entry is judged and counted, and the page.
 May import: `checking`, `compiled_counts`, `curriculum`, `diagnosis`, `emulator`, `intrinsics`,
-`machine_code`, `measurements`, `own_ladder`, `web`, `wording`.
+`machine_code`, `measurements`, `own_ladder`, `problems`, `web`, `wording`.
 Start with: `entries`.
 
 Nobody's time is taken: a kernel is followed instruction by instruction, so whoever has the folder

@@ -22,9 +22,6 @@ from course_lib.board.compilable import function_of
 from course_lib.checking import examine_source
 from course_lib.compiled_counts.launch import NotCounted, count
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
-from course_lib.diagnosis.problems.inputs import as_held, make_inputs
-from course_lib.diagnosis.problems.problem import Case
-from course_lib.diagnosis.problems.table import problem_of
 from course_lib.emulator import (
     AsCompiled,
     Budget,
@@ -38,6 +35,9 @@ from course_lib.machine_code import CompileFailed
 from course_lib.machine_code.compiler import capability, compile_kernel
 from course_lib.measurements.counted_cost import cost_of
 from course_lib.own_ladder import LADDERS, chosen_constants
+from course_lib.problems.inputs import as_held, make_inputs
+from course_lib.problems.problem import Case
+from course_lib.problems.table import problem_of
 from course_lib.wording.errors import PlainError
 
 SETTINGS = "board.toml"

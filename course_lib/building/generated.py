@@ -87,11 +87,12 @@ def launch_cell(project: Project, lesson: Lesson, folder: str, placed: Sequence[
 
 
 def opening(lesson: Lesson, placed: Sequence[Task]) -> str:
-    """The one line that a lesson opens with whose student types."""
+    """The one line that a lesson opens with whose student types, or mends what is whole."""
     many = _NUMBERS[len(placed)] if len(placed) < len(_NUMBERS) else f"{len(placed)}"
     what = "kernel" if all(task.kind.is_launched for task in placed) else "task"
     what, them = plural(what, len(placed)), "it" if len(placed) == 1 else "them all"
-    return f"{many} small {what}, about {lesson.minutes} minutes. You type {them}."
+    verb = "mend" if all(task.is_mended for task in placed) else "type"
+    return f"{many} small {what}, about {lesson.minutes} minutes. You {verb} {them}."
 
 
 def next_cell(project: Project, lesson: Lesson, folder: str) -> Cell:

@@ -11,6 +11,7 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from course_lib.building.nbgrader import declared
 from course_lib.building.notebook import (
@@ -120,6 +121,7 @@ LEFT_OUT = (
     "commands/build.py",
     "commands/environments.py",
     "commands/grade.py",
+    "commands/grade_says.py",
     "commands/lock.py",
     "commands/own_course.py",
     "commands/release.py",
@@ -158,13 +160,19 @@ def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:
     return tuple(each for each in LESSONS if not names or each in (LESSONS[0], *chosen))
 
 
-def make_release(project: Project, for_nbgrader: bool = False, is_exam: bool = False) -> Release:
+def make_release(
+    project: Project,
+    for_nbgrader: bool = False,
+    is_exam: bool = False,
+    tests: Mapping[str, bytes] = MappingProxyType({}),
+) -> Release:
     """The bundle of a checkout, or of the part of it that a course of one's own has.
 
     Args:
         project: the checkout, and what is chosen of it.
         for_nbgrader: whether nbgrader is told which cells are checks.
         is_exam: whether hints are left out, and checks say only whether an answer is right.
+        tests: further notebooks, by their place in the bundle.
 
     Raises:
         BuildError: if a file is missing, an exercise notebook holds an answer, or what stays needs
@@ -183,6 +191,7 @@ def make_release(project: Project, for_nbgrader: bool = False, is_exam: bool = F
             files[name] = dumps(without_hints(json.loads(files[name]))).encode()
         if for_nbgrader:
             files[name] = dumps(declared(json.loads(files[name]), project.points_of)).encode()
+    files |= tests
     if is_exam:
         files[EXAM_MARK] = b"Made by `course.py release --exam`: checks do not say why.\n"
     files |= {name: _content(root, name) for name in _library(root, left_out)}

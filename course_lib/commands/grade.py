@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import importlib.util
 import os
 import shlex
-import signal
 import sys
-import threading
-import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from course_lib.commands import progress
+from course_lib.commands.grade_says import ProgressLine, Terminated, ended_by_signal, summary
 from course_lib.grading.records import CannotGrade
 
 if TYPE_CHECKING:
@@ -27,23 +22,17 @@ if TYPE_CHECKING:
     from course_lib.grading.run_folder import RunFolder
     from course_lib.grading.settings import Settings
 
-SECONDS_BETWEEN_LINES = 10
 BATCHES = "batches"
-MOST_NAMED = 10  # the report names all
 PACKAGES = ("ipykernel", "jinja2", "nbformat", "nbval", "psutil", "pytest")
-
-
-class Terminated(KeyboardInterrupt):
-    """Someone asked this process to end; what is judged is safe, as after Ctrl-C."""
 
 
 def main(arguments: list[str]) -> int:
     """Grade; 0 whatever the grades, 1 if it could not be done, 2 for arguments that are wrong."""
     options = _parser().parse_args(arguments)
-    line = _Line()
+    line = ProgressLine()
     try:
         _check_packages()
-        with _ended_by_signal(line):
+        with ended_by_signal(line):
             if options.explain:
                 return _explain(options)
             return _grade(options, line, shlex.join(["grade", *arguments]))
@@ -82,13 +71,15 @@ def _check_packages() -> None:
             )
 
 
-def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
+def _grade(options: argparse.Namespace, line: ProgressLine, command: str) -> int:
     from course_lib.grading.engine import Grader, grade
     from course_lib.grading.intake.submissions import each_submission
     from course_lib.grading.run_folder import RunFolder
     from course_lib.wording.words import counted
 
     _check_candidates(options)
+    if options.pretest and not options.items:
+        raise _WrongArguments("--pretest goes with --items FILE, which says where to write.")
     settings, exercises = _settings(options)
     with RunFolder(options.out, options.submissions, command) as folder:
         settings, exercises = _as_before(folder, options, settings, exercises)
@@ -136,7 +127,11 @@ def _grade(options: argparse.Namespace, line: _Line, command: str) -> int:
         database, assignment = options.nbgrader
         for said in write_scores(rows, Path(database), assignment):
             print(f"Note: {said}")
-    print(_summary(rows, seed, options.out), flush=True)
+    if options.items:
+        from course_lib.grading.learning.statistics import write_items
+
+        print(write_items(options.items, grader, options.submissions, rows, options.pretest))
+    print(summary(rows, seed, options.out), flush=True)
     return 0
 
 
@@ -362,6 +357,18 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
         help="also write the points into nbgrader's gradebook (gradebook.db)",
     )
     parser.add_argument(
+        "--items",
+        type=Path,
+        metavar="FILE",
+        help="also write what a test says item by item, without names (CSV)",
+    )
+    parser.add_argument(
+        "--pretest",
+        type=Path,
+        metavar="SUBMISSIONS",
+        help="with --items: what the same class handed in before the course, for what it gained",
+    )
+    parser.add_argument(
         "--keep-batches",
         action="store_true",
         help="also write the notebooks that nbval runs to DIR/batches; run one again with "
@@ -414,113 +421,3 @@ def _workplace(options: argparse.Namespace) -> Workplace:
     if options.dask:
         return executors.dask_cluster(options.dask)
     return executors.process_pool(options.workers)
-
-
-# --- what is said -----------------------------------------------------------------------------
-
-
-class _Line:
-    """The line of progress: how far, how fast, how long still. In a log, a line now and then."""
-
-    def __init__(self) -> None:
-        self._began = self._said = time.monotonic()
-        self._last: Progress | None = None
-        self.stopped_by: type[KeyboardInterrupt] | None = None
-
-    def begin(self) -> None:
-        self._began = self._said = time.monotonic()
-
-    @property
-    def so_far(self) -> str:
-        if self._last is None:
-            return "Nothing is judged yet."
-        return f"{self._last.done} of {self._last.total} answers are judged."
-
-    @property
-    def notes(self) -> list[str]:
-        return list(self._last.notes) if self._last else []
-
-    def show(self, now: Progress) -> None:
-        first = self._last is None
-        self._last = now
-        if self.stopped_by is not None:
-            raise self.stopped_by
-        if first and now.known:
-            print(f"{now.known} of {now.total} answers are known from an earlier run.", flush=True)
-        text = f"{now.done} of {now.total} answers{self._speed(now)}"
-        if sys.stdout.isatty():
-            progress.show(f"{progress.bar(now.done / max(now.total, 1))} {text}")
-        elif time.monotonic() - self._said >= SECONDS_BETWEEN_LINES:
-            self._said = time.monotonic()
-            print(text, flush=True)
-
-    def _speed(self, now: Progress) -> str:
-        minutes = (time.monotonic() - self._began) / 60
-        judged = now.done - now.known
-        if not judged or not minutes:
-            return ""
-        rate = judged / minutes
-        left = progress.duration((now.total - now.done) / rate * 60)
-        return f" · {rate:.0f} a minute · about {left} left"
-
-    def clear(self) -> None:
-        progress.clear()
-
-
-def _summary(rows: list[GradebookRow], seed: int, out: Path) -> str:
-    from course_lib.grading.records import VERDICTS
-    from course_lib.wording.words import counted
-
-    counts = Counter(row.verdict for row in rows)
-    by_hand = sum(row.is_set for row in rows)
-    students = len({row.submission.key for row in rows})
-    verdicts = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    size = f"{counted(students, 'submission')}, {counted(len(rows), 'row')}"
-    lines = [
-        f"{size}: {verdicts or 'nothing to grade'}.",
-        f"The gradebook is {out / 'grades.csv'}, the class at a glance {out / 'report.html'}.",
-        f"Seed {seed}: `--seed {seed}` gives the same grades anywhere.",
-    ]
-    if by_hand:
-        lines.insert(1, f"Set by hand: the points of {counted(by_hand, 'row')}.")
-    if any(row.points is None for row in rows):
-        lines.insert(1, "What needs review has no points yet: please look at these answers.")
-    return "\n".join([*lines[:-1], *_left_out(rows), lines[-1]])
-
-
-def _left_out(rows: list[GradebookRow]) -> Iterator[str]:
-    """Whose grades have to be entered by hand."""
-    from course_lib.grading.gradebook.tables import PLATFORMS, left_out, names, one_line
-
-    called = names(rows)
-    for platform in PLATFORMS:
-        left = left_out(platform, rows)
-        if left:
-            some = [
-                f"{one_line(called[key])} ({why})" for key, why in list(left.items())[:MOST_NAMED]
-            ]
-            more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
-            yield f"Not in {platform}.csv: {', '.join(some)}{more}."
-
-
-@contextlib.contextmanager
-def _ended_by_signal(line: _Line) -> Iterator[None]:
-    """Ctrl-C and SIGTERM end a run tidily.
-
-    What a handler raises can get lost, where Python happens to be in a finaliser. So the line of
-    progress is told, too, and raises it again.
-    """
-
-    def end(number: int, frame: object) -> None:
-        line.stopped_by = Terminated if number == signal.SIGTERM else KeyboardInterrupt
-        raise line.stopped_by
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

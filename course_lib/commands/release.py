@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from course_lib.building.notebook import BuildError
-from course_lib.building.project import open_project
+from course_lib.building.notebook import BuildError, dumps
+from course_lib.building.project import Project, open_project
 from course_lib.building.release import (
     Release,
     chosen_lessons,
@@ -51,6 +51,14 @@ def main(arguments: list[str]) -> int:
         action="store_true",
         help="for an exam: no hints, and a check says whether an answer is right, not why",
     )
+    for name in ("pretest", "posttest"):
+        parser.add_argument(
+            f"--{name}",
+            action="append_const",
+            dest="tests",
+            const=name,
+            help=f"with the {name}, exercises/{name}.ipynb",
+        )
     parser.add_argument("--zip", action="store_true", help="make DIR.zip as well")
     options = parser.parse_args(arguments)
     out = options.out.resolve() if not options.out.is_symlink() else options.out.absolute()
@@ -59,12 +67,10 @@ def main(arguments: list[str]) -> int:
         if options.settings:
             if options.lessons:
                 raise BuildError(f"{options.settings} says which lessons; leave --lessons out.")
-            if importlib.util.find_spec("numpy") is None:
-                raise BuildError(
-                    "--settings needs packages; `python3 course.py prepare` fetches them."
-                )
+            _check_packages("--settings")
             project = with_settings(project, options.settings)
-        release = make_release(project, options.nbgrader, options.exam)
+        tests = _tests(project, options.tests or ())
+        release = make_release(project, options.nbgrader, options.exam, tests)
         archive = out.with_name(out.name + ".zip") if options.zip else None
         if archive:
             write_archive(release, archive)
@@ -77,6 +83,22 @@ def main(arguments: list[str]) -> int:
         return 1
     _say(release, out, archive)
     return 0
+
+
+def _check_packages(option: str) -> None:
+    if importlib.util.find_spec("numpy") is None:
+        raise BuildError(f"{option} needs packages; `python3 course.py prepare` fetches them.")
+
+
+def _tests(project: Project, names: Sequence[str]) -> dict[str, bytes]:
+    """The notebooks of these tests, by their place in the bundle."""
+    if not names:
+        return {}
+    _check_packages(f"--{names[0]}")
+    from course_lib.grading.learning.forms import FORMS, notebook_of
+
+    notebooks = {name: notebook_of(FORMS[name], project) for name in names}
+    return {f"exercises/{name}.ipynb": dumps(each).encode() for name, each in notebooks.items()}
 
 
 def _say(release: Release, out: Path, archive: Path | None) -> None:

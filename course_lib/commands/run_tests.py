@@ -228,8 +228,8 @@ def _with(group: str, name: str, *arguments: str) -> TestStep:
 def live_cell_steps() -> Iterator[TestStep]:
     """The book, and a student's way through its live cells."""
     yield next(book_steps())
-    live = ["tests/browser/test_live_cells_in_browser.py", "--confcutdir=tests/browser"]
-    yield _with("browser", "live cells", *live)
+    live = [f"tests/browser/test_live_{kind}_in_browser.py" for kind in ("cells", "pages")]
+    yield _with("browser", "live cells", *live, BROWSER_TESTS[1])
 
 
 def book_steps() -> Iterator[TestStep]:

@@ -1,12 +1,12 @@
 """Finds out what is wrong with an answer, and why; used by checking.py.
 
-Owns: what an answer is tried on, and the way from a wrong output to its cause and line. Folders:
-`problems` (what to launch), `launches` (what one did), `faults` (what the emulator saw, traced),
-`places` (the line where a text does what is known to be wrong), `provenance` (what numbers are made
-of), `repair` (the smallest change that helps), `sizes` (numbers that stand for a
-size), `costs`, `tiles` for kernels of tile languages, and `functions` and `constants` for answers
-that are no kernels. Their sentences and hints lie in tables, the `words` of each (`told`).
-May import: `curriculum`, `devices`, `emulator`, `registry`, `task_context`, `tiles`,
+Owns: the way from a wrong output to its cause and line; it knows no exercise. Folders: `launches`
+(what one did), `faults` (what the emulator saw, traced), `places` (the line where a text does what
+is known to be wrong), `provenance` (what numbers are made of), `repair` (the smallest change that
+helps), `sizes` (numbers that stand for a size), `costs`, `tiles` for kernels of tile languages, and
+`functions` and `constants` for answers that are no kernels. Their sentences and hints lie in
+tables, the `words` of each.
+May import: `curriculum`, `devices`, `emulator`, `problems`, `registry`, `task_context`, `tiles`,
 `wording`.
 Start with: `examination` (the order of it all), `explained`.
 """

@@ -16,6 +16,12 @@ from course_lib.diagnosis.faults import outside, traced
 from course_lib.diagnosis.faults.indices import depends_on_rounding, lost_number
 from course_lib.diagnosis.faults.traced import faults_of
 from course_lib.diagnosis.holds import what_holds
+from course_lib.diagnosis.launch_choice import (
+    DRAW,
+    LaunchConfiguration,
+    choices,
+    far_cases,
+)
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.launches.outcome import where
 from course_lib.diagnosis.number_patterns import (
@@ -25,13 +31,6 @@ from course_lib.diagnosis.number_patterns import (
     written_inputs,
     wrong_result,
 )
-from course_lib.diagnosis.problems.launch_choice import (
-    DRAW,
-    LaunchConfiguration,
-    choices,
-    far_cases,
-)
-from course_lib.diagnosis.problems.problem import Case
 from course_lib.diagnosis.real_gpu import try_on_gpu
 from course_lib.diagnosis.report import Hearer, Report, Tried, make_report, nobody
 from course_lib.diagnosis.sizes.limits import limit_finding, room_finding, size_finding
@@ -48,6 +47,7 @@ from course_lib.diagnosis.trial import (
 )
 from course_lib.emulator import Kernel, KernelRejected
 from course_lib.emulator.observers.limits import Site
+from course_lib.problems.problem import Case
 from course_lib.wording.findings import Finding, by_importance
 from course_lib.wording.sentences import facts_of
 

@@ -11,8 +11,8 @@ from math import prod
 
 from course_lib.curriculum import Exercise
 from course_lib.diagnosis.codes import OUTSIDE
-from course_lib.diagnosis.problems.problem import Problem
 from course_lib.diagnosis.trial import Trial
+from course_lib.problems.problem import Problem
 from course_lib.wording.findings import Finding
 
 # What an exercise may ask for: the codes of errors that say it is missed, and how it is praised.

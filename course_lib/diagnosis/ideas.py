@@ -8,8 +8,8 @@ import numpy as np
 
 from course_lib.curriculum import Exercise, Task
 from course_lib.diagnosis.launches.outcome import Array, Outcome
-from course_lib.diagnosis.problems.described import in_float64
-from course_lib.diagnosis.problems.problem import Problem
+from course_lib.problems.described import in_float64
+from course_lib.problems.problem import Problem
 from course_lib.registry.exercise import WrongIdea
 
 

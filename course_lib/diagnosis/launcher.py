@@ -13,19 +13,16 @@ import numpy as np
 from course_lib.curriculum import Exercise, Launch, Task
 from course_lib.diagnosis.answer import Answer, source_of
 from course_lib.diagnosis.costs.measured import WARP, Measured
-from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.launches.shares import Shares
-from course_lib.diagnosis.launches.trail import Journeys, Trail, TrailMaker
-from course_lib.diagnosis.launches.widths import Widths
-from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
-from course_lib.diagnosis.problems.launch_choice import (
+from course_lib.diagnosis.launch_choice import (
     LaunchConfiguration,
     Launched,
     block_passed_over,
     tile_of,
 )
-from course_lib.diagnosis.problems.problem import Array, Case, Problem, SeenLaunch, Shape
-from course_lib.diagnosis.problems.table import problem_of
+from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.diagnosis.launches.shares import Shares
+from course_lib.diagnosis.launches.trail import Journeys, Trail, TrailMaker
+from course_lib.diagnosis.launches.widths import Widths
 from course_lib.diagnosis.sizes.limits import Limits
 from course_lib.diagnosis.source.source import Source, Threads
 from course_lib.diagnosis.trial import Trial
@@ -33,6 +30,9 @@ from course_lib.diagnosis.words import BUDGET_OF_ALL, BUDGET_OF_ONE, tell
 from course_lib.emulator import Budget, Kernel, KernelRejected, emulate
 from course_lib.emulator.launch import Typings
 from course_lib.emulator.machine.events import HandedValues
+from course_lib.problems.inputs import as_held, expected_of, make_inputs
+from course_lib.problems.problem import Array, Case, Problem, SeenLaunch, Shape
+from course_lib.problems.table import problem_of
 from course_lib.registry.entry_checks import axes
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import say

@@ -14,9 +14,9 @@ import numpy as np
 
 from course_lib.curriculum import Launch
 from course_lib.diagnosis.launches.outcome import Outcome, by_how_much, where
-from course_lib.diagnosis.problems.inputs import as_held, make_inputs
-from course_lib.diagnosis.problems.problem import Case, Problem
 from course_lib.diagnosis.words import tell
+from course_lib.problems.inputs import as_held, make_inputs
+from course_lib.problems.problem import Case, Problem
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import with_values
 

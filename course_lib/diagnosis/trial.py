@@ -10,8 +10,8 @@ import numpy as np
 
 from course_lib.diagnosis.codes import DISORDER, OUTSIDE, RACES, array_of
 from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.problems.problem import Case
 from course_lib.emulator import Profile
+from course_lib.problems.problem import Case
 from course_lib.wording.findings import Finding
 
 COUNTED = (

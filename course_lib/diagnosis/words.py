@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course_lib.diagnosis.told import Wording, Words
+from course_lib.wording.tables import Wording, Words
 
 BUDGET_OF_ALL = "the {steps} steps of all launches together"
 BUDGET_OF_ONE = "the {steps} steps of this launch"

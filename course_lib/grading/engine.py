@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from course_lib.diagnosis.problems.table import check_reference
 from course_lib.grading.answers.assembling import (
     TextQuestion,
     asked_of,
@@ -42,6 +41,7 @@ from course_lib.grading.records import (
 )
 from course_lib.grading.run_folder import Journal, RunFolder, key_of
 from course_lib.grading.settings import Settings
+from course_lib.problems.table import check_reference
 from course_lib.registry.entry_checks import BadEntry
 
 MOST_A_BATCH = 32

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Literal, get_args
 
 from course_lib.curriculum import EXERCISES, TASKS, Exercise
+from course_lib.grading.transfer import TRANSFER
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import AUDIENCES, in_words, told
 
@@ -27,8 +28,12 @@ FORMER: dict[str, str] = {
 
 GRADED: Mapping[str, Exercise] = {
     each.id: each
-    for each in (*EXERCISES.values(), *(TASKS[name].as_it_was_graded() for name in FORMER))
-}  # today's in the order of the course; then an earlier edition's, asked of those who answered it
+    for each in (
+        *EXERCISES.values(),
+        *(TASKS[name].as_it_was_graded() for name in FORMER),
+        *TRANSFER.values(),
+    )
+}  # today's in the course's order; an earlier edition's, asked of who answered it; those of tests
 
 
 def why_not_graded(name: str) -> str:
@@ -84,6 +89,7 @@ class Submission:
     platform: str | None = None
     # the learning platform's own number of the student or participant
     platform_id: str | None = None
+    is_late: bool = False  # the platform says so, in the names of the files
 
 
 @dataclass(frozen=True)
@@ -194,11 +200,16 @@ class Override:
 
 @dataclass(frozen=True)
 class Standing:
-    """What an instructor has noted about a student."""
+    """What holds for all that a student has handed in."""
 
     comment: str = ""  # for the student; empty if there is none
-    late_days: int = 0  # how late the submission was
+    late_days: int | None = None  # how late the submission was; None if nobody has noted it
     share: Decimal = Decimal(1)  # what of the sum of points counts, from 0 to 1
+    flagged: bool = False  # the platform says that it was late, and nobody has noted by how much
+
+    @property
+    def is_late(self) -> bool:
+        return self.flagged or bool(self.late_days)
 
 
 @dataclass(frozen=True)
@@ -218,7 +229,7 @@ class GradebookRow:
     judgement: Judgement | None = None  # what was found, if it was judged
     judged_points: Decimal | None = None  # what the judge gave; None if that is open
     override: Override = Override()  # what the instructor has set for this answer
-    standing: Standing = Standing()  # what the instructor has noted about the student
+    standing: Standing = Standing()  # what holds for all rows of the student
 
     @property
     def is_set(self) -> bool:

@@ -17,9 +17,11 @@
 
     [late]
     per_day = 0.1                             # a day costs 10 % of what was earned
-    at_most = 0.5                             # and all days together half of it
+    flat = 0.2                                # being late costs 20 %, however late
+    at_most = 0.5                             # and all together no more than half of it
 
-Who is how late stands in overrides.toml, with the points that are set by hand. Every mistake is one
+Who is how late stands in overrides.toml, with the points that are set by hand; that somebody is
+late, in the names of Canvas's files, too. Every mistake is one
 sentence: the file, the key, what to write instead.
 """
 
@@ -46,6 +48,7 @@ from course_lib.curriculum import (
     lessons_meant,
 )
 from course_lib.grading.records import GRADED, CannotGrade, why_not_graded
+from course_lib.grading.transfer import TESTS, TRANSFER
 from course_lib.wording.words import decimal
 
 DIGITS = 4  # behind the point of a number
@@ -144,7 +147,7 @@ OF_GRADES = ("title", "canvas_assignment", "points", "questions", "late")
 KEYS = (*OF_GRADES, "lessons", "exercises", "tasks")
 ANSWER = "answer"  # what a question that is answered in words has points for
 NO_QUESTIONS = ("late_days", "comment")  # overrides.toml has these beside the exercises
-LATE_KEYS = ("per_day", "at_most")
+LATE_KEYS = ("per_day", "flat", "at_most")
 # What a kernel is judged by in any exercise, as a warning where it does not count. A course may
 # give points to it; the warning then costs them.
 EXTRAS = ("coalesced", "conflict-free")
@@ -165,12 +168,13 @@ def usual_points() -> dict[str, dict[str, Decimal]]:
 class LateRule:
     """What handing in late costs."""
 
-    per_day: Decimal  # the share of the earned points that each day takes
-    at_most: Decimal = Decimal(1)  # the share that all days together take
+    per_day: Decimal = Decimal(0)  # the share of the earned points that each day takes
+    at_most: Decimal = Decimal(1)  # the share that is taken at most
+    flat: Decimal = Decimal(0)  # the share that being late takes, however late
 
     def share_left(self, days: int) -> Decimal:
-        """The share of the earned points that still counts."""
-        return 1 - min(days * self.per_day, self.at_most)
+        """The share of the earned points that still counts for whoever is late."""
+        return 1 - min(self.flat + days * self.per_day, self.at_most)
 
 
 @dataclass(frozen=True)
@@ -328,6 +332,8 @@ class _Reader(TomlFile):
         except CannotGrade as problem:
             raise self.fail(f"`exercises`: {problem}") from None
         for name in found:
+            if name in TRANSFER:
+                raise self.fail(f"`exercises` has {name}, a test's: grade that by --exercises.")
             self.refuse_elsewhere("exercises", GRADED[name], lessons)
         return found
 
@@ -356,10 +362,10 @@ class _Reader(TomlFile):
         return tuple(found)
 
     def late(self, value: object) -> LateRule:
-        if not isinstance(value, dict) or "per_day" not in value:
+        if not isinstance(value, dict) or not value.keys() - {"at_most"}:
             raise self.fail(
-                f"`late` is {short(value)}; write a table [late] with per_day = 0.1 in it, and "
-                "at_most = 0.5 if you like."
+                f"`late` is {short(value)}; write a table [late] with per_day = 0.1 or flat = 0.2 "
+                "in it, and at_most = 0.5 if you like."
             )
         self.only_known(value, LATE_KEYS, "key", " in [late]")
         return LateRule(**{key: self.number(each, f"late.{key}", 1) for key, each in value.items()})
@@ -443,7 +449,8 @@ def exercise_ids(names: Iterable[str], course: Sequence[str] | None = None) -> t
     """The exercises that are meant, each once, in the order of the course.
 
     Args:
-        names: ids of exercises, and numbers or names of lessons for all of theirs.
+        names: ids of exercises, numbers or names of lessons for all of theirs, and "pretest" or
+            "posttest" for their kernels, which go with every course.
         course: the exercises of a course of one's own, which has no others.
 
     Raises:
@@ -452,16 +459,23 @@ def exercise_ids(names: Iterable[str], course: Sequence[str] | None = None) -> t
     chosen: set[str] = set()
     for name in names:
         meant_by_it = set(exercises_meant([name]))
-        if course is not None and not meant_by_it & set(course):
+        if course is not None and not meant_by_it & {*course, *TRANSFER}:
             raise CannotGrade(f"{name} is not in this course, which has {', '.join(course)}.")
         chosen |= meant_by_it
-    return tuple(name for name in (GRADED if course is None else course) if name in chosen)
+    every = GRADED if course is None else (*course, *TRANSFER)
+    return tuple(name for name in dict.fromkeys(every) if name in chosen)
 
 
 def exercises_meant(names: Iterable[str]) -> tuple[str, ...]:
     """The same, in the order of the names."""
-    found = [each for name in names for each in ([name] if name in GRADED else _of_lesson(name))]
+    found = [exercise for name in names for exercise in _of_name(name)]
     return tuple(dict.fromkeys(found))
+
+
+def _of_name(name: str) -> list[str]:
+    if name in TESTS:
+        return [TESTS[name]]
+    return [name] if name in GRADED else _of_lesson(name)
 
 
 def _of_lesson(name: str) -> list[str]:

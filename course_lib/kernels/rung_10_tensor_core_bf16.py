@@ -46,7 +46,6 @@ LAST = (STAGES - 1) * STAGE  # where the last stage starts
 A_PIECES, B_PIECES = BK // 8, BN // 8  # 16-byte pieces in a row
 A_ROWS, B_ROWS = THREADS // A_PIECES, THREADS // B_PIECES  # rows that all threads copy at once
 A_STEPS, B_STEPS = BM // A_ROWS, BK // B_ROWS  # and how often
-MOST_A_STEPS = 2  # a thread knows where one row of A lies, and the way to one other
 OTHERS, NEWER = STAGES - 1, STAGES - 2  # tiles that may be on their way: at first, and later
 
 

@@ -2,7 +2,7 @@
 
 A mistake in an entry would show up late, as wrong points for a whole class. So each entry is looked
 at when it is made, and all together when the registry is complete. What only its reference can
-tell, diagnosis/problems/described.py adds.
+tell, problems/described.py adds.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ class Exercise:
         shapes: the axes of each parameter as letters, "M,N"; equal letters are equal sizes, and ""
             stands for a number. The output comes last, and has one or two axes.
         formula: the same as a student writes it, "B = s * A".
-        family: without a reference: the family of problems (diagnosis/problems/table.py) whose
+        family: without a reference: the family of problems (problems/table.py) whose
             hypotheses judge it.
         sizes: the uneven sizes to try, as its family has them.
         multiples: of what a size is always a multiple, {"K": 4}; sizes of a family are M, N and K.
@@ -359,6 +359,11 @@ class Task(Exercise):
         """The exercise that this task was once, with its old points."""
         kept = {each.name: getattr(self, each.name) for each in fields(Exercise)}
         return Exercise(**{**kept, "points": self.once_worth})
+
+    @property
+    def is_mended(self) -> bool:
+        """Whether the given code is whole, with a bug to find: nothing is left to be written."""
+        return "..." not in self.given
 
     @property
     def has_picture(self) -> bool:

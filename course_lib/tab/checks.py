@@ -15,9 +15,6 @@ from course_lib import task_context as callers
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
 from course_lib.diagnosis.launcher import BUDGET
-from course_lib.diagnosis.problems.inputs import as_held, make_inputs
-from course_lib.diagnosis.problems.problem import Case
-from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.report import Report
 from course_lib.emulator import Kernel, KernelRejected, Profile, emulate, load_program, names_around
 from course_lib.emulator.state.lanes import WARP_SIZE
@@ -35,6 +32,9 @@ from course_lib.figures.watch.ownership import who_owns_what
 from course_lib.figures.watch.race import watch_race
 from course_lib.figures.watch.stepping import step_through_k
 from course_lib.own_ladder import chosen_constants
+from course_lib.problems.inputs import as_held, make_inputs
+from course_lib.problems.problem import Case
+from course_lib.problems.table import problem_of
 from course_lib.registry import entry_checks as entries
 from course_lib.shown_answers import why_no_answer
 from course_lib.student import progress

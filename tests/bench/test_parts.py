@@ -194,6 +194,23 @@ def counted_cost(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     patch.setattr(script, "measure", lambda: stored("counted_cost"))
 
 
+def sanitizer(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
+    """Its GPU's programs and the tool: a tool that finds the errors that are stored."""
+    content = stored("sanitizer")
+    rows = iter(content["rows"])
+
+    def said(command: list[str]) -> str:
+        if "--tool" not in command:
+            return f"Version {content['version']}\nright: True"
+        row = next(rows)
+        lines = [*row["first"], "", f"ERROR SUMMARY: {row['errors']} errors"]
+        return "\n".join(f"========= {line}" for line in lines)
+
+    patch.setattr(script, "find_tool", lambda: "compute-sanitizer")
+    patch.setattr(script, "run", said)
+    patch.setattr(runtime, "device_name", lambda: HERE)
+
+
 def row_softmax(script: ModuleType, patch: pytest.MonkeyPatch) -> None:
     rows = iter(stored("row_softmax")["rows"].values())
     patch.setattr(script.importlib.util, "find_spec", lambda name: name)
@@ -209,7 +226,7 @@ STAND_INS: dict[str, Callable[[ModuleType, pytest.MonkeyPatch], None]] = {
     for each in (
         bytes_in_flight, cache_model, loop_forms, tma_ablation, stored_machine_code, what_binds,
         ncu_reports, bank_conflicts, attention, host_time, tile_languages, row_softmax,
-        counted_cost,
+        counted_cost, sanitizer,
     )
 }  # fmt: skip
 

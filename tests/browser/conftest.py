@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from live_site import Site, site_with_pyodide
 
 try:
     from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
@@ -99,3 +100,40 @@ def page(context: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Pa
     name = re.sub(r"\W+", "_", request.node.name).strip("_")
     window.screenshot(path=SHOTS / f"{name}.png")
     window.close()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The book with live cells; a test may take it away for a while."""
+    served = site_with_pyodide(tmp_path_factory.mktemp("site"))
+    yield served
+    served.go()
+
+
+@pytest.fixture
+def judge(site: Site) -> Site:
+    """The same, where the judge can be started."""
+    if site.lacks:
+        pytest.skip(site.lacks)
+    return site
+
+
+@pytest.fixture
+def asked_elsewhere(user: BrowserContext, site: Site) -> Iterator[list[str]]:
+    """What pages and workers of `user` ask for from elsewhere, and errors of scripts."""
+    found: list[str] = []
+
+    def note(request) -> None:
+        if not request.url.startswith(site.allowed):
+            found.append(request.url)
+
+    heard = {
+        "request": note,
+        "weberror": lambda error: found.append(f"error: {error.error}"),
+        "console": lambda said: "Content Security" in said.text and found.append(said.text),
+    }
+    for event, hear in heard.items():
+        user.on(event, hear)
+    yield found
+    for event, hear in heard.items():
+        user.remove_listener(event, hear)

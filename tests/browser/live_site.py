@@ -20,6 +20,8 @@ from tests.pyodide_files import NotHere, from_npm, numpy_wheel
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "executed" / "book"
 BELOW = "somebody/ladder"  # as a project's site lies on GitHub Pages
+# For a browser that is asked to spare downloads: no Python is started before somebody runs a cell.
+SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
 BY_CDN = os.environ.get("MATMUL_LADDER_CDN") == "1"
 
 

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import other_browsers
 import pytest
-from live_site import Site, site_with_pyodide
+from live_page import RIGHT, WRONG
+from live_site import SAVES_DATA, Site
 from playwright.sync_api import BrowserContext, Locator, Page, Request, expect
 
 from course_lib.curriculum import LESSONS
 
-WRONG = "@cuda.jit\ndef put_seven(out):\n    out[4] = 7"
-RIGHT = "@cuda.jit\ndef put_seven(out):\n    out[2] = 7"
 FIRST = 300_000  # ms for a start on a busy machine; what hangs ends there
-SAVES_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } })"
 KEPT = "The whole course works offline here"
 HAS_MEMORY = """async () => {
   for (const name of await caches.keys()) {
@@ -25,16 +23,6 @@ HAS_MEMORY = """async () => {
   }
   return false;
 }"""
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    served = site_with_pyodide(tmp_path_factory.mktemp("site"))
-    if served.lacks:
-        served.go()
-        pytest.skip(served.lacks)
-    yield served
-    served.go()
 
 
 @pytest.fixture
@@ -75,11 +63,12 @@ def status(live: Locator, words: str, timeout: float = FIRST) -> None:
     expect(live.locator(".status")).to_contain_text(words, timeout=timeout)
 
 
-def test_python_starts_while_one_reads_and_the_verdict_outlives_the_page(user, site) -> None:
+def test_a_first_visit_judges_outlives_a_reload_and_keeps_the_course(user, judge) -> None:
+    """Python starts while one reads; then all is there offline."""
     page = user.new_page()
-    page.goto(f"{site.address}/index.html")
+    page.goto(f"{judge.address}/index.html")
     live = first_task(page)
-    until_ready(page, site)  # nothing was pressed
+    until_ready(page, judge)  # nothing was pressed
     check(live, WRONG)
     status(live, "Not yet. Line 3", 2_000)
     page.wait_for_function(HAS_MEMORY)
@@ -95,10 +84,6 @@ def test_python_starts_while_one_reads_and_the_verdict_outlives_the_page(user, s
     status(live, "Passed.")
     expect(live.locator(".status")).not_to_contain_text("before")
 
-
-def test_the_whole_course_is_there_offline_after_one_visit(user, site) -> None:
-    page = user.new_page()
-    page.goto(f"{site.address}/index.html")
     expect(page.locator(".ml-progress .offline")).to_contain_text(KEPT, timeout=FIRST)
     missed: list[str] = []
 
@@ -108,27 +93,27 @@ def test_the_whole_course_is_there_offline_after_one_visit(user, site) -> None:
             missed.append(request.url)
 
     user.on("requestfailed", note)
-    site.go()
+    judge.go()
     try:
         for lesson in LESSONS:
-            page.goto(f"{site.address}/notebooks/{lesson.stem}.html")
+            page.goto(f"{judge.address}/notebooks/{lesson.stem}.html")
             assert lesson.title in page.locator("article h1").inner_text()
-        page.goto(f"{site.address}/")
+        page.goto(f"{judge.address}/")
         check(first_task(page), RIGHT)
         status(first_task(page), "Passed")
-        page.goto(f"{site.address}/search.html?q=wavefronts")
+        page.goto(f"{judge.address}/search.html?q=wavefronts")
         page.locator("#search-results li").first.wait_for()
     finally:
-        site.come()
+        judge.come()
     assert [url for url in missed if "favicon" not in url] == []
 
 
-def test_who_saves_data_is_asked(user, site) -> None:
+def test_who_saves_data_is_asked(user, judge) -> None:
     user.add_init_script(SAVES_DATA)
     asked: list[str] = []
     user.on("request", lambda each: "pyodide" in each.url and asked.append(each.url))
     page = user.new_page()
-    page.goto(f"{site.address}/index.html")
+    page.goto(f"{judge.address}/index.html")
     first_task(page).wait_for()
     page.wait_for_timeout(3_000)
     assert asked == []
@@ -139,31 +124,20 @@ def test_who_saves_data_is_asked(user, site) -> None:
     expect(page.locator(".ml-progress .offline")).to_contain_text(KEPT, timeout=FIRST)
 
 
-def test_given_code_is_no_answer_and_no_error(user, site) -> None:
-    page = user.new_page()
-    page.goto(f"{site.address}/notebooks/00_start_here.html")
-    assert "Shift" not in page.locator("article").inner_text().replace("Shift+Enter checks.", "")
-    live = page.locator('.ml-live[data-id="add_ten_guarded"][data-started]')
-    live.get_by_role("button", name="Check", exact=True).click()
-    status(live, "No answer yet.")
-    expect(live.locator(".report")).to_contain_text("still as it was given")
-    expect(live.locator(".report [data-said=wrong], .cm-lint-marker-error")).to_have_count(0)
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("browser_of", [other_browsers.firefox, other_browsers.webkit])
-def test_other_browsers_judge_as_chromium_does(browser_of, site, tmp_path: Path) -> None:
+def test_other_browsers_judge_as_chromium_does(browser_of, judge, tmp_path: Path) -> None:
     cell = "document.querySelector('.ml-live[data-id=put_seven][data-started]')"
     said = f"{cell}.querySelector('.status').textContent"
     try:
         with browser_of(tmp_path) as window:
-            window.open(f"{site.address}/index.html")
+            window.open(f"{judge.address}/index.html")
             window.until(cell, FIRST / 1000)
             window.run(f"{cell}.querySelector('.check').click()")
             window.until(f"{said}.includes('No answer yet.')", FIRST / 1000)
             offline = "document.querySelector('.ml-progress .offline').textContent"
             window.until(f"{offline}.includes('{KEPT}')", FIRST / 1000)
-            window.open(f"{site.address}/index.html?again")
+            window.open(f"{judge.address}/index.html?again")
             window.until(f"{said}.includes('Checked before')", FIRST / 1000)
     except other_browsers.NotInstalled as missing:
         pytest.skip(str(missing))

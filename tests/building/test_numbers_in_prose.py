@@ -329,7 +329,7 @@ READERS = {
     "banks": "banks/H200.json", "what_binds": "what_binds/H200.json",
     "attention": "attention/H200.json", "ablation": "ablation/H200.json", "ncu": "ncu/H200.json",
     "machine_code": "machine_code/sm_75.json", "tile_languages": "tile_languages/H200.json",
-    "row_softmax": "row_softmax/H200.json",
+    "row_softmax": "row_softmax/H200.json", "sanitizer": "sanitizer/H200.json",
 }  # fmt: skip
 READING = re.compile(
     r"from course_lib\.measurements(?:\.(\w+))? import ([\w, ]+)|(?:for_lessons) import (speeds)"

@@ -43,7 +43,7 @@ def project(folder: Path, text: str = FILE) -> Project:
 
 def test_the_file_names_everything_in_its_order(tmp_path: Path) -> None:
     own = project(tmp_path)
-    assert [each.number for each in own.lessons] == ["00", "03", "02", "05", "05b", "07"]
+    assert [each.number for each in own.lessons] == ["00", "03", "02", "05", "05b", "05c", "07"]
     assert {name for each in own.lessons for name in each.exercises} == set(own.points)
     assert own.points == {"matmul_tiled": 20, "block_scan": 10}
     assert own.title == "GPU programming, autumn"

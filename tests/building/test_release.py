@@ -191,7 +191,7 @@ def test_only_students_commands_are_left() -> None:
 
 def test_lessons_are_named_alone_or_as_a_range() -> None:
     numbers = [each.number for each in chosen_lessons(["02", "5-7"])]
-    assert numbers == ["00", "02", "05", "05b", "06", "07"]
+    assert numbers == ["00", "02", "05", "05b", "05c", "06", "07"]
     assert chosen_lessons([]) == LESSONS
     assert [each.number for each in chosen_lessons(["07-08b"])] == ["00", "07", "08", "08b"]
     with pytest.raises(BuildError, match="there is no lesson '77'"):
@@ -206,6 +206,7 @@ def test_a_release_of_some_lessons_has_their_notebooks_alone() -> None:
         "notebooks/00_start_here.ipynb",
         "notebooks/05_shared_memory_tiling.ipynb",
         "notebooks/05b_what_the_clock_says.ipynb",
+        "notebooks/05c_find_the_bug.ipynb",
     ]
     assert "05 · Shared-memory tiling" in text(made("05").files["README.md"])
     assert "06 · " not in text(made("05").files["README.md"])
@@ -278,7 +279,7 @@ def test_the_command_says_what_it_made(tmp_path: Path, capsys: pytest.CaptureFix
     out = tmp_path / "bundle"
     assert command.main(["--out", str(out), "--lessons", "00-07", "--zip"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("9 lessons (00 to 07), 8 exercises, ") and "bundle.zip" in said
+    assert said.startswith("10 lessons (00 to 07), 8 exercises, ") and "bundle.zip" in said
     assert "finds a way to solve matmul_tiled in course_lib/figures/watch/kernels.py" in said
     assert zipfile.is_zipfile(tmp_path / "bundle.zip")
     assert command.main(["--out", str(out), "--lessons", "03", "--zip"]) == 0

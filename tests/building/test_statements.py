@@ -13,7 +13,7 @@ import pytest
 
 from course_lib.curriculum import EXERCISES, Exercise, ceil_div
 from course_lib.devices import device
-from course_lib.diagnosis.problems.table import problem_of
+from course_lib.problems.table import problem_of
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BIG = {"M": 1000, "N": 700, "n": 1000}  # no multiple of any tile, and all different

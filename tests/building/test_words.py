@@ -25,6 +25,7 @@ BUDGETS = {
     "04": (450, 300),
     "05": (700, 640),
     "05b": (600, 420),
+    "05c": (560, 420),
     "06": (1130, 760),  # with a C that has too few tiles
     "07": (780, 500),
     "08": (1300, 750),  # with what a fused epilogue saves

@@ -13,11 +13,11 @@ from stored_answers import right_answers_to
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.problems.attention_ideas import online as tile_by_tile
-from course_lib.diagnosis.problems.attention_ideas import scores_of, softmax
-from course_lib.diagnosis.problems.inputs import make_inputs
-from course_lib.diagnosis.problems.problem import make_cases
-from course_lib.diagnosis.problems.table import problem_of
+from course_lib.problems.attention_ideas import online as tile_by_tile
+from course_lib.problems.attention_ideas import scores_of, softmax
+from course_lib.problems.inputs import make_inputs
+from course_lib.problems.problem import make_cases
+from course_lib.problems.table import problem_of
 
 ATTENTION = problem_of(EXERCISES["attention"])
 IDEAS = [*ATTENTION.wrong_ideas()]

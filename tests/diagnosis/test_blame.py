@@ -9,12 +9,12 @@ from stored_answers import wrong_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.launches.outcome import Geometry, Outcome
+from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.number_patterns import equal_in_both
-from course_lib.diagnosis.problems.inputs import DRAWS_WITH_ZEROS, make_inputs
-from course_lib.diagnosis.problems.problem import Case, make_cases
-from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.report import Report
+from course_lib.problems.inputs import DRAWS_WITH_ZEROS, make_inputs
+from course_lib.problems.problem import Case, Geometry, make_cases
+from course_lib.problems.table import problem_of
 
 HEAD = "import numpy as np\nfrom numba import cuda, float32, int8, int16\n\n@cuda.jit\n"
 

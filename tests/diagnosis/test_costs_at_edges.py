@@ -9,8 +9,8 @@ from stored_answers import right_answers_to
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.problems.problem import make_cases
-from course_lib.diagnosis.problems.table import problems
+from course_lib.problems.problem import make_cases
+from course_lib.problems.table import problems
 
 PROBLEMS = problems(EXERCISES)
 SEEDS = (0, 3, 2026)

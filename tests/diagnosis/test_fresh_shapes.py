@@ -8,8 +8,8 @@ from every_case import every_case
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.problems.problem import UNIT, Problem, like, make_cases
-from course_lib.diagnosis.problems.table import problems
+from course_lib.problems.problem import UNIT, Problem, like, make_cases
+from course_lib.problems.table import problems
 
 PROBLEMS = problems(EXERCISES)
 PRODUCT = PROBLEMS["matmul_tiled"]

@@ -13,8 +13,8 @@ from sampling import few
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, Exercise
-from course_lib.diagnosis.problems.table import check_reference
 from course_lib.diagnosis.report import Report
+from course_lib.problems.table import check_reference
 from course_lib.registry.entry_checks import BadEntry
 
 POINTS = {"right": 4, "bounds": 2, "coalesced": 2, "float32": 2}

@@ -12,13 +12,13 @@ from stored_answers import right_answers_to
 
 import course_lib
 from course_lib.curriculum import EXERCISES
+from course_lib.diagnosis import launch_choice
 from course_lib.diagnosis.launcher import Launcher
 from course_lib.diagnosis.points import lost_properties
-from course_lib.diagnosis.problems import launch_choice
-from course_lib.diagnosis.problems.problem import long_cases
-from course_lib.diagnosis.problems.table import problem_of
 from course_lib.emulator import emulate, load_program
 from course_lib.emulator.observers.limits import LimitNotes
+from course_lib.problems.problem import long_cases
+from course_lib.problems.table import problem_of
 
 NAIVE = """
 from numba import cuda, float32

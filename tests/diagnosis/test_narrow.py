@@ -6,8 +6,8 @@ import pytest
 
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
-from course_lib.diagnosis.problems.products import NarrowProduct
-from course_lib.diagnosis.problems.table import problem_of
+from course_lib.problems.products import NarrowProduct
+from course_lib.problems.table import problem_of
 
 TASK = TASKS["one_dot_product"]
 HEAD = "from numba import cuda, float32\n\n\n"

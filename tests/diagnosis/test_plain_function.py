@@ -15,14 +15,15 @@ from course_lib.devices import occupancy
 from course_lib.diagnosis.functions import function_calls
 from course_lib.diagnosis.functions.explanations import explanations
 from course_lib.diagnosis.functions.function_calls import Call
-from course_lib.diagnosis.functions.resident_ideas import blocks, resident_ideas
-from course_lib.diagnosis.functions.resident_launches import (
+from course_lib.emulator import load_program
+from course_lib.problems.resident_blocks import (
     EXAMPLES,
+    blocks,
     launch_of,
     launches,
     resident_blocks,
+    resident_ideas,
 )
-from course_lib.emulator import load_program
 
 SEEDS = (0, 1, 7)
 

@@ -9,13 +9,13 @@ import pytest
 
 from course_lib.curriculum import TASKS, Launch, Task
 from course_lib.diagnosis import real_gpu
-from course_lib.diagnosis.problems import described as described_problem
-from course_lib.diagnosis.problems import table
-from course_lib.diagnosis.problems.inputs import make_inputs
-from course_lib.diagnosis.problems.problem import Case, Problem
-from course_lib.diagnosis.problems.scan import run_sums
-from course_lib.diagnosis.problems.table import FAMILIES
 from course_lib.emulator import emulate
+from course_lib.problems import described as described_problem
+from course_lib.problems import table
+from course_lib.problems.inputs import make_inputs
+from course_lib.problems.problem import Case, Problem
+from course_lib.problems.scan import run_sums
+from course_lib.problems.table import FAMILIES
 from course_lib.task_context import our_kernel
 
 PRODUCT, SCAN, SUM, TRANSPOSE = map(FAMILIES.get, ("product", "scan", "sum", "transpose"))

@@ -13,8 +13,8 @@ from course_lib import task_context as callers
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.answer import Answer, source_of
+from course_lib.diagnosis.launch_choice import choices
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.problems.launch_choice import choices
 from course_lib.diagnosis.repair.edits import Edit
 from course_lib.diagnosis.repair.search import Search
 from course_lib.diagnosis.repair.words import SAYS, said_of

@@ -10,9 +10,10 @@ from sampling import few
 
 from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.ideas import idea_behind
-from course_lib.diagnosis.launches.outcome import Geometry, Outcome
-from course_lib.diagnosis.problems.scan import RUN, run_sums
-from course_lib.diagnosis.problems.table import problem_of
+from course_lib.diagnosis.launches.outcome import Outcome
+from course_lib.problems.problem import Geometry
+from course_lib.problems.scan import RUN, run_sums
+from course_lib.problems.table import problem_of
 from course_lib.registry.exercise import WrongIdea
 
 POISON = -7.25e3

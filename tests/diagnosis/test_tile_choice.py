@@ -11,7 +11,7 @@ import course_lib
 from course_lib.checking import CheckFailed
 from course_lib.curriculum import EXERCISES
 from course_lib.devices import device, occupancy
-from course_lib.diagnosis.constants.tile_choice import (
+from course_lib.problems.tile_choice import (
     GPU,
     INTENSITY,
     LEAST_BLOCKS,

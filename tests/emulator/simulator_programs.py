@@ -17,9 +17,9 @@ import numpy as np
 from stored_answers import right_answers
 
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.problems.problem import Shape
-from course_lib.diagnosis.problems.table import problems
 from course_lib.emulator import load_program
+from course_lib.problems.problem import Shape
+from course_lib.problems.table import problems
 
 PROBLEMS = problems(EXERCISES)
 # No multiples of tiles; two blocks where tiles are large. (A whole tile and a narrow one in a

@@ -12,7 +12,6 @@ from matplotlib.text import Annotation, Text
 
 from course_lib import figures
 from course_lib.curriculum import TASKS, Task
-from course_lib.diagnosis.problems.table import problem_of
 from course_lib.figures import specification as module
 from course_lib.figures.pen import slots
 from course_lib.figures.small_launch import (
@@ -22,6 +21,7 @@ from course_lib.figures.small_launch import (
     touches_of,
     written_elements,
 )
+from course_lib.problems.table import problem_of
 from course_lib.registry.kinds import FUNCTION
 
 PRODUCT = TASKS["naive_by_rows"]

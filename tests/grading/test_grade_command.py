@@ -18,7 +18,7 @@ import pytest
 from grading_helpers import REPOSITORY, RIGHT, UNBOUNDED, WRONG, judge_here, threads, write_class
 
 from course_lib import cli
-from course_lib.commands import grade
+from course_lib.commands import grade, grade_says
 from course_lib.grading import engine, run_folder
 from course_lib.grading.judging import executors
 from course_lib.grading.run_folder import RunFolder
@@ -295,7 +295,7 @@ def test_a_broken_journal_is_said(
 
 
 def test_the_line_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    line = grade._Line()
+    line = grade_says.ProgressLine()
     line.begin()
     line._began -= 60
     line._said -= 60
@@ -309,7 +309,9 @@ def test_the_line_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
 # --- interrupted ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("stop", "status"), [(KeyboardInterrupt, 130), (grade.Terminated, 143)])
+@pytest.mark.parametrize(
+    ("stop", "status"), [(KeyboardInterrupt, 130), (grade_says.Terminated, 143)]
+)
 def test_stopped_it_says_how_far_it_is(
     here: None,
     submissions: Path,

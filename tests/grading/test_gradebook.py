@@ -39,7 +39,7 @@ def read(text: str | None) -> list[list[str]]:
 def test_a_line_for_each_row() -> None:
     head, *lines = read(grades_csv([row("s01"), row("s02", RACY), row("s03", UNSUPPORTED)]))
     assert head[:6] == ["submission", "exercise", "points", "max", "verdict", "reason"]
-    assert head[6:] == ["judged", "set", "late_days", "comment", "student_comment"]
+    assert head[6:] == ["judged", "set", "late", "late_days", "comment", "student_comment"]
     assert lines[0][:5] == ["s01", "matmul_tiled", "10", "10", "passed"]
     assert lines[1][2:5] == ["5", "10", "partly"]
     assert lines[2][2:5] == ["", "10", "needs review"]
@@ -64,7 +64,7 @@ def test_no_cell_is_a_formula(name: str) -> None:
 @pytest.mark.parametrize("name", ['a","b', "a\r\nb,passed", "x;=1+1;y", '"', "'"])
 def test_no_name_ends_its_cell(name: str) -> None:
     text = grades_csv([row("s01", student=name), row("s02")])
-    assert [len(line) for line in read(text)] == [11, 11, 11]
+    assert [len(line) for line in read(text)] == [12, 12, 12]
     # Where a semicolon separates, the name is still one quoted cell.
     assert f'"{read(text)[1][0].replace(chr(34), chr(34) * 2)}"' in text
 

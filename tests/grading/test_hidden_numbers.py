@@ -11,7 +11,7 @@ from sampling import marks as sampled
 from stored_answers import wrong_answers, wrong_answers_to
 
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.functions.resident_launches import EXAMPLES, launches
+from course_lib.problems.resident_blocks import EXAMPLES, launches
 
 # Numbers that stand in the course for everybody to read.
 OPEN = {number for _, *numbers in EXAMPLES for number in numbers}

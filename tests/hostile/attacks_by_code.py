@@ -219,7 +219,7 @@ READING = (
             f"X = np.load('{MARK}', allow_pickle=True)\n" + EMPTY,
             "numpy-in-the-kernel": kernel("C[0, 0] = np.fromfile('/etc/passwd')[0]"),
             "library-kernels": "from course_lib.kernels.rung_01_naive import naive as mat_add\n",
-            "measured-counts": "from course_lib.diagnosis.problems.table import FAMILIES\n"
+            "measured-counts": "from course_lib.problems.table import FAMILIES\n"
             + kernel("C[0, 0] = FAMILIES['sum'].answer(A, B)"),
             "the-checker-reads": "import inspect, linecache\n"
             "x = linecache.getlines('/etc/passwd')\n" + EMPTY,

@@ -8,10 +8,10 @@ from __future__ import annotations
 from attack import RIGHT, Attack, answer, answers, function, kernel
 
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.functions.resident_launches import launch_of, launches
-from course_lib.diagnosis.problems.inputs import make_inputs
-from course_lib.diagnosis.problems.problem import Case, long_cases
-from course_lib.diagnosis.problems.table import problem_of
+from course_lib.problems.inputs import make_inputs
+from course_lib.problems.problem import Case, long_cases
+from course_lib.problems.resident_blocks import launch_of, launches
+from course_lib.problems.table import problem_of
 
 SUM = problem_of(EXERCISES["mat_add"])
 ADD = "C[row, col] = A[row, col] + B[row, col]"

@@ -12,11 +12,11 @@ import pytest
 from stored_answers import right_answers
 
 from course_lib.curriculum import EXERCISES
-from course_lib.diagnosis.problems.inputs import as_held
-from course_lib.diagnosis.problems.table import problems
 from course_lib.emulator import kernel_from, load_program
 from course_lib.emulator.inference.infer import infer
 from course_lib.emulator.language import types as kinds
+from course_lib.problems.inputs import as_held
+from course_lib.problems.table import problems
 
 pytestmark = pytest.mark.slow
 

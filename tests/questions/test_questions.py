@@ -93,6 +93,8 @@ WORKED_OUT = {
     "05-loads": (64 // 16) ** 2 * 2 * 16 * 16,
     "05b-faster": rung_ms("coalesced") / rung_ms("tiled"),
     "05b-edge": next(edge for edge in range(1, 99) if edge / 4 >= 66_900 / 4800),
+    "05c-rows": sum(np.arange(33) * 20 + 20 >= 33 * 20),
+    "05c-warps": len([t for t in range(127) if t // 32 != (t + 1) // 32]),
     "07-turn-passes": sum((32 * row + 5) % 32 == 5 for row in range(32)),
     "07-three-bits": sum((32 * row + (5 ^ (row & 7))) % 32 == 5 for row in range(32)),
     "07-wide": 32 * 16 / 128,

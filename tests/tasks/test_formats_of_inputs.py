@@ -8,11 +8,11 @@ import pytest
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS
 from course_lib.devices.number_formats import bits_of_bf16, encoded, from_bf16, rounded
-from course_lib.diagnosis.problems.inputs import as_held, make_inputs
-from course_lib.diagnosis.problems.problem import Case
-from course_lib.diagnosis.problems.table import problem_of
 from course_lib.diagnosis.real_gpu import bands_intact
 from course_lib.figures.small_launch import launch_answer
+from course_lib.problems.inputs import as_held, make_inputs
+from course_lib.problems.problem import Case
+from course_lib.problems.table import problem_of
 from course_lib.registry.entry_checks import BadEntry
 from course_lib.registry.exercise import Task
 

@@ -33,6 +33,7 @@ WRONG: dict[str, list[Slip]] = {
 NOTHING_TO_COMPARE = {
     "put_seven": "one assignment",
     "add_ten": "one index and one assignment; its short form comes two tasks later",
+    "add_bias": "one comparison, which can only be spelt in other ways",
     "flop_per_byte": "one division, which can only be spelt in other ways",
 }
 

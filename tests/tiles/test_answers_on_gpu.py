@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from course_lib.curriculum import TASKS, Task
-from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.diagnosis.tiles.tile_launches import TileLauncher
 from course_lib.host import runtime
+from course_lib.problems.inputs import as_held, expected_of, make_inputs
 
 HEADS = {
     "ct": "import math\n\nimport cuda.tile as ct\n\n\n",

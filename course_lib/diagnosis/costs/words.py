@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course_lib.diagnosis.told import Wording, Words
+from course_lib.wording.tables import Wording, Words
 
 # Why the lanes of a warp meet in a bank.
 WHY = {

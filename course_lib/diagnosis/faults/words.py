@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course_lib.diagnosis.told import Wording, Words
+from course_lib.wording.tables import Wording, Words
 
 # Of a test, for one thread: each clause, several of them, and what joins them.
 CLAUSE, BEFORE_ANOTHER = "{clause} is {truth}{numbers}", "{clause},"

@@ -1,5 +1,5 @@
 """Answers that are plain functions: called, and never launched.
 
-May import: `repair`, `report`, `source`, `told`.
-Start with: `called_function` and its `explanations`; `resident_ideas` for ideas as data.
+May import: `repair`, `report`, `source`.
+Start with: `called_function` and its `explanations`.
 """

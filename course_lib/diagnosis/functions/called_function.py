@@ -18,7 +18,6 @@ from course_lib.diagnosis.functions import words
 from course_lib.diagnosis.functions.explanations import FORMULA, Explanation, explanations
 from course_lib.diagnosis.functions.function_calls import (
     Call,
-    CallTable,
     all_calls,
     ends_all,
     same_numbers,
@@ -28,6 +27,7 @@ from course_lib.diagnosis.functions.words import tell
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.report import Report, Tried, make_report
 from course_lib.emulator import Kernel
+from course_lib.problems.call_table import CallTable
 from course_lib.registry.exercise import Task
 from course_lib.wording.findings import Finding
 

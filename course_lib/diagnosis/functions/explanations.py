@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from course_lib.diagnosis.functions.function_calls import (
     Call,
-    CallTable,
     alike,
     call,
     same_numbers,
@@ -24,6 +23,7 @@ from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.words import said_of
 from course_lib.diagnosis.source.tree import node_at
 from course_lib.emulator import Kernel, Record
+from course_lib.problems.call_table import CallTable
 from course_lib.registry.exercise import WrongIdea
 from course_lib.wording.findings import Finding
 from course_lib.wording.words import joined

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from course_lib.emulator import Budget, Kernel, KernelRejected
 from course_lib.emulator.plain.interpreter import Interpreter
-from course_lib.registry.exercise import Exercise, Task, WrongIdea
+from course_lib.problems.call_table import Arguments, CallTable
 from course_lib.wording.findings import Finding
 
 # Steps bound the work: of blocks_per_sm, a right answer takes about 100 for a call, and one that
@@ -19,37 +18,6 @@ STEPS_PER_CALL = 200_000
 STEPS = 10_000_000  # of all calls
 CLOSE = 1e-9  # of the right number: how far a fraction may be off
 NO_ANSWER = ("timeout", "not-allowed", "unsupported")
-Arguments = tuple[object, ...]
-
-
-@dataclass(frozen=True)
-class CallTable:
-    """What a plain function is tried with, and what is right.
-
-    Attributes:
-        entry: the exercise or task.
-        calls: the arguments of each call.
-        reference: what is right.
-        wrong_ideas: what wrong answers usually compute.
-        numbers: those that may be meant where others stand.
-        drawn: the calls that were drawn for grading, which are nobody's to know.
-        refused: the rule by which a call is refused, as a word, and why, as a sentence.
-        worked: how the right number comes about, beside the one that came out, as sentences.
-    """
-
-    entry: Exercise
-    calls: Sequence[Arguments]
-    reference: Callable[..., float]
-    wrong_ideas: Sequence[WrongIdea] = ()
-    numbers: Sequence[int] = ()
-    drawn: frozenset[Arguments] = frozenset()
-    refused: Callable[..., tuple[str, str] | None] = lambda *arguments: None
-    worked: Callable[[Arguments, float | None], str] = lambda arguments, value: ""
-
-    @cached_property
-    def whole(self) -> bool:
-        """Does it ask for whole numbers?"""
-        return all(isinstance(self.reference(*each), int) for each in self.calls)
 
 
 @dataclass(frozen=True)
@@ -96,17 +64,6 @@ class Call:
         if self.table.whole:  # however large: a bit of 64 is no fraction of the number
             return bool(value == self.wanted)
         return bool(abs(value - self.wanted) <= CLOSE * abs(self.wanted))
-
-
-def table_of(task: Task) -> CallTable:
-    """The calls of a task."""
-    assert task.reference is not None
-    numbers = [
-        node.value
-        for node in ast.walk(ast.parse(task.answer))
-        if isinstance(node, ast.Constant) and type(node.value) is int
-    ]
-    return CallTable(task, task.arguments, task.reference, task.wrong_ideas, numbers)
 
 
 def all_calls(table: CallTable, function: Kernel) -> Iterator[Call]:

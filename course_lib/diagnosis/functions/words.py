@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from course_lib.devices.number_formats import in_hexadecimal, is_bit_pattern
 from course_lib.diagnosis.functions.function_calls import Call
-from course_lib.diagnosis.told import Wording, Words
 from course_lib.emulator import Record
 from course_lib.emulator.plain.values import kind_of
 from course_lib.wording.sentences import Sentence, say
+from course_lib.wording.tables import Wording, Words
 from course_lib.wording.words import shortened
 
 LONGEST = 40  # characters of a number
@@ -18,9 +18,6 @@ BITS = "Each digit after 0x is four bits. Which bits are not yet right?"
 # Of a call that was drawn for grading, which is nobody's to know.
 NO_RESULT = "For a call that was drawn for grading, it comes to no result."
 WRONG_RESULT = "A call that was drawn for grading gives a wrong result"
-# Of the least of several limits; where it was drawn, without the arithmetic.
-BINDING, TOO_LOW = "{arithmetic}.", "No limit is so low: {limits}."
-BINDS, NONE_FITS = "The limit that binds there: {limiters}.", "Not one block fits there."
 tell = Words(
     {
         # Before it is called.

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from course_lib.problems.problem import Geometry
 from course_lib.wording.words import at_end, element, joined, span
 
 Array = np.ndarray
@@ -221,13 +222,3 @@ def by_how_much(outcome: Outcome) -> str:
     at = tuple(np.argwhere(wrong)[0])
     name = f"{outcome.output}{first_place(wrong)}"
     return f"{name} is {outcome.values[at]:.4g} and should be {outcome.expected[at]:.4g}"
-
-
-@dataclass(frozen=True)
-class Geometry:
-    """The tile of the output that a block computes, and what one thread computes of it."""
-
-    tile_rows: int
-    tile_columns: int
-    thread_rows: int = 1
-    thread_columns: int = 1

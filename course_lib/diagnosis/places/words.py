@@ -1,6 +1,6 @@
 """What to look at in a line to which wrong numbers lead."""
 
-from course_lib.diagnosis.told import Wording
+from course_lib.wording.tables import Wording
 
 TEST = Wording("", "", "For which threads should this test be true?")
 ITERATIONS = Wording(

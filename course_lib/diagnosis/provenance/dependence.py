@@ -16,13 +16,13 @@ import numpy as np
 
 from course_lib.devices.number_formats import rounded
 from course_lib.diagnosis.launcher import Launcher
-from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
-from course_lib.diagnosis.problems.problem import EPSILON, Case
 from course_lib.diagnosis.provenance.copies import LaunchCopies, TextSite, sites_of
 from course_lib.diagnosis.trial import Trial
 from course_lib.emulator import Budget, KernelRejected
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.unwatched import typing_for
+from course_lib.problems.inputs import as_held, expected_of, make_inputs
+from course_lib.problems.problem import EPSILON, Case
 
 Array = np.ndarray
 DRAW = 81  # of the inputs

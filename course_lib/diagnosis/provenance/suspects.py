@@ -12,7 +12,6 @@ import numpy as np
 
 from course_lib.diagnosis.costs.measured import WARP
 from course_lib.diagnosis.places.steps import elements_of
-from course_lib.diagnosis.provenance.copies import TextSite
 from course_lib.diagnosis.provenance.dependence import Experiment
 from course_lib.diagnosis.provenance.facts import (
     EVERY,
@@ -22,7 +21,6 @@ from course_lib.diagnosis.provenance.facts import (
     MISSING,
     MOVED,
     ONLY,
-    OTHER,
     READS_OTHER,
     SAME,
     SCATTERED,
@@ -33,34 +31,32 @@ from course_lib.diagnosis.provenance.facts import (
     Fact,
     facts_of,
 )
-from course_lib.diagnosis.source.source import Source
+from course_lib.diagnosis.provenance.text_places import (
+    Statement,
+    TextPlaces,
+    lines_of,
+    set_by,
+    target_of,
+)
 from course_lib.diagnosis.source.tree import (
     BLOCK,
-    THREAD,
     flat,
     indices_of,
     is_constant,
     is_number,
-    names_bound,
     names_in,
-    outside,
     part_of,
-    root_name,
     variables_in,
 )
 from course_lib.wording.sentences import Line
 
-Statement = ast.Assign | ast.AugAssign | ast.AnnAssign
 LEAST_TILE = 8  # of which a tile is a multiple, where its side is not known
-LEAVES = (ast.Return, ast.Break, ast.Continue)
 
 
 @dataclass
-class Suspects:
+class Suspects(TextPlaces):
     """Where in a text the cause of a fact may stand; `meet`: two threads write one element."""
 
-    found: Experiment
-    source: Source
     meet: bool = False
 
     def lines(self, fact: Fact) -> tuple[int, ...]:
@@ -74,17 +70,17 @@ class Suspects:
             case "unwritten":
                 yield from self._helpful_tests()
                 yield from self._of_unwritten(stores)
-                yield from _lines(stores)
+                yield from lines_of(stores)
                 yield from self._loops(stores)
                 yield from self._tests(stores)
             case "not meant":
-                yield from _lines(stores)
+                yield from lines_of(stores)
                 yield from self._tests(stores)
                 yield from self._definitions(stores)
             case "not finite":
                 healing = [site.node for site in self.found.unfinished]
                 yield from self._helpful_tests()
-                yield from _lines(healing)
+                yield from lines_of(healing)
                 yield from self._loops(healing)
                 yield from self._definitions(healing)
                 yield from self._tests(healing)
@@ -97,90 +93,66 @@ class Suspects:
                 if len(inputs) > 1 and self._told_apart_by(fact) == inputs:
                     # A load concerns one operand; whose sums a lane has, the hardware says.
                     own = [each for each in self._sums if each not in self.source.products()]
-                    yield from _lines([*own, *stores])
+                    yield from lines_of([*own, *stores])
                 yield from self._careless_fillings(fact)
-                yield from _lines([*loads[:1], *self._sums, *loads[1:], *stores])
+                yield from lines_of([*loads[:1], *self._sums, *loads[1:], *stores])
                 yield from self._definitions(loads)
                 yield from self._fillings()
                 yield from self._definitions(stores)
             case "reads other" | "paired" | "alias":
                 yield from self._careless_fillings(fact)
-                yield from _lines(loads)
+                yield from lines_of(loads)
                 yield from self._definitions(loads)
                 yield from self._fillings()
-                yield from _lines(stores)
+                yield from lines_of(stores)
                 yield from self._definitions(stores)
             case "before":
-                yield from _lines(self.source.accesses(self.source.parameters[-1], store=False))
-                yield from _lines([*self._sums, *stores])
+                yield from lines_of(self.source.accesses(self.source.parameters[-1], store=False))
+                yield from lines_of([*self._sums, *stores])
             case "start":
                 # The number itself may stand there.
-                yield from _lines(sorted(self._constants(), key=lambda e: not _has(e, fact.factor)))
-                yield from _lines([*stores, *self._sums])
+                yield from lines_of(
+                    sorted(self._constants(), key=lambda e: not _has(e, fact.factor))
+                )
+                yield from lines_of([*stores, *self._sums])
             case "missing" | "only" | "surplus":
                 yield from self._helpful_tests()
                 yield from self._exits()
                 if fact.kind == MISSING and self._is_beside_tiles(fact):
                     yield from self._tests([*loads, *self._sums])
                 if fact.kind == MISSING and self._is_within_tiles(fact):
-                    yield from _lines(self.source.products())
+                    yield from lines_of(self.source.products())
                 if fact.kind == ONLY or (fact.terms and fact.terms.kind in (UP_TO, FIRST)):
-                    yield from _lines(self._resets(in_loops=fact.kind == MISSING))
+                    yield from lines_of(self._resets(in_loops=fact.kind == MISSING))
                 yield from self._loops_of_sums(fact)
-                yield from _lines([*self._sums, *self._resets(in_loops=True)])
+                yield from lines_of([*self._sums, *self._resets(in_loops=True)])
                 yield from self._tests([*self._sums, *loads])
-                yield from _lines(loads)
+                yield from lines_of(loads)
                 yield from self._definitions(loads)
-                yield from _lines(self.source.loops())
+                yield from lines_of(self.source.loops())
             case "independent" if fact.is_of_nothing:
                 yield from self._helpful_tests()
                 if self.found.wrong.all():
-                    yield from _lines([*self._resets(in_loops=True), *self._sums])
+                    yield from lines_of([*self._resets(in_loops=True), *self._sums])
                 yield from self._loops_of_sums(fact)
-                yield from _lines(loads)
+                yield from lines_of(loads)
                 yield from self._definitions(loads)
-                yield from _lines([*self._sums, *stores])
+                yield from lines_of([*self._sums, *stores])
             case "foreign":
-                yield from _lines([*self._sums, *self._resets()])
+                yield from lines_of([*self._sums, *self._resets()])
                 yield from self._loops_of_sums(fact)
             case "times":
                 if fact.terms and fact.terms.kind in (FIRST, LAST):
                     yield from self._fillings()
                 elif fact.terms and fact.terms.is_a_part:
                     yield from self._loops_of_sums(fact)
-                yield from _lines([*self._sums, *self._resets()])
+                yield from lines_of([*self._sums, *self._resets()])
                 yield from self._loops_of_sums(fact)
-                yield from _lines([*stores, *loads])
+                yield from lines_of([*stores, *loads])
             case "weighted":
-                yield from _lines([*self._sums, *loads, *stores])
+                yield from lines_of([*self._sums, *loads, *stores])
             case _:
-                yield from _lines([*loads, *self._sums, *stores])
-
-    # --- what the copies of the launch say ---------------------------------------------------
-
-    def _sites(self, kind: str) -> list[TextSite]:
-        return [each for each in self.found.without if each.kind == kind]
-
-    def _helpful_tests(self) -> list[int]:
-        """Tests with which wrong elements are right, or written at all, if they are decided."""
-        helped = [(self.found.helped(site), site.line) for site in self._sites("test")]
-        return [line for count, line in sorted(helped, key=lambda each: -each[0]) if count]
-
-    @cached_property
-    def _feeding(self) -> list[TextSite]:
-        """The loads that feed wrong elements, those that feed no others first."""
-        shares = {site: self.found.feeds(site) for site in self._sites("load")}
-        return sorted(
-            (share for share in shares if shares[share]), key=lambda share: -shares[share]
-        )
-
-    @cached_property
-    def _share_at(self) -> dict[int, float]:
-        """The lines of loads and stores, and of what they feed the share that is wrong."""
-        shares: dict[int, float] = {}
-        for site in (*self._sites("load"), *self._sites("store")):
-            shares[site.line] = max(shares.get(site.line, 0.0), self.found.feeds(site))
-        return shares
+                yield from lines_of([*loads, *self._sums, *stores])
 
     def _loads(self, fact: Fact) -> list[ast.expr]:
         """Of the arrays of a fact, and of those that they are staged in: the last on the way
@@ -204,16 +176,6 @@ class Suspects:
             return self._by_axis(nodes, _axes(fact), fact.arrays[0])
         return nodes
 
-    def _told_apart_by(self, fact: Fact) -> set[str]:
-        """The inputs of which an element needs other cells than the one whose number it holds."""
-        inputs = self.source.parameters[:-1]
-        found = {
-            name
-            for number, name in enumerate(inputs)
-            if self.found.differs(number, fact.element, fact.read)
-        }
-        return found or set(inputs)
-
     def _of_unwritten(self, stores: Sequence[ast.expr]) -> Iterator[int]:
         """What leaves elements out: an index that lacks the block, the loops and the numbers behind
         it; of the axis along which whole slabs are unwritten first."""
@@ -224,9 +186,9 @@ class Suspects:
             made = (
                 assignment for name in sorted(used) for assignment in self.source.assignments(name)
             )
-            yield from _lines(each for each in made if each.value and is_constant(each.value))
+            yield from lines_of(each for each in made if each.value and is_constant(each.value))
             if self._leaves_a_block_out(stores):
-                yield from _lines(stores)
+                yield from lines_of(stores)
         if self.meet:  # as many are written as should be, and not the right ones
             yield from self._by_numbering(self._definitions(indices))
         for loop in (loop for store in stores for loop in self._around(store)):
@@ -241,7 +203,7 @@ class Suspects:
             name
             for node in self.source.walk()
             if isinstance(node, ast.Assign)
-            for name in _set_by(node)
+            for name in set_by(node)
             if names_in(part_of(node, name) or node.value) & BLOCK
         }
         return bool(made - behind)
@@ -322,96 +284,6 @@ class Suspects:
         others = [tuple(each for each in axes if each != axis) for axis in axes]
         return sorted(axes, key=lambda axis: bool(written.any(axis=others[axis]).all()))
 
-    # --- places in the text ------------------------------------------------------------------
-
-    def _stores(self) -> list[ast.expr]:
-        """Where the output is written; if it is nowhere, where anything else is."""
-        source = self.source
-        stores = [*source.accesses(source.parameters[-1], store=True)]
-        if not stores:
-            stores = [
-                access for name in source.parameters for access in source.accesses(name, True)
-            ]
-        return sorted(stores, key=lambda access: -self._share_at.get(access.lineno, 0.0))
-
-    @cached_property
-    def _sums(self) -> list[ast.stmt]:
-        """The statements that combine what feeds wrong elements, those deepest in loops first."""
-        found: list[ast.stmt] = [*self.source.additions(), *self.source.products()]
-        for site in self._feeding:
-            statement = self.source.statement(site.node)
-            value = getattr(statement, "value", None)
-            combines = isinstance(statement, ast.AugAssign) or isinstance(
-                value, ast.BinOp | ast.Call
-            )
-            if isinstance(statement, Statement) and combines and statement not in found:
-                found.append(statement)
-        return sorted(
-            found,
-            key=lambda addition: (
-                -len(self.source.loops_around(addition)),
-                -self._share_at.get(addition.lineno, 0.0),
-            ),
-        )
-
-    def _resets(self, in_loops: bool = False) -> list[ast.stmt]:
-        """Variables that are set anew in a loop, or to begin with: those used after it first."""
-        found: list[tuple[int, ast.stmt]] = []
-        for statement in self.source.walk():
-            if not isinstance(statement, ast.Assign) or not self._is_a_number(statement):
-                continue
-            loops = self.source.loops_around(statement)
-            names = _set_by(statement)
-            if names & variables_in(statement.value) or self.source.makes_array(statement):
-                continue
-            within = set(map(id, ast.walk(loops[-1]))) if loops else set()
-            loops = [loop for loop in loops if {*ast.walk(loop)} & {*self._sums}]
-            after = any(
-                isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load)
-                for node in self.source.walk()
-                if id(node) not in within
-            )
-            if loops or not in_loops:
-                found.append((0 if loops and after else 2 if loops else 1, statement))
-        return [each for _, each in sorted(found, key=lambda each: each[0])]
-
-    def _is_a_number(self, statement: ast.Assign) -> bool:
-        """Does it set what is added up, or hand it on?"""
-        if names_in(statement.value) & (THREAD | BLOCK):
-            return False
-        names = _set_by(statement) - self.source.shared_names()
-        changed = {
-            name for addition in self.source.additions() for name in variables_in(_target(addition))
-        }
-        kept = set(self.source.sums()) | changed
-        for store in self._stores():
-            whole = self.source.statement(store)
-            if isinstance(whole, Statement) and whole.value:
-                parts = outside(whole.value)
-                kept |= {part.id for part in parts if isinstance(part, ast.Name)}
-        return bool(names & kept)
-
-    def _constants(self) -> list[ast.AST]:
-        """Where a number, and no element of an array, is given to a sum or put into an array."""
-        found: list[ast.AST] = [
-            statement for statement in self._resets() if not _subscripts(statement)
-        ]
-        for node in self.source.walk():
-            if isinstance(node, ast.IfExp) and any(map(is_constant, (node.body, node.orelse))):
-                found.append(node)
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-                found += [node] if is_constant(node.value) else []
-        return found
-
-    def _fillings(self) -> Iterator[int]:
-        """Where shared arrays are filled, and the indices there."""
-        shared = self.source.shared_names()
-        stores = [
-            node for name in sorted(shared) for node in self.source.accesses(name, store=True)
-        ]
-        yield from sorted(_lines(stores))
-        yield from self._definitions(stores)
-
     def _careless_fillings(self, fact: Fact) -> Iterator[int]:
         """Where a cell of an input is put into several cells of a tile, in every step or block."""
         wanted = self._told_apart_by(fact) if fact.kind == MOVED else {*fact.arrays}
@@ -434,44 +306,6 @@ class Suspects:
         behind = set().union(*map(self.source.everything_behind, reads))
         return fact.kind == MOVED and several and not behind & BLOCK
 
-    def _sums_in(self, loop: ast.For | ast.While) -> bool:
-        return bool({*ast.walk(loop)} & {*self._sums})
-
-    def _steps_of(self, loop: ast.For | ast.While) -> set[str]:
-        """The variables that tell one turn of a loop from the next."""
-        if isinstance(loop, ast.For):
-            return variables_in(loop.target)
-        return variables_in(loop.test) & set().union(*map(names_bound, loop.body))
-
-    def _moves_with(self, expressions: Sequence[ast.AST]) -> set[str]:
-        """What indices are worked out from: threadIdx.x, threadIdx.y, and variables of loops."""
-        counted = {name for loop in self.source.loops() for name in self._steps_of(loop)}
-        found: set[str] = set()
-        seen: set[str] = set()
-        waiting = [*expressions]
-        for part in (part for node in waiting for part in ast.walk(node)):
-            match part:
-                case ast.Attribute(value=ast.Attribute(attr="threadIdx"), attr=axis):
-                    found.add(f"threadIdx.{axis}")
-                case ast.Name(id=name) if name in counted:
-                    found.add(name)
-                case ast.Name(id=name) if name not in seen:
-                    seen.add(name)
-                    waiting += [
-                        _given(assignment, name) for assignment in self.source.assignments(name)
-                    ]
-        return found
-
-    def _loops(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
-        """The loops around, also around calls, and where their bounds are set."""
-        for node in nodes:
-            yield from self._heads(self._around(node))
-
-    def _heads(self, loops: Iterable[ast.For | ast.While]) -> Iterator[int]:
-        for loop in loops:
-            yield loop.lineno
-            yield from self._definitions([loop.iter if isinstance(loop, ast.For) else loop.test])
-
     def _loops_of_sums(self, fact: Fact) -> Iterator[int]:
         """Those along the sum first; where whole sums are missing, those along the elements."""
         some = fact.is_of_nothing and not self.found.wrong.all()
@@ -479,7 +313,7 @@ class Suspects:
         counted = set().union(*(variables_in(index) for indices in places for index in indices))
         elements = set().union(*(elements_of(self.source, array) for array in fact.arrays))
         for statement in sorted(self._sums, key=lambda each: not names_in(each) & elements):
-            target = _target(statement) if isinstance(statement, Statement) else statement
+            target = target_of(statement) if isinstance(statement, Statement) else statement
             own = counted | (
                 variables_in(target.slice)
                 if isinstance(target, ast.Subscript)
@@ -497,67 +331,10 @@ class Suspects:
             along = [loop for loop in loops if loop not in of_elements]
             yield from self._heads(of_elements if some else [*along, *of_elements])
 
-    def _around(self, node: ast.AST, depth: int = 3) -> list[ast.For | ast.While]:
-        """From the inside out."""
-        loops = self.source.loops_around(node)[::-1]
-        function = next((f for f in self.source.functions[1:] if node in ast.walk(f)), None)
-        if function and depth:
-            for call in self.source.calls_by_name(function.name):
-                loops += self._around(call, depth - 1)
-        return loops
-
-    def _exits(self) -> Iterator[int]:
-        for node in self.source.walk():
-            if isinstance(node, LEAVES) and self.source.loops_around(node):
-                yield node.lineno
-
-    def _tests(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
-        return (line for node in nodes for _, line in self.source.conditions(node))
-
-    def _by_axis(
-        self, nodes: Iterable[ast.expr], axes: Iterable[int], array: str | None = None
-    ) -> list[ast.expr]:
-        """Accesses, each after its indices of these axes, which are searched first."""
-        found: list[ast.expr] = []
-        for node in nodes:
-            found.append(node)
-            indices = indices_of(node) if isinstance(node, ast.Subscript) else ()
-            if array is None or (isinstance(node, ast.Subscript) and _root(node) == array):
-                found[-1:] = [indices[axis] for axis in axes if axis < len(indices)] + [node]
-        return found
-
-    def _definitions(self, nodes: Iterable[ast.AST]) -> Iterator[int]:
-        """Where the variables in expressions get their values, and those in these values."""
-        waiting = [name for node in nodes for name in sorted(variables_in(node))]
-        seen: set[str] = set()
-        counted: list[int] = []
-        loops = {
-            node.id: loop.lineno
-            for loop in self.source.loops()
-            if isinstance(loop, ast.For)
-            for node in flat(loop.target)
-            if isinstance(node, ast.Name)
-        }
-        for name in waiting:
-            if name in seen:
-                continue
-            seen.add(name)
-            if name in loops:
-                counted.append(loops[name])
-            for statement in self.source.assignments(name):
-                if statement.value is not None and not self.source.makes_array(statement):
-                    yield statement.lineno
-                    waiting += sorted(variables_in(statement.value))
-        yield from counted
-
 
 def _has(node: ast.AST, number: float) -> bool:
     """Does this number stand in a text?"""
     return any(isinstance(each, ast.Constant) and each.value == number for each in ast.walk(node))
-
-
-def _lines(nodes: Iterable[ast.AST]) -> Iterator[int]:
-    return (node.lineno for node in nodes)  # type: ignore[attr-defined]
 
 
 def _axes(fact: Fact) -> list[int]:
@@ -566,43 +343,11 @@ def _axes(fact: Fact) -> list[int]:
     return [axis for axis, form in enumerate(forms) if form.kind != SAME]
 
 
-def _exchanged(fact: Fact) -> bool:
-    return bool(fact.forms) and all(form.kind == OTHER for form in fact.forms or ())
-
-
 def _reads(node: ast.AST, arrays: set[str]) -> bool:
     """Is it an element of one of these arrays, or a call that is given one?"""
     if isinstance(node, ast.Subscript):
         return isinstance(node.value, ast.Name) and node.value.id in arrays
     return isinstance(node, ast.Call) and bool(arrays & set().union(*map(variables_in, node.args)))
-
-
-def _given(statement: ast.stmt, name: str) -> ast.AST:
-    """What a statement gives a variable; of `x, y = cuda.grid(2)`, the thread along that axis."""
-    match statement:
-        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Call(func=function)):
-            if "grid" in names_in(function):
-                axis = next(n for n, target in enumerate(targets) if name in variables_in(target))
-                return ast.parse(f"cuda.threadIdx.{'xyz'[axis]}")
-    return part_of(statement, name) or statement
-
-
-def _set_by(statement: ast.Assign) -> set[str]:
-    """The variables, and the arrays of which elements are set."""
-    roots = (root_name(node) for target in statement.targets for node in flat(target))
-    return {name for name in roots if name}
-
-
-def _target(statement: ast.Assign | ast.AugAssign | ast.AnnAssign) -> ast.AST:
-    return statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-
-
-def _root(node: ast.Subscript) -> str:
-    return node.value.id if isinstance(node.value, ast.Name) else ""
-
-
-def _subscripts(node: ast.AST) -> bool:
-    return any(isinstance(each, ast.Subscript) for each in ast.walk(node))
 
 
 def explained(found: Experiment, meet: bool = False) -> list[Fact]:

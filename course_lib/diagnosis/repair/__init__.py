@@ -3,6 +3,6 @@
 Owns: what a change is (`edit`), what it is made of (`ingredients`), all changes there are (`edits`:
 of `expressions`, `statements`, several places at once; of tiles alone `of_tiles`), how they are
 tried at once (`schemata`), which one helps (`search`), and what is said of it (`causes`, `words`).
-May import: `codes`, `costs`, `launcher`, `launches`, `problems`, `source`, `trial`.
+May import: `codes`, `costs`, `launcher`, `launches`, `source`, `trial`.
 Start with: `edits`, `schemata`, `search`.
 """

@@ -20,7 +20,6 @@ from course_lib.curriculum import Task
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.launcher import BUDGET, Launcher
 from course_lib.diagnosis.launches.outcome import Outcome
-from course_lib.diagnosis.problems.inputs import as_held
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.repair.schemata import schemata
@@ -30,6 +29,7 @@ from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.options import EmulationOptions, LaunchShape
 from course_lib.emulator.unwatched import OutsideNotes, run_unwatched, typing_for
+from course_lib.problems.inputs import as_held
 from course_lib.task_context import CALLER
 
 MOST_LANES = 30_000  # of one launch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from course_lib.diagnosis.told import Wording, Words
+from course_lib.wording.tables import Wording, Words
 
 LIMIT = "The number {number} is a limit here, and it follows from no size."
 BEYOND = "What does the kernel leave out, or do twice, once a size is larger than {number}?"

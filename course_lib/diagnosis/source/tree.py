@@ -394,20 +394,6 @@ def node_at(tree: ast.AST, path: Path) -> Any:
     return tree
 
 
-def replace_node(tree: ast.AST, path: Path, new: ast.expr) -> None:
-    """Replace what lies at the end of a path; the new part has the line of the old one."""
-    old = node_at(tree, path)
-    for node in ast.walk(new):
-        for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
-            setattr(node, name, getattr(node, name, getattr(old, name, 1)))
-    owner = node_at(tree, path[:-1])
-    name, number = path[-1]
-    if number is None:
-        setattr(owner, name, new)
-    else:
-        getattr(owner, name)[number] = new
-
-
 def walk(node: ast.AST, path: Path = ()) -> Iterator[tuple[ast.AST, Path]]:
     """All nodes of a function with the ways to them, in the order of the text."""
     yield node, path

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from course_lib.curriculum import Task
-from course_lib.diagnosis.launches.outcome import Geometry, Outcome
-from course_lib.diagnosis.problems.described import TaskProblem, with_fixed
-from course_lib.diagnosis.problems.inputs import as_held, expected_of, make_inputs
-from course_lib.diagnosis.problems.problem import NAN, ODD, Case, make_cases
+from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.emulator import KernelRejected
+from course_lib.problems.described import TaskProblem, with_fixed
+from course_lib.problems.inputs import as_held, expected_of, make_inputs
+from course_lib.problems.problem import NAN, ODD, Case, Geometry, make_cases
 from course_lib.tiles import EmulatedTiles, TileCounts
 from course_lib.tiles.machine import Steps
 from course_lib.wording.findings import Finding

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from course_lib.diagnosis.repair.words import SAYS as SAYS_OF_KERNELS
-from course_lib.diagnosis.told import Wording, Words
+from course_lib.wording.tables import Wording, Words
 
 tell = Words(
     {

@@ -36,7 +36,7 @@ from course_lib.grading.records import (
     Submission,
     Verdict,
 )
-from course_lib.grading.settings import Settings, TomlFile, short, total
+from course_lib.grading.settings import LateRule, Settings, TomlFile, short, total
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import whole
 from course_lib.wording.words import counted
@@ -63,6 +63,7 @@ class Overrides:
     path: Path | None = None  # the file; None if there is none
     # by the names that the file uses
     students: Mapping[str, SetForStudent] = field(default_factory=dict)
+    late: LateRule | None = None  # what being late costs; None if nothing
 
     def fail(self, sentence: str) -> CannotGrade:
         """A complaint about the file, for `raise`."""
@@ -81,7 +82,7 @@ def load_overrides(path: Path | None, settings: Settings, submissions: Path) -> 
         CannotGrade: for anything in it that cannot be used.
     """
     if path is None:
-        return Overrides()
+        return Overrides(late=settings.late)
     if submissions.resolve() in path.resolve().parents:
         raise CannotGrade(
             f"{path} lies among the submissions, where a student could have put it; move yours out "
@@ -110,7 +111,7 @@ class _Reader(TomlFile):
 
     def overrides(self) -> Overrides:
         students = {name: self.student(name, each) for name, each in self.table().items()}
-        return Overrides(self.path, students)
+        return Overrides(self.path, students, self.settings.late)
 
     def student(self, name: str, given: object) -> SetForStudent:
         if not isinstance(given, dict) or not given:
@@ -127,12 +128,11 @@ class _Reader(TomlFile):
         )
 
     def standing(self, name: str, given: Mapping[str, object]) -> Standing:
-        days = self.days(given.get("late_days", 0), key_of(name, "late_days"))
-        return Standing(
-            comment=self.comment(given, name),
-            late_days=days,
-            share=self.settings.late.share_left(days) if self.settings.late else Decimal(1),
-        )
+        days = given.get("late_days")
+        noted = None if days is None else self.days(days, key_of(name, "late_days"))
+        late = self.settings.late
+        share = late.share_left(noted) if late and noted else Decimal(1)
+        return Standing(self.comment(given, name), noted, share)
 
     def days(self, value: object, key: str) -> int:
         if type(value) is not int or not 0 <= value <= MOST_DAYS:
@@ -179,7 +179,7 @@ class _Reader(TomlFile):
 
 
 def whose(overrides: Overrides, found: Sequence[Graded]) -> dict[str, SetForStudent]:
-    """What is set for each submission, by its key.
+    """What is set for each submission, by its key, and who is late by what the platform says.
 
     Raises:
         CannotGrade: for a student who is not there or is meant twice, and for an exercise that the
@@ -202,6 +202,12 @@ def whose(overrides: Overrides, found: Sequence[Graded]) -> dict[str, SetForStud
                     "or take the table out."
                 )
         theirs[submission.key] = given
+    for submission, _ in found:
+        given = theirs.get(submission.key, SetForStudent())
+        if submission.is_late and given.standing.late_days is None:  # 0 days excuse the flag
+            share = overrides.late.share_left(0) if overrides.late else Decimal(1)
+            standing = replace(given.standing, share=share, flagged=True)
+            theirs[submission.key] = replace(given, standing=standing)
     return theirs
 
 

@@ -124,7 +124,8 @@ def lines_to_show(text: str) -> tuple[list[str], int]:
 
 PLATFORMS = ("canvas", "moodle")  # that get a file of their own
 COLUMNS = (
-    "submission exercise points max verdict reason judged set late_days comment student_comment"
+    "submission exercise points max verdict reason judged set late late_days comment "
+    "student_comment"
 ).split()
 
 # As Canvas's own export has them; its import finds a student by ID, the numbers in the names of
@@ -186,7 +187,8 @@ def grades_csv(rows: Sequence[GradebookRow]) -> str:
             for_spreadsheet(row.reason),
             _or_empty(row.judged_points),
             _or_empty(row.override.points),
-            _Number(row.standing.late_days),
+            "yes" if row.standing.is_late else "",
+            _Number(row.standing.late_days or 0),
             for_spreadsheet(row.override.comment),
             for_spreadsheet(row.standing.comment),
         ]
@@ -262,11 +264,15 @@ def sum_of(rows: Sequence[GradebookRow]) -> Decimal | None:
 
 
 def lateness(rows: Sequence[GradebookRow]) -> str:
-    """What late days have cost a student, as a sentence; empty if there were none."""
+    """What being late has cost a student, as a sentence; empty for whoever is not."""
     standing, before, after = rows[0].standing, sum_of(rows), grade(rows)
-    if not standing.late_days:
+    days = standing.late_days
+    if not days and not standing.is_late:
         return ""
-    begins = f"{counted(standing.late_days, 'day')} late: {decimal(100 * standing.share)} % of"
+    how = f"{counted(days, 'day')} late" if days else "Handed in late"
+    if standing.share == 1:
+        return f"{how}."
+    begins = f"{how}: {decimal(100 * standing.share)} % of"
     if before is None or after is None:
         return f"{begins} the points count."
     return f"{begins} {decimal(before)} points are {decimal(after)}."

@@ -23,7 +23,7 @@ _MAX_PLATFORM_NAME = 300
 
 # lastnamefirstname_LATE_12345_67890_notebook-1.ipynb; without a name where grading is anonymous.
 _CANVAS = re.compile(
-    r"(?:(?P<name>(?!LATE_(?:\d|anon_))\w+?)_)?(?:LATE_)?(?P<id>[1-9]\d{1,19}|anon_[0-9A-Za-z]{3,20})_"
+    r"(?:(?P<name>(?!LATE_(?:\d|anon_))\w+?)_)?(?P<late>LATE_)?(?P<id>[1-9]\d{1,19}|anon_[0-9A-Za-z]{3,20})_"
     r"(?:(?P<order>[1-9]\d{2,19})_.+|(?:text|link)\.html)",
     re.DOTALL,
 )
@@ -57,6 +57,7 @@ class Owner:
     platform: str | None = None  # the learning platform whose pattern the name follows, if any
     platform_id: str | None = None  # the platform's number of the student, if it is in the name
     raw: str = ""  # what tells this owner from another one
+    is_late: bool = False  # the platform says so; Canvas alone does, in the name
 
     @property
     def identity(self) -> object:
@@ -79,7 +80,8 @@ def owner_of(name: str, is_folder: bool) -> Owner:
         if found and not (platform == "canvas" and is_folder):
             fields = found.groupdict()
             student = fields["name"] or fields.get("id") or ""
-            return Owner(displayed(student), platform, fields.get("id"), student)
+            late = bool(fields.get("late"))
+            return Owner(displayed(student), platform, fields.get("id"), student, late)
     stem = name if is_folder else stem_of(name)
     return Owner(displayed(stem), raw=name)
 

@@ -153,6 +153,7 @@ def _submission(owner: Owner, key: str, entries: list[FileEntry]) -> Submission:
         problem=_why_nothing(files, entries),
         platform=owner.platform,
         platform_id=owner.platform_id,
+        is_late=owner.is_late,
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from course_lib.checking import examine_source
 from course_lib.curriculum import TASKS, lesson
 from course_lib.grading.records import FORMER, GRADED, CannotGrade, Judgement
+from course_lib.grading.transfer import TESTS, TRANSFER
 from course_lib.wording.errors import PlainError
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import AUDIENCES, in_words, whole
@@ -61,7 +62,7 @@ def read_tasks(folder: Path) -> dict[str, AssignedExercise]:
             f"No notebook in {folder} has an exercise (a code cell that begins with "
             "`# EXERCISE` and an id); name your folder with --notebooks."
         )
-    return {**{name: _former(name) for name in FORMER}, **tasks}
+    return {**{name: _former(name) for name in FORMER}, **tasks, **_of_tests()}
 
 
 def _former(name: str) -> AssignedExercise:
@@ -72,6 +73,14 @@ def _former(name: str) -> AssignedExercise:
     return AssignedExercise(
         name, notebook, f"# {task.title}", statement, IMPORTS, task.given, is_former=True
     )
+
+
+def _of_tests() -> dict[str, AssignedExercise]:
+    """The kernels of the tests before and after, whose notebooks are made for a release."""
+    return {
+        name: AssignedExercise(name, test, f"# {test}", f"## {TRANSFER[name].title}", IMPORTS)
+        for test, name in TESTS.items()
+    }
 
 
 def _tasks_of(path: Path) -> list[AssignedExercise]:
@@ -205,7 +214,8 @@ def judge(exercise_id: str, text: str, seed: int, context: str = "") -> Judgemen
         seed: draws the inputs and the shapes.
         context: the code that stands above the answer in the instructor's notebook.
     """
-    report = examine_source(exercise_id, text, seed=seed, context=context)
+    exercise = TRANSFER.get(exercise_id, exercise_id)
+    report = examine_source(exercise, text, seed=seed, context=context)
     return Judgement(
         exercise=exercise_id,
         findings=tuple(map(_plain, report.findings[:MOST_FINDINGS])),

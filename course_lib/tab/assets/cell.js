@@ -1,6 +1,6 @@
 // A live cell: the student types a kernel, checks it, and reads the report below it.
 import { Editor } from "./editor.js";
-import * as kept from "./kept.js";
+import * as storage from "./storage.js";
 import { ask, isReady } from "./python.js";
 import site from "./site.js";
 import { LOAD, Running, STATUS, STOP } from "./running.js";
@@ -18,17 +18,17 @@ export class Cell extends Running {
     this.build(title);
     this.editor = new Editor({
       parent: this.part("editor"),
-      text: kept.typed(id) ?? this.passedText() ?? this.given,
+      text: storage.typed(id) ?? this.passedText() ?? this.given,
       label: `Your code: ${title}`,
       describedBy: `${id}-keys`,
       onCheck: () => this.check(),
       onChange: (text) => this.changed(text),
     });
     this.showKept();
-    kept.onChange(() => this.showKept());
+    storage.onChange(() => this.showKept());
     this.begin();
     const { text } = this.editor;
-    const before = kept.verdict(id, site.version, text);
+    const before = storage.verdict(id, site.version, text);
     if (before) this.show(before, this.request(text), AS_BEFORE);
   }
 
@@ -61,19 +61,19 @@ export class Cell extends Running {
   // --- what was typed -----------------------------------------------------------------------
 
   passedText() {
-    const { passed, text } = kept.entry(this.id);
+    const { passed, text } = storage.entry(this.id);
     return passed && text ? text.trimEnd() : null;
   }
 
   changed(text) {
-    kept.keepTyped(this.id, text);
+    storage.keepTyped(this.id, text);
     this.wake();
   }
 
   reset() {
     const text = this.editor.text;
     if (text === this.given) return this.say("This is the given code already.");
-    kept.keepReplaced(this.id, text);
+    storage.keepReplaced(this.id, text);
     this.editor.replace(this.given);
     this.showKept();
     this.say("Back to the given code. What you typed can be brought back, with Ctrl+Z too.");
@@ -81,8 +81,8 @@ export class Cell extends Running {
   }
 
   bringBack() {
-    this.editor.replace(kept.replaced(this.id));
-    kept.keepReplaced(this.id, null);
+    this.editor.replace(storage.replaced(this.id));
+    storage.keepReplaced(this.id, null);
     this.showKept();
     this.say("What you typed is back.");
     this.editor.focus();
@@ -90,10 +90,10 @@ export class Cell extends Running {
 
   // What the browser has kept of this task, from here or another page.
   showKept() {
-    const before = kept.replaced(this.id);
+    const before = storage.replaced(this.id);
     this.part("back").hidden = before === null || before === this.editor?.text;
-    this.part("passed").hidden = !kept.entry(this.id).passed;
-    const late = kept.typed(this.id) === null && this.passedText();
+    this.part("passed").hidden = !storage.entry(this.id).passed;
+    const late = storage.typed(this.id) === null && this.passedText();
     if (late && this.editor.text === this.given) this.editor.replace(late);
   }
 
@@ -106,9 +106,9 @@ export class Cell extends Running {
   // Until Python is there, the verdict stands that this text has had before.
   check() {
     const request = this.request(this.editor.text);
-    const before = isReady() ? null : kept.verdict(this.id, site.version, request.text);
+    const before = isReady() ? null : storage.verdict(this.id, site.version, request.text);
     const checked = this.run(request, (answer) => {
-      kept.keepVerdict(this.id, site.version, request.text, answer);
+      storage.keepVerdict(this.id, site.version, request.text, answer);
       this.show(answer, request);
     }, (early) => this.showEarly(early));
     if (before && this.asked) this.showBefore(before, request);

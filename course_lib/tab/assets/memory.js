@@ -1,5 +1,6 @@
-// Python's memory as it is after its first start, kept in this browser: the next start is a copy of it.
-// Where the browser keeps nothing, Python starts as it did the first time.
+// The snapshot of Python's memory, as it is after its first start, kept in this browser: the next
+// start is a copy of it. Where the browser keeps nothing, Python starts as it did
+// the first time.
 
 // `place` says where: { cache, url }.
 export async function kept({ cache, url }) {

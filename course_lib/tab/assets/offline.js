@@ -1,6 +1,6 @@
 // From the first visit on, the course works offline: the service worker keeps what pages have
 // fetched, and then the whole site, file by file.
-import { keepOffline, offline } from "./kept.js";
+import { keepOffline, offline } from "./storage.js";
 import site from "./site.js";
 
 const ROOT = new URL("../../", import.meta.url); // this script lies in _static/live-…/

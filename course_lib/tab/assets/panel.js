@@ -1,5 +1,5 @@
 // One quiet line on a page with live cells: what is passed, and the file that carries it along.
-import * as kept from "./kept.js";
+import * as storage from "./storage.js";
 import { keepWhole, savesData, wholeCourse } from "./offline.js";
 import { ask, isReady, NoAnswer, watch } from "./python.js";
 import site from "./site.js";
@@ -25,7 +25,7 @@ export class Panel {
     const field = this.box.querySelector("input");
     this.box.querySelector(".import").addEventListener("click", () => field.click());
     field.addEventListener("change", () => this.load(field));
-    kept.onChange(() => this.show());
+    storage.onChange(() => this.show());
     this.show();
     watch((state) => state.is === "ready" && this.offerOffline());
   }
@@ -53,11 +53,11 @@ export class Panel {
   }
 
   show() {
-    const passed = this.ids.filter((id) => kept.entry(id).passed).length;
+    const passed = this.ids.filter((id) => storage.entry(id).passed).length;
     const count = passed === 0 ? "What you pass here is kept in this browser."
       : `${passed} of ${this.ids.length} passed on this page, kept in this browser.`;
     this.box.querySelector(".count").textContent = count;
-    this.say(kept.trouble());
+    this.say(storage.trouble());
   }
 
   say(words) {
@@ -66,7 +66,7 @@ export class Panel {
 
   save() {
     const link = document.createElement("a");
-    const text = kept.progress() ?? '{"matmul_ladder": 1, "answers": {}}\n';
+    const text = storage.progress() ?? '{"matmul_ladder": 1, "answers": {}}\n';
     link.href = URL.createObjectURL(new Blob([text], { type: "application/json" }));
     link.download = NAME;
     link.click();

@@ -1,6 +1,6 @@
 // The playground: any kernel and any launch, run by the emulator under every schedule.
 import { Editor } from "./editor.js";
-import * as kept from "./kept.js";
+import * as storage from "./storage.js";
 import { packed, unpacked } from "./link.js";
 import { LOAD, Running, STATUS, STOP } from "./running.js";
 
@@ -76,7 +76,7 @@ export class Playground extends Running {
       }
     }
     try {
-      this.put(JSON.parse(kept.typed(KEPT)) ?? first);
+      this.put(JSON.parse(storage.typed(KEPT)) ?? first);
     } catch {
       this.put(first);
     }
@@ -102,7 +102,7 @@ export class Playground extends Running {
   }
 
   keep() {
-    if (!this.small) kept.keepTyped(KEPT, JSON.stringify(this.state()));
+    if (!this.small) storage.keepTyped(KEPT, JSON.stringify(this.state()));
   }
 
   state() {

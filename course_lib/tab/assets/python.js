@@ -1,6 +1,6 @@
 // The course's Python: one worker for all cells of a page. It boots while the page is read, or at the
 // first use where the reader saves data; to stop what it does is to end it and boot another one.
-import { hasLoaded, keepProgress, noteLoaded, progress } from "./kept.js";
+import { hasLoaded, keepProgress, noteLoaded, progress } from "./storage.js";
 import { FILES, keepForOffline, prepareOffline, savesData } from "./offline.js";
 import site from "./site.js";
 

@@ -18,9 +18,9 @@ from math import isqrt
 import numpy as np
 
 from course_lib.curriculum import Exercise
-from course_lib.diagnosis.problems.problem import NAN, Case, Problem, Shape
 from course_lib.diagnosis.source.source import Source
 from course_lib.emulator.language.constants import ConstantList, NotConstant, evaluate_constant
+from course_lib.problems.problem import NAN, Case, Problem, Shape
 
 FARTHEST = 20_000  # a size that is drawn
 BEYOND_NUMBERS = 12  # launches

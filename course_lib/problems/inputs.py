@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.devices.number_formats import encoded, rounded
-from course_lib.diagnosis.problems.problem import Array, Case, Problem
 from course_lib.emulator import TensorMap
+from course_lib.problems.problem import Array, Case, Problem
 
 # The draws that hold exact zeros: one launch with each kind of poison.
 DRAWS_WITH_ZEROS = (2, 3)

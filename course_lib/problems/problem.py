@@ -16,7 +16,6 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from course_lib.curriculum import Launch
-from course_lib.diagnosis.launches.outcome import Geometry
 from course_lib.registry.exercise import WrongIdea
 from course_lib.wording.sentences import Audience, Told
 
@@ -85,6 +84,16 @@ ORDERS = {
 LENGTHS = tuple(size for size in range(258, 320) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
 LESS_LONG = tuple(size for size in range(130, 180) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
 LOWEST, HIGHEST = -2.0, 2.0  # the inputs' range: large enough that cut-off fractions show
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """The tile of the output that a block computes, and what one thread computes of it."""
+
+    tile_rows: int
+    tile_columns: int
+    thread_rows: int = 1
+    thread_columns: int = 1
 
 
 @dataclass(frozen=True)

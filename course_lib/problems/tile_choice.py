@@ -1,4 +1,4 @@
-"""Examines `pick_a_tile`: do these five numbers make a tile that fits, and that reuses enough?
+"""What `pick_a_tile` asks for: do these five numbers make a tile that fits, and that reuses enough?
 
 One GPU is asked about, an H100: its FP32 ridge of 20 FLOP per DRAM byte is out of reach for one
 output per thread (32 x 32 threads reach 8), and within reach for a few, so registers decide.
@@ -11,21 +11,18 @@ for 2x2, 4x4, 8x4, 6x6 and 8x8 outputs per thread; the estimate says 40, 56, 76,
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from course_lib.curriculum import Exercise
 from course_lib.devices import device, occupancy
 from course_lib.devices.occupancy import Occupancy, SmLimits
-from course_lib.diagnosis.constants.words import LEFT_OVER, NONE_FOR_SOME, REGISTERS, tell
-from course_lib.diagnosis.report import Report, make_report
-from course_lib.emulator import Program
-from course_lib.registry.exercise import Task
+from course_lib.problems.constants import Numbers
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import say
+from course_lib.wording.tables import Wording, Words
 from course_lib.wording.words import joined
 
 GPU = "H100"
@@ -34,18 +31,88 @@ LEAST_BLOCKS = 2  # so that one block computes while the other waits at its barr
 OVERHEAD = 32  # registers beside sums and operands
 BYTES = 4  # of a float32
 LARGEST = 1 << 20  # a longer side is a slip of the keyboard
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """The constants of an answer, with their lines where there is a text."""
-
-    values: Mapping[str, object]
-    lines: Mapping[str, int] = field(default_factory=dict)
-
-    def line(self, *names: str) -> int | None:
-        """The last line that sets one of these."""
-        return max((self.lines[name] for name in names if name in self.lines), default=None)
+REGISTERS = "{TM} · {TN} sums + {TM} + {TN} operands + {overhead} others = {registers} registers"
+LEFT_OVER = "{each} for each, and {left} are left over"
+NONE_FOR_SOME = "{idle} of the threads get none"
+tell = Words(
+    {
+        "sizes missing": Wording(
+            "missing-answer",
+            "There is no {missing}.",
+            "The exercise asks for five numbers: {parameters}.",
+        ),
+        "sizes unclear": Wording(
+            "missing-answer",
+            "{names} cannot be read off here as a number.",
+            "The exercise asks for five numbers: {parameters}.",
+        ),
+        "no whole number": Wording(
+            "compile-error",
+            "{name} is {value}; the size of a tile is a whole number.",
+            "A division with // stays whole.",
+        ),
+        "no size": Wording(
+            "invalid-launch",
+            "{name} is {value}; the size of a tile is 1 or more (and at most {most}).",
+        ),
+        "rest of a tile": Wording(
+            "incomplete-output",
+            "{block} = {size} {what} are shared out in groups of {thread} = {part}: that makes "
+            "{whole} threads, and {rest} {what} belong to none.",
+            "{thread} has to divide {block}.",
+        ),
+        "too many threads": Wording(
+            "invalid-launch",
+            "{BM}/{TM} × {BN}/{TN} = {rows} × {columns} = {threads} threads, and a block has at "
+            "most {most}.",
+            "What has to grow so that fewer threads compute the same tile?",
+        ),
+        "too much shared memory": Wording(
+            "invalid-launch",
+            "4 · {BK} · ({BM} + {BN}) = {shared_bytes} bytes of shared memory, and a block on the "
+            "{device} has at most {most}.",
+            "Which size costs shared memory and changes nothing about the intensity?",
+        ),
+        "too many registers": Wording(
+            "invalid-launch",
+            "{estimate}, and a thread has at most {most}.",
+            "Every output of a thread is a sum, and every sum lives in a register.",
+        ),
+        "too many registers together": Wording(
+            "invalid-launch",
+            "{estimate} for each of {threads} threads. {why_not}",
+            "Every output of a thread is a sum, and every sum lives in a register.",
+        ),
+        "uneven loads": Wording(
+            "wrong-loop-bound",
+            "The tile of {name} has {side} · BK = {elements} elements for {threads} threads: "
+            "{shares}.",
+            "{side} · BK should be a multiple of the threads.",
+        ),
+        "idle lanes": Wording(
+            "not-used",
+            "{threads} threads are {warps} warps, the last with {idle} lanes that have nothing to "
+            "do.",
+            "How many threads make whole warps?",
+            "error",
+        ),
+        "few blocks": Wording(
+            "not-used",
+            "An SM of the {device} has room for {blocks} block of {threads} threads with "
+            "{registers} registers and {shared_bytes} bytes; the exercise asks for {wanted}. By "
+            "{limiter}: {arithmetic}.",
+            "Which of the four limits binds, and which size moves it?",
+            "error",
+        ),
+        "little reuse": Wording(
+            "excess-global-traffic",
+            "{BM} · {BN} / (2 · ({BM} + {BN})) = {intensity} FLOP per requested byte; the "
+            "exercise asks for {wanted}, the {device}'s FP32 ridge.",
+            "Which two sizes stand in the formula? What must happen to the threads then?",
+            "error",
+        ),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -77,35 +144,21 @@ class TileConfiguration:
         return self.BM * self.BN / (2 * (self.BM + self.BN))
 
 
-def from_object(answer: object) -> Numbers:
-    """The numbers of a check cell: a dict of constants."""
-    return Numbers(dict(answer) if isinstance(answer, Mapping) else {})
-
-
-def from_program(program: Program) -> Numbers:
-    """The constants of an answer's text."""
-    lines: dict[str, int] = {}
-    for statement in ast.parse(program.source).body:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                lines[node.id] = node.lineno
-    return Numbers(program.constants, lines)
-
-
-def examine(exercise: Exercise, numbers: Numbers) -> Report:
-    """The verdict on a tile."""
+def check(exercise: Exercise, numbers: Numbers) -> tuple[list[Finding], list[str] | None]:
+    """What is wrong with a tile, and what can be said for it: None if there is no such tile."""
     found = list(_no_numbers(exercise, numbers))
     if found:
-        return make_report(exercise, found)
-    tile = TileConfiguration(**{name: int(numbers.values[name]) for name in exercise.parameters})  # type: ignore[call-overload]
+        return found, None
+    sizes = {name: int(numbers.values[name]) for name in exercise.parameters}  # type: ignore[call-overload]
+    tile = TileConfiguration(**sizes)
     found = list(_does_not_fit(tile, numbers))
     if found:  # what follows would be worked out from a tile that there cannot be
-        return make_report(exercise, found)
+        return found, None
     launch = occupancy(GPU, tile.threads, tile.registers, tile.shared_bytes)
     found = list(_cannot_run(tile, launch, numbers))
     if not found:
         found = [*_leaves_room(tile, launch, numbers), *_reuses(tile, numbers)]
-    return make_report(exercise, found, _holds(tile, launch, found), numbers_right=True)
+    return found, _holds(tile, launch, found)
 
 
 def _no_numbers(exercise: Exercise, numbers: Numbers) -> Iterator[Finding]:
@@ -231,26 +284,3 @@ def _holds(tile: TileConfiguration, launch: Occupancy, found: list[Finding]) -> 
     if tile.intensity >= INTENSITY:
         held.append(f"{tile.intensity:.1f} FLOP per requested byte")
     return held
-
-
-# --- Examines constants that a task asks for: are they the numbers that its reference names? ------
-
-
-def examine_asked(task: Task, numbers: Numbers) -> Report:
-    """The verdict on the constants; the reference returns the right ones by name."""
-    assert task.reference is not None
-    wanted = task.reference()
-    found = [
-        finding for name in task.parameters for finding in _of_one(name, wanted[name], numbers)
-    ]
-    return make_report(task, found, numbers_right=not found)
-
-
-def _of_one(name: str, wanted: object, numbers: Numbers) -> Iterator[Finding]:
-    value, line = numbers.values.get(name, ...), numbers.line(name)
-    if value is ...:
-        yield tell("no value", line, name=name)
-    elif isinstance(value, bool) or not isinstance(value, (int, float)):
-        yield tell("no number", line, name=name, value=repr(value))
-    elif value != wanted:
-        yield tell("not right", line, name=name, value=value)

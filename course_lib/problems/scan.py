@@ -8,8 +8,7 @@ from functools import partial
 import numpy as np
 
 from course_lib.curriculum import Launch
-from course_lib.diagnosis.launches.outcome import Geometry
-from course_lib.diagnosis.problems.problem import EPSILON, FEW_STEPS, Problem, Shape, more_tiles
+from course_lib.problems.problem import EPSILON, FEW_STEPS, Geometry, Problem, Shape, more_tiles
 from course_lib.registry.exercise import WrongIdea
 
 Array = np.ndarray

@@ -10,15 +10,15 @@ from typing import ClassVar
 import numpy as np
 
 from course_lib.curriculum import Launch
-from course_lib.diagnosis.launches.outcome import Geometry
-from course_lib.diagnosis.problems.box_ideas import box_ideas
-from course_lib.diagnosis.problems.problem import (
+from course_lib.problems.box_ideas import box_ideas
+from course_lib.problems.problem import (
     EPSILON,
     FEW_STEPS,
     LENGTHS,
     LESS_LONG,
     Array,
     Case,
+    Geometry,
     Problem,
     Shape,
     more_tiles,

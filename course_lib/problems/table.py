@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 
 from course_lib.curriculum import Exercise, Task
-from course_lib.diagnosis.problems.attention import Attention
-from course_lib.diagnosis.problems.described import (
+from course_lib.problems.attention import Attention
+from course_lib.problems.described import (
     DescribedProblem,
     TaskProblem,
     right_result,
     with_fixed,
 )
-from course_lib.diagnosis.problems.problem import Problem, Shape
-from course_lib.diagnosis.problems.products import (
+from course_lib.problems.problem import Problem, Shape
+from course_lib.problems.products import (
     BoxProduct,
     NarrowProduct,
     Product,
@@ -24,7 +24,7 @@ from course_lib.diagnosis.problems.products import (
     Sum,
     Transpose,
 )
-from course_lib.diagnosis.problems.scan import Scan
+from course_lib.problems.scan import Scan
 from course_lib.registry import entry_checks as entries
 from course_lib.registry.entry_checks import axes as _axes
 from course_lib.registry.kinds import TileKind

@@ -9,8 +9,7 @@ from math import ceil
 import numpy as np
 
 from course_lib.curriculum import Launch
-from course_lib.diagnosis.launches.outcome import Geometry
-from course_lib.diagnosis.problems.attention_ideas import (
+from course_lib.problems.attention_ideas import (
     ROWS,
     WIDTH,
     Array,
@@ -18,7 +17,7 @@ from course_lib.diagnosis.problems.attention_ideas import (
     scores_of,
     softmax,
 )
-from course_lib.diagnosis.problems.problem import EPSILON, Problem, Shape, more_tiles
+from course_lib.problems.problem import EPSILON, Geometry, Problem, Shape, more_tiles
 from course_lib.registry.exercise import WrongIdea
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from course_lib.curriculum import Exercise, Launch, Task
-from course_lib.diagnosis.problems.problem import (
+from course_lib.problems.problem import (
     EPSILON,
     HIGHEST,
     LOWEST,

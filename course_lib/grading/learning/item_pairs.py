@@ -1,0 +1,393 @@
+"""The items of the tests before and after: nine pairs, each of one idea asked twice.
+
+The two items of a pair differ in their numbers or in the kernel around the same fault, so that
+neither form is harder by intent and nobody can answer the second one from memory. None asks for a
+name or a definition: each has a count to predict, a fault to find, or a change to choose with its
+reason. Every wrong choice is something that learners do believe. Numbers are counted by the
+emulator or computed, and the lines that are wrong are those that the emulator names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from course_lib.emulator import Profile
+from course_lib.questions.kinds import Choice, Choose, Number, Question, WhichLine
+from course_lib.questions.runs import line_of, ones, run
+
+BEFORE, AFTER = "before", "after"  # the two ends of a pair
+
+
+@dataclass(frozen=True)
+class ItemPair:
+    """One idea, asked in each form."""
+
+    idea: str  # a phrase, for the table of statistics
+    before: Question
+    after: Question
+
+
+def _number(asks: str, code: str, value: Callable[[], float], unit: str = "") -> Number:
+    return Number(id="", asks=asks, code=code, value=value, unit=unit)
+
+
+def _choose(asks: str, code: str, right: str, *wrong: tuple[str, str], place: int = 0) -> Choose:
+    """A question whose right answer stands at `place`; each wrong one comes with its error."""
+    choices = [Choice(words, error) for words, error in wrong]
+    choices.insert(place, Choice(right, "", right=True))
+    return Choose(id="", asks=asks, code=code, choices=tuple(choices))
+
+
+def _line(asks: str, code: str, line: str, proof: Callable[[], int]) -> WhichLine:
+    return WhichLine(id="", asks=asks, code=code, line=line, why="", innocent="", proof=proof)
+
+
+# --- whose element is it? -------------------------------------------------------------------------
+
+WHO = """\
+@cuda.jit
+def who(y):
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    if i < y.shape[0]:
+        y[i] = {what}
+"""
+
+
+def _who(what: str, grid: int, block: int, at: int) -> Number:
+    code = WHO.format(what=what)
+
+    def value() -> float:
+        y = ones(grid * block - 20)
+        run(code, grid, block, y)
+        return float(y[at])
+
+    return _number(
+        f"`who` is launched with {grid} blocks of {block} threads on an array y of "
+        f"{grid * block - 20} numbers. Which number is in `y[{at}]` afterwards?",
+        code,
+        value,
+    )
+
+
+# --- the edge of a matrix -------------------------------------------------------------------------
+
+TWICE = """\
+@cuda.jit
+def twice(A, C):
+    column, row = cuda.grid(2)
+    rows, columns = C.shape
+    if row < columns and column < rows:
+        C[row, column] = 2 * A[row, column]
+"""
+FLIP = """\
+@cuda.jit
+def flip(A, C):
+    x, y = cuda.grid(2)
+    height, width = C.shape
+    if x < height and y < width:
+        last = width - 1 - x
+        C[y, x] = A[y, last]
+"""
+
+
+def _edge(code: str, does: str, wrong: str, right: str, shape: tuple[int, int]) -> WhichLine:
+    def proof() -> int:
+        """The line whose change leaves nothing to be found."""
+        mended = code.replace(wrong, right)
+        found = [run(text, (3, 3), (16, 16), ones(*shape), ones(*shape)) for text in (code, mended)]
+        assert found[0].findings and not found[1].findings
+        changed = zip(code.splitlines(), mended.splitlines(), strict=True)
+        return next(number for number, (was, now) in enumerate(changed, 1) if was != now)
+
+    return _line(
+        f"The kernel {does}. Blocks of 16 × 16 threads cover C. On square matrices it is right, "
+        f"but on one of {shape[0]} rows and {shape[1]} columns it is not. Which line has to be "
+        "changed?",
+        code,
+        wrong,
+        proof,
+    )
+
+
+# --- what a warp fetches --------------------------------------------------------------------------
+
+STRIDE = """\
+@cuda.jit
+def every(x, y):
+    i = cuda.grid(1)
+    y[i] = x[{stride} * i]
+"""
+
+
+def _sectors(stride: int) -> Number:
+    code = STRIDE.format(stride=stride)
+
+    def value() -> float:
+        profile = run(code, 1, 32, ones(32 * stride), ones(32))
+        return profile.global_load_sectors
+
+    return _number(
+        "x and y hold float32 numbers, 4 bytes each. Memory is fetched in pieces of 32 bytes that "
+        "begin at multiples of 32, and x begins at one. How many such pieces does one warp, "
+        "threads 0 to 31, fetch of x?",
+        code,
+        value,
+        "pieces",
+    )
+
+
+COPY = """\
+@cuda.jit
+def copy(A, C):
+    {first} = cuda.grid(2)
+    if row < C.shape[0] and column < C.shape[1]:
+        C[{at}] = A[{at}]
+"""
+
+
+def _order(first: str, at: str, lies: str, change: str, same: str, place: int) -> Choose:
+    return _choose(
+        "The copy is right, and yet far slower than the memory of the GPU allows. "
+        f"{lies} Blocks have 32 × 8 threads, `cuda.grid(2)` gives x and then y, and the threads of "
+        "a warp follow each other in x. Which change helps most, and why?",
+        COPY.format(first=first, at=at),
+        f"`{change} = cuda.grid(2)`: then neighbouring threads of a warp ask for neighbouring "
+        "elements.",
+        (
+            "Stage the elements in shared memory: it is faster than global memory.",
+            "each element is used once, so there is nothing to stage",
+        ),
+        (
+            f"Blocks of {same} threads in a row: then one thread has less to do.",
+            "one element a thread in both cases",
+        ),
+        (
+            "Leave out the bounds check: the threads of a warp no longer take two ways.",
+            "nearly all warps take one way, and no time goes there",
+        ),
+        place=place,
+    )
+
+
+# --- who waits for whom ---------------------------------------------------------------------------
+
+MIRROR = """\
+@cuda.jit
+def mirror(x, y):
+    part = cuda.shared.array(128, float32)
+    t = cuda.threadIdx.x
+    part[t] = x[t]
+    other = 127 - t
+    y[t] = part[other]
+"""
+STEPS = """\
+@cuda.jit
+def steps(x, y):
+    kept = cuda.shared.array(128, float32)
+    t = cuda.threadIdx.x
+    mine = x[t]
+    kept[t] = mine
+    left = max(t - 1, 0)
+    y[t] = mine - kept[left]
+"""
+
+
+def _race(code: str, name: str, what: str, line: str) -> WhichLine:
+    def proof() -> int:
+        profile = run(code, 1, 128, ones(128), ones(128))
+        return line_of(profile, "race-read-after-write")
+
+    return _line(
+        f"One block of 128 threads runs `{name}`, which {what}. No barrier is in it, and its "
+        "result changes from run to run. Right before which line must all threads wait at the "
+        "latest?",
+        code,
+        line,
+        proof,
+    )
+
+
+SUM = """\
+@cuda.jit
+def sums(A, x, y):
+    part = cuda.shared.array(64, float32)
+    t, row = cuda.threadIdx.x, cuda.grid(1)
+    total = float32(0)
+    for start in range(0, x.shape[0], 64):
+        {first}
+        part[t] = x[start + t]
+        {second}
+        for k in range(64):
+            total += A[row, start + k] * part[k]
+    y[row] = total
+"""
+
+
+def _barrier(first: str, second: str, right: str, reversed_: str, place: int) -> Choose:
+    gone = "# no barrier here"
+    code = SUM.format(first=first or gone, second=second or gone)
+    return _choose(
+        "y = A @ x in blocks of 64 threads; all sizes are multiples of 64. There is one barrier "
+        "in the loop. What can go wrong?",
+        code,
+        right,
+        (
+            "Nothing: all threads meet at a barrier once in each iteration, and that is enough.",
+            "one barrier orders the loads before the sums or the sums before the loads, not both",
+        ),
+        (reversed_, "that is what the barrier that is there prevents"),
+        (
+            "The last of the 64 products may be missing, as threads leave the inner loop at "
+            "different times.",
+            "each thread finishes its own loop whatever the others do",
+        ),
+        place=place,
+    )
+
+
+EARLY = (
+    "A thread may read a number of `part` that its owner has yet to store in this iteration, "
+    "because nothing stands between storing and reading."
+)
+OVERTAKEN = (
+    "A fast warp may store the next 64 numbers into `part` while a slow one is still adding up "
+    "these, because nothing stands between reading and storing."
+)
+
+# --- what is saved --------------------------------------------------------------------------------
+
+
+def _loads(n: int, tile: int) -> Number:
+    return _number(
+        f"Two {n} × {n} matrices are multiplied in tiles of {tile} × {tile}: a block stages one "
+        "tile of A and one of B in shared memory, uses them, and goes on to the next two. How "
+        "many elements do all blocks together load from global memory?",
+        "",
+        lambda: 2 * n**3 / tile,
+        "elements",
+    )
+
+
+BANKS = """\
+@cuda.jit
+def apart(x, y):
+    part = cuda.shared.array(1024, float32)
+    t = cuda.threadIdx.x
+    part[t] = x[t]
+    cuda.syncthreads()
+    if t < 32:
+        y[t] = part[{at}]
+"""
+
+
+def _banks(at: str) -> Number:
+    code = BANKS.format(at=at)
+
+    def value() -> float:
+        profile: Profile = run(code, 1, 1024, np.zeros(1024, np.float32), ones(32))
+        return float(profile.shared_load_wavefronts)
+
+    return _number(
+        "Shared memory has 32 banks, and number n of `part` lies in bank n % 32. A bank hands out "
+        "one number in a pass; all banks work at the same time. How many passes does the last "
+        "line take for the warp?",
+        code,
+        value,
+        "passes",
+    )
+
+
+def _bound(bytes_: int, flop: int, bandwidth: int, tflops: int, place: int) -> Choose:
+    return _choose(
+        f"For each element, a kernel moves {bytes_} bytes and does {flop} additions and "
+        f"multiplications. The GPU moves {bandwidth} GB a second and does {tflops} × 10¹² such "
+        "operations a second. The kernel is right, and it takes as long as its slower half. Which "
+        "change makes it faster, and why?",
+        "",
+        "Keep a value that several steps need in a register instead of reading it again: moving "
+        "the bytes takes longer than the arithmetic.",
+        (
+            "Replace divisions by multiplications: arithmetic is what a GPU spends its time on.",
+            "the arithmetic is done long before the bytes have come",
+        ),
+        (
+            "Launch twice as many blocks: more of the GPU is used.",
+            "the memory is busy all the time already",
+        ),
+        (
+            "Give half of each element's arithmetic to a second thread: both halves then run at "
+            "the same time.",
+            "the bytes stay as many",
+        ),
+        place=place,
+    )
+
+
+PAIRS = (
+    ItemPair(
+        "index",
+        _who("cuda.threadIdx.x", 4, 32, 70),
+        _who("cuda.threadIdx.x", 3, 64, 150),
+    ),
+    ItemPair(
+        "bounds",
+        _edge(
+            TWICE,
+            "doubles each element",
+            "row < columns and column < rows",
+            "row < rows and column < columns",
+            (40, 24),
+        ),
+        _edge(
+            FLIP,
+            "turns each row around",
+            "x < height and y < width",
+            "x < width and y < height",
+            (24, 40),
+        ),
+    ),
+    ItemPair("fetched", _sectors(2), _sectors(4)),
+    ItemPair(
+        "coalescing",
+        _order(
+            "row, column", "row, column", "Rows lie one after the other.", "column, row", "256", 1
+        ),
+        _order(
+            "column, row",
+            "row, column",
+            'A and C are stored column after column (`order="F"`).',
+            "row, column",
+            "512",
+            3,
+        ),
+    ),
+    ItemPair(
+        "race",
+        _race(MIRROR, "mirror", "turns 128 numbers around", "y[t] ="),
+        _race(STEPS, "steps", "subtracts from each number the one before it", "y[t] ="),
+    ),
+    ItemPair(
+        "barrier",
+        _barrier("", "cuda.syncthreads()", OVERTAKEN, EARLY, 2),
+        _barrier("cuda.syncthreads()", "", EARLY, OVERTAKEN, 0),
+    ),
+    ItemPair("reuse", _loads(64, 16), _loads(96, 32)),
+    ItemPair("banks", _banks("8 * t"), _banks("4 * t")),
+    ItemPair("bottleneck", _bound(12, 2, 1000, 10, 2), _bound(16, 4, 2000, 30, 1)),
+)
+
+
+def items(form: str, end: str) -> tuple[Question, ...]:
+    """The items of a form in their order, called "pretest-1" and so on.
+
+    Args:
+        form: the form's name.
+        end: which end of each pair it takes.
+    """
+    return tuple(
+        replace(pair.before if end == BEFORE else pair.after, id=f"{form}-{number}")
+        for number, pair in enumerate(PAIRS, 1)
+    )

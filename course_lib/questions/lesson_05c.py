@@ -1,0 +1,103 @@
+"""Predictions of lesson 05c: what the tools see of five bugs, and what they do not."""
+
+from __future__ import annotations
+
+from course_lib.measurements import sanitizer
+from course_lib.questions.kinds import Choice, Choose, Number, Trap
+
+ROWS, COLUMNS = 33, 20
+THREADS, WARP = 128, 32
+
+
+def reads_past_the_array() -> int:
+    """Of `A[row, COLUMNS]` in every row: those whose address lies behind the whole array."""
+    return sum(row * COLUMNS + COLUMNS >= ROWS * COLUMNS for row in range(ROWS))
+
+
+def pairs_between_warps() -> int:
+    """Neighbours t and t + 1 of which one warp has the first and another one the second."""
+    return sum(t // WARP != (t + 1) // WARP for t in range(THREADS - 1))
+
+
+def facts_of(kernel: str, tool: str) -> dict[str, object]:
+    """How many errors a tool counted, and on what."""
+    run = sanitizer.load()
+    return {"device": run.label, "errors": run.said[kernel][tool].errors}
+
+
+QUESTIONS = (
+    Number(
+        id="05c-rows",
+        asks="A is 33 × 20, and the kernel computes a column 20 as well. memcheck knows where an "
+        "array begins and ends in memory, and nothing of rows. How many of the 33 loads of "
+        "`A[row, 20]` leave the array?",
+        value=reads_past_the_array,
+        unit="",
+        slips=(
+            Trap(lambda: ROWS, "What is the address of `A[0, 20]`, counted from `A[0, 0]`?"),
+            Trap(lambda: 0, "`A[32, 20]` is 660 elements behind `A[0, 0]`. How many are there?"),
+        ),
+        reveal="{answer}. `A[0, 20]` is `A[1, 0]`, and so on; only row 32 has no row after it. "
+        "But `bias[20]` lies behind `bias` in every row: memcheck counted {errors} errors "
+        "({device}).",
+        facts=lambda: facts_of("add_bias", "memcheck"),
+        spoilers=("is `A[1, 0]`", "lies behind `bias`"),
+    ),
+    Number(
+        id="05c-warps",
+        asks="Say that every lane of a warp has loaded before any lane of it stores. Between how "
+        "many pairs of neighbouring threads can the first step still go wrong?",
+        value=pairs_between_warps,
+        unit="pairs",
+        slips=(
+            Trap(lambda: THREADS - 1, "Inside a warp they are said to be safe. Which are left?"),
+            Trap(lambda: THREADS // WARP, "So many warps there are. Where do two of them meet?"),
+        ),
+        reveal="{answer}: where one warp ends and the next one begins. That is "
+        "why the numbers are right so often. racecheck does not wait for bad luck: it counted "
+        "{errors} errors ({device}), as many as there are steps that can go wrong. In the last "
+        "one, nobody writes what is read.",
+        facts=lambda: facts_of("prefix_sums", "racecheck"),
+        spoilers=("where one warp ends", "bad luck"),
+    ),
+    Choose(
+        id="05c-silent",
+        asks="With 100 numbers, threads 36 to 63 of the second block never reach the barrier. "
+        "What did synccheck say of it on an H200?",
+        choices=(
+            Choice(
+                "It names the barrier's line.",
+                "It would if they waited elsewhere. What stands below the branch for them?",
+            ),
+            Choice(
+                "Nothing: the kernel never ends.",
+                "Whom does the barrier wait for? Have these threads ended?",
+            ),
+            Choice(
+                "0 errors.",
+                "These threads have nothing left to do, so they end.",
+                right=True,
+            ),
+        ),
+        reveal="{errors} errors ({device}), and `y` was right: below the branch there is nothing, "
+        "so these threads end. Write one more barrier there, and they wait at that one while the "
+        "others wait at this one.",
+        facts=lambda: facts_of("differences", "synccheck"),
+        spoilers=("so these threads end", "one more barrier there"),
+    ),
+    Choose(
+        id="05c-nobody",
+        asks="In `block_sums`, 28 cells of shared memory are read that nobody has written. Which "
+        "tool names that?",
+        choices=(
+            Choice("memcheck", "All 64 cells exist. Is it the index that is wrong?"),
+            Choice("racecheck", "Nobody writes these cells, so nobody races for them."),
+            Choice("initcheck", "It follows what was written to global memory."),
+            Choice("None of the four", "So it takes a print, or the emulator.", right=True),
+        ),
+        reveal="None: all four counted {errors} errors, and on an H200 the sums were right, since "
+        "the cells happened to hold 0 ({device}).",
+        facts=lambda: facts_of("block_sums", "initcheck"),
+        spoilers=("happened to hold 0",),
+    ),
+)

@@ -1,0 +1,47 @@
+"""A bias for each column, behind a guard that lets one column too many through."""
+
+from typing import Any
+
+from course_lib.registry.exercise import Task
+
+
+def _with_bias(A: Any, bias: Any) -> Any:
+    return A + bias
+
+
+TASK = Task(
+    id="add_bias",
+    title="Bug 1: a bias for each column",
+    lesson="05c",
+    position=1,
+    parameters=("A", "bias", "B"),
+    output="B",
+    block=(16, 16),
+    shapes=("M,N", "N", "M,N"),
+    reference=_with_bias,
+    asks=("bounds",),
+    formula="B[row, column] = A[row, column] + bias[column]",
+    hints=(
+        "Which indices does a row of 20 elements have? Which is the largest that passes the guard?",
+        "`A[0, 20]` is no element of row 0. In memory, what comes right after the end of row 0?",
+    ),
+    given='''\
+@cuda.jit
+def add_bias(A, bias, B):
+    """B = A with bias[column] added to each column, in blocks of 16 × 16."""
+    column, row = cuda.grid(2)
+    if row < A.shape[0] and column <= A.shape[1]:
+        B[row, column] = A[row, column] + bias[column]
+''',
+    answer='''\
+@cuda.jit
+def add_bias(A, bias, B):
+    """B = A with bias[column] added to each column, in blocks of 16 × 16."""
+    column, row = cuda.grid(2)
+    if row < A.shape[0] and column < A.shape[1]:
+        B[row, column] = A[row, column] + bias[column]
+''',
+    par=1,
+    meaning="Past the end of a row comes the next row. So all but the last of these writes hit "
+    "somebody else's element, and only the last row's leaves the array.",
+)

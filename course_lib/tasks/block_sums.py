@@ -1,0 +1,82 @@
+"""Sums of blocks through shared memory, of which the last block fills only a part."""
+
+from typing import Any
+
+from course_lib.registry.exercise import Task
+
+SIDE = 64
+
+
+def _of_blocks(x: Any) -> Any:
+    import numpy as np  # the registry is read without it, too
+
+    return np.add.reduceat(x, range(0, len(x), SIDE))
+
+
+TASK = Task(
+    id="block_sums",
+    title="Bug 5: the sum of each block",
+    lesson="05c",
+    position=5,
+    parameters=("x", "sums"),
+    output="sums",
+    grid=(2,),
+    block=(SIDE,),
+    shapes=("100", "2"),
+    reference=_of_blocks,
+    asks=("bounds", "race-free"),
+    formula="sums[b] = x[64 * b] + … + x[64 * b + 63], as far as x goes",
+    hints=(
+        "The second block has 36 numbers and adds up 64 cells. Who has written the other 28?",
+        "Print `part[k]` of the second block, from one thread, after the barrier.",
+        "Which number changes no sum? The threads without a number of x can put it there.",
+    ),
+    given='''\
+@cuda.jit
+def block_sums(x, sums):
+    """sums[b] = the sum of the 64 numbers of block b; x has 100, so the last block has fewer."""
+    part = cuda.shared.array(64, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i < x.shape[0]:
+        part[t] = x[i]
+    cuda.syncthreads()
+    if t == 0:
+        total = float32(0)
+        for k in range(64):
+            total += part[k]
+        sums[cuda.blockIdx.x] = total
+''',
+    answer='''\
+@cuda.jit
+def block_sums(x, sums):
+    """sums[b] = the sum of the 64 numbers of block b; x has 100, so the last block has fewer."""
+    part = cuda.shared.array(64, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    part[t] = x[i] if i < x.shape[0] else float32(0)
+    cuda.syncthreads()
+    if t == 0:
+        total = float32(0)
+        for k in range(64):
+            total += part[k]
+        sums[cuda.blockIdx.x] = total
+''',
+    another='''\
+@cuda.jit
+def block_sums(x, sums):
+    """sums[b] = the sum of the 64 numbers of block b; x has 100, so the last block has fewer."""
+    part = cuda.shared.array(64, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    if i < x.shape[0]:
+        part[t] = x[i]
+    cuda.syncthreads()
+    if t == 0:
+        total = float32(0)
+        for k in range(min(64, x.shape[0] - i)):
+            total += part[k]
+        sums[cuda.blockIdx.x] = total
+''',
+    compared="It adds up no more cells than were written: less work, and a length to get right.",
+    par=1,
+    meaning="Shared memory holds what the last block on this SM left there. None of "
+    "compute-sanitizer's tools looks for that.",
+)

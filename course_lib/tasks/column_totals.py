@@ -1,0 +1,66 @@
+"""Column sums that are added to whatever the output holds before the launch."""
+
+from course_lib.registry.exercise import Task, WrongIdea
+
+BEFORE = 3.0
+
+TASK = Task(
+    id="column_totals",
+    title="Bug 4: the sum of each column",
+    lesson="05c",
+    position=4,
+    parameters=("A", "y"),
+    output="y",
+    block=(64,),
+    shapes=("M,N", "N"),
+    reference=lambda A: A.sum(axis=0),
+    asks=("bounds",),
+    before=BEFORE,
+    formula="y[j] = the sum of column j of A, whatever y held before",
+    wrong_ideas=(
+        WrongIdea(
+            lambda A: A.sum(axis=0) + BEFORE,
+            "the sum is added to what y held before the launch",
+            "What does y[j] hold when the first number is added?",
+            place=("store",),
+        ),
+    ),
+    hints=(
+        "Launch it twice on the same arrays. What would `y` hold the second time?",
+        "The sum needs a place of its own to start from. Whose is it, and what is it at the start?",
+    ),
+    given='''\
+@cuda.jit
+def column_totals(A, y):
+    """y[j] = the sum of column j of A, one thread for each column, in blocks of 64."""
+    j = cuda.grid(1)
+    if j < A.shape[1]:
+        for k in range(A.shape[0]):
+            y[j] += A[k, j]
+''',
+    answer='''\
+@cuda.jit
+def column_totals(A, y):
+    """y[j] = the sum of column j of A, one thread for each column, in blocks of 64."""
+    j = cuda.grid(1)
+    if j < A.shape[1]:
+        total = float32(0)
+        for k in range(A.shape[0]):
+            total += A[k, j]
+        y[j] = total
+''',
+    another='''\
+@cuda.jit
+def column_totals(A, y):
+    """y[j] = the sum of column j of A, one thread for each column, in blocks of 64."""
+    j = cuda.grid(1)
+    if j < A.shape[1]:
+        y[j] = float32(0)
+        for k in range(A.shape[0]):
+            y[j] += A[k, j]
+''',
+    compared="Right as well, with a load and a store of global memory in every iteration.",
+    par=3,
+    meaning="`cuda.device_array` reserves memory and clears nothing. It often holds zeros, until "
+    "the day when it holds what another kernel left there.",
+)

@@ -1,0 +1,100 @@
+"""A running sum by doubling steps, in which a thread adds to what another one still has to read."""
+
+from typing import Any
+
+from course_lib.registry.exercise import Task, WrongIdea
+
+
+def _running(x: Any) -> Any:
+    return x.cumsum()
+
+
+def _after_one_step(x: Any) -> Any:
+    sums = x.copy()
+    sums[1:] += x[:-1]
+    return sums
+
+
+TASK = Task(
+    id="prefix_sums",
+    title="Bug 2: running sums in seven steps",
+    lesson="05c",
+    position=2,
+    parameters=("x", "y"),
+    output="y",
+    grid=(1,),
+    block=(128,),
+    shapes=("128", "128"),
+    reference=_running,
+    asks=("race-free",),
+    formula="y[i] = x[0] + … + x[i]",
+    wrong_ideas=(
+        WrongIdea(
+            _after_one_step,
+            "only the first step is taken",
+            "How far has the sum come after a step of 1, and how far must it come?",
+            place=("sum",),
+        ),
+    ),
+    hints=(
+        "In one step, thread 5 reads `part[4]`, and thread 4 adds to it. Who comes first?",
+        "A barrier between two statements needs two statements: `+=` reads and writes in one.",
+        "First everybody reads into a variable of their own, then everybody waits, then writes.",
+    ),
+    given='''\
+@cuda.jit
+def prefix_sums(x, y):
+    """y[i] = x[0] + … + x[i], for 128 numbers and one block of 128 threads."""
+    part = cuda.shared.array(128, float32)
+    t = cuda.threadIdx.x
+    part[t] = x[t]
+    cuda.syncthreads()
+    step = 1
+    while step < 128:
+        if t >= step:
+            part[t] += part[t - step]
+        cuda.syncthreads()
+        step *= 2
+    y[t] = part[t]
+''',
+    answer='''\
+@cuda.jit
+def prefix_sums(x, y):
+    """y[i] = x[0] + … + x[i], for 128 numbers and one block of 128 threads."""
+    part = cuda.shared.array(128, float32)
+    t = cuda.threadIdx.x
+    part[t] = x[t]
+    cuda.syncthreads()
+    step = 1
+    while step < 128:
+        before = float32(0)
+        if t >= step:
+            before = part[t - step]
+        cuda.syncthreads()
+        part[t] += before
+        cuda.syncthreads()
+        step *= 2
+    y[t] = part[t]
+''',
+    another='''\
+@cuda.jit
+def prefix_sums(x, y):
+    """y[i] = x[0] + … + x[i], for 128 numbers and one block of 128 threads."""
+    part = cuda.shared.array((2, 128), float32)
+    t = cuda.threadIdx.x
+    part[0, t] = x[t]
+    cuda.syncthreads()
+    step, now = 1, 0
+    while step < 128:
+        part[1 - now, t] = part[now, t]
+        if t >= step:
+            part[1 - now, t] += part[now, t - step]
+        cuda.syncthreads()
+        step, now = step * 2, 1 - now
+    y[t] = part[now, t]
+''',
+    compared="Two buffers: each step reads one and writes the other, so one barrier is enough.",
+    par=4,
+    meaning="This is a **scan**. After a step of 1, 2, 4, … each element holds the sum of 2, 4, 8, "
+    "… numbers: 128 of them take seven steps instead of 127.",
+)
