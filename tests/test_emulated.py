@@ -107,7 +107,7 @@ LAUNCHES = {
     "outside": (outside, LaunchFailed, "in outside: thread 100 writes x at index 100"),
     "refused": (opens, LaunchRefused, "opens did not run. Line"),
     "of the module": (raises_own, Unbalanced, "\nbelow zero"),
-    "of Python": (raises_key, KeyError, "raises KeyError here, and ends"),
+    "of Python": (raises_key, KeyError, "raises KeyError here and ends"),
     "cannot be made": (raises_strange, LaunchFailed, "raises WantsTwo here"),
     "assert": (asserts, AssertionError, "raises"),
     "division": (divides, ZeroDivisionError, "raises"),

@@ -383,7 +383,8 @@ def test_endless_loops_end(loop: str) -> None:
     program = as_program(loop)
     with counted_calls(MOST_CALLS_A_STEP * 10_000):
         profile = launch(program, 1, 32, np.zeros(1, np.float32), budget=Budget(steps=10_000))
-    assert profile.steps == 10_000 and not profile.finished
+    assert profile.steps == 10_000 or profile.stopped_in.in_vain
+    assert not profile.finished
     assert codes(profile)[0] == "timeout"  # all threads writing one cell is a race besides
     lines = [n for n, text in enumerate(program.splitlines(), 1) if "# here" in text]
     found = profile.findings[0].line

@@ -56,6 +56,44 @@ def test_the_loop_is_named(body: str, schedule: str) -> None:
     assert profile.steps == budget.steps
 
 
+REPEATED = (
+    "nothing else",
+    "a condition that nothing changes",
+    "around loops that end",
+    "within a loop that ends",
+    "for a few lanes",
+)
+
+
+@every_case("body", [WITHOUT_END[name] for name in REPEATED], ids=REPEATED)
+def test_a_loop_whose_state_comes_again_is_named_before_its_steps_are_used_up(body: str) -> None:
+    profile = launch(as_program(body), 1, 64, np.zeros(1, np.float32))
+    assert profile.stopped_in is not None and profile.stopped_in.in_vain
+    assert (profile.findings[0].code, profile.findings[0].line) == (
+        "timeout",
+        line_of(as_program(body), "# this"),
+    )
+    assert profile.steps < 0.1 * Budget().steps
+
+
+ENDING = {  # after more turns than it takes until somebody looks for a repetition
+    "what it stores it reads": "while out[0] < 1500:\n    out[0] += 1",
+    "by an atomic": "while cuda.atomic.add(out, 0, 1) < 1500:\n    pass",
+    "in a local array": (
+        "a = cuda.local.array(1, float32)\na[0] = 0\nwhile a[0] < 1500:\n    a[0] += 1"
+    ),
+    "a variable": "k = 0\nwhile k < 1500:\n    k += 1",
+    "a variable of every tenth turn": (
+        "k, j = 0, 0\nwhile k < 150:\n    j = (j + 1) % 10\n    k += j == 0"
+    ),
+}
+
+
+@every_case("body", ENDING.values(), ids=ENDING)
+def test_a_long_loop_ends(body: str) -> None:
+    assert launch(as_program(body), 1, 1, np.zeros(1, np.float32)).finished
+
+
 def test_the_loop_of_a_device_function_is_named() -> None:
     before = """
     @cuda.jit(device=True)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from counted_work import counted_calls
 from emulator_helpers import as_program, launch
 
 # Statements, and whether Numba's PTX for them has an instruction of float64.
@@ -88,6 +89,14 @@ def test_float64_is_told_where_the_machine_code_has_it(statement: str, costs: bo
     profile = launch(program_of(statement), 1, 32, *arrays, 8, costs=costs)
     told = "float64-arithmetic" in [finding.code for finding in profile.findings]
     assert told == STATEMENTS[statement]
+
+
+@pytest.mark.parametrize("step", ["k = k * k", "k = k", "k *= 1", "j = k\nk = j + j - j"])
+def test_a_long_chain_of_variables_costs_no_more_than_its_length(step: str) -> None:
+    text = "k = 1.0\n" + 400 * f"{step}\n" + "y[i] = x[i] * k"
+    with counted_calls(3_000_000):  # 1.4 million at most, in November 2026
+        arrays = np.ones(32, np.float32), np.ones(32, np.float32)
+        assert launch(program_of(text), 1, 32, *arrays, 8).finished
 
 
 @pytest.mark.slow

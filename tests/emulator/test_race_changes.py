@@ -9,7 +9,7 @@ from every_case import every_case
 
 from course_lib.emulator import KernelRejected
 
-ADDS, WRITES, SWAPS = "adds can be lost", "writes can be lost", "exchange"
+ADDS, WRITES, SWAPS = "adds can be lost", "writes can be lost", "swap"
 
 # A line, what its finding says, and the atomic operation that its hint names, if there is one.
 CHANGES = {
@@ -100,7 +100,7 @@ def test_threads_that_share_a_random_state_race(draw: str, state: str) -> None:
         races = [each for each in profile.findings if each.code.startswith("race-")]
         assert bool(races) == STATES[state]
         for found in races:
-            assert "draw a random number from states[" in found.message
+            assert "draw a random number from the state states[" in found.message
             assert "state of its own" in found.hint
 
 

@@ -108,6 +108,7 @@ class LoadStoreUnit:
         self.handed: HandedValues | None = None
         self.interval = 0
         self.count = 0
+        self.reads = 0
         self.writes = 0  # that may have changed something
         self.moment: tuple[int, ...] = ()
         self._checker = IndexChecker(space)
@@ -355,6 +356,7 @@ class LoadStoreUnit:
         if self._access_steps:
             self.steps.spend(self.steps.budget.cost_of_access(self.space.size, np.size(cell)), line)
         self.count += 1
+        self.reads += kind != "store"
         hearing = self.observers.accesses[allocation.space]
         if not hearing and kind != "copy":
             return None

@@ -144,7 +144,7 @@ class Machine:
         try:
             yield from self.block(self.frame.typing.kernel.body)
         except BudgetExceeded as stop:
-            stop.loop = self.loop_without_end()
+            stop.loop = stop.loop or self.loop_without_end()
             raise
 
     def loop_without_end(self) -> OpenLoop | None:
@@ -157,9 +157,13 @@ class Machine:
         for loop in [*reversed(loops), *loops[:1]]:
             longest = self.most_turns.get(loop.node, 0)
             if loop.turns > 2 * longest or loop is loops[0]:
-                ends = isinstance(loop.node, ast.For)
-                return OpenLoop(loop.node.lineno, loop.turns, ends, _is_for_lock(loop.node))
+                return self.as_open(loop)
         return None
+
+    def as_open(self, loop: RunningLoop) -> OpenLoop:
+        """A loop that the launch does not come out of."""
+        ends = isinstance(loop.node, ast.For)
+        return OpenLoop(loop.node.lineno, loop.turns, ends, _is_for_lock(loop.node))
 
     # -- statements -------------------------------------------------------------------------
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import Barrier, WaitFunction
 from course_lib.emulator.language.typings import Typing
@@ -16,6 +17,7 @@ from course_lib.emulator.machine.assignments import annotated_assign, assign, au
 from course_lib.emulator.machine.events import RunningLoop
 from course_lib.emulator.machine.expressions import arguments_of, place_of
 from course_lib.emulator.machine.machine import Machine, Pause, Steps
+from course_lib.emulator.machine.repetition import Repetition
 from course_lib.emulator.machine.variables import call_function, merged
 from course_lib.emulator.state.lanes import Mask, Value
 from course_lib.emulator.state.memory import ArrayView
@@ -164,6 +166,7 @@ def while_statement(machine: Machine, node: ast.While) -> Steps:
     before = machine.active
     loop = _open_loop(machine, node)
     left: list[Mask] = []
+    repetition = Repetition(machine, loop)
     while not machine.active.empty:
         machine.spend(node)
         machine.line = node.lineno
@@ -171,9 +174,15 @@ def while_statement(machine: Machine, node: ast.While) -> Steps:
             yield from settle(machine, node.test)
         condition = machine.condition(node.test)
         _stay(machine, left, condition)
-        yield from _one_round(machine, node.body, loop)
+        has_paused = node.test in machine.typing.waiting
+        for pause in _one_round(machine, node.body, loop):
+            has_paused = True
+            yield pause
         if node in machine.typing.spins and not machine.active.empty:
+            has_paused = True
             yield Pause(node.lineno, "others")
+        if repetition.is_found(has_paused):
+            raise BudgetExceeded(node.lineno, replace(machine.as_open(loop), in_vain=True))
     yield from _leave_loop(machine, before, left, loop)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from course_lib.emulator.observers.values_in_text import names_set
 
 FLOAT32 = np.dtype(np.float32)
 HELD = (FLOAT32, np.dtype(np.float16))  # types whose numbers float32 holds exactly
-MOST_NODES = 4_000  # of a function that is looked at; rung 8 has 1,383
+DEEPEST = 50  # variables that are followed from one to the next
 NARROWED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 Setting = ast.Assign | ast.AugAssign  # of one variable
 Reaching = dict[str, frozenset[Setting | None]]
@@ -31,12 +31,11 @@ ANY: frozenset[Setting | None] = frozenset([None])
 @lru_cache(maxsize=16)
 def narrowed_lines(typing: Typing) -> frozenset[int]:
     """The lines of a function of which no float64 operation is left."""
-    if sum(1 for _ in ast.walk(typing.kernel.tree)) > MOST_NODES:
-        return frozenset()
     text = _Text(typing)
-    left = {node.lineno for node in text.float64_operations if not text.is_narrowed(node)}
-    narrowed = {node.lineno for node in text.float64_operations if text.is_narrowed(node)}
-    return frozenset(narrowed - left)
+    lines: dict[bool, set[int]] = {True: set(), False: set()}
+    for node in text.float64_operations:
+        lines[text.is_narrowed(node)].add(node.lineno)
+    return frozenset(lines[True] - lines[False])
 
 
 class _Settings:
@@ -53,7 +52,7 @@ class _Settings:
         self.readers: defaultdict[Setting, set[ast.AST]] = defaultdict(set)
         named = (node.target for node in ast.walk(tree) if isinstance(node, ast.NamedExpr))
         self._set_within = {target.id for target in named}
-        body = [ast.Expr(tree.body)] if isinstance(tree, ast.Lambda) else tree.body
+        body = [ast.Return(tree.body)] if isinstance(tree, ast.Lambda) else tree.body
         self._block(body, {})
         every: defaultdict[str, set[Setting]] = defaultdict(set)
         for node in ast.walk(tree):
@@ -72,6 +71,11 @@ class _Settings:
 
     def _after(self, statement: ast.stmt, known: Reaching) -> Reaching:
         """What has set each variable behind a statement."""
+        if isinstance(statement, ast.Assign | ast.AugAssign) and (name := _set_alone(statement)):
+            self._read(statement.value, known)
+            if isinstance(statement, ast.AugAssign):
+                self._read(statement.target, known)
+            return {**known, name: frozenset([statement])}
         inside = known | dict.fromkeys(names_set(statement), ANY)
         match statement:
             case ast.If(test=test, body=body, orelse=orelse):
@@ -82,11 +86,6 @@ class _Settings:
                 self._read(read, inside)
                 self._block([*statement.body, *statement.orelse], inside)
                 return inside
-            case ast.Assign() | ast.AugAssign() if name := _set_alone(statement):
-                self._read(statement.value, known)
-                if isinstance(statement, ast.AugAssign):
-                    self._read(statement.target, known)
-                return {**known, name: frozenset([statement])}
         self._read(statement, inside)
         return inside
 
@@ -111,10 +110,23 @@ class _Text:
     def __init__(self, typing: Typing) -> None:
         self.typing = typing
         self.nodes = list(ast.walk(typing.kernel.tree))
-        self.settings = _Settings(typing.kernel.tree)
-        self.own = names_set(typing.kernel.tree).union(typing.kernel.parameters)
-        self.rounded = set(self._rounded_at_once())
-        self._follow_variables()
+        self.constants: dict[ast.expr, float | None] = {}
+
+    @cached_property
+    def settings(self) -> _Settings:
+        return _Settings(self.typing.kernel.tree)
+
+    @cached_property
+    def own(self) -> set[str]:
+        kernel = self.typing.kernel
+        return names_set(kernel.tree).union(kernel.parameters)
+
+    @cached_property
+    def rounded(self) -> set[ast.AST]:
+        """What is stored as float32, or converted to it; and what only leads to that."""
+        found = set(self._rounded_at_once())
+        self._follow_variables(found)
+        return found
 
     def _rounded_at_once(self) -> Iterator[ast.AST]:
         """The expressions whose value is stored as float32, or converted to it."""
@@ -131,18 +143,18 @@ class _Text:
                     if is_cast or (isinstance(target, Atomic) and self._is_of_float32(first)):
                         yield given[-1]
 
-    def _follow_variables(self) -> None:
+    def _follow_variables(self, rounded: set[ast.AST]) -> None:
         """The same of values whose variables are used nowhere else, and behind a minus."""
         count = -1
-        while count < len(self.rounded):
-            count = len(self.rounded)
+        while count < len(rounded):
+            count = len(rounded)
             for setting, readers in self.settings.readers.items():
-                if readers <= self.rounded:
-                    self.rounded.add(setting if isinstance(setting, ast.AugAssign)
+                if readers <= rounded:
+                    rounded.add(setting if isinstance(setting, ast.AugAssign)
                                      else setting.value)  # fmt: skip
             for node in self.nodes:
-                if isinstance(node, ast.UnaryOp) and node in self.rounded:
-                    self.rounded.add(node.operand)
+                if isinstance(node, ast.UnaryOp) and node in rounded:
+                    rounded.add(node.operand)
 
     def _is_of_float32(self, array: ast.expr) -> bool:
         kind = self.typing.types.get(array)
@@ -176,32 +188,37 @@ class _Text:
         is_element = isinstance(node.target, ast.Subscript)  # of float32, or it were not rounded
         return self._is_held(node.value) and (is_element or self._is_held(node.target))
 
-    def _is_held(self, value: ast.expr) -> bool:
+    def _is_held(self, value: ast.expr, depth: int = DEEPEST) -> bool:
         """Does float32 hold a value exactly, whatever its type?"""
         kind = self.typing.types.get(value)
         if isinstance(kind, np.dtype) and kind in HELD:
             return True
         if isinstance(value, ast.Call) and isinstance(self.typing.calls.get(value), Cast):
-            return len(value.args) == 1 and self._is_held(value.args[0])
-        if known := self._set_to(value):
-            return self._is_held(known)
+            return len(value.args) == 1 and self._is_held(value.args[0], depth)
+        if known := self._set_to(value, depth):
+            return self._is_held(known, depth - 1)
         number = self._constant(value)
         with np.errstate(over="ignore"):
             return number is not None and float(np.float32(number)) == number
 
-    def _set_to(self, value: ast.expr) -> ast.expr | None:
+    def _set_to(self, value: ast.expr, depth: int) -> ast.expr | None:
         """What a variable of the function was set to, where only one statement can have done it."""
-        settings = self.settings.of.get(value, ANY)
-        (setting, *more) = settings
-        return setting.value if isinstance(setting, ast.Assign) and not more else None
+        (setting, *more) = self.settings.of.get(value, ANY)
+        is_known = isinstance(setting, ast.Assign) and not more and depth > 0
+        return setting.value if is_known and setting else None
 
-    def _constant(self, value: ast.expr) -> float | None:
+    def _constant(self, value: ast.expr, depth: int = DEEPEST) -> float | None:
         """What the compiler works out: the number as the kernel has it; None if it cannot."""
+        if value not in self.constants:
+            self.constants[value] = self._worked_out(value, depth)
+        return self.constants[value]
+
+    def _worked_out(self, value: ast.expr, depth: int) -> float | None:
         parts: list[ast.expr] = []
         match value:
             case ast.Name(id=name) if name in self.own:
-                known = self._set_to(value)
-                return self._constant(known) if known else None
+                known = self._set_to(value, depth)
+                return self._constant(known, depth - 1) if known else None
             case ast.BinOp(left=left, right=right):
                 parts = [left, right]
             case ast.UnaryOp(operand=operand):
@@ -211,7 +228,7 @@ class _Text:
             case _ if any(isinstance(n, ast.Call) or (isinstance(n, ast.Name) and n.id in self.own)
                           for n in ast.walk(value)):  # fmt: skip
                 return None
-        numbers = [ast.Constant(number) for number in map(self._constant, parts)]
+        numbers = [ast.Constant(self._constant(part, depth)) for part in parts]
         if any(number.value is None for number in numbers):
             return None
         try:
