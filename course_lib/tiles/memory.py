@@ -138,8 +138,10 @@ class TileMemory:
             index=index,
             shape=" x ".join(map(str, array.shape)),
         )
-        hint = "Which programs have a tile that extends past the edge, and what keeps their "
-        "accesses inside?"
+        hint = (
+            "Which programs have a tile that extends past the edge, and what keeps their "
+            "accesses inside?"
+        )
         self.note(finding(f"out-of-bounds-{kind}", message, line, hint, cell=array.name))
 
     def unwritten(self, array: ArrayArgument, line: int) -> None:

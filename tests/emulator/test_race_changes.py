@@ -101,7 +101,7 @@ def test_threads_that_share_a_random_state_race(draw: str, state: str) -> None:
         assert bool(races) == STATES[state]
         for found in races:
             assert "draw a random number from the state states[" in found.message
-            assert "state of its own" in found.hint
+            assert "its own state" in found.hint
 
 
 # Exchanges by way of a variable, and whether two threads exchange the same pair. Where a barrier

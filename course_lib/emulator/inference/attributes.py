@@ -103,8 +103,10 @@ class FieldTyper(Typer):
         if not one or not alike:
             message = say("Numba stores no {value} in a field that is {place}.",
                           value=value, place=place)  # fmt: skip
-            hint = "An array of the field's own type, stored row after row, can be; copy others "
-            "in a loop."
+            hint = (
+                "An array of the field's own type, stored row after row, can be; copy others "
+                "in a loop."
+            )
             raise rejection("compile-error", message, target, hint)
         if isinstance(target, ast.Attribute):
             dotted = "The emulator copies no whole array into a field behind a dot."
@@ -377,8 +379,10 @@ class MethodTyper(Typer):
         in_rows = isinstance(kind, T.ArrayType) and kind.layout == "C" and kind.ndim > 0
         if (wanted.itemsize != now.itemsize and not in_rows) or wanted.names or now.names:
             message = say("The emulator cannot view {now} as {wanted}.", now=now, wanted=wanted)
-            hint = "It takes .view only between types of one size, and only of arrays stored row "
-            "after row."
+            hint = (
+                "It takes .view only between types of one size, and only of arrays stored row "
+                "after row."
+            )
             raise rejection("unsupported", message, node, hint)
         self.typing.methods[node] = [owner]
         self.typing.calls[node] = view_as(wanted, isinstance(kind, T.ArrayType))

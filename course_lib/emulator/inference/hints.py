@@ -172,8 +172,10 @@ def lacking(kind: T.Type) -> str:
     """What a type that is no number most likely lacks, as a hint; "" if that cannot be told."""
     if isinstance(kind, T.TupleType):
         if kind.items and all(map(T.is_float, kind.items)):
-            return "These are several numbers. Which of them do you mean, or which function takes "
-            "them all?"
+            return (
+                "These are several numbers. Which of them do you mean, or which function takes "
+                "them all?"
+            )
         return "There are several numbers in the brackets, as in a shape. Which one do you mean?"
     if isinstance(kind, T.ArrayType):
         return "An array holds many numbers. Do you mean its length, or one of its elements?"

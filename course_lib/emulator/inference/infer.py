@@ -266,8 +266,9 @@ class _Inference(FlowTyper):
             hint = "Write the result into an array that is passed in."
             raise rejection("compile-error", "A kernel cannot return a value.", node, hint)
         if isinstance(kind, T.ArrayType) and not self.may_return_array(node):
-            message = "Numba can return an array only if it came in as an argument, and only by "
-            "its name."
+            message = (
+                "Numba can return an array only if it came in as an argument, and only by its name."
+            )
             hint = "Let the caller index it, or pass in an array for the result."
             raise rejection("compile-error", message, node, hint)
         self.returns.append((kind, node))

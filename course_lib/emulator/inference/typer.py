@@ -56,8 +56,9 @@ class Common:
         """
         self.left -= amount
         if self.left < 0:
-            message = "There are too many types to work out, because functions or loops keep "
-            "adding more."
+            message = (
+                "There are too many types to work out, because functions or loops keep adding more."
+            )
             hint = "How many calls and loops lead to this line?"
             raise rejection("timeout", message, node, hint)
 

@@ -107,8 +107,10 @@ class ValueTyper(Typer):
             return reference
         if belongs_around(node.id, self.kernel, self.callers):
             message = say("{name} belongs to the function around this one.", name=node.id)
-            hint = "Pass it as an argument: a function that is passed on can use only constants "
-            "from outside."
+            hint = (
+                "Pass it as an argument: a function that is passed on can use only constants "
+                "from outside."
+            )
             raise rejection("unsupported", message, node, hint)
         message = say("The name {name} is not defined.", name=node.id)
         raise rejection("compile-error", message, node, hint_at_name(node.id, self.names_known()))

@@ -280,8 +280,10 @@ def _lambda_of(function: FunctionType) -> tuple[ast.Lambda, str, int]:
     if len(found) > 1:
         found = [each for each in found if (each.body.lineno, each.body.col_offset) in places]
     if len(found) != 1:  # Python was told to keep no columns
-        message = "There are several functions in this line, and the emulator cannot tell which "
-        "one is meant."
+        message = (
+            "There are several functions in this line, and the emulator cannot tell which "
+            "one is meant."
+        )
         raise rejection("unsupported", message, code.co_firstlineno, "Give each its own `def`.")
     (node,) = found
     last = node.end_lineno or node.lineno

@@ -162,8 +162,9 @@ def _of_numba(kind: Any) -> Declared:
 
 
 def _unreadable(node: ast.expr | None) -> KernelRejected:
-    message = "The emulator cannot read this signature. It knows only signatures of numbers and "
-    "arrays."
+    message = (
+        "The emulator cannot read this signature. It knows only signatures of numbers and arrays."
+    )
     hint = "Without a signature Numba works out the types by itself."
     return rejection("unsupported", message, node, hint)
 

@@ -192,8 +192,10 @@ class EngineFaults(FaultObserver):
                     most=most,
                     line=Line(line),
                 )
-                hint = "Which threads get here? It takes 128 consecutive ones, starting at a "
-                "multiple of 128."
+                hint = (
+                    "Which threads get here? It takes 128 consecutive ones, starting at a "
+                    "multiple of 128."
+                )
                 self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
 
     def _first_lane(self, warp: int) -> int:
@@ -260,8 +262,10 @@ class EngineFaults(FaultObserver):
                     line=Line(line),
                     other=others[0] - first,
                 )
-                hint = "Which threads get here? It takes 128 consecutive ones, starting at a "
-                "multiple of 128."
+                hint = (
+                    "Which threads get here? It takes 128 consecutive ones, starting at a "
+                    "multiple of 128."
+                )
                 self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
 
     # -- barriers -----------------------------------------------------------------------------
@@ -279,8 +283,10 @@ class EngineFaults(FaultObserver):
             who=who,
             made=Line(made),
         )
-        hint = "What does the thread that initializes the barriers call before all threads "
-        "synchronize?"
+        hint = (
+            "What does the thread that initializes the barriers call before all threads "
+            "synchronize?"
+        )
         self.note(
             finding(
                 "race-read-after-write", message, line, hint, other_line=made, threads=(thread,)
@@ -313,8 +319,9 @@ class EngineFaults(FaultObserver):
             who=who,
             address=address,
         )
-        hint = "Where is mbarrier_init called for it, and does every thread wait until that is "
-        "done?"
+        hint = (
+            "Where is mbarrier_init called for it, and does every thread wait until that is done?"
+        )
         self.note(finding("uninitialised-read", message, line, hint, threads=(thread,)))
 
 

@@ -303,8 +303,9 @@ def float64_findings(
         arrays = f"the arrays are {next(iter(array_types))}"
     computes = say("This line computes in float64 although {arrays}.", arrays=arrays)
     holds = say("This array holds float64 although {arrays}.", arrays=arrays)
-    value = "Which value in this line is an integer or a Python float? np.float32(…) makes it "
-    "float32."
+    value = (
+        "Which value in this line is an integer or a Python float? np.float32(…) makes it float32."
+    )
     size = "How many bytes does an element take here, and how many would be enough?"
     return [
         finding("float64-arithmetic", message, line, hint)

@@ -237,16 +237,21 @@ def _what_lacks(race: Race) -> tuple[str, str]:
         )
     lacking = "there is no cuda.syncthreads() in between"
     if race.same_warp:
-        lacking = "there is no barrier in between, and even the threads of one warp need not run "
-        "in step"
-    return lacking, "What must be finished before this line may run, and where does the kernel "
-    "wait for it?"
+        lacking = (
+            "there is no barrier in between, and even the threads of one warp need not run in step"
+        )
+    return (
+        lacking,
+        "What must be finished before this line may run, and where does the kernel wait for it?",
+    )
 
 
 def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
     """The same where an asynchronous copy is the store."""
-    hint = "A thread can wait only for its own copies. What makes the block wait until all "
-    "threads have done so?"
+    hint = (
+        "A thread can wait only for its own copies. What makes the block wait until all "
+        "threads have done so?"
+    )
     if race.code == "race-read-after-write":
         message = say(
             "{second} reads {cell} at {second_line}, perhaps before the copy that {first} started "
@@ -260,8 +265,10 @@ def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]
             "before {first} has read it at {first_line}; {lacking}.",
             **facts,
         )
-        hint = "Which threads may still be reading this part of the tile, and which barrier waits "
-        "for them?"
+        hint = (
+            "Which threads may still be reading this part of the tile, and which barrier waits "
+            "for them?"
+        )
     else:
         message = say(
             "{first} writes {cell} at {first_line} and {second} writes it at "
