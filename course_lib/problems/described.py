@@ -133,8 +133,20 @@ class DescribedProblem(Problem):
             ]
             moved = np.maximum(moved, np.abs(right_result(self.exercise, near) - expected))
         largest = float(np.abs(expected).max(initial=0.0))
-        own = ROUNDINGS * EPSILON * (np.abs(expected) + largest / 16)
+        # Equal terms drift one way: each addition may be off by half a unit of the sum so far.
+        share = max(ROUNDINGS, self._terms(inputs) / 2)
+        own = EPSILON * (share * np.abs(expected) + ROUNDINGS * largest / 16)
         return expected, 2 * moved + own + 1e-30
+
+    def _terms(self, inputs: Sequence[Array]) -> int:
+        """How many numbers an element sums at most: one for each index that the output lacks."""
+        size_of = {
+            letter: size
+            for axes, each in zip(self.exercise.shapes, inputs, strict=False)
+            for letter, size in zip(_axes(axes), np.shape(each), strict=True)
+        }
+        kept = _axes(self.exercise.shapes[-1])
+        return prod(size for letter, size in size_of.items() if letter not in kept)
 
     def has_answer(self, *inputs: Array) -> bool:
         """A formula of its own may divide by an input, or take its logarithm."""

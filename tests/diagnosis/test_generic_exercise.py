@@ -170,3 +170,31 @@ def test_a_reference_that_does_not_fit_is_told_at_its_line(
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda each: each.id)
 def test_the_courses_own_references_fit(exercise: Exercise) -> None:
     check_reference(exercise)
+
+
+SUM_OF_SMALLER = Exercise(
+    id="sum_of_smaller",
+    title="The smaller of two, summed",
+    lesson="00",
+    parameters=("x", "z", "y"),
+    output="y",
+    block=(64,),
+    points={"right": 5, "bounds": 3, "float32": 2},
+    reference=lambda x, z: np.minimum(x[:, None], z).sum(axis=1),
+    shapes=("M", "N", "M"),
+    formula="y[i] = the sum of min(x[i], z[j]) over j",
+)
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_a_sum_of_equal_terms_may_drift(seed: int) -> None:
+    report = examine_source(SUM_OF_SMALLER, HEAD + (
+        "def sum_of_smaller(x, z, y):\n"
+        "    i = cuda.grid(1)\n"
+        "    if i < y.shape[0]:\n"
+        "        total = float32(0)\n"
+        "        for j in range(z.shape[0]):\n"
+        "            total += min(x[i], z[j])\n"
+        "        y[i] = total\n"
+    ), seed=seed)  # fmt: skip
+    assert report.passed, report
