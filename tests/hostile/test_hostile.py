@@ -33,6 +33,7 @@ MAX_REASON = 600
 # Of each family every other one is tried by `--all`, and all by `--long`; of these, which take a
 # third of a second and more each, one in four.
 COSTLY_FAMILIES = ("flooding", "detecting", "dodging")
+PAIRED_FAMILIES = ("names",)  # of which one needs another: names that differ in case alone
 NEIGHBOURS = {
     "neighbour-right": {"mat_add": RIGHT, "blocks_per_sm": RIGHT_BLOCKS},
     "neighbour-wrong": {"mat_add": RIGHT.replace("+ B", "- B")},
@@ -89,10 +90,11 @@ def _usual_attacks() -> list[Attack]:
     for attack in ATTACKS:
         if not attack.heavy:
             families.setdefault(attack.family, []).append(attack)
+    steps = {**dict.fromkeys(COSTLY_FAMILIES, 4), **dict.fromkeys(PAIRED_FAMILIES, 1)}
     return [
         attack
         for family, attacks in families.items()
-        for attack in attacks[:: 4 if family in COSTLY_FAMILIES else 2]
+        for attack in attacks[:: steps.get(family, 2)]
     ]
 
 
