@@ -265,7 +265,7 @@ def test_live_a_pasted_program_runs_as_it_is_written(user, judge, asked_elsewher
     expect(live.locator(".grid")).to_be_hidden()
     expect(live.locator(".arguments")).to_be_hidden()
     press(live, "Run")
-    said(live, "Line 1 was not run: time is not here", FIRST)
+    said(live, "Line 1 was not run: time is not available here", FIRST)
     report = live.locator(".report")
     expect(report).to_contain_text("2 launches of add and twice: no findings in 4 orders")
     expect(report).to_contain_text("right: True")
