@@ -24,6 +24,7 @@ TASK = Task(
     grid=(4,),
     block=(256,),
     shapes=("1000", f"{BINS}"),
+    other_sizes=({"1000": 1010},),
     offsets={"x": 2.5},
     reference=_counted,
     asks=("bounds", "race-free"),

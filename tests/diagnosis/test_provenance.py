@@ -69,7 +69,7 @@ TEXTS = {
 
 INDEX, BOUND, TEST = "wrong-index", "wrong-loop-bound", "wrong-bounds-check"
 FORMULA, START = "wrong-formula", "accumulator-error"
-IN_ALL, IN_FIRST, PART = "range(A.shape[1])", "In C[0, 0], ", "take part than should"
+IN_ALL, IN_FIRST = "range(A.shape[1])", "In C[0, 0], "
 ADDED = "            acc += A[i, k] * B[k, j]"
 GONE = "are missing"
 # The exercise, what is changed in its answer, the code, and what is said of the numbers.
@@ -107,7 +107,7 @@ SAID = [
         "B[k, j]",
         "B[k - 1, j]",
         INDEX,
-        f"{IN_FIRST}other elements of A and B {PART}",
+        "C[0, 0] uses the wrong elements of A and B",
     ),
     ("matmul_naive", IN_ALL, "range(B.shape[0] + 1)", BOUND, "The loop runs too far"),
     ("matmul_naive", IN_ALL, "range(1, A.shape[1])", BOUND, f"{IN_FIRST}the first term is missing"),
@@ -123,7 +123,7 @@ SAID = [
         TEST,
         f"some of the terms {GONE}",
     ),
-    ("matmul_tiled", "A[i, k0 + x] if", "A[i, x] if", INDEX, f"other elements of A {PART}"),
+    ("matmul_tiled", "A[i, k0 + x] if", "A[i, x] if", INDEX, "uses the wrong elements of A"),
     ("matmul_tiled", "], TILE)", "] - TILE, TILE)", BOUND, f"all terms from number 16 on {GONE}"),
     ("matmul_tiled", "+= a", "+= a[y, k] * b[k, x] + a", FORMULA, "all terms are counted 2 times"),
     (
