@@ -21,6 +21,7 @@ DECIDES = (
     "grading/records.py",
     "grading/transfer.py",
     "host",
+    "problems",
     "registry",
     "student",
     "task_context.py",
