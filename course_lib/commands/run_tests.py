@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
         description="Run the fast tests; any other argument is handed to pytest, e.g. -k tiled.",
     )
     parser.add_argument(
-        "--all", action="store_true", help="the slow ones too (some twenty minutes)"
+        "--all", action="store_true", help="the slow ones too (some thirty minutes)"
     )
     parser.add_argument(
         "--long", action="store_true", help="all, and more of the same kinds (hours)"

@@ -201,7 +201,7 @@ class CauseSearch:
     def by_a_change(self, edit: Edit) -> Finding:
         """Where one change makes the answer right, with the idea or the fact that points there."""
         says, hint = said_of(edit)
-        seen, message = self.seen, self.seen.message
+        seen, message, has_values = self.seen, self.seen.message, False
         agreeing = next((fact for fact in self.facts if edit.line in fact.lines[:AGREES]), None)
         fact = agreeing or (self.telling if seen.code == "wrong-result" else None)
         code = code_of(edit, self.shown_by(fact, edit))
@@ -218,10 +218,13 @@ class CauseSearch:
             message, hint = lost.message, lost.hint  # type: ignore[assignment]
         elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
             message = tell.says("shows elsewhere", line=Line(seen.line), seen=message)
+        else:
+            has_values = True
         told = tell.says("one change", seen=message, says=says)
         code = (idea and self.known and code not in OF_A_PLACE and self.known[0].code) or code
         code = lost.code if lost and code == "wrong-formula" else code
-        return self.with_launch(finding(code, told, edit.line, hint, "error"))
+        found = finding(code, told, edit.line, hint, "error")
+        return self.with_launch(found, has_values=has_values)
 
     def fits(self, edit: Edit, code: str) -> bool:
         """Is what is known of the numbers the cause? Others can give the same ones: a change at
@@ -265,12 +268,15 @@ class CauseSearch:
             message = tell.says("seen on", seen=message, launch=launch)
         return message, hint
 
-    def with_launch(self, found: Finding) -> Finding:
-        """With the launch that shows it, for whoever grades, and one element that is wrong."""
+    def with_launch(self, found: Finding, has_values: bool = False) -> Finding:
+        """With the launch that shows it, for whoever grades, and one element that is wrong.
+
+        `has_values`: it names one already.
+        """
         if self.exact is None:
             return found
         told = self.launcher.seen_in(self.exact, found, is_told=False)
-        if self.seen.code != "wrong-result" or self.exact.right:
+        if has_values or self.seen.code != "wrong-result" or self.exact.right:
             return told
         return replace(
             told, message=with_values(told.message, f"{by_how_much(self.exact.outcome)}.")

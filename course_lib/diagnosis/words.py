@@ -185,7 +185,7 @@ tell = Words(
         "whole numbers": Wording("integer-arithmetic", "{array} holds whole numbers only.", WHOLE),
         # Causes of wrong numbers.
         "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
-        "shows elsewhere": Wording("", "{seen} The cause shows at {line}."),
+        "shows elsewhere": Wording("", "{seen} That shows at {line}."),
         "one change": Wording("", "{seen} One change here would make it right: {says}."),
         "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
         "unexplained fact": Wording(

@@ -2,8 +2,7 @@
 
 Both add up over all pairs of two vectors, so both ask for what the course is about (tiles in shared
 memory, two barriers, a last tile that is not full) where no matrix is in sight. Zeros as padding
-are wrong in both. They are judged as exercises are, and stand in no lesson. (Terms that all may be
-equal are no good: their sum drifts further in float32 than a judge of some hundred terms allows.)
+are wrong in both. They are judged as exercises are, and stand in no lesson.
 """
 
 from __future__ import annotations

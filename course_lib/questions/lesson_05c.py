@@ -51,7 +51,10 @@ QUESTIONS = (
         unit="pairs",
         slips=(
             Trap(lambda: THREADS - 1, "Inside a warp they are said to be safe. Which are left?"),
-            Trap(lambda: THREADS // WARP, "So many warps there are. Where do two of them meet?"),
+            Trap(
+                lambda: THREADS // WARP,
+                "That is how many warps there are. Where do two of them meet?",
+            ),
         ),
         reveal="{answer}: where one warp ends and the next one begins. That is "
         "why the numbers are right so often. racecheck does not wait for bad luck: it counted "

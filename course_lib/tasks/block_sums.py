@@ -77,6 +77,6 @@ def block_sums(x, sums):
 ''',
     compared="It adds up no more cells than were written: less work, and a length to get right.",
     par=1,
-    meaning="Shared memory holds what the last block on this SM left there. None of "
+    meaning="Shared memory holds what an earlier block on this SM left there. None of "
     "compute-sanitizer's tools looks for that.",
 )

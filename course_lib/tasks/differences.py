@@ -67,6 +67,6 @@ def differences(x, y):
 ''',
     compared="Nothing is shared, so nobody waits; the L1 cache serves the second load.",
     par=2,
-    meaning="A barrier waits for every thread of the block. Guard the loads and the stores, never "
-    "the barrier.",
+    meaning="Every thread of the block has to reach a barrier. Guard the loads and the stores, "
+    "never the barrier.",
 )

@@ -95,6 +95,6 @@ def prefix_sums(x, y):
 ''',
     compared="Two buffers: each step reads one and writes the other, so one barrier is enough.",
     par=4,
-    meaning="This is a **scan**. After a step of 1, 2, 4, … each element holds the sum of 2, 4, 8, "
-    "… numbers: 128 of them take seven steps instead of 127.",
+    meaning="This is a **scan**. After a step of 1, 2, 4, … each element holds the sum of up to 2, "
+    "4, 8, … numbers: 128 of them take seven steps instead of 127.",
 )

@@ -61,7 +61,7 @@ TASK = Task(
                 // (threads // WARP) * (threads // WARP)
             ),
             "there are registers for this many, but an SM of an A6000 holds at most 48 warps",
-            "Which other limit is 48?",
+            "Which limit, besides the registers, is 48?",
         ),
         WrongIdea(
             lambda threads, registers: _resident(threads, registers, parts=1),

@@ -113,7 +113,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda X: before.with_own_tops(X, THREADS, _of_lanes_0),
-            "each thread knows only the maxima of the other warps' lanes 0",
+            "besides its own maximum, each thread knows only those of the lanes 0",
             "What does lane 0 of a warp know about the 31 others when it stores its maximum?",
             place=("largest",),
         ),

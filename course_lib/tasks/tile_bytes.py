@@ -74,7 +74,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * BM * BN * BK,
-            "the sizes of a tile are added, not multiplied",
+            "this multiplies all three edges, but the sizes of the two tiles are added",
             "How many numbers does the tile of A alone have?",
         ),
         WrongIdea(

@@ -108,7 +108,7 @@ def two_by_two(A, B, C):
             C[y + i, x + j] = sums[i, j]
 ''',
     compared="As loops over a square of any size. Only the two numbers of B are kept, since each "
-    "number of A is used just once.",
+    "number of A is used up before the next one is loaded.",
     par=7,
     meaning="This is an **outer product**: every number of a column times every number of a row. "
     "Each number that you fetched, of A or of B, served two sums.",

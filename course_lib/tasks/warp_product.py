@@ -169,19 +169,19 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:, [16 * k + c % 8 for k in range(4) for c in range(16)]] @ B,
-            "in each 16 columns of A, the first 8 are in the place of the last 8, too",
+            "in every 16 columns of A, the first 8 are in the place of the last 8, too",
             "Which lanes should point at the second of the two pieces of A?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A @ B[:, [16 * (c // 16) + c % 8 for c in range(64)]],
-            "in each 16 columns of B, the first 8 are in the place of the last 8, too",
+            "in every 16 columns of B, the first 8 are in the place of the last 8, too",
             "Which lanes should point at the second of the two pieces of B?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
             lambda A, B: (A @ B).reshape(32, 4, 2, 8)[:, :, ::-1].reshape(32, 64),
-            "in each 16 columns of C, the first and the last 8 have changed places",
+            "in every 16 columns of C, the first and the last 8 have changed places",
             "Which two of the four words belong to column j of the sums, and which to j + 1?",
             place=("call", "ldmatrix_x4_trans"),
         ),

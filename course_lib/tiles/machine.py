@@ -333,9 +333,7 @@ class TileMachine(TileArithmetic):
         special = self.languages[self.language].subscripted(self, owner, parts)
         if special is not None:
             return special
-        message = say(
-            "The elements of {what} cannot be read like this.", what=ast.unparse(node.value)
-        )
+        message = say("{what} cannot be indexed here.", what=ast.unparse(node.value))
         raise self.refuse(message, hint="Which function of the language loads from an array?")
 
     def _axis(self, part: ast.expr) -> Any:

@@ -183,7 +183,7 @@ class TileMemory:
             other = int(array.reader[flat])
             first = self.name_of(other) if other >= 0 else say("several programs")
             message = say(
-                "{first} and {program} both access {cell}: one reads it, the other writes it at "
+                "{first} and {program} access {cell}: it is read, and {program} writes it at "
                 "{line}, and programs run in no fixed order.",
                 first=first,
                 **facts,

@@ -49,7 +49,7 @@ ODD = {
     "a text": (f"{TEXT}    s = 'abc\n", 9, "no quote closes it"),
     "a number": (f"{TEXT}    s = 012\n", 9, "a number begins with 0"),
     "=": (TEXT.replace("if y <", "if y = 3 and y <"), 7, "nothing can be stored here"),
-    "?": (TEXT.replace("x < C", "x ? C"), 7, "it cannot be read beyond ?"),
+    "?": (TEXT.replace("x < C", "x ? C"), 7, "it cannot be read from ? on"),
 }
 
 

@@ -33,7 +33,7 @@ from course_lib.diagnosis.costs.words import NEED, PROBLEM, READ_TOO, tell
 from course_lib.emulator.profile.request_costs import SECTOR_BYTES
 from course_lib.wording.findings import Finding
 from course_lib.wording.sentences import say
-from course_lib.wording.words import joined
+from course_lib.wording.words import counted, joined
 
 SMALLEST_TILE = 4  # a smaller one reuses next to nothing
 WARP_FUNCTIONS = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
@@ -324,4 +324,6 @@ def _atomics(measured: Measured) -> Iterator[Finding]:
     if profile.atomics <= elements:
         return
     line = next((number for number in sorted(profile.lines) if profile.lines[number].atomics), None)
-    yield tell("atomics", line, atomics=f"{profile.atomics:,}", elements=f"{elements:,}")
+    yield tell(
+        "atomics", line, atomics=f"{profile.atomics:,}", elements=counted(elements, "element")
+    )

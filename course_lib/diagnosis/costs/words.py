@@ -37,7 +37,8 @@ MANY_SECTORS = (
 )
 APART = (
     "The lanes of a warp {verb} {to} {letter} in separate requests: {requests} requests touch "
-    "{sectors} sectors of 32 bytes. In one request, neighbouring lanes would need {needed}."
+    "{sectors} sectors of 32 bytes. If the lanes of a warp accessed neighbouring elements in the "
+    "same request, all requests together would need {needed}."
 )
 LANE = "Which index of {letter} changes from one lane (threadIdx.x) to the next?"
 LANE_AT_EDGES = "Which index of {letter} changes from one lane to the next at the edges?"
@@ -253,7 +254,7 @@ tell = Words(
         ),
         "atomics": Wording(
             "serial-work",
-            "There are {atomics} atomic requests for {elements} elements of the result. Lanes "
+            "There are {atomics} atomic requests for {elements} of the result. Lanes "
             "that update the same element take turns, and their order, and with it the rounding, "
             "may change from run to run.",
             "Which of these sums could a thread collect in a register first?",

@@ -65,7 +65,7 @@ def _of_number(node: ast.Constant, function: Ingredients, path: Path) -> Iterato
         for other in others - {0, 1, 2, number - 1, number, number + 1}:
             yield function.value("number", 2, path, ast.Constant(other))
         for name in function.whole_at(path):
-            yield function.value("number", 2, path, named(name))
+            yield function.value("number varies", 2, path, named(name))
 
 
 def _is_axis(function: Ingredients, path: Path) -> bool:

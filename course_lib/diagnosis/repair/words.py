@@ -22,6 +22,7 @@ SAYS = {
         "Which line should use what was computed before?",
     ),
     "number": ("another number in place of {text}", "Where does the number {text} come from?"),
+    "number varies": ("a variable in place of {text}", "What should this number depend on?"),
     "size": ("another size in place of {text}", "Which axis of which array do you need here?"),
     "axis": ("the other axis in place of {text}", "Which axis does x count, and which one y?"),
     "register": (
@@ -47,7 +48,7 @@ SAYS = {
     "brackets": ("other brackets in {text}", "In which order is {text} evaluated?"),
     "rounding": ("{text} rounded the other way", "What if it does not divide?"),
     "unit": ("{text} rounded up to whole units", "In units of what size is {text} allocated?"),
-    "end": ("min and max exchanged in {text}", "Which of these values should count?"),
+    "end": ("the other of min and max in {text}", "Which of these values should count?"),
     "value missing": ("one more value beside those of {text}", "What else has to be counted here?"),
     "field": (
         "something that differs from call to call in place of {text}",
@@ -68,7 +69,7 @@ SAYS = {
     ),
     "left out": ("{text} left out", "What is this statement for?"),
     "= for +=": (
-        "adding what {text} stores, instead of replacing it",
+        "adding what {text} stores, instead of storing it",
         "Which of these numbers is left after the loop?",
     ),
     "+= for =": ("storing what {text} adds, instead of adding it", "What was there before?"),
@@ -85,7 +86,7 @@ SAYS = {
     "later start": ("a later start for {text}", "Which of these steps have already been done?"),
     "order": (
         "{text} and the next statement in the other order",
-        "Which of the two needs the other's result?",
+        "Which of the two has to run first, and why?",
     ),
     "exchange": ("two parts of {text} exchanged", "Which of the two do you need in each place?"),
     "indices": ("the two indices of {text} exchanged", "Which index is the row?"),

@@ -44,7 +44,7 @@ tell = Words(
             "Which array should hold the result of {formula}?",
         ),
         "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
-        "shows elsewhere": Wording("", "{seen} The cause shows at {line}."),
+        "shows elsewhere": Wording("", "{seen} That shows at {line}."),
         "dropped": Wording("no-effect", "{seen} {dropped}"),
         "one change": Wording("", "{seen} One change here would make it right: {says}."),
         "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
@@ -75,7 +75,7 @@ SAYS = {
     "function": ("another function than {text}", "What does {text} give for the numbers 1, 3?"),
     "step": ("another step than that of {text}", "How far is it from one tile to the next?"),
     "rescale": (
-        "the sum so far rescaled at {text}",
+        "a rescaling at {text}",
         "What was the largest number when this was summed, and what is it now?",
     ),
     "tile number": (

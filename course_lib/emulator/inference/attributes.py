@@ -380,8 +380,8 @@ class MethodTyper(Typer):
         if (wanted.itemsize != now.itemsize and not in_rows) or wanted.names or now.names:
             message = say("The emulator cannot view {now} as {wanted}.", now=now, wanted=wanted)
             hint = (
-                "It takes .view only between types of one size, and only of arrays stored row "
-                "after row."
+                "It takes .view between types of one size; between types of different sizes, "
+                "only of arrays stored row after row."
             )
             raise rejection("unsupported", message, node, hint)
         self.typing.methods[node] = [owner]

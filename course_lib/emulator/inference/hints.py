@@ -142,7 +142,7 @@ def hint_at_name(name: str, known: Iterable[str]) -> str | Sentence:
     if belongs_to_cuda(name):
         return "It belongs to cuda. Is `cuda.` missing before it?"
     if len(name) == 1 and name.isupper():  # the sizes of a matrix, as a text calls them
-        return say("This kernel gets only arrays. Which entry of a .shape is {name}?", name=name)
+        return say("Is it a size? Which entry of a .shape is {name}?", name=name)
     return did_you_mean(name, known) or "Is it mistyped, or is an import missing?"
 
 

@@ -317,10 +317,10 @@ class SubscriptTyper(FieldTyper):
             raise rejection("compile-error", "An index has at most one `...`.", node)
         if len(axes) > owner.type.ndim:
             message = say(
-                "{array} has {axes}, but there are {given} indices in the brackets.",
+                "{array} has {axes}, but is indexed with {given}.",
                 array=ast.unparse(node.value),
                 axes="one axis" if owner.type.ndim == 1 else f"{owner.type.ndim} axes",
-                given=len(axes),
+                given="1 index" if len(axes) == 1 else f"{len(axes)} indices",
             )
             hint = say(
                 "Which indices select one element of {array}?", array=ast.unparse(node.value)

@@ -51,7 +51,7 @@ def parameters_of(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
     """
     if arguments.kwarg or arguments.kwonlyargs:
         hint = "Name every parameter, and let it be passed by position."
-        message = "The emulator does not know keyword-only parameters."
+        message = "The emulator does not know keyword-only parameters or `**`."
         raise rejection("unsupported", message, node, hint)
     rest = [arguments.vararg] if arguments.vararg else []
     return tuple(each.arg for each in arguments.posonlyargs + arguments.args + rest)

@@ -108,7 +108,7 @@ def why_unreadable(error: SyntaxError, text: str) -> tuple[Said, Said]:
     end = error.end_offset or 0
     stops = line[(error.offset or 1) - 1 : end - 1] if error.end_lineno == number else ""
     if error.msg.startswith("invalid syntax") and stops.strip():
-        return say("it cannot be read beyond {stops}", stops=stops.strip()), ""
+        return say("it cannot be read from {stops} on", stops=stops.strip()), ""
     return error.msg.rstrip(".?"), ""
 
 

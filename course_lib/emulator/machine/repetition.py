@@ -1,7 +1,7 @@
-"""Tells that a loop is endless where it comes to a state in which it was before.
+"""Tells that a `while` loop never ends, when it is in a state in which it was before.
 
-What a turn does follows from the variables, the active lanes and memory. If all are the same again,
-and no other thread can have stepped in, so is every turn from here on.
+What an iteration does follows from the variables, the active lanes and memory. If all three are as
+they were, and no other thread can have changed anything, every further iteration is the same.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ import numpy as np
 from course_lib.emulator.machine.events import RunningLoop
 from course_lib.emulator.machine.machine import Machine
 
-FIRST = 1024  # turns before anybody looks
-LONGEST = 8  # turns after which the same may come again
+FIRST = 1024  # iterations before the state is looked at
+LONGEST = 8  # iterations after which a state may come again
 
 
 class Repetition:
-    """Of one loop that is running."""
+    """Whether one running loop has come back to an earlier state."""
 
     def __init__(self, machine: Machine, loop: RunningLoop) -> None:
         self.machine, self.loop = machine, loop
-        self.since = 0  # how many turns there had been when this state was noted
+        self.since = 0  # the iterations before this state was noted
         self.state: Any = None
         self.counts = (0, 0)
 
     def is_found(self, has_paused: bool) -> bool:
-        """Whether the turn that has ended leads nowhere; `has_paused`: others ran meanwhile."""
+        """Whether the iteration that has ended will repeat forever; `has_paused`: others ran."""
         turns, unit = self.loop.turns, self.machine.unit
         if turns < FIRST or has_paused:
             self.since = 0
@@ -37,7 +37,7 @@ class Repetition:
             return False
         if not self.since or turns - self.since > LONGEST:
             return False
-        reads, writes = self.counts  # what nobody reads again may well have been written
+        reads, writes = self.counts  # what is written and never read again does not matter
         return (unit.reads == reads or unit.writes == writes) and self._now() == self.state
 
     def _now(self) -> Any:
@@ -46,7 +46,7 @@ class Repetition:
 
 
 def _as_bytes(value: Any) -> Any:
-    """What is equal for the same bits alone; it keeps the value, so that none takes its place."""
+    """Something that is equal only for the same bits."""
     match value:
         case np.ndarray() | np.generic():
             return value.dtype.str, value.shape, value.tobytes()
@@ -58,6 +58,8 @@ def _as_bytes(value: Any) -> Any:
 
 
 class _Same:
+    """Equal only for the very same object, which it keeps alive."""
+
     def __init__(self, value: Any) -> None:
         self.value = value
 

@@ -389,8 +389,8 @@ class LaunchCosts:
             yield finding(
                 "excess-global-traffic",
                 say(
-                    "Each thread loads the same {elements} of {array} {times} times. No other "
-                    "thread changes them, so a register could hold them.",
+                    "Each thread loads the same {elements} of {array} {times} times. If no "
+                    "other thread changes them, a register could hold them.",
                     elements=counted(len(own) // len(np.unique(fetched.by[own])), "element"),
                     array=array,
                     times=round(1 + again / len(own)),

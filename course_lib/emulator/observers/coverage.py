@@ -240,6 +240,10 @@ def _without_effect(trees: tuple[Tree, ...]) -> tuple[Finding, ...]:
     return tuple(_statements_without_effect(trees))
 
 
+ONLY_NAMED = "{value} is only named in this line, and nothing is done with it."
+ONLY_COMPUTED = "This line computes {value} and does nothing with it."
+
+
 def _statements_without_effect(trees: tuple[Tree, ...]) -> Iterator[Finding]:
     for tree in trees:
         for node in ast.walk(tree):
@@ -250,7 +254,7 @@ def _statements_without_effect(trees: tuple[Tree, ...]) -> Iterator[Finding]:
             named = isinstance(node.value, ast.Attribute | ast.Name)
             yield finding(
                 "no-effect",
-                say("This line computes {value} and does nothing with it.", value=value),
+                say(ONLY_NAMED if named else ONLY_COMPUTED, value=value),
                 node.lineno,
                 "What do the parentheses of a call do?"
                 if named

@@ -381,8 +381,8 @@ class CopyFaults(FaultObserver):
             hint = COMMIT
         elif stories.lets_go:
             hint = say(
-                "cp_async_wait({groups}) does not wait for this thread's newest {newest}. Is that "
-                "copy among them?",
+                "cp_async_wait({groups}) does not wait for this thread's newest {newest}. Does "
+                "that copy belong there?",
                 groups=stories.lets_go,
                 newest="group" if stories.lets_go == 1 else f"{stories.lets_go} groups",
             )

@@ -298,7 +298,9 @@ class Interpreter:
                 items, index = self.value(owner, scope), self.index(place, scope)
                 self.guarded(target, set_element, items, index, value)
             case ast.Attribute():
-                raise rejection("not-allowed", "Arguments can only be read.", target)
+                raise rejection(
+                    "not-allowed", "The attributes of what is passed in can only be read.", target
+                )
             case _:
                 raise rejection("unsupported", "This cannot be assigned to here.", target)
 

@@ -2,9 +2,9 @@
 
 The two items of a pair differ in their numbers or in the kernel around the same fault, so that
 neither form is harder by intent and nobody can answer the second one from memory. None asks for a
-name or a definition: each has a count to predict, a fault to find, or a change to choose with its
-reason. Numbers are counted by the emulator or computed, and a faulty line is the one that it names,
-or whose change leaves nothing to name.
+name or a definition: each has a count to predict, a fault to find, or one of four statements to
+choose, each with its reason. Numbers are counted by the emulator or computed, and a faulty line is
+the one that it names, or whose change leaves nothing to name.
 """
 
 from __future__ import annotations
