@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 
 from course_lib.diagnosis.repair.edit import Edit, StatementEdit
@@ -189,7 +189,9 @@ class Ingredients:
         return Edit(kind, line, cost, self.tree, {}, changes)
 
 
+@lru_cache(maxsize=10_000)
 def expression(text: str) -> ast.expr:
+    """The tree of an expression: edits share it, and put copies into the answers' trees."""
     return ast.parse(text, mode="eval").body
 
 

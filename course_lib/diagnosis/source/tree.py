@@ -41,8 +41,11 @@ def part_of(statement: ast.stmt, name: str) -> ast.expr | None:
 
 def names_in(node: ast.AST) -> set[str]:
     """Every variable and attribute name in a piece of the tree."""
-    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-    return names | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+    return {
+        part.id if isinstance(part, ast.Name) else part.attr
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name | ast.Attribute)
+    }
 
 
 def names_bound(node: ast.AST) -> frozenset[str]:

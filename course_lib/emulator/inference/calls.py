@@ -87,7 +87,7 @@ def only_values(kernel: Kernel) -> dict[str, ast.expr]:
     """What the variables are set to that are set once, on every path, and are no parameters."""
     stores = Counter(
         node.id
-        for node in ast.walk(kernel.tree)
+        for node in kernel.nodes
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
     return {

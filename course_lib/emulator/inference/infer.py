@@ -99,7 +99,7 @@ def orders_by_atomics(typing: Typing) -> bool:
 
 
 def _looks_at_atomics(typing: Typing) -> bool:
-    unseen = {node.value for node in ast.walk(typing.kernel.tree) if isinstance(node, ast.Expr)}
+    unseen = {node.value for node in typing.kernel.nodes if isinstance(node, ast.Expr)}
     return any(
         isinstance(target, Atomic) and call not in unseen for call, target in typing.calls.items()
     )
@@ -124,7 +124,7 @@ def _store_targets(typing: Typing) -> tuple[list[ast.expr], set[str]]:
     """What a function stores into, and the names that only ever stand for arrays of its own."""
     targets: list[ast.expr] = []
     values: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(typing.kernel.tree):
+    for node in typing.kernel.nodes:
         if isinstance(node, ast.Subscript | ast.Attribute) and isinstance(node.ctx, ast.Store):
             targets.append(node.value)
         elif isinstance(node, ast.Call) and node.args and _stores(typing, node):

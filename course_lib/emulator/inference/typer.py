@@ -312,8 +312,7 @@ def assigned_names(kernel: Kernel) -> frozenset[str]:
     """The names that are local because the function assigns them."""
     stored = {
         node.id
-        for statement in kernel.body
-        for node in ast.walk(statement)
+        for node in kernel.nodes
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     }
     return frozenset(stored)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from course_lib.emulator.errors import rejection
@@ -70,6 +71,11 @@ class Kernel:
         if isinstance(self.tree, ast.Lambda):
             return [ast.copy_location(ast.Return(self.tree.body), self.tree)]
         return self.tree.body
+
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every node of the function; to go through a tree takes long, and many ask for it."""
+        return tuple(ast.walk(self.tree))
 
     @property
     def is_empty(self) -> bool:

@@ -116,7 +116,8 @@ class Typing:
                 found.add(node)
             return node in found
 
-        waits(self.kernel.tree)
+        if found or any(_waits(target, set()) for target in self.calls.values()):
+            waits(self.kernel.tree)
         return frozenset(found)
 
     @property
@@ -128,7 +129,7 @@ class Typing:
     @cached_property
     def spins(self) -> frozenset[ast.While]:
         """The loops that do nothing but wait for what others do by an atomic operation."""
-        loops = [node for node in ast.walk(self.kernel.tree) if isinstance(node, ast.While)]
+        loops = [node for node in self.kernel.nodes if isinstance(node, ast.While)]
         return frozenset(loop for loop in loops if self._only_asks(loop))
 
     def _only_asks(self, part: ast.AST) -> bool:
@@ -186,7 +187,7 @@ class Typing:
     def taken_apart(self) -> frozenset[ast.AST]:
         """The expressions that may be worked out before their statement runs: see `settle`."""
         found: set[ast.AST] = set()
-        for statement in ast.walk(self.kernel.tree) if self.waiting else ():
+        for statement in self.kernel.nodes if self.waiting else ():
             parts = [
                 child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.expr)
             ]
