@@ -8,11 +8,9 @@ Answers that are no kernels are judged in `functions` and `constants`.
 
 from __future__ import annotations
 
-import ast
-import builtins
 import difflib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType
 
@@ -22,6 +20,12 @@ from course_lib.diagnosis import constants
 from course_lib.diagnosis.answer import Answer
 from course_lib.diagnosis.examination import examine_kernel
 from course_lib.diagnosis.functions import called_function
+from course_lib.diagnosis.refusals import (
+    function_in,
+    refuse_decorators,
+    refuse_given,
+    refuse_unknown_form,
+)
 from course_lib.diagnosis.report import Hearer, Report, make_report, nobody
 from course_lib.diagnosis.tiles import tile_kernel
 from course_lib.emulator import (
@@ -33,10 +37,7 @@ from course_lib.emulator import (
     names_around,
 )
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.language.definitions import unknown_decorators
-from course_lib.emulator.language.names import Unusable, did_you_mean
 from course_lib.emulator.language.parse import plain_from
-from course_lib.emulator.language.signatures import refuse_decoration
 from course_lib.host import runtime
 from course_lib.problems.call_table import CallTable, table_of
 from course_lib.problems.constants import from_object, from_program
@@ -150,15 +151,15 @@ def _kernel_object(exercise: Exercise, kernel: object, block: Block, seed: int) 
     if answer.run_native and isinstance(exercise, Task) and exercise.asynchronous:
         if not runtime.can_copy_asynchronously():  # a T4, say: the emulator alone judges
             answer = Answer(answer.kernel)
-    _refuse_decorators(exercise, answer.kernel, is_object=True)
-    _refuse_given(exercise, answer.kernel)
+    refuse_decorators(exercise, answer.kernel, is_object=True)
+    refuse_given(exercise, answer.kernel)
     return _examined(exercise, answer, block, seed)
 
 
 def _kernel_text(
     exercise: Exercise, typed: TypedAnswer, block: Block, seed: int, early: Hearer
 ) -> Report:
-    answer = Answer(_function_in(exercise, typed.program))
+    answer = Answer(function_in(exercise, typed.program))
     return _examined(exercise, answer, block, seed, early)
 
 
@@ -187,14 +188,14 @@ def _examined(
 
 def _function_object(exercise: Exercise, function: object, block: Block, seed: int) -> Report:
     plain = plain_from(function)
-    _refuse_decorators(exercise, plain, is_object=True)
+    refuse_decorators(exercise, plain, is_object=True)
     return _called(exercise, plain, seed)
 
 
 def _function_text(
     exercise: Exercise, typed: TypedAnswer, block: Block, seed: int, early: Hearer
 ) -> Report:
-    return _called(exercise, _function_in(exercise, typed.program), seed)
+    return _called(exercise, function_in(exercise, typed.program), seed)
 
 
 def _constants_object(exercise: Exercise, numbers: object, block: Block, seed: int) -> Report:
@@ -219,7 +220,7 @@ def _tiles_text(
     exercise: Exercise, typed: TypedAnswer, block: Block, seed: int, early: Hearer
 ) -> Report:
     if exercise.id not in typed.program.functions:
-        _refuse_unknown_form(exercise.id, typed.program)
+        refuse_unknown_form(exercise.id, typed.program)
     function = typed.program.kernel(exercise.id)
     return _tiles(exercise, read_text(typed.program.source, typed.around), function, seed)
 
@@ -227,7 +228,7 @@ def _tiles_text(
 def _tiles(exercise: Exercise, program: TileProgram, function: Kernel, seed: int) -> Report:
     """The verdict on a tile kernel: what is asked for, in the text's own words."""
     assert isinstance(exercise, Task) and isinstance(exercise.kind, TileKind)
-    _refuse_given(exercise, function)
+    refuse_given(exercise, function)
     return tile_kernel.examine(exercise, program, function.name, function.tree.lineno, seed)
 
 
@@ -238,7 +239,7 @@ FUNCTION_FAMILIES: Mapping[str, Callable[[Exercise, int], CallTable]] = {
 
 
 def _called(exercise: Exercise, function: Kernel, seed: int) -> Report:
-    _refuse_given(exercise, function)
+    refuse_given(exercise, function)
     if isinstance(exercise, Task):
         return called_function.examine(table_of(exercise), function)
     return called_function.examine(FUNCTION_FAMILIES[exercise.family](exercise, seed), function)
@@ -251,156 +252,6 @@ JUDGES: Mapping[Kind, Judge] = {
     CUTILE: Judge(_tiles_object, _tiles_text),
     TRITON: Judge(_tiles_object, _tiles_text),
 }
-
-
-def _function_in(exercise: Exercise, program: Program) -> Kernel:
-    """The function of a text that has the exercise's name.
-
-    Raises:
-        KernelRejected: if there is none, or a decorator makes something else of it.
-    """
-    if exercise.id not in program.functions:
-        _refuse_unknown_form(exercise.id, program)
-    function = program.kernel(exercise.id)
-    _refuse_decorators(exercise, function)
-    _refuse_given(exercise, function)
-    return function
-
-
-def _refuse_given(exercise: Exercise, function: Kernel) -> None:
-    """Say so if the answer to a task is still the code that the task gives.
-
-    Raises:
-        KernelRejected: with `missing-answer`.
-    """
-    if not isinstance(exercise, Task) or not isinstance(function.tree, ast.FunctionDef):
-        return
-    given = next(
-        statement
-        for statement in ast.parse(exercise.given).body
-        if isinstance(statement, ast.FunctionDef) and statement.name == exercise.id
-    )
-    if list(map(ast.dump, given.body)) == list(map(ast.dump, function.tree.body)):
-        said = say(
-            "{function} is still as it was given: it waits for your lines.", function=function.name
-        )
-        raise rejection("missing-answer", said, function.tree.lineno)
-
-
-def _refuse_unknown_form(name: str, program: Program) -> None:
-    """Say that an answer is there, if only in a form that cannot be followed without running it.
-
-    Raises:
-        KernelRejected: with `unsupported` if the text gives the name a function in some way, and
-            with `missing-answer` if what it gives is none.
-    """
-    statements = list(_statements(ast.parse(program.source)))
-    bindings = [statement for statement in statements if name in _names_bound(statement)]
-    if not bindings:
-        return
-    last = bindings[-1]
-    is_defined = any(isinstance(statement, ast.FunctionDef) for statement in bindings)
-    code = "unsupported"
-    hint = say(
-        "Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`.",
-        name=name,
-    )
-    value = program.names.get(name)
-    if isinstance(last, ast.FunctionDef) and isinstance(value, Unusable) and last in statements:
-        raise rejection(value.code, value.reason, last, value.hint)
-    if isinstance(last, ast.Delete):
-        said = say("{name} is deleted here, so there is nothing to check.", name=name)
-    elif isinstance(last, ast.FunctionDef) or _calls_a_function(last, statements):
-        said = say(
-            "{name} is defined here, but in a form that cannot be judged without running it.",
-            name=name,
-        )
-    elif is_defined:
-        said = say("{name} is redefined here, and is no longer the function above.", name=name)
-    elif isinstance(last, ast.AsyncFunctionDef):
-        said = say("{name} is defined with `async def` here: that makes no kernel.", name=name)
-        code = "missing-answer"
-    else:  # a value, a class, somebody else's function
-        said = say("{name} is not a function written with `def` here.", name=name)
-        code = "missing-answer"
-    raise rejection(code, said, last.lineno, hint)
-
-
-def _statements(tree: ast.AST) -> Iterator[ast.stmt]:
-    """The statements that a text runs, in their order; what stands in a function is its own."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.stmt):
-            yield node
-        if isinstance(node, (ast.If, ast.Try, ast.With, ast.ExceptHandler)):
-            yield from _statements(node)
-
-
-def _names_bound(statement: ast.stmt) -> set[str]:
-    """The names that a statement itself gives a meaning, or takes it from."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {statement.name}
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {name.asname or name.name.split(".")[0] for name in statement.names}
-    if isinstance(statement, ast.AnnAssign) and statement.value is None:
-        return set()
-    if isinstance(statement, (ast.If, ast.Try, ast.With)):
-        return set()
-    nodes = ast.walk(statement)
-    return {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-
-
-def _calls_a_function(statement: ast.stmt, statements: Sequence[ast.stmt]) -> bool:
-    """Is it an assignment of a call that has to do with a function of the text?"""
-    if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
-        return False
-    functions = {each.name for each in statements if isinstance(each, ast.FunctionDef)}
-    used = {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)}
-    return bool(used & functions)
-
-
-def _refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = False) -> None:
-    """Refuse what a decorator makes of a function where that is no answer, or nobody knows it.
-
-    Raises:
-        KernelRejected: for a decorator that is not known, or a plain function that is compiled.
-    """
-    for decorator, path in unknown_decorators(function):
-        said = ast.unparse(decorator)
-        if path.startswith("builtins.") and not hasattr(builtins, path.split(".")[1]):
-            if is_object:  # it was there when the function was made
-                continue
-            name = path.split(".")[1]
-            raise rejection(
-                "compile-error",
-                say("The name {name} is not defined.", name=name),
-                decorator,
-                did_you_mean(name, function.namespace)
-                or "Is it mistyped, or is an import missing?",
-            )
-        owner, _, last = path.rpartition(".")
-        meant = did_you_mean(last, ("jit", "njit"), f"{owner.removeprefix('numba.')}.")
-        raise rejection(
-            "unsupported",
-            say(
-                "The result of applying @{said} to {function} cannot be judged without running it.",
-                said=said,
-                function=function.name,
-            ),
-            decorator,
-            (path and meant) or "Does the answer work without it?",
-        )
-    refuse_decoration(function)
-    if not exercise.kind.is_launched and function.is_decorated:
-        raise rejection(
-            "compile-error",
-            say(
-                "{function} is called from Python with a device and three numbers, and returns a "
-                "number. Numba cannot compile such a function, so write it without a decorator.",
-                function=function.name,
-            ),
-            function.tree,
-            say("What should be in the line above `def {function}`?", function=function.name),
-        )
 
 
 def check(exercise_id: str, kernel: object, block: Sequence[int] | None = None) -> None:

@@ -29,7 +29,7 @@ from course_lib.diagnosis.trial import Trial
 from course_lib.diagnosis.words import BUDGET_OF_ALL, BUDGET_OF_ONE, tell
 from course_lib.emulator import Budget, Kernel, KernelRejected, emulate
 from course_lib.emulator.launch import Typings
-from course_lib.emulator.machine.events import HandedValues
+from course_lib.emulator.machine.given_values import HandedValues
 from course_lib.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.problems.problem import Array, Case, Problem, SeenLaunch, Shape
 from course_lib.problems.table import problem_of

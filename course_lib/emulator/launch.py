@@ -15,7 +15,8 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.parse import kernel_from
 from course_lib.emulator.language.typings import Typing
-from course_lib.emulator.machine.events import HandedValues, Observer
+from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.machine.given_values import HandedValues
 from course_lib.emulator.observers.limits import LimitNotes
 from course_lib.emulator.options import (
     MAX_SHARED_BYTES,

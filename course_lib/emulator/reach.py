@@ -16,7 +16,7 @@ import numpy as np
 
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.errors import KernelRejected
-from course_lib.emulator.machine.events import Cell, Instead
+from course_lib.emulator.machine.given_values import Cell, Instead
 from course_lib.emulator.observers.findings import NotedFindings
 from course_lib.emulator.observers.tracing import Output
 from course_lib.emulator.state.memory import GlobalMemory

@@ -30,13 +30,11 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.engine import TIMINGS, Engine
 from course_lib.emulator.machine.events import (
-    EitherRounding,
-    HandedValues,
-    Instead,
     Observer,
     Observers,
 )
 from course_lib.emulator.machine.expressions import prepared
+from course_lib.emulator.machine.given_values import EitherRounding, HandedValues, Instead
 from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.machine.schedule import Schedule, Unit, warps, warps_of_blocks
 from course_lib.emulator.machine.statements import run_block

@@ -6,30 +6,15 @@ proves or disproves it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import exp, gcd
 
-import numpy as np
-
 from course_lib.devices import device, occupancy
-from course_lib.measurements import load
-from course_lib.measurements.memory import levels
-from course_lib.questions.kinds import (
-    Choice,
-    Choose,
-    FillIn,
-    Misread,
-    Number,
-    Suspect,
-    Trap,
-    WhichLine,
-)
+from course_lib.questions.kinds import Choice, Choose, FillIn, Misread, Number, Trap, WhichLine
 from course_lib.questions.runs import line_of, ones, run, sectors
+from course_lib.questions.whiteboard import WHITEBOARD, loads_per_multiply_add
 from course_lib.roofline import requested_bytes, tile_intensity
 
 GPU, SIZE = "H200", 4096
-TOP = "tma_bf16"  # of the ladder, where cuBLAS too stores its result in bfloat16
-
 _EDGES = """\
 @cuda.jit
 def matmul_tiled(A, B, C):
@@ -59,263 +44,13 @@ def _line_with_the_wrong_guard() -> int:
 
 # --- explanations: a sentence, and whether it is true ---------------------------------------------
 
-Explanation = tuple[tuple[str, Callable[[], bool]], ...]
-
-
-def _first_wrong(explanation: Explanation) -> int:
-    """The line of the one sentence that is not true."""
-    (wrong,) = [line for line, (_, is_true) in enumerate(explanation, 1) if not is_true()]
-    return wrong
-
-
-def _listing(explanation: Explanation) -> str:
-    return "".join(f"{sentence}\n" for sentence, _ in explanation)
-
-
-def _times_fewer_requested() -> float:
-    size = (SIZE,) * 3
-    return requested_bytes(size) / requested_bytes(size, (32, 32))
-
-
-def _times_fewer_from_dram() -> float:
-    return levels("coalesced", SIZE).dram_gb / levels("tiled", SIZE).dram_gb
-
-
-_TILING: Explanation = (
-    ("A block of 32 x 32 threads computes 32 x 32 outputs.", lambda: 32 * 32 == 1024),
-    ("For each step of 32 along K, every thread brings one number of A and one of B.",
-     lambda: 2 * 32 * 32 / 1024 == 2),
-    ("A number that the block has fetched serves 32 of its threads.",
-     lambda: _times_fewer_requested() == 32),
-    ("So the threads request 32 times fewer bytes from global memory.",
-     lambda: _times_fewer_requested() == 32),
-    ("And DRAM delivers 32 times fewer bytes.", lambda: round(_times_fewer_from_dram()) == 32),
-    ("Each multiply-add still takes two numbers, now from shared memory.",
-     lambda: tile_intensity(1) == 2 / 8),
-    ("So the next step is a thread with several outputs.",
-     lambda: _loads_per_multiply_add(8, 8) < _loads_per_multiply_add(1, 1)),
-)  # fmt: skip
-
-
-def _online(mask: float) -> tuple[np.ndarray, np.ndarray]:
-    """Attention of one query over 6 keys, padded to two tiles of 4; and the exact result."""
-    scores, values = np.array([1.0, 3.0, 2.0, 5.0, 4.0, 0.5]), np.arange(6.0)
-    padded = np.append(scores, [mask, mask])
-    top, total, out = -np.inf, 0.0, 0.0
-    for tile in (slice(0, 4), slice(4, 8)):
-        new = max(top, padded[tile].max())
-        weights = np.exp(padded[tile] - new)
-        total = total * np.exp(top - new) + weights.sum()
-        out = out * np.exp(top - new) + weights @ np.append(values, [0.0, 0.0])[tile]
-        top = new
-    weights = np.exp(scores)
-    return np.array(out / total), weights @ values / weights.sum()
-
-
-_ATTENTION: Explanation = (
-    ("A softmax turns the scores of a query into weights that add up to 1.",
-     lambda: bool(np.isclose((np.exp([1.0, 2.0]) / np.exp([1.0, 2.0]).sum()).sum(), 1))),
-    ("A tile of keys knows a part of the scores only, so keep the largest one so far.",
-     lambda: True),
-    ("When a larger one comes, multiply what is summed up by exp(old - new).",
-     lambda: bool(np.allclose(*_online(-np.inf)))),
-    ("Past the last key, give the missing ones the score 0.",
-     lambda: bool(np.allclose(*_online(0.0)))),
-    ("Divide by the sum of the weights once, at the very end.",
-     lambda: bool(np.allclose(*_online(-np.inf)))),
-)  # fmt: skip
-
-
-def _enough(tile: int, itemsize: int, ridge: float) -> bool:
-    return tile_intensity(tile, itemsize=itemsize) >= ridge
-
-
-_TENSOR: Explanation = (
-    ("One m16n8k16 of a warp does 2,048 multiply-adds.", lambda: 16 * 8 * 16 == 2048),
-    ("A lane holds 8 numbers of A for it, 4 of B, and 4 sums.",
-     lambda: [16 * 16 // 32, 16 * 8 // 32, 16 * 8 // 32] == [8, 4, 4]),
-    ("In 16 bits the roof of an H200 is almost 15 times as high as in float32.",
-     lambda: 14.5 < device(GPU).fp16_tflops / device(GPU).fp32_tflops < 15),
-    ("A tile of 128 x 128 asks little enough of DRAM for the float32 roof.",
-     lambda: _enough(128, 4, device(GPU).ridge_fp32)),
-    ("So it does for the bfloat16 roof, as its numbers are half as long.",
-     lambda: _enough(128, 2, device(GPU).ridge_fp16)),
-    ("The inputs' format decides the error; the sums are float32.", lambda: True),
-)  # fmt: skip
-
-
-# --- the climb, and what the library has ----------------------------------------------------------
-
-
-def _gflops(name: str) -> float:
-    cell = (found := load(GPU).entry(name)) and found.cell(SIZE)
-    assert cell
-    return cell.gflops
-
-
-def climb_facts() -> dict[str, object]:
-    found = load(GPU)
-    return {
-        "where": found.label,
-        "bottom": f"{_gflops('naive') / 1000:.1f}",
-        "middle": f"{_gflops('cp_async') / 1000:.0f}",
-        "top": f"{_gflops(TOP) / 1000:.0f}",
-        "first": f"{_gflops('cp_async') / _gflops('naive'):.0f}",
-        "second": f"{_gflops(TOP) / _gflops('cp_async'):.0f}",
-    }
-
-
-def _tensor_reuse() -> float:
-    """Of a 16-bit number from shared memory, so that tensor cores never wait."""
-    return 2 * device(GPU).fp16_tflops / device(GPU).shared_tb_per_s
-
-
-def funnel_facts() -> dict[str, object]:
-    gpu = device(GPU)
-    return {
-        "wanted": f"{2 * gpu.fp16_tflops:,.0f}",
-        "there": f"{gpu.shared_tb_per_s:.1f}",
-        "plain": f"{4 * gpu.fp32_tflops / gpu.shared_tb_per_s:.0f}",
-    }
-
-
-def product_ms() -> float:
-    """cuBLAS's product with a bfloat16 result, in milliseconds."""
-    cell = load(GPU).cublas("bfloat16", SIZE)
-    assert cell
-    return cell.median_ms
-
-
-def _small_kernel_ms() -> float:
-    """One that reads a bfloat16 result and writes it back, at the speed that DRAM was seen at."""
-    return 2 * 2 * SIZE**2 / load(GPU).measured_roofs["dram_gb_per_s"] / 1e6
-
-
-def _share_of_small_kernels() -> float:
-    both = 2 * _small_kernel_ms()
-    return 100 * both / (product_ms() + both)
-
-
-def fuse_facts() -> dict[str, object]:
-    return {
-        "product": f"{product_ms():.3f}",
-        "each": f"{_small_kernel_ms():.3f}",
-        "flop": f"{2 / (2 * SIZE):.2%}",
-        "where": load(GPU).label,
-    }
-
-
-def _loads_per_multiply_add(rows: int, columns: int) -> float:
-    return (rows + columns) / (rows * columns)
-
 
 def _h100_share(registers: int) -> float:
     return 100 * occupancy("H100", 1024, registers, 8192).share
 
 
 QUESTIONS = (
-    WhichLine(
-        id="12-wrong-tiling",
-        asks="Somebody explains tiling at the board. One sentence is wrong. Which?",
-        code=_listing(_TILING),
-        line="DRAM delivers",
-        proof=lambda: _first_wrong(_TILING),
-        hint="Which of these bytes are counted, and which are only hoped for?",
-        why="Caches had answered nearly all of those requests before. On an H200 the tiled kernel "
-        "even gets more from DRAM than the coalesced one.",
-        innocent="This one is true, and it can be counted.",
-        suspects=(
-            Suspect(
-                "takes two numbers",
-                "In the source it does, as before: that is why the time falls by 1.5 and not by "
-                "32.",
-            ),
-        ),
-    ),
-    WhichLine(
-        id="12-wrong-attention",
-        asks="Lesson 11, told in five sentences. Which one is wrong?",
-        code=_listing(_ATTENTION),
-        line="Past the last key",
-        proof=lambda: _first_wrong(_ATTENTION),
-        hint="What is exp(score - top) for the score 0?",
-        why="A key with the score 0 has the weight exp(0 - top), which is not 0. A key that does "
-        "not exist gets minus infinity.",
-        innocent="This one holds, as you ran it in lesson 11.",
-    ),
-    WhichLine(
-        id="12-wrong-tensor",
-        asks="Lesson 10, told in six sentences. Which one is wrong?",
-        code=_listing(_TENSOR),
-        line="for the bfloat16 roof",
-        proof=lambda: _first_wrong(_TENSOR),
-        hint="Half the bytes double the intensity. And what happened to the ridge?",
-        why="Shorter numbers double the FLOP per byte, to 64, but the roof and its ridge rise "
-        "almost 15 times. So L2 has to help, or the tile has to grow.",
-        innocent="This one is true.",
-    ),
-    Number(
-        id="12-climb",
-        asks="From `naive` in float32 to `tma` in bfloat16, 4096 × 4096 × 4096 on an H200. How "
-        "many times as fast is the top of the ladder?",
-        value=lambda: _gflops(TOP) / _gflops("naive"),
-        unit="times",
-        within=0.35,
-        slips=(
-            Trap(
-                lambda: float(round(_gflops("cp_async") / _gflops("naive"))),
-                "That is the float32 part, up to `cp_async`. Tensor cores come on top.",
-            ),
-            Trap(lambda: 15, "That is what tensor cores bring. And everything below them?"),
-        ),
-        reveal="{answer} times: from {bottom} to {top} TFLOP/s ({where}, all in Numba). Up to "
-        "`cp_async` it is {first} times, all of it by moving numbers less and in the background; "
-        "tensor cores bring {second} more.",
-        facts=climb_facts,
-        spoilers=("all of it by moving numbers less",),
-    ),
-    Number(
-        id="12-funnel",
-        asks="The tensor cores of an H200 do 989.4 TFLOP/s with 16-bit numbers, and shared memory "
-        "delivers 33.5 TB/s. How many multiply-adds must each number from there serve, if they are "
-        "never to wait?",
-        value=_tensor_reuse,
-        unit="times",
-        within=0.05,
-        slips=(
-            Trap(
-                lambda: _tensor_reuse() / 2, "A number has two bytes, and each FLOP wants a number."
-            ),
-            Trap(lambda: 2 * _tensor_reuse(), "A multiply-add is two FLOP and wants two numbers."),
-            Trap(
-                lambda: 2 * device(GPU).fp16_tflops / (device(GPU).dram_gb_per_s / 1000),
-                "That is from DRAM.",
-            ),
-        ),
-        reveal="{answer}: the units could take in {wanted} TB/s. float32 asks for {plain}, which "
-        "a square of 8 × 8 outputs in registers gives. Only a whole warp's square can use each "
-        "number that often, or `wgmma`, which reads for four warps at once.",
-        facts=funnel_facts,
-        spoilers=("could take in 1,979",),
-    ),
-    Number(
-        id="12-fuse",
-        asks="On an H200 cuBLAS multiplies 4096 × 4096 matrices in bfloat16. Then two small "
-        "kernels add a bias and set negative numbers to zero; each reads and writes the whole "
-        "result. What share of the time do the two take?",
-        value=_share_of_small_kernels,
-        unit="%",
-        within=0.35,
-        slips=(
-            Trap(lambda: 0, "They compute almost nothing. But what do they move?"),
-            Trap(lambda: 50, "Less: the product has 8192 FLOP for each number of the result."),
-        ),
-        reveal="{answer} %, for {flop} of the FLOP: the product takes {product} ms, each small "
-        "kernel {each} ms ({where}; its bytes at the speed of DRAM, so less where L2 holds the "
-        "result). A library that adds the bias before it stores saves both.",
-        facts=fuse_facts,
-        spoilers=("adds the bias before it stores",),
-    ),
+    *WHITEBOARD,
     Choose(
         id="12-layout",
         asks="A warp walks down one column of a tile of 32 × 32 words. In which of these layouts "
@@ -556,7 +291,7 @@ QUESTIONS = (
         id="12-eight-by-eight",
         asks="Lesson 08. A thread that owns 8 × 8 outputs loads 8 values of A and 8 of B in a "
         "step of k. How many loads is that for each multiply–add?",
-        value=lambda: _loads_per_multiply_add(8, 8),
+        value=lambda: loads_per_multiply_add(8, 8),
         unit="loads",
         why="16 loads for 64 multiply–adds: {answer}. With one output it was 2.",
         other="Loads: 8 + 8. Multiply–adds: each of the 8 with each of the other 8.",
@@ -564,7 +299,7 @@ QUESTIONS = (
         slips=(
             Trap(lambda: 1 / 8, "Two sides are loaded, 8 + 8, for 64 multiply–adds."),
             Trap(
-                lambda: _loads_per_multiply_add(8, 1),
+                lambda: loads_per_multiply_add(8, 1),
                 "That is a column of 8 outputs: 9 loads for 8 multiply–adds.",
             ),
             Trap(lambda: 4, "The other way round: that many multiply–adds for each load."),

@@ -10,7 +10,8 @@ import numpy as np
 
 from course_lib.emulator.budget import StepCounter
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.machine.events import AtomicUpdate, HandedValues, Instead, Observers
+from course_lib.emulator.machine.events import AtomicUpdate, Observers
+from course_lib.emulator.machine.given_values import HandedValues, Instead
 from course_lib.emulator.state.indices import Fault, IndexChecker, flat_cells
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, joint_shape, spread
 from course_lib.emulator.state.memory import (

@@ -25,13 +25,12 @@ from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.async_copies import AsyncCopies
 from course_lib.emulator.machine.engine import Engine, Waiting
 from course_lib.emulator.machine.events import (
-    EitherRounding,
     Frame,
-    Instead,
     Kind,
     Observers,
     RunningLoop,
 )
+from course_lib.emulator.machine.given_values import EitherRounding, Instead
 from course_lib.emulator.machine.load_store import LoadStoreUnit, as_dtype
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
 from course_lib.emulator.state.memory import ArrayView, Memory

@@ -20,12 +20,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from course_lib.emulator.language.intrinsics import Scope
 from course_lib.emulator.machine.events import EngineAccess, Moment, Observer
+from course_lib.emulator.observers.causality import Knowledge, Synchronisation
 from course_lib.emulator.observers.race_search import KINDS
 from course_lib.emulator.observers.races import MAX_REPORTED, Race, code_of
 from course_lib.emulator.state.addresses import base_of
@@ -38,29 +39,6 @@ MAX_EVENTS = 200_000  # fences, atomic operations, arrivals and waits; the same
 MAX_SEARCHED = 1_000_000
 NAMES = {number: kind for kind, number in KINDS.items() if kind != "copy"}
 STORE, ATOMIC, LOAD = KINDS["store"], KINDS["atomic"], KINDS["load"]
-
-
-@dataclass(frozen=True)
-class Synchronisation:
-    """What threads of a block, or an agent, do at a time that may order them with others.
-
-    Attributes:
-        who: their numbers, or the agent's, and `block`, whose interval they are in.
-        interval: how many barriers the block had passed.
-        does: "fence"; "give" or "take", at the barrier or cell `at`; "both" for an atomic
-            operation that changes its cell; "start" or "join" the agent `agent`.
-        scope: of a fence, whom it lets see what was done.
-    """
-
-    time: int
-    who: tuple[int, ...]
-    block: int
-    interval: int
-    does: Literal["fence", "give", "take", "both", "start", "join"]
-    at: object = None
-    phase: int = 0
-    agent: int = 0
-    scope: Scope = "grid"
 
 
 @dataclass(frozen=True, eq=False)
@@ -317,7 +295,7 @@ class OrderedRaces(Observer):
 
     def _is_ordered(self, touches: Touches, one: int, other: int, needs_fence: bool) -> bool:
         """Is it handed on that the access `one` has happened, until the `other` takes place?"""
-        known = _Known(int(touches.who[one]), int(touches.interval[one]), self._size)
+        known = Knowledge(int(touches.who[one]), int(touches.interval[one]), self._size)
         if not needs_fence:
             known.let_go(known.who, known.block, int(touches.interval[one]))
         ends, end = int(touches.time[other]), int(touches.who[other])
@@ -372,67 +350,6 @@ class OrderedRaces(Observer):
         if who < self._everyone:
             return who
         return self._agents[(who - self._everyone) // self._size]
-
-
-class _Known:
-    """To whom it has been handed on that one access has happened.
-
-    A thread knows of it by itself, or from a barrier of its block. It hands it on by an atomic
-    operation, if it knew it before its last fence, or has it from an atomic operation itself; and
-    by an arrival in any case.
-    """
-
-    def __init__(self, who: int, interval: int, block_size: int) -> None:
-        self.who, self.block = who, who // block_size
-        self._size = block_size
-        self._all, self._fenced = {who}, set[int]()
-        # From which interval of a block on all of its threads know it, and may hand it on.
-        self._blocks, self._blocks_fenced = {self.block: interval}, dict[int, int]()
-        self._told: dict[object, int] = {}  # from which phase on, at which cells and barriers
-
-    def to(self, who: int, interval: int) -> bool:
-        """Does this thread or agent know it, in this interval?"""
-        return who in self._all or _since(self._blocks, who // self._size, interval)
-
-    def let_go(self, who: int, block: int, interval: int) -> None:
-        """A thread that knows it is free to hand it on."""
-        self._fenced.add(who)
-        self._blocks_fenced[block] = min(interval, self._blocks_fenced.get(block, interval))
-
-    def hear(self, event: Synchronisation) -> None:
-        """Something takes place that may hand it on."""
-        who, block, interval = event.who, event.block, event.interval
-        match event.does:
-            case "fence":
-                for thread in who:
-                    if self.to(thread, interval):
-                        self.let_go(thread, block, interval)
-            case "start" if self._to_any(event):
-                self._all.add(event.agent)
-            case "join" if event.agent in self._all:
-                self._learn(who, block, interval)
-            case "give" if self._to_any(event):
-                self._told[event.at] = min(event.phase, self._told.get(event.at, event.phase))
-            case "take" | "both" if self._told.get(event.at, event.phase + 1) <= event.phase:
-                self._learn(who, block, interval)
-            case "both" if who[0] in self._fenced or _since(self._blocks_fenced, block, interval):
-                self._told[event.at] = 0
-
-    def _to_any(self, event: Synchronisation) -> bool:
-        known = _since(self._blocks, event.block, event.interval)
-        return known or not self._all.isdisjoint(event.who)
-
-    def _learn(self, who: tuple[int, ...], block: int, interval: int) -> None:
-        self._all.update(who)
-        self._fenced.update(who)
-        self._blocks[block] = min(interval, self._blocks.get(block, interval))
-        self._blocks_fenced[block] = min(interval, self._blocks_fenced.get(block, interval))
-
-
-def _since(intervals: dict[int, int], block: int, interval: int) -> bool:
-    """Has the block passed a barrier since the interval that is noted for it?"""
-    known = intervals.get(block)
-    return known is not None and known < interval
 
 
 def _told_apart(
