@@ -14,18 +14,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import BuiltinFunctionType, FunctionType
 
-from course_lib import task_context as callers
-from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
-from course_lib.diagnosis import constants
-from course_lib.diagnosis.answer import Answer
-from course_lib.diagnosis.examination import examine_kernel
-from course_lib.diagnosis.functions import called_function
-from course_lib.diagnosis.refusals import (
+from course_lib.answer_text import context as callers
+from course_lib.answer_text.refusals import (
     function_in,
     refuse_decorators,
     refuse_given,
     refuse_unknown_form,
 )
+from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
+from course_lib.diagnosis import constants
+from course_lib.diagnosis.answer import Answer
+from course_lib.diagnosis.examination import examine_kernel
+from course_lib.diagnosis.functions import called_function
 from course_lib.diagnosis.report import Hearer, Report, make_report, nobody
 from course_lib.diagnosis.tiles import tile_kernel
 from course_lib.emulator import (

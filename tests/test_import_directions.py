@@ -26,10 +26,10 @@ ALLOWED: dict[str, set[str]] = {
     "tasks": {"registry"},
     "curriculum": {"exercises", "registry", "tasks"},
     "student": {"curriculum"},
-    "task_context": {"curriculum", "emulator", "registry", "wording"},
+    "answer_text": {"curriculum", "emulator", "registry", "wording"},
     "problems": {"curriculum", "devices", "emulator", "registry", "wording"},
     "diagnosis": {
-        "curriculum", "devices", "emulator", "problems", "registry", "task_context", "tiles",
+        "curriculum", "devices", "emulator", "problems", "registry", "answer_text", "tiles",
         "wording",
     },
     "host": {"devices", "emulator", "student", "wording"},
@@ -51,7 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "figures": {
         "curriculum", "devices", "emulator", "measurements", "own_ladder", "registry", "roofline",
-        "task_context", "tiles", "web", "wording",
+        "answer_text", "tiles", "web", "wording",
     },
     "ncu": {"compiled_counts", "emulator", "host", "machine_code", "measurements", "wording"},
     "questions": {
@@ -65,7 +65,7 @@ ALLOWED: dict[str, set[str]] = {
     "building": {"curriculum", "measurements", "questions", "student", "wording"},
     "checking": {
         "compiled_counts", "curriculum", "diagnosis", "emulator", "host", "problems", "registry",
-        "student", "task_context", "tiles", "verdicts", "wording",
+        "student", "answer_text", "tiles", "verdicts", "wording",
     },
     "quiz": {"questions"},
     "board": {
@@ -81,7 +81,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "tab": {
         "checking", "curriculum", "diagnosis", "emulator", "figures", "host", "own_ladder",
-        "problems", "registry", "shown_answers", "student", "task_context", "verdicts", "web",
+        "problems", "registry", "shown_answers", "student", "answer_text", "verdicts", "web",
         "wording",
     },
     "book": {"building", "curriculum", "measurements", "questions", "tab", "web"},

@@ -6,7 +6,7 @@ is known to be wrong), `provenance` (what numbers are made of), `repair` (the sm
 helps), `sizes` (numbers that stand for a size), `costs`, `tiles` for kernels of tile languages, and
 `functions` and `constants` for answers that are no kernels. Their sentences and hints lie in
 tables, the `words` of each.
-May import: `curriculum`, `devices`, `emulator`, `problems`, `registry`, `task_context`, `tiles`,
+May import: `curriculum`, `devices`, `emulator`, `problems`, `registry`, `answer_text`, `tiles`,
 `wording`.
 Start with: `examination` (the order of it all), `explained`.
 """

@@ -22,24 +22,6 @@ MEND = "What has to be in the line above `def {name}` for Numba to make it a ker
 START = "Start with the index of the element that one thread works on."
 WHOLE = "Which `//`, cast, variable or array turns fractions into whole numbers here?"
 
-# Why an answer's text cannot be judged.
-AS_GIVEN = "{function} is still as it was given: it waits for your lines."
-DEFINE_IT = "Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`."
-DELETED = "{name} is deleted here, so there is nothing to check."
-UNKNOWN_FORM = "{name} is defined here, but in a form that cannot be judged without running it."
-REDEFINED = "{name} is redefined here, and is no longer the function above."
-ASYNC = "{name} is defined with `async def` here: that makes no kernel."
-NO_FUNCTION = "{name} is not a function written with `def` here."
-NOT_DEFINED = "The name {name} is not defined."
-MISTYPED = "Is it mistyped, or is an import missing?"
-DECORATED = "The result of applying @{said} to {function} cannot be judged without running it."
-WITHOUT_IT = "Does the answer work without it?"
-PLAIN_FUNCTION = (
-    "{function} is a plain Python function, which the check calls on the processor: nothing of it "
-    "runs on a GPU. Write it without a decorator."
-)
-LINE_ABOVE = "What should be in the line above `def {function}`?"
-
 tell = Words(
     {
         # An answer that is not there yet.

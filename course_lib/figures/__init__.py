@@ -2,7 +2,7 @@
 
 Owns: all pictures, still and to play with, of given numbers or of a run.
 May import: `curriculum`, `devices`, `emulator`, `measurements`, `own_ladder`, `registry`,
-`roofline`, `task_context`, `tiles`, `web`, `wording`.
+`roofline`, `answer_text`, `tiles`, `web`, `wording`.
 Start with: `picture`, `style` and `pen`, then a small one such as `steps`.
 
 A cell that ends in such a call shows the picture. Some functions return an `Interactive` instead:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from course_lib import task_context as callers
+from course_lib.answer_text import context as callers
 from course_lib.curriculum import Launch, Task
 from course_lib.devices.number_formats import encoded
 from course_lib.emulator import Kernel, Profile, TracedAccess, emulate

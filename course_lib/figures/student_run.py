@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from course_lib.answer_text.context import as_launched
 from course_lib.curriculum import TASKS
 from course_lib.devices import SECTOR_BYTES, WARP_SIZE
 from course_lib.emulator import Kernel, KernelRejected, kernel_from
@@ -24,7 +25,6 @@ from course_lib.figures.small_launch import NoPicture, SmallLaunch, launch_small
 from course_lib.figures.tile_run import draw_tile_run
 from course_lib.registry.entry_checks import axes
 from course_lib.registry.kinds import TileKind
-from course_lib.task_context import as_launched
 from course_lib.wording.words import counted
 
 

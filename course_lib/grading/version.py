@@ -24,7 +24,7 @@ DECIDES = (
     "problems",
     "registry",
     "student",
-    "task_context.py",
+    "answer_text",
     "tasks",
     "tiles",
     "wording",

@@ -2,7 +2,7 @@
 
 Owns: the messages between page and worker, the playground, the scripts in `assets`.
 May import: `checking`, `curriculum`, `diagnosis`, `emulator`, `figures`, `host`, `own_ladder`,
-`problems`, `registry`, `shown_answers`, `student`, `task_context`, `verdicts`, `web`, `wording`.
+`problems`, `registry`, `shown_answers`, `student`, `answer_text`, `verdicts`, `web`, `wording`.
 Start with: `requests`, then `checks`.
 
 A message of the page reaches `requests.answer` as JSON; `checks`, `play` or the record

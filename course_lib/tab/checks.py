@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib import task_context as callers
+from course_lib.answer_text import context as callers
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, TASKS, Exercise, Task
 from course_lib.diagnosis.launcher import BUDGET

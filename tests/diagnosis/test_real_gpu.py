@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from course_lib.answer_text.context import our_kernel
 from course_lib.curriculum import TASKS, Launch, Task
 from course_lib.diagnosis import real_gpu
 from course_lib.emulator import emulate
@@ -16,7 +17,6 @@ from course_lib.problems.inputs import make_inputs
 from course_lib.problems.problem import Case, Problem
 from course_lib.problems.scan import run_sums
 from course_lib.problems.table import FAMILIES
-from course_lib.task_context import our_kernel
 
 PRODUCT, SCAN, SUM, TRANSPOSE = map(FAMILIES.get, ("product", "scan", "sum", "transpose"))
 

@@ -9,7 +9,7 @@ import pytest
 from sampling import few
 from stored_answers import wrong_answers_to
 
-from course_lib import task_context as callers
+from course_lib.answer_text import context as callers
 from course_lib.checking import examine_source
 from course_lib.curriculum import EXERCISES, TASKS
 from course_lib.diagnosis.answer import Answer, source_of

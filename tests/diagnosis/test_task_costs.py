@@ -103,8 +103,8 @@ def test_a_step_of_one_is_not_taken_for_a_row():
 @pytest.mark.parametrize(("can_copy", "launches"), [(True, 1), (False, 0)])
 def test_a_gpu_without_asynchronous_copies_is_not_asked(monkeypatch, can_copy, launches):
     import course_lib.host.runtime as runtime
+    from course_lib.answer_text.context import our_kernel
     from course_lib.checking import Answer, examine
-    from course_lib.task_context import our_kernel
 
     ran = []
     answer = our_kernel(TASKS["async_buffers"])

@@ -30,9 +30,9 @@ from kernels_to_watch import PLAIN, TILED, flat, kernel  # noqa: E402
 from test_gallery import GALLERY, one_tile  # noqa: E402
 
 from course_lib import figures  # noqa: E402
+from course_lib.answer_text.context import our_kernel, used_by  # noqa: E402
 from course_lib.curriculum import TASKS  # noqa: E402
 from course_lib.emulator import load_program, names_around  # noqa: E402
-from course_lib.task_context import our_kernel, used_by  # noqa: E402
 
 Draw = Callable[[], Any]
 

@@ -13,6 +13,7 @@ from matplotlib.text import Text
 from sampling import marks
 
 from course_lib import figures
+from course_lib.answer_text.context import our_kernel, used_by
 from course_lib.curriculum import RUNGS, TASKS
 from course_lib.devices import Ceilings
 from course_lib.emulator import emulate, load_program, names_around
@@ -24,7 +25,6 @@ from course_lib.own_ladder import whole_ladder
 from course_lib.registry.kinds import TileKind
 from course_lib.roofline import Point
 from course_lib.shown_answers import ours
-from course_lib.task_context import our_kernel, used_by
 
 A = np.arange(16).reshape(4, 4)
 WIDEST = ("T4", "L4", "B200", "5090")  # the longest names, the extremes of every number

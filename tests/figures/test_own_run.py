@@ -11,6 +11,7 @@ from matplotlib.patches import Rectangle
 from numba import cuda, float32
 
 from course_lib import figures
+from course_lib.answer_text.context import used_by
 from course_lib.curriculum import TASKS, Task
 from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel, load_program
@@ -20,7 +21,6 @@ from course_lib.figures.small_launch import NoPicture
 from course_lib.figures.student_run import WarpRequests
 from course_lib.registry.kinds import TileKind
 from course_lib.shown_answers import ours
-from course_lib.task_context import used_by
 from course_lib.tiles import tl, triton
 
 IMPORTS = "from numba import cuda, float32\n"

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from course_lib import figures
+from course_lib.answer_text.context import our_kernel
 from course_lib.curriculum import TASKS
 from course_lib.emulator import emulate, load_program
 from course_lib.figures.buffers import story_of
 from course_lib.kernels import RUNG_KERNELS
-from course_lib.task_context import our_kernel
 
 ALONG = {"A": 0, "B": 0}
 HEAD = "from numba import cuda, float32\n"

@@ -7,11 +7,11 @@ import pytest
 from numba import cuda, float32
 
 from course_lib import figures
+from course_lib.answer_text.context import our_kernel
 from course_lib.curriculum import TASKS
 from course_lib.emulator import emulate
 from course_lib.figures.lanes import piece_of
 from course_lib.intrinsics import store4
-from course_lib.task_context import our_kernel
 
 
 def wide_pieces(C):

@@ -16,6 +16,7 @@ from math import prod
 
 import numpy as np
 
+from course_lib.answer_text.context import CALLER
 from course_lib.curriculum import Task
 from course_lib.diagnosis.costs import requirements
 from course_lib.diagnosis.launcher import BUDGET, Launcher
@@ -30,7 +31,6 @@ from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.options import EmulationOptions, LaunchShape
 from course_lib.emulator.unwatched import OutsideNotes, run_unwatched, typing_for
 from course_lib.problems.inputs import as_held
-from course_lib.task_context import CALLER
 
 MOST_LANES = 30_000  # of one launch
 MOST_CHANGES = 400  # in one launch

@@ -7,7 +7,6 @@ import builtins
 from collections.abc import Iterator, Sequence
 
 from course_lib.curriculum import Exercise, Task
-from course_lib.diagnosis import words
 from course_lib.emulator import Kernel, Program
 from course_lib.emulator.errors import rejection
 from course_lib.emulator.language.definitions import unknown_decorators
@@ -44,7 +43,9 @@ def refuse_given(exercise: Exercise, function: Kernel) -> None:
         if isinstance(statement, ast.FunctionDef) and statement.name == exercise.id
     )
     if list(map(ast.dump, given.body)) == list(map(ast.dump, function.tree.body)):
-        said = say(words.AS_GIVEN, function=function.name)
+        said = say(
+            "{function} is still as it was given: it waits for your lines.", function=function.name
+        )
         raise rejection("missing-answer", said, function.tree.lineno)
 
 
@@ -62,21 +63,27 @@ def refuse_unknown_form(name: str, program: Program) -> None:
     last = bindings[-1]
     is_defined = any(isinstance(statement, ast.FunctionDef) for statement in bindings)
     code = "unsupported"
-    hint = say(words.DEFINE_IT, name=name)
+    hint = say(
+        "Define it with `def {name}(…):` at the left margin; a kernel, below `@cuda.jit`.",
+        name=name,
+    )
     value = program.names.get(name)
     if isinstance(last, ast.FunctionDef) and isinstance(value, Unusable) and last in statements:
         raise rejection(value.code, value.reason, last, value.hint)
     if isinstance(last, ast.Delete):
-        said = say(words.DELETED, name=name)
+        said = say("{name} is deleted here, so there is nothing to check.", name=name)
     elif isinstance(last, ast.FunctionDef) or _calls_a_function(last, statements):
-        said = say(words.UNKNOWN_FORM, name=name)
+        said = say(
+            "{name} is defined here, but in a form that cannot be judged without running it.",
+            name=name,
+        )
     elif is_defined:
-        said = say(words.REDEFINED, name=name)
+        said = say("{name} is redefined here, and is no longer the function above.", name=name)
     elif isinstance(last, ast.AsyncFunctionDef):
-        said = say(words.ASYNC, name=name)
+        said = say("{name} is defined with `async def` here: that makes no kernel.", name=name)
         code = "missing-answer"
     else:  # a value, a class, somebody else's function
-        said = say(words.NO_FUNCTION, name=name)
+        said = say("{name} is not a function written with `def` here.", name=name)
         code = "missing-answer"
     raise rejection(code, said, last.lineno, hint)
 
@@ -127,23 +134,32 @@ def refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = Fa
             name = path.split(".")[1]
             raise rejection(
                 "compile-error",
-                say(words.NOT_DEFINED, name=name),
+                say("The name {name} is not defined.", name=name),
                 decorator,
-                did_you_mean(name, function.namespace) or words.MISTYPED,
+                did_you_mean(name, function.namespace)
+                or "Is it mistyped, or is an import missing?",
             )
         owner, _, last = path.rpartition(".")
         meant = did_you_mean(last, ("jit", "njit"), f"{owner.removeprefix('numba.')}.")
         raise rejection(
             "unsupported",
-            say(words.DECORATED, said=said, function=function.name),
+            say(
+                "The result of applying @{said} to {function} cannot be judged without running it.",
+                said=said,
+                function=function.name,
+            ),
             decorator,
-            (path and meant) or words.WITHOUT_IT,
+            (path and meant) or "Does the answer work without it?",
         )
     refuse_decoration(function)
     if not exercise.kind.is_launched and function.is_decorated:
         raise rejection(
             "compile-error",
-            say(words.PLAIN_FUNCTION, function=function.name),
+            say(
+                "{function} is a plain Python function, which the check calls on the processor: nothing of it "
+                "runs on a GPU. Write it without a decorator.",
+                function=function.name,
+            ),
             function.tree,
-            say(words.LINE_ABOVE, function=function.name),
+            say("What should be in the line above `def {function}`?", function=function.name),
         )
