@@ -16,7 +16,7 @@ from pathlib import Path
 
 from course_lib.wording.findings import CODES
 
-SPEAKING = ("emulator", "tiles", "diagnosis", "host", "checking.py")
+SPEAKING = ("answer_text", "emulator", "tiles", "diagnosis", "host", "checking.py")
 DEEPEST = 6  # names and functions that are followed from one sentence
 ANY = "any"  # what a finding of whichever code is told besides
 

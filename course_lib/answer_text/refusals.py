@@ -156,8 +156,8 @@ def refuse_decorators(exercise: Exercise, function: Kernel, is_object: bool = Fa
         raise rejection(
             "compile-error",
             say(
-                "{function} is a plain Python function, which the check calls on the processor: nothing of it "
-                "runs on a GPU. Write it without a decorator.",
+                "{function} is a plain Python function, which the check calls on the processor: "
+                "nothing of it runs on a GPU. Write it without a decorator.",
                 function=function.name,
             ),
             function.tree,

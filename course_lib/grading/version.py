@@ -11,6 +11,7 @@ LIBRARY = Path(__file__).resolve().parents[1]
 
 # What a judgement is computed from, files and folders; a test holds this against what is imported.
 DECIDES = (
+    "answer_text",
     "checking.py",
     "curriculum.py",
     "devices",
@@ -24,7 +25,6 @@ DECIDES = (
     "problems",
     "registry",
     "student",
-    "answer_text",
     "tasks",
     "tiles",
     "wording",
