@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.commands import front_door
+from course_lib.commands.pip_progress import say
 
 LIBRARY = Path(__file__).resolve().parents[1]
 SHIPPED = LIBRARY / "shipped"  # setup.py puts it there; a checkout has none
@@ -40,13 +41,13 @@ def main(arguments: list[str]) -> int:
         print("Matmul Ladder", version(PROGRAM))
         return 0
     if arguments[0] not in front_door.COMMANDS:
-        front_door.say(front_door.no_such_command(arguments[0]))
+        say(front_door.no_such_command(arguments[0]))
         return 2
     folder = place(Path.cwd())
     try:
         _report(folder, *lay_out(folder))
     except OSError as problem:
-        front_door.say(
+        say(
             f"The course cannot be laid out in {folder}: {problem.strerror}: {problem.filename}. "
             "Run this in a folder of your own."
         )
@@ -113,10 +114,10 @@ def _originals() -> Iterator[tuple[str, Path]]:
 
 def _report(folder: Path, written: int, kept: list[str]) -> None:
     if written:
-        front_door.say(f"The course is in {folder}: {written:,} files.")
+        say(f"The course is in {folder}: {written:,} files.")
     if kept:
         more = f" and {len(kept) - 3} more" if len(kept) > 3 else ""
-        front_door.say(f"Changed here, and left as they are: {', '.join(kept[:3])}{more}.")
+        say(f"Changed here, and left as they are: {', '.join(kept[:3])}{more}.")
 
 
 def _write(path: Path, text: bytes) -> None:
