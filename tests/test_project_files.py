@@ -297,6 +297,7 @@ def test_what_is_made_is_not_tracked() -> None:
         ".venv-colab/",
         ".venv-compiler/",
         ".venv-fuzz/",
+        ".venv-tiles/",
         ".venv-upstream/",
         "executed/",
         ".course.lock",

@@ -67,6 +67,7 @@ LOCKS = (
         EVERYWHERE + CUDA_13,
         sources=("pyproject.toml", "tests/machine_code/tools.txt"),
     ),
+    Lock("tiles", ("tiles",), "test"),
     Lock("colab", bounds=(), sources=("tests/colab/pins.txt", "tests/colab/tools.txt")),
 )
 

@@ -205,6 +205,7 @@ def steps_beside() -> Iterator[TestStep]:
     yield TestStep("notebooks as built", [PYTHON, "-m", "course_lib.cli", "build", "--check"])
     yield from book_steps()
     yield from compiler_steps()
+    yield from tile_steps()
     yield from colab_steps()
     yield TestStep("notebooks", _nbval(PYTHON, NOTEBOOKS))
 
@@ -251,6 +252,13 @@ def compiler_steps(
     if sys.platform != "darwin":
         tests = ["tests/machine_code", "-m", marks, *in_parallel(), "--dist=loadfile"]
         yield _with("compiler", name, *tests)
+
+
+def tile_steps() -> Iterator[TestStep]:
+    """The tile machine beside Triton's interpreter and the compilers of both languages."""
+    if sys.platform.startswith("linux"):
+        peers = [f"tests/tiles/test_{name}.py" for name in ("against_triton", "compiled_tiles")]
+        yield _with("tiles", "tile compilers", *peers, *in_parallel())
 
 
 def colab_steps(freeze: str = "") -> Iterator[TestStep]:
@@ -313,8 +321,9 @@ def upstream_steps(python: str) -> Iterator[TestStep]:
 
 
 _BEGUN: list[Future[str]] = []  # the environments that are being made
+ENVIRONMENTS = ("book", "browser", "colab", "compiler", "fuzz", "tiles")
 # Of two steps that need one environment, the second waits until the first has made it.
-_MAKING = {each: threading.Lock() for each in ("book", "browser", "colab", "compiler", "fuzz")}
+_MAKING = {each: threading.Lock() for each in ENVIRONMENTS}
 
 
 def begin_environments() -> None:
@@ -323,6 +332,7 @@ def begin_environments() -> None:
     Where one cannot be made, the step that needs it tries again, and says why.
     """
     groups = ["book", "browser"] + ([] if sys.platform == "darwin" else ["compiler"])
+    groups += ["tiles"] if sys.platform.startswith("linux") else []
     pool = ThreadPoolExecutor(max_workers=1)
     _BEGUN[:] = [*(pool.submit(_environment, group) for group in groups), pool.submit(_colab)]
     pool.shutdown(wait=False)

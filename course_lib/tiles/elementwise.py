@@ -13,10 +13,10 @@ from course_lib.wording.sentences import say
 
 
 def each(compute: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of one value or two, element by element; options of speed change nothing here."""
+    """A function of one value, element by element; options of speed change nothing here."""
 
-    def carry_out(machine: TileMachine, *values: Any, **options: Any) -> Any:
-        return machine.elementwise(compute, *values)
+    def carry_out(machine: TileMachine, x: Any, **options: Any) -> Any:
+        return machine.elementwise(compute, x)
 
     return carry_out
 

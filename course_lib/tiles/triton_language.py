@@ -111,6 +111,9 @@ def atomic_add(
     machine.memory.add(array, cells[wanted], np.asarray(values), machine.number)
 
 
+PRECISIONS = ("tf32", "tf32x3", "ieee", "bf16x3", "bf16x6")  # tl.dot's, as of Triton 3.9
+
+
 def dot(
     machine: TileMachine,
     input: Any,
@@ -137,6 +140,11 @@ def dot(
             say("Every side of a product has at least {least} elements.", least=_MUST_BE)
         )
     precision = input_precision or ("ieee" if allow_tf32 is False else "tf32")
+    if precision not in PRECISIONS:
+        *known, last = PRECISIONS
+        message = say("input_precision is {known} or {last}, not {given}.",
+                      known=", ".join(known), last=last, given=repr(precision))  # fmt: skip
+        raise machine.refuse(message)
     if input.dtype == FLOAT32 and precision == "tf32":
         machine.memory.note(_rounded(machine))
     kind = acc.dtype if _is_tile(acc) else dtype_given(machine, out_dtype)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from real_languages import HEADS, answers, module_of, require
 from tile_kernels import CASES
 
+from course_lib.curriculum import Task
+from course_lib.diagnosis.tiles.tile_launches import TileLauncher
+from course_lib.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.tiles import emulate_tiles
 
 os.environ["TRITON_INTERPRET"] = "1"
-pytest.importorskip("triton", reason="Triton is not installed here")
+require("triton")
 
 KERNEL = """
 import triton
@@ -74,15 +77,9 @@ class Tensor:
 
 def interpreted(folder: Path, text: str, grid: Any, *arguments: Any) -> None:
     """Launch the last kernel of a text on Triton's interpreter."""
-    path = folder / "triton_kernel.py"
-    path.write_text(text)
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    assert specification is not None and specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
     name = text.rsplit("\ndef ", 1)[1].split("(")[0]
     given = [Tensor(each) if isinstance(each, np.ndarray) else each for each in arguments]
-    getattr(module, name)[grid](*given)
+    getattr(module_of(text, folder), name)[grid](*given)
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
@@ -106,3 +103,17 @@ def test_a_kernel_has_the_same_bits(case: str, sizes: tuple[int, ...], tmp_path:
     output[...] = np.nan
     emulate_tiles(CASES[case].text)[grid](*arguments)
     assert np.array_equal(output, theirs)
+
+
+@pytest.mark.parametrize(("task", "text"), answers("tl"))
+def test_an_answer_is_right_on_the_interpreter(task: Task, text: str, tmp_path: Path) -> None:
+    launcher = TileLauncher(task, 0)
+    for tried in launcher.cases():
+        inputs = make_inputs(launcher.problem, tried.case, launcher.seed)
+        expected, tolerance = expected_of(launcher.problem, tried.case, inputs)
+        held = [each.copy() for each in as_held(launcher.problem, inputs)]
+        output = np.full(expected.shape, tried.case.poison, np.float32)
+        grid = task.launch(expected.shape, tried.constants).grid
+        arguments = launcher.arguments(tried, held, output)
+        interpreted(tmp_path, HEADS["tl"] + text, grid, *arguments)
+        assert (np.abs(output - expected) <= tolerance).all(), launcher.label(tried)

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from real_languages import HEADS, answers, module_of
 
-from course_lib.curriculum import TASKS, Task
+from course_lib.curriculum import Task
 from course_lib.diagnosis.tiles.tile_launches import TileLauncher
 from course_lib.host import runtime
 from course_lib.problems.inputs import as_held, expected_of, make_inputs
 
-HEADS = {
-    "ct": "import math\n\nimport cuda.tile as ct\n\n\n",
-    "tl": "import math\n\nimport triton\nimport triton.language as tl\n\n\n",
-}
-ANSWERS = [
-    pytest.param(task, text, id=f"{task.id}-{name}")
-    for task in TASKS.values()
-    if task.id.startswith(("ct_", "tl_"))
-    for name, text in (("answer", task.answer), ("another", task.another))
-    if text
-]
-
 pytestmark = pytest.mark.skipif(not runtime.on_gpu(), reason="needs a GPU")
 
 
-@pytest.mark.parametrize(("task", "text"), ANSWERS)
+@pytest.mark.parametrize(("task", "text"), answers("ct", "tl"))
 def test_an_answer_is_right_on_a_gpu(
     task: Task, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,14 +48,3 @@ def launch(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...]) -> No
 
         ct.launch(torch.cuda.current_stream(), grid, kernel, arguments)
     torch.cuda.synchronize()
-
-
-def module_of(text: str, folder: Path) -> ModuleType:
-    """A module with this text; both languages read the source of a kernel from its file."""
-    path = folder / "answer.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location("answer", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
