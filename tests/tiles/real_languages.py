@@ -19,7 +19,7 @@ HEADS = {
 
 
 def require(*modules: str) -> None:
-    """Skip a file of tests where a language is not installed; its own environment has to have it."""
+    """Skip a file of tests where a language is not installed; in .venv-tiles it has to be."""
     for module in modules:
         if Path(sys.prefix).name == ".venv-tiles":
             importlib.import_module(module)
