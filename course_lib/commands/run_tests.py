@@ -255,10 +255,13 @@ def compiler_steps(
 
 
 def tile_steps() -> Iterator[TestStep]:
-    """The tile machine beside Triton's interpreter and the compilers of both languages."""
+    """The tile machine beside Triton's interpreter, and beside the compilers of both languages.
+
+    Each by itself: Triton interprets or compiles, and changes itself for that.
+    """
     if sys.platform.startswith("linux"):
-        peers = [f"tests/tiles/test_{name}.py" for name in ("against_triton", "compiled_tiles")]
-        yield _with("tiles", "tile compilers", *peers, *in_parallel())
+        for name, file in (("Triton", "against_triton"), ("tile compilers", "compiled_tiles")):
+            yield _with("tiles", name, f"tests/tiles/test_{file}.py")
 
 
 def colab_steps(freeze: str = "") -> Iterator[TestStep]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,8 @@ from course_lib.diagnosis.tiles.tile_launches import TileLauncher
 from course_lib.problems.inputs import as_held, expected_of, make_inputs
 from course_lib.tiles import emulate_tiles
 
+os.environ["TRITON_INTERPRET"] = "1"  # read when Triton is imported: its own functions need it
 require("triton")
-
-
-@pytest.fixture(autouse=True)
-def on_the_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is decorated from here on is interpreted, and not compiled."""
-    monkeypatch.setenv("TRITON_INTERPRET", "1")
-
 
 KERNEL = """
 import triton
