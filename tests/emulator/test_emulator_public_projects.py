@@ -148,13 +148,6 @@ def test_none_as_an_argument_of_a_function(name: str, nothing: int, two: int) ->
     assert rejection_codes(as_program("pass", "flag"), None) == ["invalid-launch"]
 
 
-@every_case(("test", "expected"), [("is None", 1), ("is not None", 5)])
-def test_a_text_is_not_none(test: str, expected: int) -> None:
-    out = np.zeros(1)
-    run_clean(f"out[0] = 5 if NAME {test} else 1", 1, 1, out, before='NAME = "x"')
-    assert out[0] == expected
-
-
 # Where Numba's compiler takes the branch that can be taken only; the value is that of the first.
 NEVER_TAKEN = {
     "D == 3": True, "FLAG": True, "D > 2": True, "not OFF": True, "D == 3 and not OFF": True,

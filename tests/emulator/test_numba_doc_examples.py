@@ -188,23 +188,3 @@ def test_ufunc_over_whole_arrays() -> None:
     out = np.zeros_like(x)
     run_right(example("ufunc", "f"), 1, 1, out, x)
     np.testing.assert_allclose(out, np.sin(x), rtol=1e-6)
-
-
-def test_laplace_one_launch_for_each_step() -> None:
-    """The same without a barrier of the grid: the end of a launch orders all blocks."""
-    program = HEADER + textwrap.dedent("""
-        @cuda.jit
-        def kernel(data, next_data, k):
-            i = cuda.grid(1)
-            if i < len(data):
-                left = data[i - 1] if i > 0 else 0.0
-                right = data[i + 1] if i + 1 < len(data) else 0.0
-                next_data[i] = data[i] + k * (left - 2 * data[i] + right)
-    """)
-    data, other = np.zeros(101), np.zeros(101)
-    data[50] = 10000
-    expected = heat(20, data, 0.25)
-    for _ in range(20):
-        run_right(program, 4, 32, data, other, 0.25)
-        data, other = other, data
-    np.testing.assert_allclose(data, expected, rtol=1e-12)

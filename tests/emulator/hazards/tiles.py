@@ -28,18 +28,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g + 8 * b + a] = s[a, b]         #! RAW
     """, block=(8, 8)),
-    Hazard("transpose through a tile, written across", TILE + """
-    s[a, b] = x[g + 8 * b + a]           #:
-    #+ cuda.syncthreads()
-    out[g + 8 * b + a] = s[b, a]         #! RAW
-    """, block=(8, 8)),
-    Hazard("transpose through a padded tile", """
-    s = cuda.shared.array((8, 9), float32)
-    a, b = cuda.threadIdx.x, cuda.threadIdx.y
-    s[b, a] = x[8 * b + a]               #:
-    #+ cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + 8 * b + a] = s[a, b]      #! RAW
-    """, block=(8, 8)),
     Hazard("transpose with several rows for each thread", TILE + """
     for r in range(b, 8, 2):
         s[r, a] = x[g + 8 * r + a]       #:
@@ -76,35 +64,6 @@ HAZARDS = (
         for k in range(8):
             total += sA[b, k] * sB[k, a] #! RAW
         cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + 8 * b + a] = total
-    """, block=(8, 8)),
-    Hazard("product: no barrier after computing", PRODUCT + """
-        sA[b, a] = x[64 * t + 8 * b + a] #! WAR
-        sB[b, a] = x[64 * t + 8 * a + b] #! WAR
-        cuda.syncthreads()
-        for k in range(8):
-            total += sA[b, k] * sB[k, a] #:
-        #+ cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + 8 * b + a] = total
-    """, block=(8, 8)),
-    Hazard("product: the barrier between the two loads", PRODUCT + """
-        sA[b, a] = x[64 * t + 8 * b + a]
-        cuda.syncthreads()               #-
-        sB[b, a] = x[64 * t + 8 * a + b] #:
-        #+ cuda.syncthreads()
-        for k in range(8):
-            total += sA[b, k] * sB[k, a] #! RAW
-        cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + 8 * b + a] = total
-    """, block=(8, 8)),
-    Hazard("product: both barriers at the end", PRODUCT + """
-        sA[b, a] = x[64 * t + 8 * b + a] #:
-        sB[b, a] = x[64 * t + 8 * a + b] #:
-        #+ cuda.syncthreads()
-        for k in range(8):
-            total += sA[b, k] * sB[k, a] #! RAW
-        cuda.syncthreads()
-        cuda.syncthreads()               #-
     out[64 * cuda.blockIdx.x + 8 * b + a] = total
     """, block=(8, 8)),
     Hazard("product: a barrier inside the inner loop only", PRODUCT + """
@@ -147,15 +106,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g] = s[i] + s[i + 1] + s[i + 2]  #! RAW
     """),
-    Hazard("stencil: the halo is loaded after the barrier", LINE + """
-    s[i + 1] = x[g + 1]
-    cuda.syncthreads()                   #-
-    if i == 0:
-        s[0] = x[g]
-        s[65] = x[g + 65]                #:
-    #+ cuda.syncthreads()
-    out[g] = s[i] + s[i + 1] + s[i + 2]  #! RAW
-    """),
     Hazard("stencil: two steps in one buffer", LINE + """
     s[i + 1] = x[g]
     if i < 2:
@@ -168,16 +118,6 @@ HAZARDS = (
         cuda.syncthreads()
     out[g] = s[i + 1]
     """),
-    Hazard("stencil: in place in global memory", """
-    i = cuda.threadIdx.x
-    if 0 < i < 63:                       #-
-        x[i] = x[i - 1] + x[i + 1]       #! WAR #-
-    #+ value = x[i]
-    #+ if 0 < i < 63:
-    #+     value = x[i - 1] + x[i + 1]
-    #+ cuda.syncthreads()
-    #+ x[i] = value
-    """, grid=1),
     Hazard("stencil: in two directions", """
     s = cuda.shared.array((10, 10), float32)
     a, b = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
@@ -193,16 +133,4 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[64 * cuda.blockIdx.x + i] = s[b - 1, a] + s[b + 1, a]    #! RAW
     """, block=(8, 8)),
-    Hazard("convolution: a few threads load the weights", """
-    w = cuda.shared.array(5, float32)
-    i = cuda.threadIdx.x
-    g = cuda.grid(1)
-    if i < 5:
-        w[i] = x[i]                      #:
-    #+ cuda.syncthreads()
-    total = float32(0)
-    for k in range(5):
-        total += w[k] * x[g + k]         #! RAW
-    out[g] = total
-    """),
 )  # fmt: skip
