@@ -64,23 +64,14 @@ CASES = [
     (LONG, "float32", 2, TilePlan(2)),
     (LONG, "float32", 1, TilePlan()),
 ]
-# The same parts put together otherwise.
-MORE_CASES = [
-    (RAGGED, "bfloat16", 2, TilePlan(2, 192)),
-    (RAGGED, "float32", 4, TilePlan(1, 192, split=2)),
-    (RAGGED, "float32", 2, TilePlan(2, 64)),
-    (RAGGED, "bfloat16", 1, TilePlan(1, 192, 192)),
-    (RAGGED, "float32", 2, TilePlan(2, 192, 160)),
-    (RAGGED, "float32", 2, TilePlan(2, 128, 72)),
-]
 
 
 def _cases() -> list[Any]:
     """One schedule for each slow case; the others are for `long`."""
     cases = []
-    for number, case in enumerate(CASES + MORE_CASES):
+    for number, case in enumerate(CASES):
         for turn, schedule in enumerate(SCHEDULES):
-            is_first = number % len(SCHEDULES) == turn and number < len(CASES) and number % 3 == 2
+            is_first = number % len(SCHEDULES) == turn and number % 3 == 2
             slow = pytest.mark.slow if is_first else pytest.mark.long
             cases.append(pytest.param(*case, schedule, marks=slow if number > 1 else ()))
     return cases
