@@ -269,20 +269,16 @@ def test_copies_of_one_element_transpose_on_the_way() -> None:
 @every_case(
     ("statement", "code"),
     [
-        ("cp_async4(s16, 0, H, 0)", "compile-error"),
-        ("cp_async16(s, 0, D, 0)", "compile-error"),
+        ("cp_async4(s16, 0, H, 0)", "compile-error"), ("cp_async16(s, 0, D, 0)", "compile-error"),
         ("cp_async16(s, 0, A.T, 0)", "compile-error"),
         ("cp_async16(s, 0.5, A, 0)", "compile-error"),
         ("cp_async16(s, 0, A, 0, True)", "compile-error"),
-        ("cp_async16_zfill(s, 0, A, 0, 1)", "compile-error"),
-        ("cp_async_wait()", "compile-error"),
-        ("cp_async_wait(-1)", "compile-error"),
-        ("cp_async_wait(A.size)", "compile-error"),
-        ("cp_async_commit(0)", "compile-error"),
-        ("cp_async16(A, 0, A, 0)", "unsupported"),
+        ("cp_async16_zfill(s, 0, A, 0, 1)", "compile-error"), ("cp_async_wait()", "compile-error"),
+        ("cp_async_wait(-1)", "compile-error"), ("cp_async_wait(A.size)", "compile-error"),
+        ("cp_async_commit(0)", "compile-error"), ("cp_async16(A, 0, A, 0)", "unsupported"),
         ("cp_async16(s, 0, s, 0)", "unsupported"),
     ],
-)
+)  # fmt: skip
 def test_what_is_refused(statement: str, code: str) -> None:
     body = f"""
         s = cuda.shared.array((4, 4), float32, alignment=16)

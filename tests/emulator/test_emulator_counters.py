@@ -161,9 +161,9 @@ def test_views_count_at_their_offset() -> None:
     assert every_other.global_load_sectors == 8
 
 
-@pytest.mark.parametrize("n", [32, 64])
-def test_matmul_kernels_by_hand(n: int) -> None:
+def test_matmul_kernels_by_hand() -> None:
     """FACTS: 64 requests in 160 sectors for 32 steps of the coalesced kernel, 1056 strided."""
+    n = 64
     A = B = np.ones((n, n), np.float32)
     body = """
         x, y = cuda.grid(2)

@@ -396,41 +396,6 @@ def test_barriers_of_a_cluster(name: str) -> None:
         assert any(e.code.startswith(tuple(wanted[0])) and e.line == wanted[1] for e in found)
 
 
-def test_tiles_may_lie_in_an_array_of_fixed_size() -> None:
-    program = (
-        HEADER
-        + INTRINSICS
-        + """\
-@cuda.jit
-def kernel(map_a, map_b, C):
-    shared = cuda.shared.array(16384 + 8, np.uint8, alignment=1024)
-    base = shared_address(shared)
-    tid = cuda.threadIdx.x
-    if tid == 0:
-        mbarrier_init(base + 16384, 1)
-        fence_mbarrier_init()
-        mbarrier_arrive_with_bytes(base + 16384, 16384)
-        tma_load(base, map_a, (0, 0), base + 16384)
-        tma_load(base + 8192, map_b, (0, 0), base + 16384)
-    cuda.syncthreads()
-    mbarrier_wait(base + 16384, 0)
-    sums = cuda.local.array(32, float32)
-    start(sums, wgmma_a(base), wgmma_b(base + 8192), 0)
-    wait(sums)
-    for i in range(32):
-        row = 16 * (tid // 32) + 8 * (i // 2 % 2) + tid % 32 // 4
-        C[row, 8 * (i // 4) + 2 * (tid % 4) + i % 2] = sums[i]
-"""
-    )
-    random = np.random.default_rng(0)
-    left, right = (random.integers(-4, 5, (64, 64)) for _ in range(2))
-    maps = [TensorMap(bits(each), (64, 64)) for each in (left, right)]
-    result = np.zeros((64, 64), np.float32)
-    profile = launch(program, 1, 128, *maps, result)
-    assert profile.errors == []
-    np.testing.assert_array_equal(result, left @ right)
-
-
 # S = Q Kᵀ of 64 queries, 32 keys and 64 columns; S in bfloat16 times V is O.
 ATTENTION = """\
 from course_lib.intrinsics import pack_bf16

@@ -84,18 +84,6 @@ def test_same_shape_arrays_on_one_line_are_two() -> None:
     assert np.array_equal(out, 3 * (63 - np.arange(64)))
 
 
-def test_one_thread_alone_never_races() -> None:
-    body = SHARED + "if i == 0:\n    for k in range(64):\n        s[k] = k\n        out[k] = s[k]"
-    assert not codes(run(body, 1, 64, np.zeros(64, np.float32)))
-
-
-def test_blocks_have_their_own_shared_memory() -> None:
-    body = SHARED + "s[i] = cuda.blockIdx.x\ncuda.syncthreads()\nout[cuda.grid(1)] = s[63 - i]"
-    out = np.zeros(256, np.float32)
-    assert not codes(run(body, 4, 64, out))
-    assert np.array_equal(out, np.repeat(np.arange(4), 64))
-
-
 def test_many_races_of_one_array_hide_none_of_another() -> None:
     many = "\n".join(f"loud[(i + {step}) % 64] += 1" for step in range(20))
     body = f"""\

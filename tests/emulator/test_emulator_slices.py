@@ -75,19 +75,6 @@ def test_what_is_written_into_a_part(text: str) -> None:
     assert mine.tolist() == theirs.tolist()
 
 
-def test_threads_with_slices_of_their_own() -> None:
-    x, out = np.arange(32, dtype=np.int64), np.zeros(8, np.int64)
-    body = """
-        i = cuda.threadIdx.x
-        if i < 8:
-            mine = x[i:32:8]
-            for j in range(len(mine)):
-                out[i] += mine[j]
-    """
-    run_clean(body, 1, 16, x, out, parameters="x, out")
-    assert out.tolist() == [x[i::8].sum() for i in range(8)]
-
-
 @pytest.mark.parametrize(
     ("body", "code"),
     [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from counted_work import counted_calls
 from emulator_helpers import as_program, launch
+from every_case import every_case
 
 # Statements, and whether Numba's PTX for them has an instruction of float64.
 STATEMENTS = {
@@ -82,8 +83,8 @@ def program_of(statement: str) -> str:
     return as_program(body, "x, y, n", CONSTANTS)
 
 
-@pytest.mark.parametrize("costs", [True, False])
-@pytest.mark.parametrize("statement", STATEMENTS)
+@every_case("costs", [True, False])
+@every_case("statement", STATEMENTS)
 def test_float64_is_told_where_the_machine_code_has_it(statement: str, costs: bool) -> None:
     arrays = np.ones(32, np.float32), np.ones(32, np.float32)
     profile = launch(program_of(statement), 1, 32, *arrays, 8, costs=costs)

@@ -27,16 +27,6 @@ HAZARDS = (
     cuda.syncthreads()
     out[g] = bins[0]
     """),
-    Hazard("histogram: blocks merge with plain additions", BINS + """
-    if i < 16:
-        bins[i] = 0
-    cuda.syncthreads()
-    cuda.atomic.add(bins, int(x[g]) % 16, 1)
-    cuda.syncthreads()
-    if i < 16:
-        count[i] += bins[i]              #! WAR WAW #-
-        #+ cuda.atomic.add(count, i, bins[i])
-    """),
     Hazard("the largest is looked at before it is raised", BINS + """
     if i == 0:
         bins[0] = -1

@@ -94,16 +94,6 @@ HAZARDS = (
     cuda.syncthreads()
     out[g] = s[63 - i]
     """),
-    Hazard("a slot is filled anew in each turn", SHARED + """
-    total = float32(0)
-    for t in range(3):
-        if i == t:
-            s[0] = x[g]                  #! WAR
-        cuda.syncthreads()
-        total += s[0]                    #:
-        #+ cuda.syncthreads()
-    out[g] = total
-    """),
     Hazard("a barrier between two arrays, none after the second", """
     a = cuda.shared.array(64, float32)
     b = cuda.shared.array(64, float32)

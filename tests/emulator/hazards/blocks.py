@@ -47,10 +47,6 @@ HAZARDS = (
     #+ for k in range(g, 256, 128):
         out[k] = x[k]                    #! WAW
     """),
-    Hazard("a counter without atomics", START + """
-    count[0] += 1                        #! WAR WAW #-
-    #+ cuda.atomic.add(count, 0, 1)
-    """),
     Hazard("histogram without atomics", START + """
     count[int(x[g]) % 16] += 1           #! WAR WAW #-
     #+ cuda.atomic.add(count, int(x[g]) % 16, 1)

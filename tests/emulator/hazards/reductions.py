@@ -47,18 +47,6 @@ HAZARDS = (
     if i == 0:
         out[cuda.blockIdx.x] = s[0]
     """),
-    Hazard("tree in which the upper half works too", SHARED + """
-    cuda.syncthreads()
-    step = 32
-    while step > 0:
-        s[i] += s[(i + step) % 64]       #! WAR #-
-        #+ if i < step:
-        #+     s[i] += s[i + step]
-        cuda.syncthreads()
-        step //= 2
-    if i == 0:
-        out[cuda.blockIdx.x] = s[0]
-    """),
     Hazard("the last warp leaves out its barriers", SHARED + """
     cuda.syncthreads()
     if i < 32:
@@ -86,24 +74,6 @@ HAZARDS = (
     if i == 0:
         out[cuda.blockIdx.x] = s[0]
     """),
-    Hazard("place and value of the largest element", """
-    s = cuda.shared.array(64, float32)
-    place = cuda.shared.array(64, int32)
-    i = cuda.threadIdx.x
-    s[i] = x[63 - i]
-    place[i] = i                         #:
-    #+ cuda.syncthreads()
-    step = 32
-    while step > 0:
-        if i < step and place[i + step] < 64:    #! RAW
-            if s[i + step] > s[i]:
-                s[i] = s[i + step]
-                place[i] = place[i + step]
-        cuda.syncthreads()
-        step //= 2
-    if i == 0:
-        out[cuda.blockIdx.x] = place[0] + s[0]
-    """.replace("s[i] = x[63 - i]", "s[i] = x[63 - i]\n    cuda.syncthreads()")),
     Hazard("scan, read and written in one line", SHARED + """
     cuda.syncthreads()
     step = 1
@@ -131,19 +101,6 @@ HAZARDS = (
         #+ cuda.syncthreads()
         step *= 2
     out[g] = s[i]
-    """),
-    Hazard("scan from the top: first half", SHARED + """
-    cuda.syncthreads()
-    step = 1
-    while step < 64:
-        k = 2 * step * (i + 1) - 1
-        if k < 64:
-            s[k] += s[k - step]          #! RAW WAR WAW
-        #+ cuda.syncthreads()
-        step *= 2
-    #+ cuda.syncthreads()
-    if i == 63:
-        out[cuda.blockIdx.x] = s[63]     #! RAW
     """),
     Hazard("scan from the top: second half", SHARED + """
     cuda.syncthreads()

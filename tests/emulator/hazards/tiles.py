@@ -51,12 +51,6 @@ HAZARDS = (
     cuda.syncthreads()
     out[g + 8 * b + a] = s[b, a]
     """, block=(8, 8)),
-    Hazard("transpose in global memory, in place", """
-    a, b = cuda.threadIdx.x, cuda.threadIdx.y
-    #+ if a < b:
-    #+     x[8 * b + a], x[8 * a + b] = x[8 * a + b], x[8 * b + a]
-    x[8 * b + a] = x[8 * a + b]          #! WAR #-
-    """, grid=1, block=(8, 8)),
     Hazard("product: no barrier after loading", PRODUCT + """
         sA[b, a] = x[64 * t + 8 * b + a] #:
         sB[b, a] = x[64 * t + 8 * a + b] #:
@@ -75,29 +69,6 @@ HAZARDS = (
             cuda.syncthreads()
     out[64 * cuda.blockIdx.x + 8 * b + a] = total
     """, block=(8, 8)),
-    Hazard("product: all threads load the first row", PRODUCT + """
-        sA[b, a] = x[64 * t + 8 * b + a]
-        #+ sB[b, a] = x[64 * t + 8 * a + b]
-        sB[0, a] = x[64 * t + a]         #! WAW #-
-        cuda.syncthreads()
-        for k in range(8):
-            #+ total += sA[b, k] * sB[k, a]
-            total += sA[b, k] * sB[0, a] #-
-        cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + 8 * b + a] = total
-    """, block=(8, 8)),
-    Hazard("product: the sum lives in shared memory of another shape", PRODUCT.replace(
-        "total = float32(0)", "sums = cuda.shared.array(8, float32)\n    if b == 0:\n"
-        "        sums[a] = float32(0)\n    cuda.syncthreads()") + """
-        sA[b, a] = x[64 * t + 8 * b + a]
-        sB[b, a] = x[64 * t + 8 * a + b]
-        cuda.syncthreads()
-        sums[a] += sA[b, 0] * sB[b, a]   #! WAR WAW #-
-        #+ cuda.atomic.add(sums, a, sA[b, 0] * sB[b, a])
-        cuda.syncthreads()
-    if b == 0:
-        out[8 * cuda.blockIdx.x + a] = sums[a]
-    """, block=(8, 8)),
     Hazard("stencil: a halo that others have loaded", LINE + """
     s[i + 1] = x[g + 1]                  #:
     if i == 0:
@@ -105,18 +76,6 @@ HAZARDS = (
         s[65] = x[g + 65]                #:
     #+ cuda.syncthreads()
     out[g] = s[i] + s[i + 1] + s[i + 2]  #! RAW
-    """),
-    Hazard("stencil: two steps in one buffer", LINE + """
-    s[i + 1] = x[g]
-    if i < 2:
-        s[65 * i] = float32(0)
-    cuda.syncthreads()
-    for t in range(2):
-        value = s[i] + s[i + 2]          #:
-        #+ cuda.syncthreads()
-        s[i + 1] = value                 #! WAR
-        cuda.syncthreads()
-    out[g] = s[i + 1]
     """),
     Hazard("stencil: in two directions", """
     s = cuda.shared.array((10, 10), float32)

@@ -55,21 +55,6 @@ HAZARDS = (
     if lane == 0:
         out[g] = s[i]
     """),
-    Hazard("scan within a warp, read and written in one line", SHARED + """
-    s[i] = x[g]
-    cuda.syncwarp()
-    for k in range(5):
-        step = 1 << k
-        if lane >= step:                 #-
-            s[i] += s[i - step]          #! WAR #-
-        #+ value = s[i]
-        #+ if lane >= step:
-        #+     value += s[i - step]
-        #+ cuda.syncwarp()
-        #+ s[i] = value
-        cuda.syncwarp()
-    out[g] = s[i]
-    """),
     Hazard("the first warp adds up what all warps left", SHARED + """
     n = x[g]
     for k in range(5):
