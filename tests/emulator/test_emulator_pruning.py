@@ -68,6 +68,21 @@ def test_a_function_asks_for_none(given: str) -> None:
         start(np.zeros(2), 4)
 
 
+def test_what_may_be_none_is_told_by_its_type_where_numba_has_an_optional() -> None:
+    """The emulator has no values that are perhaps None, and needs none here."""
+    body = "part = cuda.local.array(2, float64) if x is not None else None\n    "
+    body += "if part is not None:\n        part[0] = x\n        r[0] = part[0]"
+    text = (
+        f"{AROUND}from numba import float64\n@cuda.jit(device=True)\ndef asks(r, x):\n    {body}\n"
+        "@cuda.jit\ndef k(r, n):\n    asks(r, n)\n    asks(r, None)\n"
+    )
+    asked = f"{AROUND}from numba import float64\n@cuda.jit\ndef k(r, x):\n    {body}\n"
+    for each in (text, asked):
+        result = np.zeros(2)
+        emulate(load_program(each).functions["k"])[1, 1](result, 4)
+        assert result[0] == 4
+
+
 def test_a_parameter_that_is_changed_is_not_taken_for_its_new_value() -> None:
     assert launch("if n > 2:\n        n = 0.5\n    r[0] = n")[0] == 0.5
 

@@ -40,16 +40,11 @@ def test_a_slice_is_cut_as_in_numpy(part: slice, passed_in: bool) -> None:
 
 
 CASES = {
-    "every second": "x[::2, 1]",
-    "backwards": "x[::-1, 0]",
-    "a corner backwards": "x[2:0:-1, 3]",
-    "rest behind": "x[1, ...]",
-    "rest before": "x[..., 1]",
-    "rest that is nothing": "x[1:4:2, ..., 2]",
-    "everything": "x[...][3]",
-    "of a slice": "x[::2][::-1, 1]",
-    "of the transposed": "x.T[::3, 2]",
-}
+    "every second": "x[::2, 1]", "backwards": "x[::-1, 0]", "a corner backwards": "x[2:0:-1, 3]",
+    "rest behind": "x[1, ...]", "rest before": "x[..., 1]",
+    "rest that is nothing": "x[1:4:2, ..., 2]", "everything": "x[...][3]",
+    "of a slice": "x[::2][::-1, 1]", "of the transposed": "x.T[::3, 2]",
+}  # fmt: skip
 
 
 @every_case("text", CASES.values())

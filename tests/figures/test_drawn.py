@@ -158,13 +158,10 @@ def test_threads_out_of_range_are_counted():
     assert f"{12 * 8 - 7 * 10} threads are out of range" in picture.alt
     assert "column = 2 times 4 + 1 = 9, row = 1 times 4 + 2 = 6" in picture.alt
     assert "→ element [6, 9]" in words_of(picture)
+    small = figures.grid_of_threads((1, 1), (4, 4), (5, 7))
+    assert f"{5 * 7 - 16} elements have no thread" in small.alt
     outside = figures.grid_of_threads((1, 1), (4, 4), (3, 3), thread=((0, 0), (3, 3)))
     assert "[3, 3] is outside" in words_of(outside)
-
-
-def test_a_grid_that_is_too_small_is_seen():
-    picture = figures.grid_of_threads((1, 1), (4, 4), (5, 7))
-    assert f"{5 * 7 - 16} elements have no thread" in picture.alt
 
 
 def test_the_edge_of_the_matrix_strikes_through_no_name():

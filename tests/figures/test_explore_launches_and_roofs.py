@@ -79,25 +79,6 @@ def test_words_stay_within_the_picture(name, request):
 # --- roofline -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("gpu", "kind", "ridge"),
-    [("H100", "FP32", "20"), ("H100", "TF32", "148"), ("H100", "FP16/BF16", "295"),
-     ("T4", "FP32", "25.3"), ("A100-80", "FP32", "9.56"), ("L4", "FP16/BF16", "403")],
-)  # fmt: skip
-def test_each_ridge_has_its_data_type(roofs, gpu, kind, ridge):
-    assert texts(roofs, gpu=gpu, type=kind)["ridge name"] == f"ridge {ridge}"
-
-
-@pytest.mark.parametrize(
-    ("gpu", "tile", "allowed"),
-    [("A6000", "1 × 1", "192 GFLOP/s"), ("A6000", "32 × 32", "6.14 TFLOP/s"),
-     ("A6000", "128 × 256", "32.8 TFLOP/s"), ("H100", "32 × 32", "26.8 TFLOP/s"),
-     ("H100", "128 × 128", "66.9 TFLOP/s")],
-)  # fmt: skip
-def test_the_roof_over_a_tile(roofs, gpu, tile, allowed):
-    assert texts(roofs, gpu=gpu, tile=tile)["roof value"] == f"at most {allowed}"
-
-
 def test_the_verdict_is_the_side_of_the_ridge(roofs):
     for gpu, row in DEVICES.items():
         for tile in ("8 × 8", "32 × 32", "64 × 64", "128 × 128", "256 × 256"):

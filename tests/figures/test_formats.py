@@ -59,6 +59,10 @@ def test_no_name_of_a_roof_touches_a_roof(gpu):
             assert not box.y0 - room < height < box.y1 + room, (text.get_text(), line.get_ydata())
 
 
+def test_equal_roofs_share_a_line():
+    assert "float32, TF32 35.6 TFLOP/s" in labels_of(figures.roofs_of_formats("3090"))
+
+
 def test_a_hollow_dot_hangs_under_the_highest_roof_and_a_measured_one_stands_alone():
     points = [
         Point("slope", 64, None, "requested"),
@@ -98,3 +102,9 @@ def test_errors_are_drawn_as_they_are_and_the_words_say_where_they_are_from():
     assert hollow.get_markerfacecolor() != filled.get_markerfacecolor()
     assert "Measured on some GPU: tf32 6.9e-04 at K = 1024" in picture.alt
     assert "Measured" not in figures.errors_of_formats(COUNTED).alt
+
+
+def test_the_interactive_roofline_can_start_at_another_data_type():
+    roofs = figures.explore_roofline("H100", tile=(128, 256), data_type="FP16/BF16")
+    assert "Tile 128 × 256 in FP16/BF16 at 85.3 FLOP per requested byte" in roofs.still.alt
+    assert [each.start for each in roofs.controls if each.key == "type"] == [2]
