@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from course_lib import measurements
 from course_lib.measurements import attention, files
 from course_lib.measurements.attention import CUDNN, OURS, AttentionProblem, AttentionRun, Row
 
@@ -44,3 +45,11 @@ def test_the_table_has_every_row_and_its_reason() -> None:
     table = str(MADE)
     assert MADE.label in table and table.count(OURS) == 2 and "did not end" in table
     assert table.index(CUDNN) < table.index(OURS)  # the fastest first
+
+
+def test_files_of_attention_are_none_of_benchs() -> None:
+    for device in measurements.devices():
+        assert measurements.load(device).entries
+    for device in attention.devices():
+        made = attention.load(device)
+        assert made.rows and made.date and made.versions

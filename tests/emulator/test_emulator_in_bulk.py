@@ -15,7 +15,7 @@ import pytest
 from emulator_helpers import run
 from every_case import every_case
 
-from course_lib.emulator import Profile, emulate, load_program
+from course_lib.emulator import Budget, Profile, emulate, load_program
 from course_lib.emulator.observers import meter, races
 from course_lib.emulator.observers.races import RaceDetector
 from course_lib.emulator.state.lanes import joint_shape, spread
@@ -210,7 +210,8 @@ def racing(out, x, lock):
 @pytest.mark.parametrize("name", ["grid_wide", "locked", "racing"])
 def test_a_launch_leaves_nothing_to_the_garbage_collector(name: str) -> None:
     """What it held is free at once: otherwise its arrays would stay until Python looks for them."""
-    launch = emulate(load_program(TEXT).functions[name], schedule="shuffled")[2, 32]
+    few = Budget(steps=2_000)  # the lanes of a warp wait for a lock without end
+    launch = emulate(load_program(TEXT).functions[name], schedule="shuffled", budget=few)[2, 32]
     arrays = np.zeros(64, np.float32), np.ones(64, np.float32), np.zeros(1, np.int32)
     launch(*arrays)
     gc.collect()
