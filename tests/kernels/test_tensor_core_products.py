@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sampling import few
 
 from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS, InputsRefused, accuracy
@@ -81,19 +82,11 @@ def test_numbers_are_converted_to_bits_of_bf16_and_not_to_integers(name: str) ->
 
 HOPPER = ("wgmma", "tma", "tma_bf16")
 FOR_HOPPER = [(64, 64, 64), (200, 136, 192), (8, 264, 128)]
-MORE_FOR_HOPPER = [
-    (256, 256, 256), (128, 8, 64), (72, 512, 128), (1000, 24, 64), (300, 328, 64), (130, 200, 512),
-    (512, 128, 256),
-]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "shape"),
-    [
-        *((name, shape) for name in HOPPER for shape in FOR_HOPPER),
-        pytest.param("tma", MORE_FOR_HOPPER[0], marks=pytest.mark.slow),
-        *(pytest.param("tma", shape, marks=pytest.mark.long) for shape in MORE_FOR_HOPPER[1:]),
-    ],
+    few([(name, shape) for shape in FOR_HOPPER for name in HOPPER], len(HOPPER)),
 )
 def test_rungs_for_hopper_run_on_the_emulator(name: str, shape: tuple[int, int, int]) -> None:
     """Sums of small whole numbers are exact, in whatever order they are added up."""
