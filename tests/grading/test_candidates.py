@@ -10,7 +10,7 @@ from every_case import every_case
 from rows_of_a_class import RACY, RIGHT, SETTINGS, UNEVEN, UNSUPPORTED, WRONG, submission
 
 from course_lib.commands import grade
-from course_lib.grading.gradebook.outputs import candidates, without_texts
+from course_lib.grading.gradebook.outputs import candidates, without_texts, write_candidates
 from course_lib.grading.gradebook.scoring import score
 from course_lib.grading.records import FoundAnswer, GradebookRow, Judgement
 
@@ -85,6 +85,12 @@ def test_who_is_named_or_unreadable_is_left_out(text: str) -> None:
 )
 def test_what_says_nothing_to_python_goes(text: str, left: str) -> None:
     assert without_texts(text) == left
+
+
+def test_they_are_written_beside_those_of_other_classes(tmp_path: Path) -> None:
+    write_candidates(tmp_path / "new", {"a.py": "1\n"})
+    write_candidates(tmp_path / "new", {"b.py": "2\n"})
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["a.py", "b.py"]
 
 
 def test_they_do_not_lie_among_the_submissions(

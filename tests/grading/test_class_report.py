@@ -58,6 +58,10 @@ def test_what_leaves_nothing_to_judge_costs_everything() -> None:
     assert "timeout everything line 9 1" in shown
 
 
+def test_what_is_undecided_costs_nothing_yet() -> None:
+    assert "unsupported" not in words(report([row("s01", UNSUPPORTED)]))
+
+
 def test_each_name_leads_to_its_page() -> None:
     page = report([row("a b%#", student="Bo & Co")])
     assert 'href="feedback/a%20b%25%23.html"' in page and "Bo &amp; Co" in page

@@ -82,8 +82,10 @@ def test_late_submissions_come_in_without_naming_them(graded: Desk) -> None:
     assert verdicts(graded) == ["failed", "passed", "passed", "passed"]
 
 
-def test_of_several_of_one_name_one_is_named_by_the_key(graded: Desk) -> None:
+def test_names_that_nobody_or_several_have(graded: Desk) -> None:
     before = graded.files()
+    said = graded.grade("class", "--only", "adda", status=1)
+    assert "nobody is called 'adda'; did you mean ada?" in said
     for number in (11, 12):
         graded.hand_in(f"{moodle('Jo Doe', number)}/a", RIGHT, top="twins")
     said = graded.grade("twins", "--only", "Jo Doe", status=1)
