@@ -106,6 +106,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 @every_case(
     ("name", "printed"),
     [("pretest", "[3. 0. 3. 6. 9.]"), ("posttest", "[ 3.  0.  3. 12. 27.]")],
@@ -209,7 +210,7 @@ def test_nothing_stands_for_fewer_than_five(
 
 
 def test_no_name_is_in_it_and_no_order(here: Path, release: Path) -> None:
-    write_class(release, here, 24)
+    write_class(release, here, 10)
     items(*BOTH)
     first = Path("items.csv").read_text()
     for path in here.glob("*test/*.ipynb"):
