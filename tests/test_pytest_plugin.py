@@ -158,7 +158,9 @@ class Session(NamedTuple):
 
 def run_pytest(folder: Path, *options: str) -> Session:
     """Run the tests in a folder by pytest, with this plugin and nothing else of the course."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "400"}
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT), "COLUMNS": "400", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"
+    }  # fmt: skip
     command = [sys.executable, "-m", "pytest", "-p", "course_lib.pytest_plugin", "-q"]
     options = ("--junitxml=all.xml", "-p", "no:cacheprovider", "--tb=short", *options)
     done = subprocess.run(
