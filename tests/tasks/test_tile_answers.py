@@ -194,7 +194,7 @@ def test_a_product_that_triton_rounds_passes_with_a_warning_at_its_line(name: st
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=marks(number, slow=3)) for number, name in enumerate(TILE_TASKS)],
+    [pytest.param(name, marks=marks(number, slow=6)) for number, name in enumerate(TILE_TASKS)],
 )
 def test_the_sides_of_the_tiles_of_one_launch_written_out_pass_nowhere(name: str) -> None:
     """Each launch has others. How deep a step along k is, a kernel may decide itself."""
