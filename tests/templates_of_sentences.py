@@ -12,7 +12,10 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+from library_trees import nodes_of, tree_of
 
 from course_lib.wording.findings import CODES
 
@@ -79,7 +82,7 @@ def templates(package: Path) -> dict[str, tuple[list[str], list[str]]]:
     for name in SPEAKING:
         place = package / name
         for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
-            for code, said, is_hint in Followed(path).pairs():
+            for code, said, is_hint in followed(path).pairs():
                 found[code][is_hint].add(said)
     return {code: (sorted(said), sorted(hints)) for code, (said, hints) in found.items()}
 
@@ -88,17 +91,15 @@ class Followed:
     """One module, and what its names and branches lead to."""
 
     def __init__(self, path: Path) -> None:
-        self.tree = ast.parse(path.read_text(encoding="utf-8"))
-        self.parents = {
-            child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)
-        }
+        self.tree, self.nodes = tree_of(path), nodes_of(path)
+        self.parents = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
         self.functions = {
-            node.name: node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)
+            node.name: node for node in self.nodes if isinstance(node, ast.FunctionDef)
         }
 
     def pairs(self) -> Iterator[tuple[str, str, bool]]:
         """Each code with each sentence that can stand beside it; and whether that is a hint."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if not isinstance(node, ast.Call):
                 continue
             call = CALLS.get(_name(node.func))
@@ -317,6 +318,11 @@ class Followed:
             if isinstance(node, ast.FunctionDef):
                 return node
         return self.tree
+
+
+@cache
+def followed(path: Path) -> Followed:
+    return Followed(path)
 
 
 def _name(function: ast.expr) -> str:

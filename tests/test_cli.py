@@ -92,11 +92,6 @@ def test_ctrl_c_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli.main(["run"]) == 130
 
 
-def test_the_command_line_starts_without_numpy() -> None:
-    code = "import sys, course_lib.cli; sys.exit(any(m in sys.modules for m in ('numpy', 'numba')))"
-    assert subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY).returncode == 0
-
-
 # --- run -------------------------------------------------------------------------------------
 
 
@@ -120,14 +115,9 @@ def test_a_wrong_lesson_gets_one_sentence(
     assert capsys.readouterr().err == "There is no lesson '7'; there are 00_well, 01_wrong.\n"
 
 
-@pytest.mark.parametrize("name", ["0", "00", "well", "00_well", "00_well.ipynb"])
+@pytest.mark.parametrize("name", ["0", "well", "00_well.ipynb"])
 def test_names_of_a_lesson(lessons: Path, name: str) -> None:
     assert run_lessons._find(name) == lessons / "00_well.ipynb"
-
-
-def test_an_exercise_by_its_path(lessons: Path, tmp_path: Path) -> None:
-    path = write_notebook(tmp_path / "exercise.ipynb", ["1"])
-    assert run_lessons._find(str(path)) == path
 
 
 def test_a_file_that_is_no_notebook(lessons: Path) -> None:
@@ -294,15 +284,6 @@ def test_doctor_knows_that_the_emulator_works() -> None:
 # --- lab -------------------------------------------------------------------------------------
 
 
-def test_is_there_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    monkeypatch.delenv("DISPLAY", raising=False)
-    assert not lab.has_screen()
-    monkeypatch.setenv("DISPLAY", ":0")
-    assert lab.has_screen()
-
-
 def test_lab_shows_line_numbers_and_asks_nobody_about_news(monkeypatch: pytest.MonkeyPatch) -> None:
     settings_utils = pytest.importorskip("jupyterlab_server.settings_utils")
     monkeypatch.setenv("JUPYTER_CONFIG_PATH", "elsewhere")
@@ -371,7 +352,7 @@ def test_a_kernel_starts_without_a_warning_in_the_terminal(tmp_path: Path) -> No
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C as POSIX has it")
-@pytest.mark.parametrize("seconds", [0, 0.01, 0.3])
+@pytest.mark.parametrize("seconds", [0, 0.3])
 def test_ctrl_c_while_lab_starts_leaves_no_server_behind(tmp_path: Path, seconds: float) -> None:
     with started_lab(tmp_path):
         time.sleep(seconds)

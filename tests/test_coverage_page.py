@@ -103,12 +103,6 @@ def test_what_a_row_says_is_here_stands_in_the_cells_it_cites(shown: dict[str, s
     assert missing == {}
 
 
-def test_a_cell_that_only_tells_is_not_taken_for_doing() -> None:
-    lesson = ROOT / "notebooks" / "05_shared_memory_tiling.ipynb"
-    assert not does_or_shows(lesson, "where-they-went") and not does_or_shows(lesson, "imports")
-    assert does_or_shows(lesson, "task-load_tile") and does_or_shows(lesson, "count-by-hand")
-
-
 def test_the_summary_counts_what_the_table_says() -> None:
     found = Counter(
         "placed" if PLACE.search(where) else "left out" if "left out" in where else "later"

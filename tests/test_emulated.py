@@ -75,11 +75,6 @@ def asserts(x):
     assert x[0] > 0
 
 
-@cuda.jit(debug=True, opt=False)
-def divides(x):
-    x[0] = 1 // int(x[0])
-
-
 @pytest.fixture(autouse=True)
 def _numba_as_it_comes():
     """Another test may have left `course_lib.start()` in force."""
@@ -110,7 +105,6 @@ LAUNCHES = {
     "of Python": (raises_key, KeyError, "raises KeyError here and ends"),
     "cannot be made": (raises_strange, LaunchFailed, "raises WantsTwo here"),
     "assert": (asserts, AssertionError, "raises"),
-    "division": (divides, ZeroDivisionError, "raises"),
 }
 
 

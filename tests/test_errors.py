@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("IPython")
 from IPython.core.interactiveshell import InteractiveShell
 
-from course_lib.wording.errors import EmulatedTimingRefused, LaunchRefused, NoGpuHere, PlainError
+from course_lib.wording.errors import LaunchRefused, PlainError
 from course_lib.wording.findings import finding
 
 
@@ -19,15 +19,6 @@ def test_a_notebook_shows_the_sentence_and_no_traceback(capsys, monkeypatch, tmp
     shown = capsys.readouterr()
     assert "Only this sentence." in shown.out + shown.err
     assert "Traceback" not in shown.out + shown.err
-
-
-def test_a_timing_that_was_refused_names_its_subject() -> None:
-    assert str(EmulatedTimingRefused("add")).startswith("add cannot be timed here: ")
-    assert str(EmulatedTimingRefused()).startswith("This launch cannot be timed here: ")
-
-
-def test_a_question_to_the_gpu_names_what_was_asked() -> None:
-    assert str(NoGpuHere("cuda.gpus")).startswith("cuda.gpus needs a GPU")
 
 
 def test_a_refused_launch_gives_its_reasons_most_specific_first() -> None:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import findings_page
 import pytest
 from every_case import every_case
-from templates_of_sentences import CALLS, SPEAKING, Followed, templates
+from library_trees import LIBRARY, nodes_of
+from templates_of_sentences import CALLS, SPEAKING, Followed, followed, templates
 
 from course_lib.wording.findings import CODES
 
-LIBRARY = Path(__file__).resolve().parents[1] / "course_lib"
 SPEAKS = re.compile(r"\b(message|hint|say)\b")
 SOURCES = [
     path
@@ -28,19 +27,14 @@ READS_TEXT = {"search", "match", "fullmatch", "findall", "finditer", "split", "s
 NO_FINDINGS = ("questions/", "quiz.py")
 
 
-@cache
-def module(path: Path) -> Followed:
-    return Followed(path)
-
-
 def local(path: Path) -> str:
     return path.relative_to(LIBRARY).as_posix()
 
 
 def flattened(path: Path) -> Iterator[int]:
     """The lines of f-strings that stand as a message or a hint, at once or by way of a name."""
-    followed = module(path)
-    for node in ast.walk(followed.tree):
+    here = followed(path)
+    for node in here.nodes:
         name = getattr(node.func, "id", getattr(node.func, "attr", "")) if _is_call(node) else ""
         if name not in CALLS:
             continue
@@ -50,19 +44,19 @@ def flattened(path: Path) -> Iterator[int]:
         ]
         given += [each.value for each in node.keywords if each.arg in {*WORDS, call.named}]
         for each in given:
-            yield from (part.lineno for part in _parts(each, followed) if _is_flat(part))
+            yield from (part.lineno for part in _parts(each, here) if _is_flat(part))
 
 
 def _is_call(node: ast.AST) -> bool:
     return isinstance(node, ast.Call)
 
 
-def _parts(node: ast.AST, followed: Followed) -> Iterator[ast.AST]:
+def _parts(node: ast.AST, here: Followed) -> Iterator[ast.AST]:
     if isinstance(node, ast.IfExp):
-        yield from _parts(node.body, followed)
-        yield from _parts(node.orelse, followed)
+        yield from _parts(node.body, here)
+        yield from _parts(node.orelse, here)
     elif isinstance(node, ast.Name):
-        for each in ast.walk(followed.function_around(node)):
+        for each in ast.walk(here.function_around(node)):
             if isinstance(each, (ast.Assign, ast.AugAssign)):
                 targets = each.targets if isinstance(each, ast.Assign) else [each.target]
                 if any(getattr(target, "id", "") == node.id for target in targets):
@@ -77,9 +71,9 @@ def _is_flat(node: ast.AST) -> bool:
     return isinstance(node, (ast.JoinedStr, ast.AugAssign)) or adds
 
 
-def read_back(tree: ast.AST) -> Iterator[int]:
+def read_back(nodes: Iterable[ast.AST]) -> Iterator[int]:
     """The lines at which the message or the hint of something is looked into."""
-    for node in ast.walk(tree):
+    for node in nodes:
         looked_into: list[ast.AST] = []
         if isinstance(node, (ast.Attribute, ast.Subscript)):
             looked_into = [node.value]
@@ -99,7 +93,7 @@ def test_no_message_and_no_hint_is_an_f_string() -> None:
 
 def test_no_message_and_no_hint_is_read_back() -> None:
     sources = [path for path in SOURCES if not local(path).startswith(NO_FINDINGS)]
-    found = {local(path): list(read_back(module(path).tree)) for path in sources}
+    found = {local(path): list(read_back(nodes_of(path))) for path in sources}
     assert not {path: lines for path, lines in found.items() if lines}
 
 
@@ -111,7 +105,7 @@ def test_every_name_in_a_sentence_is_a_fact() -> None:
 
 def without_fact(path: Path) -> Iterator[int]:
     """The lines of sentences with a {name} that is none of their facts."""
-    for node in ast.walk(module(path).tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
             facts = {each.arg for each in node.keywords}
             texts = [node.args[0], *(each.value for each in node.keywords if each.arg == "graded")]
@@ -134,7 +128,7 @@ def test_these_tests_find_what_they_look_for(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert set(flattened(bad)) == {2, 5}
-    assert set(read_back(module(bad).tree)) == {3}
+    assert set(read_back(nodes_of(bad))) == {3}
 
 
 def test_a_template_is_found_with_the_codes_that_it_can_have(tmp_path: Path) -> None:
@@ -166,6 +160,7 @@ def test_a_template_is_found_with_the_codes_that_it_can_have(tmp_path: Path) -> 
     }
 
 
+@pytest.mark.slow
 def test_the_page_of_findings_is_what_would_be_made() -> None:
     """Else: `python tests/findings_page.py`, and read what has changed."""
     made = findings_page.page(LIBRARY.parent)

@@ -56,13 +56,6 @@ def test_any_python_can_read_it() -> None:
     assert {type(node).__name__ for node in ast.walk(ast.parse(text))} <= set(OLD_GRAMMAR)
 
 
-def test_version_is_checked_before_anything_of_ours_is_imported() -> None:
-    body = ast.parse(COURSE.read_text(encoding="utf-8")).body
-    kinds = [type(node) for node in body]
-    assert kinds[:4] == [ast.Expr, ast.Import, ast.Import, ast.If]
-    assert "version_info" in ast.unparse(body[3].test)
-
-
 def test_only_the_standard_library_is_imported() -> None:
     """By the front door and by what it imports of the course."""
     looked_at: set[Path] = set()
@@ -117,13 +110,6 @@ def test_commands_are_those_of_the_library(course: ModuleType) -> None:
     assert list(course.COMMANDS) == list(COMMANDS)
     for _, group in course.COMMANDS.values():
         assert group is None or course.lock_file(group).exists()
-
-
-def test_no_command_shows_the_commands(tmp_path: Path) -> None:
-    done = call(cwd=tmp_path)
-    assert done.returncode == 2
-    for word in ("lab", "run", "test", "doctor", "build"):
-        assert f"\n  {word} " in done.stdout
 
 
 @every_case(
@@ -261,15 +247,6 @@ def test_each_way_to_a_package_is_counted(course: ModuleType, line: str, tmp_pat
     assert progress.describe(line) == "Fetching packages (lab): 1 of 2 one"
 
 
-def test_a_long_silence_of_pip_is_told(progress: object) -> None:
-    progress.describe("Collecting one==1")
-    said = progress.describe("Downloading one-1.whl (12 MB)")
-    assert said == progress.describe("")
-    progress.heard -= 20
-    assert progress.describe("") == f"{said}, still at it after 20 s"
-    assert "still" not in progress.describe("Collecting two==2")
-
-
 def test_what_is_installed_is_counted_where_it_stands(progress: object, tmp_path: Path) -> None:
     def put(name: str) -> None:
         (tmp_path / f"{name}.dist-info").mkdir()
@@ -355,17 +332,6 @@ def test_gpu_packages_follow_driver_and_gpu(
     monkeypatch.setattr(course, "read_stamp", lambda: {"gpu": {}})
     monkeypatch.setattr(course.sys, "version_info", (3, 13))
     assert course.gpu_group()[0] == group
-
-
-def test_the_driver_is_started_once(course: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(course.GPU_SWITCH, raising=False)
-    known = {"gpu": {"driver": 13000, "group": "gpu-cu13"}}
-    monkeypatch.setattr(course, "read_stamp", lambda: known)
-    slow = driver(13000)
-    slow.cuInit = None  # a call would fail
-    monkeypatch.setattr(course, "load_driver", lambda: slow)
-    monkeypatch.setattr(course.sys, "version_info", (3, 13))
-    assert course.gpu_group() == ("gpu-cu13", 13000)
 
 
 def test_the_gpu_can_be_left_alone(course: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

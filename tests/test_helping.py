@@ -121,7 +121,7 @@ def test_ours_stands_in_and_says_why(
 
 
 # Its source is the task's answer, which passes as text: tests/tasks. A few pass as objects here.
-JUDGED_AS_OBJECTS = {name for number, name in enumerate(TASKS) if number % 8 == 0}
+JUDGED_AS_OBJECTS = {name for number, name in enumerate(TASKS) if number % 16 == 0}
 
 
 @pytest.mark.parametrize("task", TASKS.values(), ids=lambda each: each.id)

@@ -274,9 +274,3 @@ def test_of_a_device_only_what_is_the_same_on_all_is_told(launches) -> None:
 def test_what_only_compiled_code_knows_is_refused(launches) -> None:
     with pytest.raises(NoGpuHere, match="get_regs_per_thread"):
         cuda.jit(add_one).get_regs_per_thread()
-
-
-def test_a_kernel_without_grid_and_block_is_refused_by_numba_itself(launches) -> None:
-    with pytest.raises(ValueError, match="configuration was not specified"):
-        cuda.jit(add_one)(np.zeros(3))
-    assert launches == []

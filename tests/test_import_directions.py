@@ -9,8 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from every_case import every_case
-
-LIBRARY = Path(__file__).resolve().parent.parent / "course_lib"
+from library_trees import LIBRARY, nodes_of, tree_of
 
 # A part is a module or a package of course_lib. What is not listed may not be imported.
 ALLOWED: dict[str, set[str]] = {
@@ -111,7 +110,7 @@ OUTSIDE_OF_EMULATOR = {"numpy"}
 def imports_of(path: Path) -> set[str]:
     """The dotted names that a file imports, wherever in the file."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module == "course_lib":
@@ -172,7 +171,7 @@ def modules() -> dict[str, Path]:
 def imported_by(module: str) -> set[str]:
     """The modules of ours that a module imports, wherever in its file."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse(modules()[module].read_text(encoding="utf-8"))):
+    for node in nodes_of(modules()[module]):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -227,7 +226,7 @@ def test_a_stage_imports_only_what_it_says(folder: str) -> None:
 
 
 def docstring_of(module: str) -> str:
-    return ast.get_docstring(ast.parse(modules()[module].read_text(encoding="utf-8"))) or ""
+    return ast.get_docstring(tree_of(modules()[module])) or ""
 
 
 def test_stages_have_no_circle() -> None:

@@ -16,8 +16,7 @@ from numba import cuda, float32
 import course_lib
 from course_lib.compiled_counts import NotCounted
 from course_lib.compiled_counts import emulate as profiles
-from course_lib.curriculum import TASKS
-from course_lib.emulator import AsCompiled, emulate, load_program
+from course_lib.emulator import AsCompiled, emulate
 from course_lib.host import runtime
 from course_lib.intrinsics import load4, store4, unroll, unrolled
 from course_lib.machine_code import CompilerMissing
@@ -235,14 +234,6 @@ def test_the_gpus_own_counts_stand_beside_the_emulators(gpu_with_ncu) -> None:
     assert np.array_equal(A, B)
 
 
-def test_the_machine_code_is_that_of_the_gpu_here(gpu_with_ncu, monkeypatch) -> None:
-    asked = []
-    monkeypatch.setattr(profiles, "_recount", lambda kept, profile, cc: asked.append(cc) or profile)
-    gpu_with_ncu(HEADER + f'"0","1","turn_directly","{next(iter(SECTORS))}","","7"\n')
-    report = transposed()
-    assert asked == ["7.5"] and report.compiled == report.emulated
-
-
 def test_another_result_on_the_gpu_is_said() -> None:
     assert _same([np.ones(4)], [np.ones(4)]) == ""
     assert "not the emulator's" in _same([np.ones(4)], [np.zeros(4)])
@@ -292,13 +283,6 @@ def test_counters_are_added_up_from_all_their_metrics() -> None:
     assert parse_ncu(warned, "k") == {"a": 1024}
 
 
-def test_the_emulator_has_every_counter_that_is_compared() -> None:
-    profile = emulate(ours("turn_directly"))[(1, 1), (32, 32)](
-        np.ones((4, 4), np.float32), np.ones((4, 4), np.float32)
-    )
-    assert all(hasattr(profile, name) for name in METRICS)
-
-
 # Counters of a page's rows that other traffic through the same memory does not touch.
 EXACT = ("shared_load_requests", "shared_store_wavefronts", "global_store_sectors")
 
@@ -330,10 +314,3 @@ def test_a_report_that_is_not_there_names_those_that_are() -> None:
     assert re.search(r"shared_load_wavefronts +1,048,576 +1,048,576 +1,050,066  \+ 1,490", text)
     with pytest.raises(KeyError, match="transpose, padded"):
         stored("transpose")
-
-
-def test_the_points_of_lesson_08b_take_twelve_sectors_for_each_request() -> None:
-    text = f"from numba import cuda, float32\n{TASKS['squared_lengths'].given}"
-    kernel = load_program(text).kernel("squared_lengths")
-    profile = emulate(kernel)[32, 128](np.ones((4096, 3), np.float32), np.ones(4096, np.float32))
-    assert profile.global_load_sectors == 12 * profile.global_load_requests

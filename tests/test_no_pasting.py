@@ -119,18 +119,6 @@ def test_what_is_pasted_passes_under_its_new_names(tiny):
     assert list(gifts(shown, asked[0])) == []
 
 
-def test_a_name_that_is_asked_for_makes_room():
-    local = Shown("00", 0, _function("def f(p):\n    out = 2\n    p[out] = 7"), {}, {})
-    (text,) = handed_in(local, TASKS["put_seven"])
-    assert text.endswith("def put_seven(out):\n    out_ = 2\n    out[out_] = 7\n")
-
-
-def _function(text):
-    import ast
-
-    return ast.parse(f"@cuda.jit\n{text}").body[0]
-
-
 def test_what_a_factory_takes_and_a_notebook_sets_comes_along(tiny):
     made = tiny[0][4]
     text, other = handed_in(made, TASKS["reverse_sixteen"])

@@ -7,8 +7,7 @@ from every_case import every_case
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib import devices
-from course_lib.devices import DEVICES, device, occupancy
+from course_lib.devices import DEVICES, occupancy
 
 # FACTS §2.3: GPU, threads, registers, shared bytes, the four limits, blocks, warps, the most warps.
 VECTORS = [
@@ -76,25 +75,6 @@ def test_the_a6000_example_step_by_step():
 
 
 @pytest.mark.parametrize(
-    "gpu, launch, on_the_way, limiters",
-    [
-        ("T4", (256, 42, 2048), (8, 1536, 10, 2048), ("warps",)),
-        ("A100-40", (1024, 37, 8192), (32, 1280, 12, 9216), ("registers",)),
-        ("H100", (384, 168, 196_608), (12, 5376, 3, 197_632), ("registers", "shared memory")),
-    ],
-)
-def test_three_more_cases_step_by_step(gpu, launch, on_the_way, limiters):
-    found = occupancy(gpu, *launch)
-    assert on_the_way == (
-        found.warps_per_block,
-        found.registers_per_warp,
-        found.warps_per_partition,
-        found.shared_per_block,
-    )
-    assert found.limiters == limiters
-
-
-@pytest.mark.parametrize(
     "launch, reason",
     [
         ((1025, 32, 0), "at most 1024 threads, not 1025"),
@@ -132,15 +112,6 @@ def test_nonsense_is_refused_in_a_sentence(launch, sentence):
     with pytest.raises(ValueError) as refusal:
         occupancy("T4", *launch)
     assert str(refusal.value) == sentence
-
-
-def test_an_unknown_gpu_is_named():
-    with pytest.raises(devices.UnknownDevice, match="Did you mean 'A6000'"):
-        occupancy("A600", 32, 32, 0)
-
-
-def test_a_device_itself_will_do():
-    assert occupancy(device("T4"), 256, 42, 2048) == occupancy("T4", 256, 42, 2048)
 
 
 @given(gpus, threads, registers, shared)

@@ -41,6 +41,7 @@ def test_every_program_is_run() -> None:
     assert len(PROGRAMS) + 1 == PAGE.count("```python")
 
 
+@pytest.mark.slow
 def test_the_report_of_a_test_suite(tmp_path: Path) -> None:
     (tmp_path / "test_blocks.py").write_text(TESTS, encoding="utf-8")
     options = ("-p", "no:cacheprovider", "-p", "course_lib.pytest_plugin", "--cuda-emulate")

@@ -261,12 +261,6 @@ def test_restoring_keeps_what_either_side_has_passed(
     assert file.exists() == is_kept
 
 
-def test_an_answer_that_passed_elsewhere_is_taken_over() -> None:
-    failed = {"add_ten": {"text": "", "failures": 5, "in_a_row": 2}}
-    known = restored(record(failed), record(THERE))["add_ten"]
-    assert known["passed"] and known["text"] == "there" and known["failures"] == 5
-
-
 @pytest.mark.parametrize(
     ("one", "other", "owed"),
     [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from every_case import every_case
 
-from course_lib.devices import DEVICES, Ceilings, device
+from course_lib.devices import DEVICES, device
 from course_lib.emulator import Profile
 from course_lib.emulator.profile.profile import ArrayTraffic
 from course_lib.machine_code import CompileReport, InstructionMix
@@ -49,10 +49,6 @@ def test_requested_bytes_and_their_intensity(tile, intensity, gigabytes):
     assert matmul_flops(*LARGE) / requested == pytest.approx(intensity, rel=1e-3)
 
 
-def test_half_precision_doubles_the_intensity():
-    assert tile_intensity(32, itemsize=2) == 16
-
-
 def test_a_ragged_matrix_counts_its_partial_tiles():
     # 5 columns in tiles of 4: every element of A is loaded twice; 3 rows: B once.
     assert requested_bytes((3, 5, 7), (4, 4)) == 4 * (3 * 7 * 2 + 7 * 5 * 1)
@@ -68,12 +64,6 @@ def test_compulsory_traffic():
 def test_roofs_of_two_gpus(intensity, a6000, h100):
     assert roof(intensity, "A6000") == pytest.approx(a6000, rel=1e-3)
     assert roof(intensity, device("H100")) == pytest.approx(h100, rel=1e-3)
-
-
-def test_measured_ceilings_replace_the_data_sheet():
-    measured = Ceilings("here", 5000.0, 200.0, "measured here", "measured here")
-    assert roof(1, measured) == 200
-    assert roof(1000, measured) == 5000
 
 
 def test_a_point_has_to_say_which_bytes():

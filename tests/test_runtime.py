@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import runpy
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +17,6 @@ import numba
 from numba import cuda
 
 import course_lib
-from course_lib.emulator import Budget
 from course_lib.host import probe, runtime
 from course_lib.host.arguments import HostArguments
 from course_lib.wording.errors import LaunchRefused, PlainError
@@ -101,16 +98,6 @@ def test_start_prints_one_line_and_may_be_called_again(capsys) -> None:
     assert runtime.is_emulated(add)
 
 
-def test_stop_leaves_numba_as_it_was() -> None:
-    kernel_class, to_device = type(add), cuda.to_device
-    before = dict(vars(kernel_class))
-    course_lib.start()
-    assert cuda.to_device is not to_device
-    runtime.stop()
-    assert cuda.to_device is to_device
-    assert dict(vars(kernel_class)) == before
-
-
 def test_numba_can_be_borrowed_untouched() -> None:
     to_device = cuda.to_device
     course_lib.start()
@@ -121,27 +108,19 @@ def test_numba_can_be_borrowed_untouched() -> None:
     assert cuda.to_device.__module__ == ours.__module__
 
 
-@pytest.mark.parametrize("failure", ["old-driver", "silent-kernels", "no-nvvm", "gpu-failed"])
-def test_a_broken_gpu_falls_back_to_the_emulator(failure, monkeypatch, capsys) -> None:
-    errors = {
-        "old-driver": RuntimeError("[222] CUDA_ERROR_UNSUPPORTED_PTX_VERSION"),
-        "silent-kernels": None,
-        "no-nvvm": ImportError("libNVVM cannot be found."),
-        "gpu-failed": RuntimeError("CUDA_ERROR_UNKNOWN"),
-    }
+def test_a_broken_gpu_falls_back_to_the_emulator(monkeypatch, capsys) -> None:
+    """Which failures there are: test_probe.py."""
 
     class Broken(NoGpu):
         def device(self, cuda):
             return "Tesla T4", (7, 5)
 
         def canary(self, cuda):
-            if errors[failure]:
-                raise errors[failure]
             return False
 
     monkeypatch.setattr(probe, "ThisMachine", Broken)
     course_lib.start()
-    assert probe.FAILURES[failure][1].format(package="numba-cuda") in capsys.readouterr().out
+    assert "kernels start but do nothing" in capsys.readouterr().out
     a, b, c = pair()
     add[(1, 1), (16, 16)](a, b, c)
     assert np.array_equal(c, a + b)
@@ -226,27 +205,10 @@ def test_what_numba_would_refuse_is_refused_in_one_sentence() -> None:
     assert refused.value.__suppress_context__
 
 
-@pytest.mark.parametrize(
-    "configuration", [(2.0, 16), ((1, 1), (16, 1.5)), (1, 2048), ((1, 2, 3, 4), 32), (0, 32)]
-)
-def test_an_impossible_grid_or_block_is_refused(configuration) -> None:
-    course_lib.start()
-    with pytest.raises(LaunchRefused) as refused:
-        add[configuration](*pair())
-    assert [each.code for each in refused.value.findings] == ["invalid-launch"]
-
-
 def test_a_wrong_number_of_arguments_is_refused() -> None:
     course_lib.start()
     with pytest.raises(LaunchRefused, match="add did not run"):
         add[(1, 1), (16, 16)](*pair()[:2])
-
-
-def test_arrays_with_gaps_are_refused_as_on_a_gpu() -> None:
-    course_lib.start()
-    a, b, c = pair()
-    with pytest.raises(ValueError, match="ascontiguousarray"):
-        add[(1, 1), (16, 16)](a[:, ::2], b, c)
 
 
 def test_forall_and_eager_signatures() -> None:
@@ -386,10 +348,9 @@ def test_import_order_does_not_matter(imports: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("imports", [OURS_FIRST, NUMBA_FIRST], ids=["ours", "numba"])
-def test_numbas_simulator_is_never_used(imports: str, tmp_path: Path) -> None:
+def test_numbas_simulator_is_never_used(tmp_path: Path) -> None:
     script = tmp_path / "lesson.py"
-    script.write_text(imports + LAUNCH + "print(course_lib.last_profile().flops)\n")
+    script.write_text(NUMBA_FIRST + LAUNCH + "print(course_lib.last_profile().flops)\n")
     lines = python(f"import runpy; runpy.run_path({str(script)!r})", NUMBA_ENABLE_CUDASIM="1")
     assert "NUMBA_ENABLE_CUDASIM" in lines[0]
     assert "is not used." in lines[0]
@@ -469,40 +430,3 @@ def test_the_promised_names() -> None:
     assert callable(course_lib.start)
     with pytest.raises(AttributeError, match="no attribute 'unheard_of'"):
         course_lib.unheard_of  # noqa: B018
-
-
-def test_the_version_is_the_packages() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert course_lib.__version__ == project["version"]
-
-
-ENDLESS = {
-    "an endless loop": "while x[i] < 5:\n        pass",
-    "a loop that is only long": "for k in range(10_000_000):\n        x[i] += 1",
-}
-
-
-@pytest.mark.parametrize("name", ENDLESS)
-def test_a_launch_without_end_stops_the_cell_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    """Nobody goes on with half-written arrays unawares."""
-    monkeypatch.setattr("course_lib.emulator.INTERACTIVE", Budget(steps=2000))
-    path = tmp_path / "endless.py"
-    path.write_text(
-        f"from numba import cuda\n@cuda.jit\ndef endless(x):\n    i = cuda.grid(1)\n    x[i] = 3\n"
-        f"    {ENDLESS[name]}\n    x[i] = 9\n"
-    )
-    kernel = runpy.run_path(str(path))["endless"]
-    runtime.start()
-    for launch in (kernel[1, 4], lambda x: runtime.run(kernel, 1, 4, x)):
-        x = np.zeros(4)
-        with pytest.raises(runtime.LaunchStopped) as stopped:
-            launch(x)
-        said = str(stopped.value)
-        assert said.startswith("endless was stopped. Line 6: The loop in line 6")
-        assert "steps=" in said and said.endswith("is still in its arrays.")
-        assert stopped.value._render_traceback_() == [said]
-        assert (x >= 3).all() and not (x == 9).any()
-    profile = course_lib.emulate(kernel)[1, 4](np.zeros(4))
-    assert [each.code for each in profile.findings] == ["timeout"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from by_path import module_at
@@ -48,18 +46,6 @@ def test_each_kernel_belongs_to_the_contestant_before_it(benchmark, capsys) -> N
         "| tiled | 17.559 | 1978 | 16.28 | 10 |",
         "| cuBLAS float32 | 2.683 | 1976 | 3.40 | nan |",
     ]
-
-
-def test_names_are_chosen_by_their_parts(benchmark) -> None:
-    everyone = [SimpleNamespace(name=each) for each in ("naive", "naive_while", "cuBLAS tf32")]
-    assert benchmark.chosen([], everyone) == everyone
-    assert benchmark.chosen(["while", "cuBLAS"], everyone) == everyone[1:]
-
-
-def test_without_ncu_it_says_so(benchmark, monkeypatch) -> None:
-    monkeypatch.setattr(shutil, "which", lambda program: None)
-    with pytest.raises(benchmark.NoCounters, match="no `ncu` here"):
-        benchmark.profile([], 512, [])
 
 
 def test_what_is_stored_has_no_part_that_a_gpu_lacks(benchmark) -> None:

@@ -79,8 +79,9 @@ def test_a_launch_gives_up_and_says_why_and_how_to_go_on(launch, monkeypatch, ca
     try:
         launch(never_ends, x)
         said = capsys.readouterr().out.splitlines()[0]
-    except LaunchStopped as stopped:  # nobody asked for a profile
+    except LaunchStopped as stopped:  # nobody asked for a profile, and nobody goes on unawares
         said = str(stopped)
+        assert stopped._render_traceback_() == [said]
     line = never_ends.py_func.__code__.co_firstlineno + 3
     turns = course_lib.last_profile().stopped_in.turns
     assert said.replace(" was stopped. Line", ", line") == (
@@ -107,14 +108,13 @@ def test_what_is_only_long_is_allowed_more(monkeypatch, capsys) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", [(1, 1), (1024, 256)])
-def test_a_few_seconds_worth_are_bounded_work(block) -> None:
+def test_a_few_seconds_worth_are_bounded_work() -> None:
     """What a step stands for: statements and accesses, however many lanes take part."""
     told = []
     original = LoadStoreUnit.observe
     try:
         LoadStoreUnit.observe = lambda *args: told.append(1) or original(*args)
-        profile = course_lib.emulate(never_ends)[block](np.zeros(4, np.float32))
+        profile = course_lib.emulate(never_ends)[1024, 256](np.zeros(4, np.float32))
     finally:
         LoadStoreUnit.observe = original
     assert not profile.finished

@@ -30,7 +30,7 @@ from course_lib.wording.findings import Finding
 from course_lib.wording.tables import Wording
 
 MUTANTS = all_mutants()
-FAST_ONE_IN = 100  # of those that cost little
+FAST_ONE_IN = 200  # of those that cost little
 FEW = one_of_each(MUTANTS, exercises=False)  # a sentence goes with its code
 
 

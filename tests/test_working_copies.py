@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -161,11 +160,3 @@ def test_links_and_the_library_are_found_from_a_copy(tmp_path: Path) -> None:
                 assert found.parts[0] in lab.FOLDERS, f"{path.name} links to {target}"
                 linked += 1
     assert linked > 20
-
-
-def test_git_sees_no_copy() -> None:
-    command = ["git", "check-ignore", f"my/{LESSON}", f"my/{NOTE}"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode == 128:
-        pytest.skip("no checkout of git")
-    assert done.stdout.count("\n") == 2

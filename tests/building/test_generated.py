@@ -17,7 +17,6 @@ from lesson_rules.rules import SETUP_LINES
 from sampling import few
 
 from course_lib.building.generated import (
-    addressed,
     launch_cell,
     next_cell,
     opening,
@@ -86,19 +85,6 @@ def test_setup_installs_what_the_badge_opens_without_dependencies(placed, monkey
     assert capsys.readouterr().out == "started\n"
 
 
-def test_badge_setup_cell_and_binder_name_one_ref(placed):
-    for ref in ("main", "v9.9.9", "spring-2027"):
-        project = dataclasses.replace(placed, ref=ref)
-        assert f"/blob/{ref}/" in project.colab("notebooks/00_first.ipynb")
-        assert f"/some-one/course/{ref}?" in project.binder
-        assert f"/archive/{ref}.zip" in source(setup_cell(project))
-
-
-def test_a_lesson_says_which_one_begins(course, placed):
-    for project in (course, placed):
-        assert source(setup_cell(project, "02")).endswith('\ncourse_lib.start("02")')
-
-
 @pytest.mark.parametrize(
     ("ref", "sentence"),
     few(
@@ -131,11 +117,6 @@ def test_setup_finds_the_library_of_a_checkout(course, folder, tmp_path):
     library.mkdir()
     (library / "__init__.py").write_text("def start(lesson=''):\n    print('from the checkout')\n")
     assert run_beside_pathfinder(course, tmp_path / folder).stdout == "from the checkout\n"
-
-
-def test_a_folder_of_notebooks_without_the_course_is_told(course, tmp_path):
-    ran = run_beside_pathfinder(course, tmp_path / "exercises")
-    assert ran.stderr.endswith("the course lies in neither of the two folders above this one\n")
 
 
 def run_beside_pathfinder(course: Project, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -177,12 +158,6 @@ def test_the_opening_counts_what_is_placed(course, names, line):
     assert opening(course.lessons[0], [TASKS[name] for name in names]) == line
 
 
-def test_the_tasks_of_a_lesson_reach_its_header(course):
-    cells = generate(course, [code("x = 1"), code("# TASK put_seven")])
-    assert source(cells[0]).endswith("One small kernel, about 10 minutes. You type it.")
-    assert source(cells[1]).endswith('course_lib.start("00")')
-
-
 def test_an_exercise_opens_with_what_to_write(course):
     text = source(launch_cell(course, course.lessons[0], "exercises"))
     assert text.startswith("# Exercise 00 · First\n")
@@ -209,18 +184,6 @@ def test_generated_cells_stand_in_their_places(course):
     ]  # fmt: skip
 
 
-def test_generating_again_changes_nothing(placed):
-    once = generate(placed, [code("x = 1"), markdown("[see](01_second.ipynb)")])
-    assert generate(placed, once) == once
-
-
-def test_setup_keeps_what_it_printed(course):
-    once = generate(course, [code("x = 1")])
-    once[1] |= {"execution_count": 1, "outputs": ["something"]}
-    again = generate(course, once)
-    assert (again[1]["execution_count"], again[1]["outputs"]) == (1, ["something"])
-
-
 def test_links_lead_to_colab_once_there_is_an_address(course, placed):
     cells = [code("x = 1"), markdown("[on](01_second.ipynb) and [do](../exercises/00_first.ipynb)")]
     with_address = source(generate(placed, cells)[-2])
@@ -243,22 +206,3 @@ def test_the_readme_lists_the_lessons_that_are_there(course, placed):
     table = readme_table(placed, {"notebooks/00_first.ipynb"})
     assert "[00 · First](notebooks/00_first.ipynb) | 10 | [`mat_add`]" in table
     assert "Second" not in table and "mybinder.org/v2/gh/some-one/course" in table
-
-
-def test_the_readme_has_no_badge_that_leads_nowhere(course):
-    table = readme_table(course, {"notebooks/00_first.ipynb"})
-    assert table.splitlines() == [
-        "| lesson | minutes | exercise |",
-        "| --- | --- | --- |",
-        "| [00 · First](notebooks/00_first.ipynb) | 10 | [`mat_add`](exercises/00_first.ipynb) |",
-    ]
-
-
-def test_addresses_in_text_files_follow(placed):
-    text = 'git clone https://github.com/OWNER/NAME\nrepository-code: "https://github.com/a/b"\n'
-    text += "see https://github.com/numba/numba\n"
-    assert addressed(text, placed, "") == (
-        "git clone https://github.com/some-one/course\n"
-        'repository-code: "https://github.com/some-one/course"\n'
-        "see https://github.com/numba/numba\n"
-    )

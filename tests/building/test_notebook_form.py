@@ -18,7 +18,6 @@ from course_lib.building.notebook import (
     new,
     read,
     source,
-    tags,
     without_outputs,
     write_text,
 )
@@ -77,12 +76,6 @@ def test_outputs_are_carried_along_until_they_are_taken_away():
     assert kept["cells"][0]["execution_count"] == 7
     fresh = without_outputs(kept)["cells"][0]
     assert (fresh["outputs"], fresh["execution_count"]) == ([], None)
-
-
-def test_line_breaks_in_prose_survive():
-    cell = canonical(new([markdown("one  \ntwo\n\n")]))["cells"][0]
-    assert source(cell) == "one  \ntwo"
-    assert tags(cell) == []
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"nbformat": 3, "cells": []}', "<html>"])

@@ -8,7 +8,7 @@ import pytest
 from every_case import every_case
 
 from course_lib.building.notebook import code, new
-from course_lib.building.outputs import alt_text, blemishes, environment, stored_outputs
+from course_lib.building.outputs import blemishes, environment
 
 
 def stream(text: str, name: str = "stdout") -> dict:
@@ -61,16 +61,6 @@ def test_what_may_be_stored(output):
 
 def test_a_computed_time_is_no_clocked_one():
     assert complaints(stream("at 768 GB/s: 12 ms"), "computed") == []
-
-
-def test_alt_text_is_what_a_figure_says_not_its_repr():
-    assert alt_text(picture("Rungs")) == "Rungs"
-    assert alt_text(picture("")) == ""
-
-
-def test_outputs_are_found_by_cell_id():
-    ran = code("1", id="a") | {"outputs": [stream("x")], "execution_count": 3}
-    assert stored_outputs(new([ran])) == {"a": {"execution_count": 3, "outputs": [stream("x")]}}
 
 
 def test_a_run_sees_no_gpu_and_this_checkout(tmp_path):

@@ -20,7 +20,7 @@ from course_lib.building.release import make_release
 from course_lib.building.tasks import tasks_of
 from course_lib.commands import release as command
 from course_lib.commands.own_course import with_settings
-from course_lib.curriculum import LESSONS, TASKS, Task
+from course_lib.curriculum import TASKS, Task
 from course_lib.grading.records import CannotGrade
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -111,12 +111,6 @@ def test_a_section_goes_with_its_task_and_no_other(task: Task) -> None:
             assert after[heading] == text
 
 
-def test_without_a_file_notebooks_stay_as_they_are() -> None:
-    whole = open_project(ROOT)
-    stored = (ROOT / "notebooks" / f"{LESSONS[3].stem}.ipynb").read_bytes()
-    assert make_release(whole).files[f"notebooks/{LESSONS[3].stem}.ipynb"] == stored
-
-
 def a_lesson(gives: str) -> list[Cell]:
     """One section asks for a task and gives something, another one uses it."""
     return [
@@ -192,19 +186,18 @@ def test_a_bad_line_is_one_sentence(tmp_path: Path, text: str, said: str) -> Non
     assert "\n" not in message and message.endswith((".", "?"))
 
 
+@pytest.mark.parametrize(
+    ("text", "more", "said"),
+    [('lessons = ["99"]', [], "there is no lesson '99'"), (FILE, ["--lessons", "05"], "--lessons")],
+)
 def test_the_command_says_it_before_anything_is_made(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, more: list[str], said: str
 ) -> None:
-    (tmp_path / "course.toml").write_text('lessons = ["99"]')
+    (tmp_path / "course.toml").write_text(text)
     out = tmp_path / "out"
-    assert command.main(["--out", str(out), "--settings", str(tmp_path / "course.toml")]) == 2
-    assert "there is no lesson '99'" in capsys.readouterr().err and not out.exists()
-
-
-def test_lessons_are_named_in_one_place(tmp_path: Path) -> None:
-    (tmp_path / "course.toml").write_text(FILE)
-    options = ["--settings", str(tmp_path / "course.toml"), "--lessons", "05"]
-    assert command.main(["--out", str(tmp_path / "out"), *options]) == 2
+    asked = ["--out", str(out), "--settings", str(tmp_path / "course.toml"), *more]
+    assert command.main(asked) == 2
+    assert said in capsys.readouterr().err and not out.exists()
 
 
 @pytest.mark.slow

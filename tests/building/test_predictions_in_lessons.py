@@ -8,9 +8,8 @@ import pytest
 from lesson_rules.quick_checks import quiz_rules
 
 from course_lib.building.notebook import BuildError, code, dumps, markdown, new, read, source, tags
-from course_lib.building.outputs import text_of
 from course_lib.building.predictions import guessed, with_predictions
-from course_lib.commands.build import build, expected_files
+from course_lib.commands.build import build
 from course_lib.curriculum import LESSONS
 from course_lib.questions import quick_checks
 from course_lib.questions.kinds import Choice, Choose, Number
@@ -55,11 +54,6 @@ def test_one_line_makes_the_question_and_the_cell_of_the_guess():
     assert (guess["id"], tags(guess)) == ("predict-00-writers", ["predict"])
 
 
-def test_choices_are_lettered():
-    question, _ = with_predictions(placed("00-faster"), "00")
-    assert source(question).endswith("Which?\n\n- **a)** Rows.\n- **b)** Columns.")
-
-
 def test_building_again_changes_nothing_and_carries_outputs_along():
     cells = [markdown("before", id="a"), *placed("00-writers"), markdown("after", id="b")]
     once = with_predictions(cells, "00")
@@ -102,13 +96,6 @@ def test_an_author_s_error_is_named(names, lesson, said):
         with_predictions(placed(*names), lesson)
 
 
-def test_an_author_s_error_is_named_with_its_file(course):
-    path = course.root / "notebooks/00_first.ipynb"
-    path.write_text(dumps(new(placed("00-nobody"))))
-    (problem,) = expected_files(course).problems
-    assert problem.startswith("notebooks/00_first.ipynb: cell here-00-nobody: lesson 00 has no")
-
-
 def test_the_build_fills_a_lesson(course):
     path = course.root / "notebooks/00_first.ipynb"
     path.write_text(dumps(new([*read(path)["cells"], *placed("00-writers")])))
@@ -139,12 +126,3 @@ def test_predictions_count_with_the_quick_checks():
 def test_a_prediction_out_of_place_is_named(cell, said):
     notebook = new([*with_predictions(placed("00-writers"), "00"), quick_check(), cell])
     assert any(said in complaint for complaint in quiz_rules(notebook, LESSONS[0]))
-
-
-def test_what_is_stored_below_a_prediction_gives_nothing_away(capsys):
-    """Run as it stands in a lesson, the cell prints one line that asks."""
-    import course_lib
-
-    exec(source(with_predictions(placed("00-writers"), "00")[1]), {"course_lib": course_lib})
-    said = capsys.readouterr().out
-    assert text_of({"text": said}).startswith("Your guess first") and "4" not in said

@@ -8,7 +8,6 @@ import pytest
 
 from course_lib.building.notebook import BuildError
 from course_lib.building.project import (
-    PLACEHOLDER,
     open_project,
     repository_of,
     repository_of_remote,
@@ -39,11 +38,6 @@ def test_other_addresses_are_none(address):
     assert repository_of(address) is None
 
 
-def test_the_placeholder_is_visibly_none(course):
-    assert course.repository == PLACEHOLDER == "OWNER/NAME"
-    assert not course.has_address
-
-
 def test_setting_the_address_changes_one_line(course):
     path = course.root / "pyproject.toml"
     before = path.read_text().splitlines()
@@ -53,17 +47,6 @@ def test_setting_the_address_changes_one_line(course):
     project = open_project(course.root)
     assert project.repository == "some-one/course" and project.has_address
     assert project.archive == "https://github.com/some-one/course/archive/main.zip"
-
-
-def test_setting_the_ref_changes_or_adds_its_two_lines(course):
-    path = course.root / "pyproject.toml"
-    before = path.read_text()
-    set_ref(course.root, "v1.2.3")
-    assert open_project(course.root).ref == "v1.2.3"
-    assert path.read_text().startswith(before)
-    set_ref(course.root, "main")
-    assert open_project(course.root).ref == "main"
-    assert path.read_text().count("tool.matmul-ladder") == 1
 
 
 @pytest.mark.parametrize("ref", ["", "a b", "feature/x", "-x", 'a"b', "../x"])

@@ -111,18 +111,6 @@ def test_what_only_instructors_and_maintainers_need_is_not_there(names: list[str
     assert not [path for path in made("00-07").files if path.startswith("course_lib/kernels")]
 
 
-@pytest.mark.slow
-def test_the_finished_kernels_that_are_named_do_solve_it() -> None:
-    """The proof that they must be named: what figures film passes the check."""
-    from course_lib import examine_source
-    from course_lib.figures.watch.kernels import TILED
-
-    constants = "BM = BN = BK = TILE = 16\n"
-    assert examine_source(
-        "matmul_tiled", f"from numba import cuda, float32\n{constants}{TILED}"
-    ).passed
-
-
 def test_exercises_are_unsolved_and_have_no_outputs() -> None:
     names = [name for name in made().files if name.startswith("exercises/") and "ipynb" in name]
     assert len(names) == 12

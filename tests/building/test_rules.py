@@ -54,9 +54,6 @@ LONG = "\n".join(f"x{i} = {i}" for i in range(13))
         (markdown("<details>\n<summary>Hint</summary>"), "fold is not closed"),
         (markdown("x", "predcit"), "nothing knows the tag 'predcit'"),
         (code("# nbval_check_output\n1"), "by a tag"),
-        (code("# NBVAL_CHECK_OUTPUT\n1"), "by a tag"),
-        (code("x = 1\n# NBVAL_SKIP"), "by a tag"),
-        (code("1", "nbval-check-ouput"), "nothing knows the tag"),
         (code("1", "nbval-check-output", "nbval-ignore-output"), "both compared and ignored"),
         (code("1", "nbval-check-output") | {"execution_count": 1}, "nothing is printed"),
         (code("%timeit f()", "computed"), "reads a clock"),
@@ -67,16 +64,9 @@ def test_a_broken_common_rule_is_named(cell, why):
     assert why in complaint
 
 
-def test_a_kernel_may_be_longer():
-    assert list(common_rules(new([code(f"@cuda.jit\ndef f():\n    pass\n{LONG}")]))) == []
-
-
 def test_compared_pictures_are_refused():
-    output = {
-        "output_type": "display_data",
-        "data": {"image/png": "…", "text/plain": "A picture of thirty sectors"},
-        "metadata": {},
-    }
+    data = {"image/png": "…", "text/plain": "A picture of thirty sectors"}
+    output = {"output_type": "display_data", "data": data, "metadata": {}}
     cell = code("show()", "nbval-check-output") | {"execution_count": 1, "outputs": [output]}
     (complaint,) = common_rules(new([cell]))
     assert "cannot compare pictures" in complaint
@@ -95,22 +85,6 @@ def test_a_lesson_that_lacks_a_part_is_named(course, lesson_notebook, name, why)
     lesson_notebook["cells"].remove(by_id(lesson_notebook, name))
     (complaint,) = lesson_rules(lesson_notebook, course.lessons[0])
     assert why in complaint
-
-
-def test_counting_needs_an_assert_and_predicting_a_run(course, lesson_notebook):
-    by_id(lesson_notebook, "count")["source"] = "print(3)  # assert"
-    lesson_notebook["cells"].append(markdown("And?", "predict", id="late"))
-    complaints = list(lesson_rules(lesson_notebook, course.lessons[0]))
-    assert complaints == [
-        "cell late: nothing runs after this prediction",
-        "cell count: tagged `count`, and asserts nothing",
-    ]
-
-
-def test_kernel_lessons_break_something(course, lesson_notebook):
-    kernel_lesson = dataclasses.replace(course.lessons[0], number="05")
-    (complaint,) = lesson_rules(lesson_notebook, kernel_lesson)
-    assert "`break`" in complaint
 
 
 HEADER = "# 02 · Do first\n\nOne small kernel, about 10 minutes. You type it."
@@ -154,8 +128,6 @@ def crowd(notebook):
     ("damage", "why"),
     [
         (fill("launch", f"{HEADER}\n\n- Read\n- Write"), "the header is the title and one line"),
-        (fill("launch", "# 02 · Do first"), "the header is the title and one line"),
-        (fill("launch", f"{HEADER}\nAnd read."), "the header is the title and one line"),
         (fill("setup", f"import os\nimport re\n{SETUP}"), "6 lines of setup; 5 are enough"),
         (crowd, "8 cells stand before the first task"),
         (fill("guess", "print(8)"), "placed by `# PREDICT NN-name`"),
@@ -188,25 +160,10 @@ def test_the_first_two_lessons_need_neither(course, second):
     assert len(list(lesson_rules(notebook, second))) == 5
 
 
-def test_a_badge_may_stand_in_the_header(second):
-    notebook = do_first()
-    title, line = HEADER.split("\n\n")
-    by_id(notebook, "launch")["source"] = f"{title}\n\n[![Open in Colab](b)](c)\n\n{line}"
-    assert list(lesson_rules(notebook, second)) == []
-
-
-@pytest.mark.parametrize(
-    ("given", "empty"),
-    [
-        ("def f(x):\n    ...", True),
-        ('@cuda.jit\ndef f(x):\n    """Says."""\n    ...  # one line', True),
-        ('def f(x):\n    """Says."""', True),
-        ("# write a kernel", True),
-        ("def f(x):\n    i = cuda.grid(1)\n    ...", False),
-    ],
-)
-def test_an_empty_cell_is_told_from_one_that_helps(given, empty):
-    assert is_empty(given) == empty
+def test_an_empty_cell_is_told_from_one_that_helps():
+    assert is_empty('@cuda.jit\ndef f(x):\n    """Says."""\n    ...  # one line')
+    assert is_empty("# write a kernel")
+    assert not is_empty("def f(x):\n    i = cuda.grid(1)\n    ...")
 
 
 def change(name, old, new):
@@ -230,7 +187,6 @@ def drop(name):
         (change("answer", "(A, B, C)", "(A, B)"), "should read mat_add(A, B, C)"),
         (change("answer", '"""C = A + B, element by element."""', "pass"), "needs a docstring"),
         (change("answer", "BEGIN", "START"), "nothing between markers"),
-        (change("check", "mat_add)", "add)"), "after the answer: one cell, tagged `check`"),
         (drop("check"), "after the answer: one cell, tagged `check`"),
         (drop("hint-2"), "2 hints"),
         (change("hint-2", "Hint 2", "Hint 3"), "in this order"),

@@ -11,7 +11,7 @@ from lesson_rules.shown import ShownPiece, in_order
 from lesson_rules.spoilers import found, read_aloud, spoilt
 
 from course_lib.building.notebook import code, dumps, markdown, new, read
-from course_lib.questions import lessons, of_lesson, predictions, quick_checks
+from course_lib.questions import lessons, predictions, quick_checks
 from course_lib.questions.kinds import Choice, Choose, Number
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,9 +153,3 @@ def test_goals_outputs_questions_reveals_and_what_tasks_say_are_among_it(order):
     assert revealing.reveals == "00-which" and "Always The second." in revealing.text
     assert any(check.asks in text and check.rows()[0][2] in text for text in texts)
     assert texts.index("draw()") < texts.index("# TASK put_seven\n...")
-
-
-def test_every_lesson_of_the_course_is_read(pieces):
-    assert {each.lesson for each in pieces} == {"", *lessons()}
-    asked = {name for number in lessons() for name in of_lesson(number) if name in PREDICTIONS}
-    assert {each.reveals for each in pieces} - {""} == asked

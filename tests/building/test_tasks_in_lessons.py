@@ -46,12 +46,6 @@ def test_a_line_becomes_a_picture_the_given_code_a_check_and_the_hints() -> None
     assert source(after) == "Next."
 
 
-def test_several_tasks_may_stand_in_a_lesson() -> None:
-    cells = with_tasks(lesson("put_seven", "add_ten_guarded"), "00")
-    checks = [source(cell) for cell in cells if source(cell).startswith("course_lib.check")]
-    assert checks == [TASKS[name].check_call for name in ("put_seven", "add_ten_guarded")]
-
-
 @every_case("task", TASKS.values(), ids=lambda each: each.id)
 def test_a_picture_stands_where_one_can_be_drawn(task: Task) -> None:
     cells = with_tasks(lesson(task.id), task.lesson)
@@ -67,12 +61,6 @@ def test_building_again_changes_nothing_and_outputs_stay(course: Project) -> Non
     assert canonical(new(again)) == canonical(new(once))
     said = list(common_rules(canonical(new(again))))
     assert not [each for each in said if "tag" in each], said
-
-
-def test_a_task_that_changed_changes_the_lesson() -> None:
-    cells = with_tasks(lesson("put_seven"), "00")
-    named(cells, "task-put_seven")["source"] += "\n    out[0] = 5"
-    assert with_tasks(cells, "00") == with_tasks(lesson("put_seven"), "00")
 
 
 @pytest.mark.parametrize(

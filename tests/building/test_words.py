@@ -127,10 +127,3 @@ def test_words_lines_and_tasks_are_told_apart(lesson):
     assert found.code_lines == len([line for line in "\n".join(texts).split("\n") if line])
     (answer,) = [place for place, cell in enumerate(notebook["cells"]) if task_of(cell)]
     assert (found.placed, found.typed, found.before) == (1, task.par, answer)
-
-
-def test_without_a_task_the_first_kernel_is_typed_in_the_exercise():
-    lesson = new([markdown("read"), code("run()")])
-    exercise = new([markdown("write"), code("# EXERCISE mat_add\n...")])
-    assert words.count(LESSONS[0], lesson, exercise, {}).before == 3
-    assert words.count(LESSONS[0], lesson, None, {}).before is None

@@ -22,10 +22,6 @@ from course_lib.grading.records import FoundAnswer, GradebookRow
 TESTS = Path(__file__).resolve().parents[1]
 
 
-def styles(exercise: str) -> dict[str, str]:
-    return {**right_answers_to(exercise)}
-
-
 def rows(answers: dict[str, str], exercise: str = "matmul_tiled") -> list[GradebookRow]:
     return [
         score(submission(key), FoundAnswer(exercise, text), RIGHT, SETTINGS)
@@ -108,7 +104,7 @@ def test_right_answers_that_people_wrote_accuse_nobody() -> None:
     """Of some 1,200 pairs of answers in different styles, hardly any is alike."""
     found, pairs = 0, 0
     for exercise in sorted({exercise for exercise, _ in right_answers()}):
-        answers = styles(exercise)
+        answers = right_answers_to(exercise)
         pairs += len(answers) * (len(answers) - 1) // 2
         found += len(hints(answers, exercise))
     assert pairs > 1000 and found <= 1
@@ -116,8 +112,8 @@ def test_right_answers_that_people_wrote_accuse_nobody() -> None:
 
 @pytest.mark.parametrize("exercise", few(["matmul_tiled", "block_scan", "matmul_2d"], 1))
 def test_a_copy_under_other_names_is_found(exercise: str) -> None:
-    answers = styles(exercise)
-    for name, text in answers.items():
+    answers = right_answers_to(exercise)
+    for name, text in list(answers.items())[::16]:
         (hint,) = [
             each for each in hints({**answers, "zz": renamed(text)}, exercise) if "zz" in each.keys
         ]
@@ -126,7 +122,7 @@ def test_a_copy_under_other_names_is_found(exercise: str) -> None:
 
 
 def test_a_copy_with_one_line_more_is_nearly_equal() -> None:
-    answers = styles("matmul_tiled")
+    answers = right_answers_to("matmul_tiled")
     text = renamed(answers["if_else_padding"]) + "\n    never = 0\n"
     found = hints({**answers, "zz": text})
     assert [each.keys for each in found] == [("if_else_padding", "zz")]
@@ -134,7 +130,7 @@ def test_a_copy_with_one_line_more_is_nearly_equal() -> None:
 
 
 def test_names_and_comments_that_agree_are_told() -> None:
-    text = styles("matmul_tiled")["if_else_padding"]
+    text = right_answers_to("matmul_tiled")["if_else_padding"]
     assert hints({"a": text, "b": text.replace("    #", "  #")})[0].also in (
         "names",
         "names and comments",
@@ -154,18 +150,13 @@ def test_the_courses_own_answers_are_nobodys() -> None:
     assert hints(dict.fromkeys("abc", stub)) == []
 
 
-def test_how_many_have_an_answer_stands_beside_it() -> None:
-    answers = styles("matmul_tiled")
-    text = answers["if_else_padding"]
-    (hint,) = hints({**answers, "a": renamed(text), "b": renamed(renamed(text))})
-    assert (len(hint.keys), hint.usual, hint.answers) == (3, 3, len(answers) + 2)
-
-
 def test_what_many_have_is_the_usual_answer_unless_it_is_word_for_word() -> None:
-    text = styles("matmul_tiled")["if_else_padding"]
+    text = right_answers_to("matmul_tiled")["if_else_padding"]
     various = {"a": text}
     for key, before in zip("bcde", "abcd", strict=True):
         various[key] = renamed(various[before])
+    (hint,) = hints({key: various[key] for key in "abc"})
+    assert (len(hint.keys), hint.usual, hint.answers) == (3, 3, 3)
     assert hints(various) == []
     (hint,) = hints(dict.fromkeys("abcde", f"{text}# thanks to Bo"))
     assert (hint.usual, hint.answers, hint.also) == (5, 5, "names and comments")
@@ -177,7 +168,7 @@ def test_a_short_answer_is_no_hint() -> None:
 
 
 def test_the_table_and_the_report_name_them_and_no_students_page_does() -> None:
-    answers = styles("matmul_tiled")
+    answers = right_answers_to("matmul_tiled")
     text = answers["if_else_padding"]
     of_class = rows({**answers, "=cmd": text, "zz-copy": text})
     found = alike(of_class, SETTINGS)
@@ -192,7 +183,3 @@ def test_the_table_and_the_report_name_them_and_no_students_page_does() -> None:
     assert "Alike" not in class_report(of_class, SETTINGS, 1)
     page = feedback_page([of_class[-1]], "zz-copy", SETTINGS)
     assert "if_else_padding" not in page and "alike" not in page.casefold()
-
-
-def test_without_hints_there_is_no_table() -> None:
-    assert alike_csv([], {}) is None

@@ -84,12 +84,6 @@ def test_every_front_end_gives_the_same_answers(save, number):
     assert find_answers(resaved, ids, tasks()) == find_answers(plain, ids, tasks())
 
 
-def test_the_order_asked_for_is_the_order_given():
-    answers = find_answers(handed_in([code(TILED)]), ["attention", "matmul_tiled", "mat_add"])
-    assert [each.exercise for each in answers] == ["attention", "matmul_tiled", "mat_add"]
-    assert [bool(each.problem) for each in answers] == [True, False, True]
-
-
 # --- markers ----------------------------------------------------------------------------------
 
 
@@ -243,11 +237,6 @@ def test_the_nearest_definition_above_counts():
     assert find(cells[0], cells[1], code(BODY), cells[2]).needs_review
 
 
-def test_the_answers_own_definition_wins():
-    assert find(code("TILE = 8"), code(TILED)).text == TILED
-    assert find(code(TILED), code("TILE = 32")).needs_review
-
-
 def test_what_another_answer_defines_is_not_taken_where_it_is_not_needed():
     cells = [code(solution("matmul_1d")), code(solution("matmul_2d"))]
     for answer in find_answers(handed_in(cells), ["matmul_1d", "matmul_2d"], tasks()):
@@ -297,11 +286,6 @@ def test_what_is_never_taken_from_another_cell(line):
 def test_a_value_from_another_cell_that_only_a_run_could_tell(line):
     answer = find(code(line), code(TILED + "\n    helper()"))
     assert answer.needs_review and "helper" in answer.problem
-
-
-def test_several_constants_on_a_line():
-    answer = find(code("A_ = 4; TILE = 4 * A_; UNUSED = 1"), code(BODY))
-    assert answer.text == f"A_ = 4; TILE = 4 * A_; UNUSED = 1\n{BODY}"
 
 
 def test_a_trial_run_further_down_defines_nothing():
@@ -437,11 +421,6 @@ def test_a_name_that_is_bound_but_no_function_is_handed_on():
     assert find(code(text)).text == text
 
 
-def test_letters_that_python_takes_for_others():
-    text = TILED.replace("def matmul_tiled", "def \uff4datmul_tiled")
-    assert find(code(text)).text == text
-
-
 def test_a_renamed_function_is_named():
     answer = find(code(TILED.replace("def matmul_tiled", "def my_kernel")))
     assert answer.text == ""
@@ -553,13 +532,6 @@ def test_the_numbers_that_were_given_are_no_answer():
     assert find(code(stub.replace("BK = 32", "BK = 16")), exercise="pick_a_tile").problem is None
 
 
-def test_a_plain_function_with_its_helper():
-    text = solution("blocks_per_sm")
-    helper, function = text.split("\n\n\n", 1)
-    answer = find(code(helper), code(function), exercise="blocks_per_sm")
-    assert answer.text == helper.split("\n", 1)[1] + "\n" + function
-
-
 # --- what an answer does not need -------------------------------------------------------------
 
 
@@ -595,12 +567,10 @@ def damaged(text: str) -> dict[str, list]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("exercise", ["matmul_tiled", "blocks_per_sm", "transpose_tiled"])
 @pytest.mark.parametrize("state", ["above", "below", "text", "merged"])
-def test_a_right_answer_passes_in_whatever_state_it_arrives(exercise, state):
-    answer = find(IMPORTS, *damaged(solution(exercise))[state], exercise=exercise)
-    context = tasks()[exercise].context
-    report = examine_source(exercise, answer.text, context=context)
+def test_a_right_answer_passes_in_whatever_state_it_arrives(state):
+    answer = find(IMPORTS, *damaged(TILED)[state])
+    report = examine_source("matmul_tiled", answer.text, context=tasks()["matmul_tiled"].context)
     assert report.passed, str(report)
 
 

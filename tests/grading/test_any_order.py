@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import random
@@ -11,45 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from grading_helpers import RIGHT, WRONG, notebook, threads
+from grading_helpers import RIGHT, WRONG, files_in, lines_of, notebook
 from sampling import few
 
 from course_lib import cli
-from course_lib.grading import engine
-from course_lib.grading.judging import executors
-from course_lib.grading.judging.worker import Batch, BatchResult
-from course_lib.grading.records import Judgement
 from course_lib.grading.sealed import FileSet, checksum
 
 CLASS = {"Ada King": 11, "Bo": 12, "Cara": 13}
-Tree = dict[str, bytes]
-
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers are judged by a look at them: how does not matter here."""
-
-    def look(job: str) -> str:
-        return BatchResult(
-            {
-                item.number: Judgement(
-                    item.exercise, numbers_right="+ B" in item.text, right_where_even=True
-                )
-                for item in Batch.from_json(job).items
-            }
-        ).to_json()
-
-    monkeypatch.setattr(engine, "run_batch", look)
-    monkeypatch.setattr(executors, "process_pool", lambda workers: threads(1))
-
-
-def tree(out: Path) -> Tree:
-    """Everything in the folder, the grader's own files among it."""
-    return {
-        path.relative_to(out).as_posix(): path.read_bytes()
-        for path in out.rglob("*")
-        if path.is_file()
-    }
+pytestmark = pytest.mark.usefixtures("looked_at")
 
 
 def counted(out: Path) -> dict[str, dict[str, Any]]:
@@ -169,7 +137,7 @@ class Office:
         self.run(arguments)
 
 
-@pytest.mark.parametrize("seed", few(range(12), 3))
+@pytest.mark.parametrize("seed", few(range(12), 2))
 def test_any_order(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
@@ -195,9 +163,9 @@ def test_any_order(
         check_changes(there, after, said)
         check_grades(office, after)
         check_rules(office, before, after)
-        all_files = tree(office.out)
+        all_files = files_in(office.out)
         office.run(arguments)
-        assert tree(office.out) == all_files, command
+        assert files_in(office.out) == all_files, command
 
 
 def check_changes(before: dict[str, Any], after: dict[str, Any], said: str) -> None:
@@ -218,8 +186,7 @@ def check_changes(before: dict[str, Any], after: dict[str, Any], said: str) -> N
 def check_grades(office: Office, after: dict[str, Any]) -> None:
     """The tables are those of the record; seed and points set by hand are as they were."""
     assert json.loads((office.out / ".work/run.json").read_text())["holds"]["seed"] == 7
-    with (office.out / "grades.csv").open(encoding="utf-8", newline="") as file:
-        rows = {row["submission"]: row for row in csv.DictReader(file)}
+    rows = {row["submission"]: row for row in lines_of(office.out / "grades.csv")}
     assert set(rows) == set(after)
     for name, row in rows.items():
         event = after[name]["history"]["mat_add"][-1]
@@ -288,7 +255,7 @@ def test_a_damaged_record_stops_the_run(
     graded: Office, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
     path = graded.out / ".work" / name
-    whole, before = path.read_bytes(), tree(graded.out)
+    whole, before = path.read_bytes(), files_in(graded.out)
     for number, data in enumerate(damaged(whole)):
         if number > 12:
             break
@@ -298,7 +265,7 @@ def test_a_damaged_record_stops_the_run(
             assert graded.run([*graded.of_the_class(), *more])[0] == 1
             said = capsys.readouterr().err
             assert said.count("\n") == 1 and f"{name} is damaged" in said
-            assert tree(graded.out) == {**before, f".work/{name}": data}
+            assert files_in(graded.out) == {**before, f".work/{name}": data}
 
 
 def test_a_damaged_run_file_goes_on_as_the_sentence_says(
@@ -306,14 +273,14 @@ def test_a_damaged_run_file_goes_on_as_the_sentence_says(
 ) -> None:
     graded.set_by_hand()
     assert graded.run(graded.of_the_class())[0] == 0
-    before = tree(graded.out)
+    before = files_in(graded.out)
     path = graded.out / ".work/run.json"
     path.write_bytes(path.read_bytes()[:-20])
     assert graded.run(graded.of_the_class())[0] == 1
     assert "delete it, and the same command goes on" in capsys.readouterr().err
     path.unlink()
     assert graded.run(graded.of_the_class())[0] == 0
-    assert tree(graded.out) == before
+    assert files_in(graded.out) == before
 
 
 def test_the_history_is_told(graded: Office, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import pytest
 from every_case import every_case
-from grading_helpers import REPOSITORY, RIGHT, WRONG
+from grading_helpers import REPOSITORY, RIGHT, WRONG, has_ended, wait_for
 
 from course_lib.grading import version
 from course_lib.grading.judging import batches, worker
@@ -177,16 +173,6 @@ def test_half_a_line_costs_one_result(tmp_path: Path) -> None:
     assert records == [(0, GOOD.to_json())] and len(notes) == 3
 
 
-def test_folders_of_killed_workers_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], stdout=-1)
-    names = [f"grading-{int(gone.stdout)}-abc", f"grading-{os.getpid()}-abc", "grading-me-abc"]
-    for name in names:
-        (tmp_path / name).mkdir()
-    monkeypatch.setattr(worker.tempfile, "tempdir", str(tmp_path))
-    worker.remove_leftovers()
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])
-
-
 def test_another_version_is_refused(tasks: dict[str, AssignedExercise]) -> None:
     batch = Batch(tasks, items(RIGHT), 1, BatchLimits(), version="older")
     result = read_result(run_batch(batch.to_json()), batch.items)
@@ -337,25 +323,6 @@ time.sleep(1000)
 batches.SETUP += spy
 worker.run_batch(sys.argv[2])
 """
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 60) -> Any:
-    """What it gives as soon as that is something."""
-    for _ in range(int(seconds * 20)):
-        with contextlib.suppress(OSError, ValueError):
-            if found := condition():
-                return found
-        time.sleep(0.05)
-    raise AssertionError("it took too long")
-
-
-def has_ended(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    state = Path(f"/proc/{pid}/stat")
-    return state.exists() and state.read_text().rsplit(")", 1)[1].split()[0] == "Z"
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import multiprocessing
 import os
 import signal
@@ -13,12 +12,12 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
+from grading_helpers import has_ended, threads, wait_for
 
 from course_lib.grading.judging import executors
 from course_lib.grading.judging.executors import Workplace, dask_cluster, process_pool, run_all
@@ -58,17 +57,7 @@ def results(workplace: Workplace, jobs: list[str], do=shout) -> dict[str, str | 
     return dict(done)
 
 
-def threads(width: int) -> Workplace:
-    return Workplace(lambda: ThreadPoolExecutor(width), lambda pool: pool.shutdown(), width)
-
-
 # --- with executors that only pretend ---------------------------------------------------------
-
-
-def test_every_job_is_done() -> None:
-    jobs = [f"job {number}" for number in range(50)]
-    assert results(threads(3), jobs) == {job: job.upper() for job in jobs}
-    assert results(threads(3), []) == {}
 
 
 def test_jobs_are_asked_for_only_when_there_is_room() -> None:
@@ -85,16 +74,6 @@ def test_jobs_are_asked_for_only_when_there_is_room() -> None:
     for _ in run_all(shout, threads(2), next_job):
         done += 1
     assert done == 20
-
-
-def test_a_job_may_lead_to_others() -> None:
-    queue = deque(["three", "one"])
-    done = []
-    for job, _ in run_all(shout, threads(1), lambda: queue.popleft() if queue else None):
-        done.append(job)
-        if job == "one":
-            queue.extend(["four", "five"])
-    assert sorted(done) == ["five", "four", "one", "three"]
 
 
 def test_an_error_of_ours_is_not_a_death() -> None:
@@ -214,32 +193,7 @@ def slow_once(job: str) -> str:
 
 
 def number_in(path: Path) -> int:
-    for _ in range(200):
-        if path.exists() and path.read_text().strip():
-            return int(path.read_text())
-        time.sleep(0.05)
-    raise AssertionError(f"{path} was never written")
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    state = Path(f"/proc/{pid}/stat")
-    return not state.exists() or state.read_text().rsplit(")", 1)[1].split()[0] != "Z"
-
-
-def all_gone(pids: list[int]) -> bool:
-    return in_time(lambda: not any(map(is_alive, pids)))
-
-
-def in_time(holds: Callable[[], bool], seconds: float = 120) -> bool:
-    for _ in range(int(seconds / 0.05)):
-        if holds():
-            return True
-        time.sleep(0.05)
-    return False
+    return int(wait_for(path.read_text))
 
 
 def test_stopped_a_pool_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,9 +220,9 @@ def test_stopped_a_pool_leaves_no_process(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         list(run_all(wait_long, process_pool(2), next_job))
-    assert all_gone([number_in(pid_file)])
+    wait_for(lambda: has_ended(number_in(pid_file)))
     # A child that the pool's own thread has waited for is known as such a moment later.
-    assert in_time(lambda: not multiprocessing.active_children())
+    wait_for(lambda: not multiprocessing.active_children())
 
 
 @posix
@@ -288,7 +242,7 @@ def test_workers_end_with_a_killed_parent(tmp_path: Path) -> None:
     pids = [number_in(file) for file in files]
     parent.kill()
     parent.wait()
-    assert all_gone(pids)
+    wait_for(lambda: all(map(has_ended, pids)))
 
 
 # --- with Dask --------------------------------------------------------------------------------
@@ -344,18 +298,3 @@ def test_dask_with_worker_processes(tmp_path: Path) -> None:
         jobs = ["a", "b", f"once {tmp_path / 'once'}", "c"]
         found = results(place, jobs, work)
         assert found == {job: f"{job.split()[0]} done" for job in jobs}
-
-
-def test_jobs_are_plain_text() -> None:
-    """What goes to a worker and comes back is JSON, whatever an answer holds."""
-    from course_lib.grading.judging.batches import AssignedExercise, Item
-    from course_lib.grading.judging.worker import Batch, BatchLimits
-
-    task = AssignedExercise(
-        "mat_add", "00_start_here", "# Title", "## Exercise", "import numpy as np"
-    )
-    item = Item(0, "s1::mat_add", "mat_add", "\ud800 \x00 ' \" \\ {0} %s\r\n\u2028")
-    batch = Batch({"mat_add": task}, (item,), 7, BatchLimits())
-    assert Batch.from_json(batch.to_json()) == batch
-    assert json.loads(batch.to_json())["items"][0]["text"] == item.text
-    assert batch.to_json().isascii()

@@ -29,21 +29,6 @@ def known(path: Path) -> dict[str, Judgement]:
     return {key: journal[key] for key in ("one", "two", "three") if key in journal}
 
 
-def test_the_next_run_knows_what_was_added(tmp_path: Path) -> None:
-    path = filled(tmp_path / "journal")
-    assert known(path) == {"one": ONE, "two": TWO}
-    assert Journal(path).dropped == 0
-
-
-def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
-    path = filled(tmp_path / "journal")
-    journal = Journal(path)
-    journal.add({"three": ONE})
-    journal.close()
-    assert set(known(path)) == {"one", "two", "three"}
-    assert Journal(path).dropped == 0 and path.read_bytes().count(b"\n") == 3
-
-
 def test_cut_off_anywhere_it_holds_whole_records_only(tmp_path: Path) -> None:
     """As a kill leaves it; and what is added after that is there, too."""
     path = filled(tmp_path / "journal")

@@ -8,13 +8,9 @@ from pathlib import Path
 
 import pytest
 from every_case import every_case
-from grading_helpers import RIGHT, notebook, threads
+from grading_helpers import RIGHT, lines_of, notebook
 
 from course_lib import cli
-from course_lib.grading import engine
-from course_lib.grading.judging import executors
-from course_lib.grading.judging.worker import Batch, BatchResult
-from course_lib.grading.records import Judgement
 
 # As Canvas's "Download Submissions" writes them: Bo was late, Cy in time at first and late with
 # the second attempt, Dee is graded without a name, and Eve has typed into the text box.
@@ -29,18 +25,8 @@ FILES = {
 
 
 @pytest.fixture
-def canvas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def canvas(looked_at: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The zip file; every answer that is there is right."""
-
-    def look(job: str) -> str:
-        found = {
-            item.number: Judgement(item.exercise, numbers_right=True, right_where_even=True)
-            for item in Batch.from_json(job).items
-        }
-        return BatchResult(found).to_json()
-
-    monkeypatch.setattr(engine, "run_batch", look)
-    monkeypatch.setattr(executors, "process_pool", lambda workers: threads(1))
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "submissions.zip"
     with zipfile.ZipFile(path, "w") as archive:
@@ -53,8 +39,7 @@ def graded(*arguments: str) -> dict[str, dict[str, str]]:
     """The gradebook's lines, by name."""
     asked = ["submissions.zip", "--out", "grades", "--exercises", "mat_add", "--seed", "1"]
     assert cli.main(["grade", *asked, *arguments]) == 0
-    with open("grades/grades.csv", newline="", encoding="utf-8") as file:
-        return {line["submission"]: line for line in csv.DictReader(file)}
+    return {line["submission"]: line for line in lines_of(Path("grades/grades.csv"))}
 
 
 LATE = {"bo", "cy", "anon_Xy12Z", "eve"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import subprocess
 import sys
@@ -11,12 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from every_case import every_case
-from grading_helpers import judge_here, notebook, threads
+from grading_helpers import lines_of, notebook
 from made_up_class import TILED, kernel, key_to, write_class
 
 from course_lib import cli
-from course_lib.grading import engine
-from course_lib.grading.judging import executors
 from course_lib.grading.learning.forms import FORMS, PRETEST, answers_to
 from course_lib.grading.learning.item_pairs import NO_BARRIER, PAIRS, SUM
 from course_lib.grading.records import Submission, SubmittedFile, TextCell
@@ -109,6 +106,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 @every_case(
     ("name", "printed"),
     [("pretest", "[3. 0. 3. 6. 9.]"), ("posttest", "[ 3.  0.  3. 12. 27.]")],
@@ -135,10 +133,8 @@ def test_a_released_notebook_runs_and_tells_nothing(release: Path, name: str, pr
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in; kernels are judged in this process."""
-    monkeypatch.setattr(engine, "run_batch", judge_here)
-    monkeypatch.setattr(executors, "process_pool", lambda workers: threads(1))
+def here(judged_here: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -150,8 +146,7 @@ def items(*arguments: str, out: str = "grades") -> list[dict[str, str]]:
     """The table that a command writes."""
     asked = ["grade", *arguments, "--out", out, "--seed", "3", "--items", "items.csv"]
     assert cli.main(asked) == 0
-    with open("items.csv", newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return lines_of(Path("items.csv"))
 
 
 def discrimination(right: np.ndarray, item: int) -> float:
@@ -166,9 +161,8 @@ def near(text: str, number: float) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_numbers_are_numpys(here: Path, release: Path, seed: int) -> None:
-    made = write_class(release, here, 60, seed)
+def test_the_numbers_are_numpys(here: Path, release: Path) -> None:
+    made = write_class(release, here, 60)
     for name in ("00", "01", "02"):  # who came too late for the first test
         (here / f"pretest/Student {name}.ipynb").unlink()
     (here / "posttest/Student 59.ipynb").unlink()
@@ -216,7 +210,7 @@ def test_nothing_stands_for_fewer_than_five(
 
 
 def test_no_name_is_in_it_and_no_order(here: Path, release: Path) -> None:
-    write_class(release, here, 24)
+    write_class(release, here, 10)
     items(*BOTH)
     first = Path("items.csv").read_text()
     for path in here.glob("*test/*.ipynb"):

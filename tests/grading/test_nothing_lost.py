@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from grading_helpers import RIGHT, WRONG, notebook, threads, write_class
+from grading_helpers import RIGHT, WRONG, Desk, lines_of, notebook, write_class
 
-from course_lib import cli
 from course_lib.grading import engine
 from course_lib.grading.answers.search import find_answers
 from course_lib.grading.intake import reading
 from course_lib.grading.intake.submissions import each_submission
-from course_lib.grading.judging import executors
-from course_lib.grading.judging.batches import Item, read_tasks
-from course_lib.grading.judging.worker import Batch, BatchResult
-from course_lib.grading.records import Judgement
+from course_lib.grading.judging.batches import read_tasks
 from course_lib.grading.settings import OUR_NOTEBOOKS
 
 NAIVE = """\
@@ -35,384 +29,227 @@ def matmul_naive(A, B, C):
 """
 
 
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers are judged by a look at them: how does not matter here."""
-
-    def look(job: str) -> str:
-        items = Batch.from_json(job).items
-        return BatchResult({each.number: _judged(each) for each in items}).to_json()
-
-    monkeypatch.setattr(engine, "run_batch", look)
-    monkeypatch.setattr(executors, "process_pool", lambda workers: threads(2))
-
-
-def _judged(item: Item) -> Judgement:
-    right = "+ B" in item.text or "total +=" in item.text
-    return Judgement(item.exercise, numbers_right=right, right_where_even=right)
-
-
-def run(*arguments: object) -> int:
-    return cli.main(["grade", *map(str, arguments)])
-
-
-def files(out: Path) -> dict[str, bytes]:
-    """Everything that an instructor has."""
-    return {
-        path.relative_to(out).as_posix(): path.read_bytes()
-        for path in out.rglob("*")
-        if path.is_file() and ".work" not in path.parts
-    }
-
-
-def rows(out: Path, name: str = "grades.csv") -> dict[tuple[str, str], list[str]]:
-    with (out / name).open(encoding="utf-8", newline="") as file:
-        _, *lines = csv.reader(file)
-    return {(line[0], line[1]): line[2:] for line in lines}
+pytestmark = pytest.mark.usefixtures("looked_at")
 
 
 @pytest.fixture
-def graded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+def graded(desk: Desk) -> Desk:
     """A class of three that was graded on lesson 00."""
-    write_class(tmp_path / "class", {"ada": WRONG, "bo": RIGHT, "cy": WRONG + "# mine"})
-    out = tmp_path / "out"
-    assert run(tmp_path / "class", "--out", out, "--exercises", "00", "--seed", "7") == 0
-    capsys.readouterr()
-    return out
+    for name, text in {"ada": WRONG, "bo": RIGHT, "cy": WRONG + "# mine"}.items():
+        desk.hand_in(name, text)
+    desk.grade("class", "--exercises", "00", "--seed", "7")
+    return desk
 
 
-def refused(capsys: pytest.CaptureFixture[str]) -> str:
-    """The sentences in which a run refused."""
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and "Traceback" not in said
-    return said
+def verdicts(desk: Desk) -> list[str]:
+    return [row["verdict"] for row in desk.rows().values()]
 
 
 # --- another run into the same folder -----------------------------------------------------------
 
 
-def test_a_run_with_one_student_does_not_replace_the_class(
-    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = files(graded)
-    again = write_class(tmp_path / "again", {"ada": RIGHT})
-    assert run(again, "--out", graded) == 1
-    said = refused(capsys)
+def test_a_run_with_one_student_does_not_replace_the_class(graded: Desk) -> None:
+    before = graded.files()
+    graded.hand_in("ada", RIGHT, top="again")
+    said = graded.grade("again", status=1)
     assert "grades of 2 submissions that this run was not given (bo, cy)" in said
     assert "--only" in said and "another --out" in said
-    assert files(graded) == before
+    assert graded.files() == before
 
 
-def test_one_student_is_graded_again_and_the_others_stay(
-    graded: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    before = files(graded)
-    again = write_class(tmp_path / "again", {"ada": RIGHT, "bo": WRONG})
-    assert run(again, "--out", graded, "--only", "Ada") == 0
-    assert "graded again: ada; 2 other submissions kept." in caplog.text
-    verdicts = {name: row[2] for (name, _), row in rows(graded).items()}
-    assert verdicts == {"ada": "passed", "bo": "passed", "cy": "failed"}
-    after = files(graded)
+def test_one_student_is_graded_again_and_the_others_stay(graded: Desk) -> None:
+    before = graded.files()
+    graded.hand_in("ada", RIGHT, top="again")
+    graded.hand_in("bo", WRONG, top="again")
+    said = graded.grade("again", "--only", "Ada")
+    assert "graded again: ada; 2 other submissions kept." in said
+    assert verdicts(graded) == ["passed", "passed", "failed"]
+    after = graded.files()
     for page in ("feedback/bo.html", "feedback/cy.html"):
         assert after[page] == before[page]
     assert after["feedback/ada.html"] != before["feedback/ada.html"]
     # The whole class, as it is now, gives the same bytes.
-    write_class(tmp_path / "class", {"ada": RIGHT})
-    assert run(tmp_path / "class", "--out", graded) == 0
-    assert files(graded) == after
+    graded.hand_in("ada", RIGHT)
+    graded.grade("class")
+    assert graded.files() == after
 
 
-def test_late_submissions_come_in_without_naming_them(
-    graded: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    late = write_class(tmp_path / "late", {"dee": RIGHT, "cy": RIGHT})
-    assert run(late, "--out", graded, "--only") == 0
-    assert "graded again: cy; new: dee; 2 other submissions kept." in caplog.text
-    assert [row[2] for row in rows(graded).values()] == ["failed", "passed", "passed", "passed"]
+def test_late_submissions_come_in_without_naming_them(graded: Desk) -> None:
+    graded.hand_in("dee", RIGHT, top="late")
+    graded.hand_in("cy", RIGHT, top="late")
+    said = graded.grade("late", "--only")
+    assert "graded again: cy; new: dee; 2 other submissions kept." in said
+    assert verdicts(graded) == ["failed", "passed", "passed", "passed"]
 
 
-def test_names_that_nobody_or_several_have(
-    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = files(graded)
-    assert run(tmp_path / "class", "--out", graded, "--only", "adda") == 1
-    assert "nobody is called 'adda'; did you mean ada?" in refused(capsys)
-    twins = tmp_path / "twins"
-    for name in ("Jo Doe_11", "Jo Doe_12"):
-        folder = twins / f"{name}_assignsubmission_file_"
-        folder.mkdir(parents=True)
-        (folder / "a.ipynb").write_text(notebook(RIGHT))
-    assert run(twins, "--out", graded, "--only", "Jo Doe") == 1
-    assert "'Jo Doe' is the name of 2 submissions; name one: Jo-Doe-11, Jo-Doe-12." in refused(
-        capsys
-    )
-    assert files(graded) == before
-    assert run(twins, "--out", graded, "--only", "Jo-Doe-12") == 0
-    assert len(rows(graded)) == 4
+def test_names_that_nobody_or_several_have(graded: Desk) -> None:
+    before = graded.files()
+    said = graded.grade("class", "--only", "adda", status=1)
+    assert "nobody is called 'adda'; did you mean ada?" in said
+    for number in (11, 12):
+        graded.hand_in(f"{moodle('Jo Doe', number)}/a", RIGHT, top="twins")
+    said = graded.grade("twins", "--only", "Jo Doe", status=1)
+    assert "'Jo Doe' is the name of 2 submissions; name one: Jo-Doe-11, Jo-Doe-12." in said
+    assert graded.files() == before
+    graded.grade("twins", "--only", "Jo-Doe-12")
+    assert len(graded.rows()) == 4
 
 
-def test_exercises_are_not_lost(
-    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(tmp_path / "class", "--out", graded, "--exercises", "02") == 1
-    assert "grades for mat_add, which this run was not asked for" in refused(capsys)
-    assert run(tmp_path / "class", "--out", graded, "--only", "ada", "--exercises", "02") == 1
-    assert "was graded on mat_add; with --only it stays so" in refused(capsys)
+def test_exercises_are_not_lost(graded: Desk) -> None:
+    said = graded.grade("class", "--exercises", "02", status=1)
+    assert "grades for mat_add, which this run was not asked for" in said
+    said = graded.grade("class", "--only", "ada", "--exercises", "02", status=1)
+    assert "was graded on mat_add; with --only it stays so" in said
     # Without names it is what it was, and more is no loss.
-    assert run(tmp_path / "class", "--out", graded) == 0
-    assert set(rows(graded)) == {("ada", "mat_add"), ("bo", "mat_add"), ("cy", "mat_add")}
-    assert run(tmp_path / "class", "--out", graded, "--exercises", "00", "02") == 0
-    assert len(rows(graded)) == 6
+    graded.grade("class")
+    assert set(graded.rows()) == {(name, "mat_add") for name in ("ada", "bo", "cy")}
+    graded.grade("class", "--exercises", "00", "02")
+    assert len(graded.rows()) == 6
 
 
-def test_where_each_is_graded_on_what_they_hand_in_earlier_lessons_stay(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    first = write_class(tmp_path / "first", {"ada": RIGHT, "bo": "print('hello')"})
-    assert run(first, "--out", out, "--seed", "7") == 0
-    second = write_class(tmp_path / "second", {"ada": NAIVE, "bo": RIGHT})
-    assert run(second, "--out", out) == 1
-    assert run(second, "--out", out, "--only") == 0
-    verdicts = {key: row[2] for key, row in rows(out).items()}
-    assert verdicts == {
+def test_where_each_is_graded_on_what_they_hand_in_earlier_lessons_stay(desk: Desk) -> None:
+    desk.hand_in("ada", RIGHT)
+    desk.hand_in("bo", "print('hello')")
+    desk.grade("class", "--seed", "7")
+    desk.hand_in("ada", NAIVE)
+    desk.hand_in("bo", RIGHT)
+    desk.grade("class", status=1)
+    desk.grade("class", "--only")
+    assert {key: row["verdict"] for key, row in desk.rows().items()} == {
         ("ada", "mat_add"): "passed",
         ("ada", "matmul_naive"): "passed",
         ("bo", "mat_add"): "passed",
     }
 
 
-def test_the_points_stay_those_of_the_course(
-    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    settings = tmp_path / "grading.toml"
-    settings.write_text('title = "Week 1"\n[points]\nmat_add = 20\n')
-    assert run(tmp_path / "class", "--out", graded, "--settings", settings) == 0
-    write_class(tmp_path / "class", {"ada": RIGHT})
-    capsys.readouterr()
-    assert run(tmp_path / "class", "--out", graded, "--only", "ada") == 0
-    assert "As in the last run into" in capsys.readouterr().out
-    assert [row[:2] for row in rows(graded).values()] == [["20", "20"], ["20", "20"], ["0", "20"]]
-    assert "Week 1" in (graded / "report.html").read_text(encoding="utf-8")
-
-
-def test_a_new_name_on_the_platform_is_no_new_student(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    def hand_in(folder: str, name: str, text: str) -> Path:
-        place = tmp_path / folder / f"{name}_11_assignsubmission_file_"
-        place.mkdir(parents=True)
-        (place / "a.ipynb").write_text(notebook(text))
-        return tmp_path / folder
-
-    out = tmp_path / "out"
-    assert run(hand_in("one", "Ada King", WRONG), "--out", out, "--seed", "7") == 0
-    assert run(hand_in("two", "Ada Love", RIGHT), "--out", out) == 0
-    assert set(rows(out)) == {("Ada Love", "mat_add")}
-    assert [path.name for path in (out / "feedback").iterdir()] == ["Ada-Love-11.html"]
-
-
 @pytest.mark.parametrize("handed_in", ["again", "again/ada king/05.ipynb", "again/ADA KING.ipynb"])
-def test_another_file_of_a_student_is_that_students(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, handed_in: str
-) -> None:
+def test_another_file_of_a_student_is_that_students(desk: Desk, handed_in: str) -> None:
     """It came by mail and has no number of the platform; what is set by hand is still theirs."""
-    for name, text in [("Ada King_11", WRONG), ("Bo_12", WRONG)]:
-        place = tmp_path / "class" / f"{name}_assignsubmission_file_"
-        place.mkdir(parents=True)
-        (place / "a.ipynb").write_text(notebook(text))
-    mail = tmp_path / handed_in
-    mail = mail / "ada king/05.ipynb" if mail.suffix == "" else mail
-    mail.parent.mkdir(parents=True)
-    mail.write_text(notebook(RIGHT))
-    (tmp_path / "overrides.toml").write_text("['Ada King']\ncomment = 'As we said.'\n")
-    out, by_hand = tmp_path / "out", ["--overrides", tmp_path / "overrides.toml"]
-    assert run(tmp_path / "class", "--out", out, "--seed", "7", *by_hand) == 0
-    assert run(tmp_path / handed_in, "--out", out, "--only", "Ada King") == 0
-    assert "graded again: Ada King; 1 other submission kept." in caplog.text
-    assert {key: (row[2], row[8]) for key, row in rows(out).items()} == {
-        ("Ada King", "mat_add"): ("passed", "As we said."), ("Bo", "mat_add"): ("failed", ""),
-    }  # fmt: skip
-    assert rows(out, "moodle.csv")["Participant 11", "Ada King"][0] == "10"
-
-
-def test_a_file_that_bears_anothers_name_is_not_taken_for_theirs(
-    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = files(graded)
-    write_class(tmp_path / "again", {"cy": RIGHT})
-    assert run(tmp_path / "again/cy.ipynb", "--out", graded, "--only", "bo") == 1
-    assert "bears the name of cy, not of 'bo'" in refused(capsys)
-    assert files(graded) == before
+    for name, number in (("Ada King", 11), ("Bo", 12)):
+        desk.hand_in(f"{moodle(name, number)}/a", WRONG)
+    mail = handed_in if handed_in.endswith("ipynb") else f"{handed_in}/ada king/05.ipynb"
+    desk.write(mail, notebook(RIGHT))
+    desk.write("overrides.toml", "['Ada King']\ncomment = 'As we said.'\n")
+    desk.grade("class", "--seed", "7", "--overrides", "overrides.toml")
+    said = desk.grade(handed_in, "--only", "Ada King")
+    assert "graded again: Ada King; 1 other submission kept." in said
+    told = {key[0]: (row["verdict"], row["student_comment"]) for key, row in desk.rows().items()}
+    assert told == {"Ada King": ("passed", "As we said."), "Bo": ("failed", "")}
+    (ada, _) = lines_of(desk.out / "moodle.csv")
+    assert (ada["Identifier"], ada["Full name"], ada["Grade"]) == (
+        "Participant 11",
+        "Ada King",
+        "10",
+    )
 
 
 def test_stopped_in_the_middle_everything_is_as_it_was(
-    graded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    graded: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = files(graded)
-    again = write_class(tmp_path / "again", {"ada": RIGHT + "# new"})
+    before = graded.files()
+    graded.hand_in("ada", RIGHT + "# new", top="again")
 
     def stop(job: str) -> str:
         raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched:
-        patched.setattr(engine, "run_batch", stop)
-        assert run(again, "--out", graded, "--only", "ada") == 130
-    assert files(graded) == before
-    with monkeypatch.context() as patched:  # and at the first file that is written
-        patched.setattr(engine.outputs, "grades_csv", stop)
-        assert run(again, "--out", graded, "--only", "ada") == 130
-    assert files(graded) == before
-    assert run(again, "--out", graded, "--only", "ada") == 0
-    assert [row[2] for row in rows(graded).values()] == ["passed", "passed", "failed"]
+    # While it is judged, and at the first file that is written.
+    for place, name in ((engine, "run_batch"), (engine.outputs, "grades_csv")):
+        with monkeypatch.context() as patched:
+            patched.setattr(place, name, stop)
+            graded.grade("again", "--only", "ada", status=130)
+        assert graded.files() == before
+    graded.grade("again", "--only", "ada")
+    assert verdicts(graded) == ["passed", "passed", "failed"]
 
 
-def test_without_the_list_of_the_class_nothing_is_replaced(
-    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = files(graded)
-    listed = graded / ".work/counted.json"
-    for text in ("", "[", "{}", '{"checksum": "", "holds": {}}', listed.read_text()[:-9]):
-        listed.write_text(text)
-        assert run(tmp_path / "class", "--out", graded) == 1
-        assert "counted.json is damaged" in refused(capsys)
-    listed.unlink()
-    assert run(tmp_path / "class", "--out", graded) == 1
-    assert "counted.json is gone" in refused(capsys)
-    assert files(graded) == before
+def test_without_the_list_of_the_class_nothing_is_replaced(graded: Desk) -> None:
+    before = graded.files()
+    (graded.out / ".work/counted.json").unlink()
+    assert "counted.json is gone" in graded.grade("class", status=1)
+    assert graded.files() == before
 
 
-def test_what_was_written_by_hand_is_kept(
-    graded: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    grades, page = graded / "grades.csv", graded / "feedback/cy.html"
+def test_what_was_written_by_hand_is_kept(graded: Desk) -> None:
+    grades, page = graded.out / "grades.csv", graded.out / "feedback/cy.html"
     mine = grades.read_text(encoding="utf-8").replace('"mat_add",0,', '"mat_add",5,')
     for _ in range(2):
         grades.write_text(mine, encoding="utf-8")
         page.write_text("Well done, Cy", encoding="utf-8")
-        assert run(tmp_path / "class", "--out", graded) == 0
-        assert "changed by hand since the last run, and kept: feedback/cy.html (" in caplog.text
-        assert "grades.csv (now changed_by_hand/grades-" in caplog.text
-    kept = graded / "changed_by_hand"
+        said = graded.grade("class")
+        assert "changed by hand since the last run, and kept: feedback/cy.html (" in said
+        assert "grades.csv (now changed_by_hand/grades-" in said
+    kept = graded.out / "changed_by_hand"
     assert (kept / "grades-1.csv").read_text(encoding="utf-8") == mine
     assert sorted(path.name for path in kept.iterdir()) == [
         "cy-1.html", "cy-2.html", "grades-1.csv", "grades-2.csv",
     ]  # fmt: skip
-    before = files(graded)
-    assert run(tmp_path / "class", "--out", graded) == 0
-    assert files(graded) == before
+    before = graded.files()
+    graded.grade("class")
+    assert graded.files() == before
 
 
-def test_what_is_explained_is_what_stands_in_the_gradebook(
-    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    again = write_class(tmp_path / "again", {"ada": RIGHT})
-    assert run(again, "--out", graded, "--only", "ada") == 0
-    capsys.readouterr()
+def test_what_is_explained_is_what_stands_in_the_gradebook(graded: Desk) -> None:
+    graded.hand_in("ada", RIGHT, top="again")
+    graded.grade("again", "--only", "ada")
     # The folder of the class still holds the older answer.
-    assert run(tmp_path / "class", "--out", graded, "--explain", "ada", "mat_add") == 0
-    assert "ada · mat_add: passed, 10 of 10 points" in capsys.readouterr().out
+    said = graded.grade("class", "--explain", "ada", "mat_add")
+    assert "ada · mat_add: passed, 10 of 10 points" in said
 
 
 # --- what nobody could read ---------------------------------------------------------------------
 
 RENAMED = RIGHT.replace("def mat_add", "def add_matrices")
-
-
-def truncated(folder: Path) -> None:
-    (folder / "a.ipynb").write_text(notebook(RIGHT)[:-40])
-
-
-def oversized(folder: Path) -> None:
-    (folder / "a.ipynb").write_text(notebook(RIGHT) + " " * 3000)
-
-
-def cut_to_nothing(folder: Path) -> None:
-    (folder / "a.ipynb").write_bytes(b"")
-
-
-def of_another_kind(folder: Path) -> None:
-    (folder / "a.ipynb").write_bytes(b"%PDF-1.7")
-
-
-def renamed(folder: Path) -> None:
-    (folder / "a.ipynb").write_text(notebook(RENAMED))
-
-
-def renamed_without_marker(folder: Path) -> None:
-    unmarked = RENAMED.replace("# EXERCISE mat_add\n", "")
-    (folder / "a.ipynb").write_text(
-        notebook("# EXERCISE mat_add\ndef mat_add(A, B, C):\n    pass", unmarked)
-    )
-
-
-def renamed_in_a_script(folder: Path) -> None:
-    (folder / "a.py").write_text("from numba import cuda\n" + RENAMED)
-
-
-def too_long(folder: Path) -> None:
-    (folder / "a.ipynb").write_text(notebook(RIGHT + "\n" + "# long" * 40_000))
-
-
-def beside_one_that_can_be_read(folder: Path) -> None:
-    (folder / "b.ipynb").write_text(notebook("x = 1"))
-    truncated(folder)
-
-
-UNREAD = (
-    truncated, oversized, cut_to_nothing, of_another_kind, renamed, renamed_without_marker,
-    renamed_in_a_script, too_long, beside_one_that_can_be_read,
-)  # fmt: skip
+UNMARKED = RENAMED.replace("# EXERCISE mat_add\n", "")
+EMPTY = "# EXERCISE mat_add\ndef mat_add(A, B, C):\n    pass"
+UNREAD: dict[str, dict[str, str]] = {
+    "cut off": {"a.ipynb": notebook(RIGHT)[:-40]},
+    "oversized": {"a.ipynb": notebook(RIGHT) + " " * 3000},
+    "cut to nothing": {"a.ipynb": ""},
+    "of another kind": {"a.ipynb": "%PDF-1.7"},
+    "renamed": {"a.ipynb": notebook(RENAMED)},
+    "renamed without its marker": {"a.ipynb": notebook(EMPTY, UNMARKED)},
+    "renamed in a script": {"a.py": "from numba import cuda\n" + RENAMED},
+    "too long": {"a.ipynb": notebook(RIGHT + "\n" + "# long" * 40_000)},
+    "beside one that can be read": {"b.ipynb": notebook("x = 1"), "a.ipynb": notebook("")[:-40]},
+}
 
 
 def moodle(name: str, number: int) -> str:
     return f"{name}_{number}_assignsubmission_file_"
 
 
-@pytest.mark.parametrize("hand_in", UNREAD, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("handed_in", UNREAD)
 def test_what_nobody_could_read_leaves_no_number(
-    hand_in: Callable[[Path], None],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    handed_in: str, desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if hand_in is oversized:
+    if handed_in == "oversized":
         monkeypatch.setattr("course_lib.grading.intake.submissions.MAX_FILE_BYTES", 3000)
         monkeypatch.setattr(reading, "MAX_FILE_BYTES", 3000)
-    folder = tmp_path / "class"
-    for name, number in (("Ada", 11), ("Bo", 12)):
-        (folder / moodle(name, number)).mkdir(parents=True)
-    hand_in(folder / moodle("Ada", 11))
-    (folder / moodle("Bo", 12) / "a.ipynb").write_text(notebook(RIGHT))
-    out = tmp_path / "out"
-    assert run(folder, "--out", out, "--exercises", "mat_add", "--seed", "7") == 0
-    points, _, verdict, reason, *_ = rows(out)["Ada", "mat_add"]
-    assert (points, verdict) == ("", "needs review") and reason
-    assert [key[0] for key in rows(out, "moodle.csv")] == ["Participant 12"]
-    said = capsys.readouterr().out
+    for name, text in UNREAD[handed_in].items():
+        desk.write(f"class/{moodle('Ada', 11)}/{name}", text)
+    desk.hand_in(f"{moodle('Bo', 12)}/a", RIGHT)
+    said = desk.grade("class", "--exercises", "mat_add", "--seed", "7")
+    row = desk.rows()["Ada", "mat_add"]
+    assert (row["points"], row["verdict"]) == ("", "needs review") and row["reason"]
+    assert [each["Identifier"] for each in lines_of(desk.out / "moodle.csv")] == ["Participant 12"]
     assert "Not in moodle.csv: Ada (points are still open: mat_add)." in said
-    report = re.sub("<[^>]*>", " ", (out / "report.html").read_text(encoding="utf-8"))
+    report = re.sub("<[^>]*>", " ", (desk.out / "report.html").read_text(encoding="utf-8"))
     assert "Not in moodle.csv" in report and "points are still open: mat_add" in report
 
 
-def test_canvas_files_of_one_user_are_one_line(tmp_path: Path) -> None:
-    folder = tmp_path / "class"
-    folder.mkdir()
-    for name, text in {
-        "loveada_LATE_4711_90001_00.ipynb": RIGHT,
-        "kingada_4711_90002_02-1.ipynb": NAIVE,
-        "bo_12_90003_00.py": "from numba import cuda\n" + RIGHT,
-        "bo_12_90004_02.ipynb": "",
-    }.items():
-        content = text if name.endswith(".py") or not text else notebook(text)
-        (folder / name).write_text(content)
-    out = tmp_path / "out"
-    assert run(folder, "--out", out, "--exercises", "mat_add", "matmul_naive", "--seed", "7") == 0
-    assert {key: row[2] for key, row in rows(out).items()} == {
+def test_canvas_files_of_one_user_are_one_line(desk: Desk) -> None:
+    desk.hand_in("loveada_LATE_4711_90001_00", RIGHT)
+    desk.hand_in("kingada_4711_90002_02-1", NAIVE)
+    desk.write("class/bo_12_90003_00.py", "from numba import cuda\n" + RIGHT)
+    desk.write("class/bo_12_90004_02.ipynb", "")
+    desk.grade("class", "--exercises", "mat_add", "matmul_naive", "--seed", "7")
+    assert {key: row["verdict"] for key, row in desk.rows().items()} == {
         ("bo", "mat_add"): "passed",
         ("bo", "matmul_naive"): "needs review",
         ("kingada", "mat_add"): "passed",
         ("kingada", "matmul_naive"): "passed",
     }
-    lines = (out / "canvas.csv").read_text(encoding="utf-8").splitlines()
+    lines = (desk.out / "canvas.csv").read_text(encoding="utf-8").splitlines()
     assert lines[2:] == ['"kingada","4711","","","",20']
 
 

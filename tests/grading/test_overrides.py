@@ -6,27 +6,22 @@ import csv
 import io
 import re
 import tempfile
-import zipfile
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from every_case import every_case
-from grading_helpers import RIGHT, WRONG, judge_here, notebook, threads, write_class
+from grading_helpers import RIGHT, WRONG, Desk
 from hypothesis import given
 from hypothesis import strategies as st
-from rows_of_a_class import RACY, UNSUPPORTED, missing, row
+from rows_of_a_class import RACY, UNSUPPORTED, row
 
-from course_lib import cli
-from course_lib.grading import engine
 from course_lib.grading.gradebook.class_report import class_report
 from course_lib.grading.gradebook.explain import explain
 from course_lib.grading.gradebook.feedback import feedback_page
 from course_lib.grading.gradebook.outputs import junit_xml
 from course_lib.grading.gradebook.scoring import SetForStudent, load_overrides, with_what_is_set
 from course_lib.grading.gradebook.tables import canvas_csv, grade, grades_csv, lateness, moodle_csv
-from course_lib.grading.judging import executors
 from course_lib.grading.records import CannotGrade, GradebookRow, Override, Standing
 from course_lib.grading.settings import LateRule, Settings, load_settings
 
@@ -54,14 +49,6 @@ def words(page: str) -> str:
 # --- the rule of late days ----------------------------------------------------------------------
 
 
-@every_case(
-    ("days", "share"), [(0, 1.0), (1, 0.9), (2, 0.8), (3, 0.7), (5, 0.5), (6, 0.5), (366, 0.5)]
-)
-def test_each_day_costs_its_share_up_to_a_limit(days: int, share: float) -> None:
-    assert LateRule(Decimal("0.1"), Decimal("0.5")).share_left(days) == Decimal(str(share))
-    assert LateRule(Decimal("0.3333")).share_left(4) == 0
-
-
 def test_late_days_come_off_the_sum_and_the_page_says_how() -> None:
     rows = by_hand(
         [row("s01", platform="canvas", platform_id="7"), row("s01", RACY)],
@@ -82,16 +69,6 @@ def test_while_points_are_open_lateness_promises_no_number() -> None:
     assert lateness(rows) == "1 day late: 90 % of the points count."
     assert grade(rows) is None
     assert "an instructor still has to look" in words(feedback_page(rows, "s01", LATE))
-
-
-def test_the_rule_comes_from_the_settings_and_is_kept(tmp_path: Path) -> None:
-    path = tmp_path / "grading.toml"
-    path.write_text("[late]\nper_day = 0.1\nat_most = 0.5\n")
-    ours = load_settings(path)
-    assert ours.late == LateRule(Decimal("0.1"), Decimal("0.5"))
-    assert Settings.restored(ours.stored()) == ours
-    path.write_text("[late]\nper_day = 0.25\n")
-    assert load_settings(path).late == LateRule(Decimal("0.25"))
 
 
 @every_case(
@@ -134,6 +111,7 @@ def test_points_set_by_hand_stand_beside_the_judges() -> None:
     assert "9.5 instead of 5 My mistake." in words(class_report([after], Settings(), 5))
     told = explain(after)
     assert "partly, 5 of 10 points" in told and "Set by hand: 9.5 of 10 points" in told
+    assert "Your comment: My mistake." in told
 
 
 def test_points_decide_what_needed_review() -> None:
@@ -147,12 +125,6 @@ def test_points_decide_what_needed_review() -> None:
     assert 'skipped="0"' in junit_xml([after], "x") and 'failures="1"' in junit_xml([after], "x")
     (full,) = by_hand([row("s01", RACY)], matmul_tiled=Override(Decimal("10")))
     assert 'failures="0"' in junit_xml([full], "x")
-
-
-def test_points_for_what_was_missing_are_points() -> None:
-    (after,) = by_hand([missing("s01")], mat_add=Override(Decimal("5")))
-    assert "Missing" not in class_report([after], LATE, 5)
-    assert table(grades_csv([after]))[0]["points"] == "5"
 
 
 def test_a_comment_alone_leaves_the_points() -> None:
@@ -179,15 +151,6 @@ def test_a_comment_is_text_everywhere() -> None:
     (line,) = table(grades_csv(formula))
     assert (line["comment"], line["student_comment"]) == ("'@SUM(A1)", "'=1+1")
     assert not re.search("[\x00-\x09\x0b-\x1f\u202e]", explain(rows[0]))
-
-
-def test_what_is_set_for_one_student_touches_no_other() -> None:
-    others = [row("s02", RACY)]
-    after = by_hand(
-        [row("s01"), *others], Standing("x", 3, Decimal("0.7")), matmul_tiled=Override(Decimal("1"))
-    )
-    assert after[1:] == others
-    assert replace(after[0], points=10.0, override=Override(), standing=Standing()) == row("s01")
 
 
 # --- the file -----------------------------------------------------------------------------------
@@ -276,73 +239,44 @@ def test_late_days_need_a_rule(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def graded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def graded(judged_here: None, desk: Desk) -> Desk:
     """A class of two that was graded by its settings, and nothing set by hand."""
-    monkeypatch.setattr(engine, "run_batch", judge_here)
-    monkeypatch.setattr(executors, "process_pool", lambda workers: threads(2))
-    write_class(tmp_path / "class", {"ada": RIGHT, "bo": WRONG})
-    (tmp_path / "grading.toml").write_text("exercises = ['00']\n[late]\nper_day = 0.1\n")
-    assert run(tmp_path, "--settings", tmp_path / "grading.toml", "--seed", "7") == 0
-    return tmp_path
+    desk.hand_in("ada", RIGHT)
+    desk.hand_in("bo", WRONG)
+    desk.write("grading.toml", "exercises = ['00']\n[late]\nper_day = 0.1\n")
+    desk.grade("class", "--settings", "grading.toml", "--seed", "7")
+    return desk
 
 
-def run(folder: Path, *arguments: object, submissions: str = "class") -> int:
-    first = ["grade", str(folder / submissions), "--out", str(folder / "out")]
-    return cli.main([*first, *map(str, arguments)])
+def set_by_hand(desk: Desk, text: str) -> Path:
+    return desk.write("overrides.toml", text)
 
 
-def points(folder: Path) -> dict[str, str]:
-    text = (folder / "out/grades.csv").read_text(encoding="utf-8")
-    return {line["submission"]: line["points"] for line in table(text)}
+def points(desk: Desk) -> dict[str, str]:
+    return {name: row["points"] for (name, _), row in desk.rows().items()}
 
 
-def outputs(folder: Path) -> dict[str, bytes]:
-    out = folder / "out"
-    return {
-        path.relative_to(out).as_posix(): path.read_bytes()
-        for path in out.rglob("*")
-        if path.is_file() and ".work" not in path.parts
-    }
-
-
-def set_by_hand(folder: Path, text: str) -> Path:
-    path = folder / "overrides.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def test_what_is_set_survives_regrading_and_leaves_with_its_entry(
-    graded: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before, journal = outputs(graded), (graded / "out/.work/journal.txt").read_bytes()
+def test_what_is_set_survives_regrading_and_leaves_with_its_entry(graded: Desk) -> None:
+    before, journal = graded.files(), (graded.out / ".work/journal.txt").read_bytes()
     set_by_hand(graded, "[bo.mat_add]\npoints = 6\ncomment = 'Seen.'\n[ada]\nlate_days = 2\n")
-    assert run(graded, "--settings", graded / "grading.toml") == 0
-    said = capsys.readouterr().out
-    assert f"Set by hand for 2 students: {graded / 'overrides.toml'}." in said
+    said = graded.grade("class", "--settings", "grading.toml")
+    assert "Set by hand for 2 students: overrides.toml." in said
     assert "Set by hand: the points of 1 row." in said
     assert points(graded) == {"ada": "8", "bo": "6"}
-    assert run(graded) == 0  # neither settings nor overrides are named: as in the last run
+    graded.grade("class")  # neither settings nor overrides are named: as in the last run
     assert points(graded) == {"ada": "8", "bo": "6"}
     set_by_hand(graded, "")  # each run reads the file anew
-    assert run(graded) == 0
-    assert outputs(graded) == before
-    assert (graded / "out/.work/journal.txt").read_bytes() == journal
+    graded.grade("class")
+    assert graded.files() == before
+    assert (graded.out / ".work/journal.txt").read_bytes() == journal
 
 
-def test_an_appeal_of_one_keeps_what_is_set_for_others(graded: Path) -> None:
-    path = set_by_hand(graded, "[bo.mat_add]\npoints = 6\n")
-    assert run(graded, "--overrides", path) == 0
-    write_class(graded / "again", {"ada": WRONG, "bo": WRONG, "cy": RIGHT})
-    assert run(graded, "--only", "ada,cy", submissions="again") == 0
+def test_an_appeal_of_one_keeps_what_is_set_for_others(graded: Desk) -> None:
+    graded.grade("class", "--overrides", set_by_hand(graded, "[bo.mat_add]\npoints = 6\n"))
+    for name, text in {"ada": WRONG, "bo": WRONG, "cy": RIGHT}.items():
+        graded.hand_in(name, text, top="again")
+    graded.grade("again", "--only", "ada,cy")
     assert points(graded) == {"ada": "0", "bo": "6", "cy": "10"}
-
-
-def test_explain_shows_both(graded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = set_by_hand(graded, "[bo.mat_add]\npoints = 6\ncomment = 'Seen.'\n")
-    assert run(graded, "--overrides", path, "--explain", "bo", "mat_add") == 0
-    said = capsys.readouterr().out
-    assert "bo · mat_add: failed, 0 of 10 points" in said
-    assert "Set by hand: 6 of 10 points" in said and "Your comment: Seen." in said
 
 
 @every_case(
@@ -355,54 +289,41 @@ def test_explain_shows_both(graded: Path, capsys: pytest.CaptureFixture[str]) ->
     ],
 )
 def test_a_mistake_stops_the_run_before_anything_is_graded(
-    graded: Path, capsys: pytest.CaptureFixture[str], text: str, said: str
+    graded: Desk, text: str, said: str
 ) -> None:
-    before = outputs(graded)
-    (graded / "class/new.ipynb").write_text(notebook(RIGHT + "# new"), encoding="utf-8")
-    journal = (graded / "out/.work/journal.txt").read_bytes()
-    assert run(graded, "--overrides", set_by_hand(graded, text)) == 1
-    refused = capsys.readouterr().err
-    assert said in refused and "overrides.toml" in refused and refused.count("\n") == 1
-    assert outputs(graded) == before
-    assert (graded / "out/.work/journal.txt").read_bytes() == journal
+    before, journal = graded.files(), (graded.out / ".work/journal.txt").read_bytes()
+    graded.hand_in("new", RIGHT + "# new")
+    refused = graded.grade("class", "--overrides", set_by_hand(graded, text), status=1)
+    assert said in refused and "overrides.toml" in refused
+    assert graded.files() == before
+    assert (graded.out / ".work/journal.txt").read_bytes() == journal
 
 
-def test_two_of_one_name_are_told_apart_by_key(
-    graded: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with zipfile.ZipFile(graded / "two.zip", "w") as zipped:
-        for number in (1, 2):
-            zipped.writestr(f"Ada_{number}_assignsubmission_file_/a.ipynb", notebook(RIGHT))
-    path = set_by_hand(graded, "[Ada.mat_add]\npoints = 1\n")
-    first = ["grade", str(graded / "two.zip"), "--exercises", "00"]
-    rest = ["--out", str(graded / "two"), "--overrides", str(path)]
-    assert cli.main([*first, *rest]) == 1
-    assert "`Ada` is the name of 2 submissions; name one:" in capsys.readouterr().err
+def test_two_of_one_name_are_told_apart_by_key(judged_here: None, desk: Desk) -> None:
+    for number in (1, 2):
+        desk.hand_in(f"Ada_{number}_assignsubmission_file_/a", RIGHT)
+    path = set_by_hand(desk, "[Ada.mat_add]\npoints = 1\n")
+    said = desk.grade("class", "--exercises", "00", "--overrides", path, status=1)
+    assert "`Ada` is the name of 2 submissions; name one:" in said
 
 
-def test_a_file_that_is_gone_takes_no_points_along(
-    graded: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_is_gone_takes_no_points_along(graded: Desk) -> None:
     path = set_by_hand(graded, "[bo.mat_add]\npoints = 6\n")
-    assert run(graded, "--overrides", path) == 0
-    before = outputs(graded)
+    graded.grade("class", "--overrides", path)
+    before = graded.files()
     path.unlink()
-    capsys.readouterr()
-    assert run(graded) == 1
-    assert "is gone; put it back" in capsys.readouterr().err
-    assert outputs(graded) == before
+    assert "is gone; put it back" in graded.grade("class", status=1)
+    assert graded.files() == before
 
 
-def test_a_file_that_was_handed_in_sets_nothing(
-    graded: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_was_handed_in_sets_nothing(graded: Desk) -> None:
     """Also where the instructor keeps grading.toml in the folder that students' files come to."""
-    (graded / "class/grading.toml").write_bytes((graded / "grading.toml").read_bytes())
-    (graded / "class/overrides.toml").write_text("[bo.mat_add]\npoints = 10\n")
-    before = outputs(graded)
-    for way in ("--settings", "grading.toml"), ("--overrides", "overrides.toml"):
-        assert run(graded, way[0], graded / "class" / way[1]) == 1
-        assert "lies among the submissions" in capsys.readouterr().err
-    assert outputs(graded) == before
-    assert run(graded) == 0
+    graded.write("class/grading.toml", (graded.place / "grading.toml").read_text())
+    graded.write("class/overrides.toml", "[bo.mat_add]\npoints = 10\n")
+    before = graded.files()
+    for option, name in ("--settings", "grading.toml"), ("--overrides", "overrides.toml"):
+        said = graded.grade("class", option, f"class/{name}", status=1)
+        assert "lies among the submissions" in said
+    assert graded.files() == before
+    graded.grade("class")
     assert points(graded)["bo"] == "0"

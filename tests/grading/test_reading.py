@@ -92,16 +92,6 @@ def test_outputs_metadata_and_attachments_are_not_read():
     assert texts(one_cell("mine", **extra)) == [("code", "mine")]
 
 
-def test_of_two_equal_keys_the_last_counts_as_it_does_in_a_browser():
-    data = b'{"cells": [{"cell_type": "code", "source": "a"}], "cells": []}'
-    assert texts(data) == []
-
-
-def test_numbers_that_are_none_do_no_harm():
-    data = one_cell("x = 1")[:-1] + b', "a": NaN, "b": -Infinity, "c": ' + b"9" * 100_000 + b"}"
-    assert texts(data) == [("code", "x = 1")]
-
-
 def test_pictures_in_prose_are_left_out_and_the_prose_stays():
     picture = "![x](data:image/png;base64," + "A" * 2_000_000 + ")"
     assert texts(saved([("markdown", f"before {picture} after")])) == [

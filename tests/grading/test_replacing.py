@@ -60,13 +60,6 @@ def replace(out: Path, said: Callable[[list[str]], None] = lambda kept: None) ->
         raise
 
 
-def test_new_for_old(out: Path) -> None:
-    replace(out)
-    assert files(out) == NEW
-    replace(out)
-    assert files(out) == NEW
-
-
 # --- every step may fail ------------------------------------------------------------------------
 
 STEPS: list[tuple[Any, str]] = [
@@ -139,19 +132,6 @@ def test_what_was_said_is_taken_back_with_the_files(out: Path) -> None:
 
 
 # --- changed by hand ----------------------------------------------------------------------------
-
-
-def test_what_was_changed_by_hand_is_kept(out: Path) -> None:
-    (out / "a.csv").write_bytes(b"mine")
-    (out / "b.csv").write_bytes(b"mine, too")
-    said: list[str] = []
-    replace(out, said.extend)
-    assert said == [
-        "a.csv (now changed_by_hand/a-1.csv)",
-        "b.csv (now changed_by_hand/b-1.csv)",
-    ]
-    kept = {"changed_by_hand/a-1.csv": b"mine", "changed_by_hand/b-1.csv": b"mine, too"}
-    assert files(out) == {**NEW, **kept}
 
 
 def test_what_was_changed_by_hand_after_a_kill_is_kept(

@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rows_of_a_class import (
     RACY,
-    RIGHT,
     UNEVEN,
     UNSUPPORTED,
     WRONG,
-    answer,
     missing,
     row,
     submission,
@@ -38,12 +36,6 @@ def settings(tmp_path: Path, text: str) -> Settings:
 
 
 # --- verdicts -----------------------------------------------------------------------------------
-
-
-def test_a_right_answer_has_all_points() -> None:
-    scored = row("s01", RIGHT)
-    assert (scored.verdict, scored.points, scored.max_points) == ("passed", 10.0, 10.0)
-    assert scored.earned == {name: float(points) for name, points in POINTS.items()}
 
 
 def test_a_race_costs_its_property_and_a_result_to_rely_on() -> None:
@@ -144,13 +136,6 @@ def test_what_is_no_kernel_earns_nothing_by_a_wrong_result(name: str) -> None:
     assert not any(earned_points(EXERCISES[name], wrong, True, True).values())
 
 
-def test_points_are_the_same_for_students_and_graders() -> None:
-    for judged in (RIGHT, RACY, UNEVEN, WRONG):
-        right, even = judged.numbers_right, judged.right_where_even
-        theirs = earned_points(EXERCISES["matmul_tiled"], judged.findings, right, even)
-        assert theirs == row("s11", judged).earned
-
-
 # --- grading.toml -------------------------------------------------------------------------------
 
 
@@ -201,9 +186,7 @@ def test_a_course_may_give_points_to_what_is_a_warning(tmp_path: Path) -> None:
         ("points", "this is not TOML"),
         ("titel = 'x'", "there is no key 'titel'; did you mean title?"),
         ("title = 3", "`title` is 3; write text of 1 to 200 characters in quotes"),
-        ("title = ' '", "`title` is ' '"),
         ("exercises = []", "`exercises` is []; write a list of exercises or lessons"),
-        ("exercises = 'mat_add'", "`exercises` is 'mat_add'; write a list"),
         ("exercises = [5]", "`exercises` is [5]; write a list"),
         ("exercises = ['matmul_tield']", "there is no exercise or lesson 'matmul_tield'; did you"),
         ("exercises = ['01']", "lesson 01 has no exercise; leave '01' out"),
@@ -223,7 +206,6 @@ def test_a_course_may_give_points_to_what_is_a_warning(tmp_path: Path) -> None:
         ("[points.mat_add]\nright = '4'", "`points.mat_add.right` is '4'; write a number of 0 to"),
         ("[points.mat_add]\nright = true", "`points.mat_add.right` is True; write a number of"),
         ("[points.mat_add]\nright = nan", "`points.mat_add.right` is nan; write a number of"),
-        ("[points.mat_add]\nright = inf", "`points.mat_add.right` is inf; write a number of"),
         ("[points.pick_a_tile]\nright = 0\nresident = 0\nintensity = 0", "all points of pick_a"),
         ("[points]\nmat_add = 0", "`points.mat_add` is 0; give it points, or leave it out"),
         ("[points]\nmat_add = [1]", "`points.mat_add` is [1]; write a number"),
@@ -267,9 +249,3 @@ def test_exercises_are_named_by_id_or_by_lesson() -> None:
     assert exercise_ids(["7", "mat_add", "07"]) == ("mat_add", "transpose_tiled", "block_scan")
     with pytest.raises(CannotGrade, match="did you mean matmul_1d"):
         exercise_ids(["matmul_1"])
-
-
-def test_the_answer_stays_with_its_row() -> None:
-    noted = answer(notes=("Two cells define it.",))
-    assert score(submission("s15"), noted, RIGHT, Settings()).answer == noted
-    assert missing("s15").answer is None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import sys
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from attack import Attack, below, code, markdown
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "grading"))
+
+from attack import Attack, below, code, markdown, notebook
+from notebook_texts import as_colab_saves, as_vscode_saves
 from stored_answers import right_answers_to, wrong_answers_to
 
 from course_lib.curriculum import EXERCISES, LESSONS, Lesson
@@ -114,9 +118,11 @@ def hand_in(
         kind = drawn.choices(tuple(kinds), tuple(kinds.values()))[0]
         expected[exercise], cells = _ANSWERS[kind](exercise, cells, drawn)
     saved_by = drawn.choice(tuple(_EDITORS))
-    whole = _EDITORS[saved_by](_untidied(cells, drawn), drawn)
+    whole = notebook(
+        [{"id": f"cell-{n}", **cell} for n, cell in enumerate(_untidied(cells, drawn))]
+    )
     file = drawn.choice(_FILE_NAMES).format(lesson.stem)
-    (below(submissions, name) / file).write_text(json.dumps(whole), encoding="utf-8")
+    (below(submissions, name) / file).write_bytes(_EDITORS[saved_by](whole))
     return Student(name, expected, saved_by)
 
 
@@ -247,100 +253,22 @@ _SCRIBBLES = (
 # --- How editors save -------------------------------------------------------------------------
 
 
-def _checked(cell: dict[str, Any], number: int, drawn: random.Random) -> dict[str, Any]:
-    """A code cell as it looks after it was run; a check cell may say anything."""
-    if cell["cell_type"] != "code" or drawn.random() < 0.2:
-        return dict(cell)
-    said = drawn.choice(("10 of 10 points\n", "not right yet\n", "Emulator: no GPU here.\n"))
-    output = {"name": "stdout", "output_type": "stream", "text": [said]}
-    return cell | {"execution_count": number, "outputs": [output]}
+def _as_jupyterlab_saves(notebook: dict[str, Any]) -> bytes:
+    return json.dumps(notebook).encode()
 
 
-def _ran(cells: Cells, drawn: random.Random) -> Cells:
-    return [_checked(cell, number, drawn) for number, cell in enumerate(cells, 1)]
-
-
-def _identifier(drawn: random.Random, length: int) -> str:
-    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-    return "".join(drawn.choice(letters) for _ in range(length))
-
-
-def _jupyterlab(cells: Cells, drawn: random.Random) -> dict[str, Any]:
-    """Ids are kept, tags too."""
-    metadata = {
-        "kernelspec": {
-            "display_name": "Python 3 (ipykernel)",
-            "language": "python",
-            "name": "python3",
-        },
-        "language_info": {
-            "codemirror_mode": {"name": "ipython", "version": 3},
-            "file_extension": ".py",
-            "mimetype": "text/x-python",
-            "name": "python",
-            "nbconvert_exporter": "python",
-            "pygments_lexer": "ipython3",
-            "version": "3.12.4",
-        },
-        "widgets": {"application/vnd.jupyter.widget-state+json": {"state": {}, "version_major": 2}},
-    }
-    kept = [{"id": _identifier(drawn, 8), **cell} for cell in _ran(cells, drawn)]
-    return {"cells": kept, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
-
-
-def _colab(cells: Cells, drawn: random.Random) -> dict[str, Any]:
-    """Ids move into the metadata, under other names; a badge is put on top; sources are lists."""
-    badge = markdown('<a href="https://colab.research.google.com/" target="_parent">Open</a>')
-    saved = []
-    for cell in [badge, *_ran(cells, drawn)]:
-        metadata: dict[str, Any] = {"id": _identifier(drawn, 12)}
-        if cell["cell_type"] == "code" and cell["outputs"]:
-            metadata["colab"] = {"base_uri": "https://localhost:8080/"}
-            metadata["outputId"] = "-".join(_identifier(drawn, n) for n in (8, 4, 4, 4, 12))
-        if cell is badge:
-            metadata["colab_type"] = "text"
-        saved.append({name: cell[name] for name in cell if name != "id"} | {"metadata": metadata})
-    metadata = {
-        "accelerator": "GPU",
-        "colab": {
-            "gpuType": "T4",
-            "include_colab_link": True,
-            "provenance": [],
-            "toc_visible": True,
-        },
-        "kernelspec": {"display_name": "Python 3", "name": "python3"},
-        "language_info": {"name": "python"},
-    }
-    return {"cells": saved, "metadata": metadata, "nbformat": 4, "nbformat_minor": 0}
-
-
-def _vs_code(cells: Cells, drawn: random.Random) -> dict[str, Any]:
-    """Ids are new, every cell says its language, and the interpreter stands in the metadata."""
-    saved = []
-    for cell in _ran(cells, drawn):
-        metadata = {"vscode": {"languageId": "python"}} if cell["cell_type"] == "code" else {}
-        saved.append(cell | {"id": f"{drawn.getrandbits(32):08x}", "metadata": metadata})
-    metadata = {
-        "kernelspec": {"display_name": ".venv (3.11.7)", "language": "python", "name": "python3"},
-        "language_info": {"name": "python", "version": "3.11.7"},
-        "orig_nbformat": 4,
-        "vscode": {"interpreter": {"hash": f"{drawn.getrandbits(256):064x}"}},
-    }
-    return {"cells": saved, "metadata": metadata, "nbformat": 4, "nbformat_minor": 2}
-
-
-def _classic(cells: Cells, drawn: random.Random) -> dict[str, Any]:
+def _as_classic_saves(notebook: dict[str, Any]) -> bytes:
     """No ids at all, and every source is one text, with Windows' ends of lines."""
-    saved = []
-    for cell in _ran(cells, drawn):
+    cells = []
+    for cell in notebook["cells"]:
         source = "".join(cell["source"]).replace("\n", "\r\n")
-        saved.append({name: cell[name] for name in cell if name != "id"} | {"source": source})
-    return {"cells": saved, "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+        cells.append({name: cell[name] for name in cell if name != "id"} | {"source": source})
+    return json.dumps({**notebook, "cells": cells, "nbformat_minor": 4}).encode()
 
 
-_EDITORS: dict[str, Callable[[Cells, random.Random], dict[str, Any]]] = {
-    "JupyterLab": _jupyterlab,
-    "Colab": _colab,
-    "VS Code": _vs_code,
-    "classic": _classic,
+_EDITORS: dict[str, Callable[[dict[str, Any]], bytes]] = {
+    "JupyterLab": _as_jupyterlab_saves,
+    "Colab": as_colab_saves,
+    "VS Code": as_vscode_saves,
+    "classic": _as_classic_saves,
 }

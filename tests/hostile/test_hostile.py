@@ -30,8 +30,8 @@ from course_lib.grading.intake.submissions import each_submission
 AT_LEAST = 290
 FAMILIES_AT_LEAST = 19
 MAX_REASON = 600
-# Of each family every other one is tried by `--all`, and all by `--long`; of these, which take a
-# third of a second and more each, one in four.
+# Of each family one in three is tried by `--all`, and all by `--long`; of these, which take a third
+# of a second and more each, one in six.
 COSTLY_FAMILIES = ("flooding", "detecting", "dodging")
 PAIRED_FAMILIES = ("names",)  # of which one needs another: names that differ in case alone
 NEIGHBOURS = {
@@ -90,11 +90,11 @@ def _usual_attacks() -> list[Attack]:
     for attack in ATTACKS:
         if not attack.heavy:
             families.setdefault(attack.family, []).append(attack)
-    steps = {**dict.fromkeys(COSTLY_FAMILIES, 4), **dict.fromkeys(PAIRED_FAMILIES, 1)}
+    steps = {**dict.fromkeys(COSTLY_FAMILIES, 6), **dict.fromkeys(PAIRED_FAMILIES, 1)}
     return [
         attack
         for family, attacks in families.items()
-        for attack in attacks[:: steps.get(family, 2)]
+        for attack in attacks[:: steps.get(family, 3)]
     ]
 
 

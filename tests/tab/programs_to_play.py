@@ -33,26 +33,6 @@ blockspergrid = (an_array.size + (threadsperblock - 1)) // threadsperblock
 increment_by_one[blockspergrid, threadsperblock](an_array)
 print(an_array[:5], an_array[-1])
 """
-PROGRAMS["increment a 2D array"] = """\
-from numba import cuda
-import math, numpy as np
-
-@cuda.jit
-def increment_a_2D_array(an_array):
-    x, y = cuda.grid(2)
-    if x < an_array.shape[0] and y < an_array.shape[1]:
-       an_array[x, y] += 1
-
-an_array = np.random.RandomState(3).rand(20, 10)
-before = an_array.copy()
-threadsperblock = (16, 16)
-blockspergrid_x = math.ceil(an_array.shape[0] / threadsperblock[0])
-blockspergrid_y = math.ceil(an_array.shape[1] / threadsperblock[1])
-blockspergrid = (blockspergrid_x, blockspergrid_y)
-increment_a_2D_array[blockspergrid, threadsperblock](an_array)
-assert np.allclose(an_array, before + 1)
-print(an_array.sum(), blockspergrid)
-"""
 PROGRAMS["vector add of the docs"] = """\
 import numpy as np
 from numba import cuda
@@ -79,26 +59,6 @@ nblocks = (len(a) // nthreads) + 1
 f[nblocks, nthreads](a, b, c)
 print(c.copy_to_host())
 """
-PROGRAMS["to_device and copy_to_host"] = (
-    HEAD
-    + ADD
-    + """\
-n = 1000
-a = np.random.default_rng(0).random(n, dtype=np.float32)
-b = np.random.default_rng(1).random(n).astype(np.float32)
-d_a = cuda.to_device(a)
-d_b = cuda.to_device(b)
-d_c = cuda.device_array(n, dtype=np.float32)
-threads = 256
-blocks = (n + threads - 1) // threads
-add[blocks, threads](d_a, d_b, d_c)
-cuda.synchronize()
-c = d_c.copy_to_host()
-print(c[:4])
-assert np.allclose(c, a + b)
-print("ok")
-"""
-)
 PROGRAMS["saxpy"] = (
     HEAD
     + """\
@@ -263,45 +223,6 @@ elapsed = time.perf_counter() - start  # not run
 print(f"took {elapsed * 1e3:.2f} ms")  # not run
 print("first:", x.copy_to_host()[0])
 """
-PROGRAMS["matplotlib"] = """\
-import numpy as np
-import matplotlib.pyplot as plt  # not run
-from numba import cuda
-
-@cuda.jit
-def wave(y, step):
-    i = cuda.grid(1)
-    if i < y.size:
-        y[i] = i * step
-
-y = np.zeros(100)
-wave[1, 128](y, 0.5)
-plt.figure(figsize=(4, 3))  # not run
-plt.plot(y)  # not run
-fig, ax = plt.subplots()  # not run
-ax.plot(np.sin(y))  # not run
-plt.show()  # not run
-print(y.max())
-"""
-PROGRAMS["cupy"] = """\
-import cupy as cp  # not run
-import numpy as np
-from numba import cuda
-
-@cuda.jit
-def twice(x):
-    i = cuda.grid(1)
-    if i < x.size:
-        x[i] *= 2
-
-a = cp.arange(64)  # not run
-twice[1, 64](a)  # not run
-b = cp.asnumpy(a)  # not run
-print(b)  # not run
-c = np.arange(64)
-twice[1, 64](c)
-print(c[::9])
-"""
 PROGRAMS["stride loop"] = (
     HEAD
     + """\
@@ -414,21 +335,6 @@ b = np.random.randn(64)
 c = np.empty(64)
 add[1, 64](a, b, c)
 print(c[:3], np.random.uniform(0, 1, 2), np.random.random((2, 2)))
-"""
-)
-PROGRAMS["file"] = (
-    HEAD
-    + ADD
-    + """\
-a = np.load("a.npy")  # not run
-b = np.ones(32)
-c = np.zeros(32)
-add[1, 32](a, b, c)  # not run
-print(c[0])  # not run
-with open("result.txt", "w") as file:  # not run
-    file.write("done")  # not run
-add[1, 32](b, b, b)
-print(b[0])
 """
 )
 PROGRAMS["constants of the host"] = (

@@ -8,7 +8,6 @@ from every_case import every_case
 
 from course_lib.tab.arrays import made
 from course_lib.tab.fields import Refused
-from course_lib.tab.programs.numpy_functions import MOST_ELEMENTS
 
 N, TILE = 8, 4
 
@@ -82,7 +81,3 @@ def test_everything_else_is_refused_in_a_sentence(line: str, said: str) -> None:
     with pytest.raises(Refused, match=said) as refused:
         made(line)
     assert str(refused.value).endswith(".")
-
-
-def test_the_largest_array_can_be_made() -> None:
-    assert made(f"np.zeros({MOST_ELEMENTS}, np.int8)").shape == (MOST_ELEMENTS,)

@@ -19,7 +19,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("float32(0)", "0.0", "float64-arithmetic", "total = 0.0"),
         ("    if row < C.shape[0] and column < C.shape[1]:\n", "    if True:\n",
          "out-of-bounds-read", "total +="),
-        ("A[k, row] * B[k, column]", "A[k, column] * B[k, row]", "wrong-index", "total +="),
         ("            total += A[k, row] * B[k, column]\n            k += 1\n",
          "            k += 1\n            total += A[k, row] * B[k, column]\n", "wrong-loop-bound",
          "k += 1"),
@@ -27,13 +26,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "share_of_peak": [
         (SHARE, "1 / (wavefronts * starts)", "wrong-formula", "return"),
         (SHARE, "wavefronts * starts", "wrong-formula", "return"),
-        (SHARE, "1 / wavefronts", "wrong-formula", "return"),
-        (SHARE, "min(1, 1 / wavefronts)", "wrong-formula", "return"),
-        (SHARE, "min(1, wavefronts / starts)", "wrong-formula", "return"),
-        (SHARE, "min(1, 1 / wavefronts * starts)", "wrong-formula", "return"),
-        (SHARE, "max(1, 1 / (wavefronts * starts))", "wrong-formula", "return"),
         (SHARE, "1 / 8", "hardcoded-answer", "return"),
-        (SHARE, "min(1, 1 // (wavefronts * starts))", "wrong-formula", "return"),
         ("return " + SHARE, "if wavefronts * starts > 1:\n        return 1\n"
          "    return 1 / wavefronts / starts",
          "wrong-formula", "if wavefronts"),
@@ -43,11 +36,5 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (ROOF, "max(peak, flop_per_byte * gb_per_s)", "wrong-formula", "return"),
         (ROOF, "min(peak, gb_per_s / flop_per_byte)", "wrong-formula", "return"),
         (ROOF, "peak / gb_per_s", "wrong-formula", "return"),
-        (ROOF, "min(peak, gb_per_s)", "wrong-formula", "return"),
-        (ROOF, "peak", "wrong-formula", "return"),
-        (ROOF, "min(peak, flop_per_byte / gb_per_s)", "wrong-formula", "return"),
-        (ROOF, "min(peak, flop_per_byte * gb_per_s / 4)", "wrong-formula", "return"),
-        (ROOF, "min(flop_per_byte, gb_per_s, peak)", "wrong-formula", "return"),
-        (ROOF, "min(1, flop_per_byte * gb_per_s / peak)", "wrong-formula", "return"),
     ],
 }  # fmt: skip

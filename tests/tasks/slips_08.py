@@ -5,9 +5,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("room // (threads // 32) * (threads // 32)", "room", "wrong-formula", "return"),
         ("room // (threads // 32) * (threads // 32)", "room // (threads // 32)", "wrong-formula",
          "return"),
-        ("min(48, 16_384 // of_a_warp * 4)", "16_384 // of_a_warp * 4", "wrong-formula", "return"),
-        ("16_384 // of_a_warp * 4", "65_536 // of_a_warp", "wrong-formula", "return"),
-        ("(32 * registers + 255) // 256 * 256", "32 * registers", "wrong-formula", "return"),
         ("min(48", "min(64", "wrong-formula", "min(64"),
         ("(32 * registers + 255) // 256 * 256", "32 * registers // 256 * 256", "wrong-formula",
          "32 * registers // 256"),
@@ -23,7 +20,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
          "wrong-index", "sums[0"),
         ("        b = B[k, x]\n        for i in range(4):\n", "        b = B[k, x]\n"
          "        for i in range(3):\n", "wrong-loop-bound", "range(3)"),
-        ("sums[i] += A[i, k] * b", "sums[i] += A[x, k] * b", "wrong-index", "sums[i] +="),
         ("A[i, k] * b", "A[i, k] + b", "wrong-formula", "sums[i] +"),
         ("A.shape[1]", "A.shape[0]", "wrong-loop-bound", "for k in"),
     ],
@@ -49,9 +45,6 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("(rows + columns) / (rows * columns)", "2 / (rows * columns)", "wrong-formula", "return"),
         ("(rows + columns) / (rows * columns)", "rows * columns / (rows + columns)",
          "wrong-formula", "return"),
-        ("(rows + columns) / (rows * columns)", "rows + columns / rows * columns",
-         "wrong-formula", "return"),
-        ("(rows + columns) / (rows * columns)", "2", "wrong-formula", "return"),
     ],
     "eight_by_eight": [
         ("sB[k, 8 * x + i]", "sB[8 * x + i, k]", "out-of-bounds-read", "sB[8 * x + i, k]"),
@@ -83,8 +76,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        y[f, i + 64] = sums[f, 1]\n", "", "wrong-loop-bound", "for f in ran"),  # shows
         ("for j in range(5)", "for j in range(4)", "wrong-loop-bound", "for j"),
         ("w[f, j]", "w[f, 4 - j]", "wrong-index", "tap ="),
-        ("sums[f, 1] += tap * far", "sums[f, 1] = tap * far", "accumulator-error",
-         "sums[f, 1] ="),
+        ("sums[f, 1] += tap * far", "sums[f, 1] = tap * far", "accumulator-error", "sums[f, 1] ="),
     ],
     "bias_and_relu": [
         ("max(sums[i] + bias[column], float32(0))", "max(sums[i], float32(0)) + bias[column]",
@@ -92,25 +84,16 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("bias[column]", "bias[top]", "wrong-index", "C[top"),
         ("        if top + i < C.shape[0]:\n            C", "        C", "out-of-bounds-write",
          "C[top"),
-        ("max(sums[i] + bias[column], float32(0))", "sums[i] + bias[column]", "wrong-formula",
-         "C[top"),
-        ("max(sums[i] + bias[column], float32(0))", "max(sums[i], float32(0))", "wrong-formula",
-         "C[top"),
         ("max(sums[i] + bias[column], float32(0))", "sums[i] + bias[column]\n"
          "            C[top + i, column] = max(C[top + i, column], float32(0))",
          "excess-global-traffic", "max(C[top"),
         ("top + i < C.shape[0]", "top < C.shape[0]", "wrong-bounds-check", "if top"),
-        ("max(sums", "min(sums", "wrong-formula", "C[top"),
         ("C[top + i, column] =", "C[top, column] =", "wrong-index", "C[top"),
-        ("+ bias[column]", "- bias[column]", "wrong-formula", "C[top"),
-        ("bias[column]", "bias[i]", "wrong-index", "C[top"),
-        ("bias[column]", "bias[cuda.threadIdx.x]", "wrong-index", "C[top"),
     ],
     "lds_per_ffma": [
         ('each.startswith("LDS")', 'each == "LDS"', "wrong-formula", "return"),
         ('each.startswith("LDS")', 'each.startswith("LD")', "wrong-formula", "return"),
         ("loads / multiply_adds", "multiply_adds / loads", "wrong-formula", "return"),
         ("loads / multiply_adds", "loads / len(opcodes)", "wrong-formula", "return"),
-        ('"FFMA" in each', '"FMA" in each', "wrong-formula", "return"),
     ],
 }  # fmt: skip

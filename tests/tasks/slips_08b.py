@@ -13,16 +13,11 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("        B[column, row] = A[row, column]\n", "        tile = cuda.shared.array((32, 32), "
          "float32)\n        x, y = cuda.threadIdx.x, cuda.threadIdx.y\n        tile[y, x] = A[row, "
          "column]\n        B[column, row] = tile[y, x]\n", "not-allowed", "tile = cuda"),
-        ("row < A.shape[0] and column < A.shape[1]", "row < A.shape[1] and column < A.shape[0]",
-         "wrong-bounds-check", "if row <"),
     ],
     "hit_rate": [
         (RATE, "passed_on / asked", "wrong-formula", "return"),
         (RATE, "asked - passed_on", "wrong-formula", "return"),
         (RATE, "100 * (asked - passed_on) / asked", "wrong-formula", "return"),
-        (RATE, "asked - passed_on / asked", "wrong-formula", "return"),
-        (RATE, "asked / passed_on", "wrong-formula", "return"),
-        (RATE, "(passed_on - asked) / asked", "wrong-formula", "return"),
         (RATE, "0.75", "hardcoded-answer", "return"),
     ],
     "squared_lengths": [

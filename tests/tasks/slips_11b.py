@@ -8,38 +8,19 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
     "quad_sum": [
         (FIRST, FIRST.replace("part += ", ""), "wrong-formula", FIRST[11:-1]),
         (SECOND, "part", "wrong-formula", "return"),
-        (FIRST, "", "wrong-formula", "return"),
         (SECOND, SECOND.replace("2)", "1)"), "wrong-formula", "part += cuda"),
-        (SECOND, SECOND.replace("2)", "4)"), "wrong-formula", "return"),
-        (f"{FIRST}    return {SECOND}", "    one = cuda.shfl_xor_sync(0xFFFFFFFF, part, 1)\n"
-         "    two = cuda.shfl_xor_sync(0xFFFFFFFF, part, 2)\n    return part + one + two",
-         "wrong-formula", "return"),
         (FIRST, FIRST.replace("+=", "="), "accumulator-error", "part ="),
-        (f"{FIRST}    return {SECOND}", f"{FIRST.replace('+=', '=')}    return "
-         f"{SECOND.removeprefix('part + ')}", "wrong-formula", "return"),
-        (f"{FIRST}    return {SECOND}", "    for mask in (16, 8, 4, 2, 1):\n        part += "
-         "cuda.shfl_xor_sync(0xFFFFFFFF, part, mask)\n    return part", "wrong-formula", "return"),
-        (f"{FIRST}    return {SECOND}", "    for step in (2, 1):\n        part += "
-         "cuda.shfl_down_sync(0xFFFFFFFF, part, step)\n    return part", "wrong-formula",
-         "return"),
     ],
     "causal_sums": [
         ("key <= query", "key < query", "wrong-formula", "handed[y, x] ="),
-        ("key <= query", "key >= query", "wrong-formula", "handed[y, x] ="),
-        ("key <= query else float32(-math.inf)", "key <= query else float32(0)",
-         "wrong-formula", "handed[y, x] ="),
-        ("if key <= query", "if key < keys", "wrong-formula", "handed[y, x] ="),
         ("    if query >= S.shape[0]:\n        return\n", "", "wrong-bounds-check",
          "handed[y, x] ="),
         ("        cuda.syncwarp()\n    if x", "        cuda.syncthreads()\n    if x",
          "barrier-divergence", "if query >="),
         ("range(0, query + 1, 32)", "range(0, query, 32)", "wrong-loop-bound", "for first"),
-        ("range(0, query + 1, 32)", "range(0, keys, 32)", "wrong-loop-bound", "for first"),
     ],
     "merge_parts": [
         ("float32(-math.inf), float32(0), float32(0)", "-math.inf, float32(0), float32(0)",
-         "float64-arithmetic", "top, total"),
-        ("total, mixed = float32(-math.inf), float32(0)", "total, mixed = float32(-math.inf), 0.0",
          "float64-arithmetic", "top, total"),
         ("    out[x] = mixed / total", "    out[x] = mixed", "wrong-formula", "out[x] ="),
         ("share = math.exp(L[i] - new)", "share = math.exp(new - L[i])", "wrong-formula",
@@ -47,12 +28,9 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         (SHRINK, "total += share", "wrong-formula", "mixed = mixe"),  # shows
         ("share * O[i, x]", "share * O[i, x] / L[i]", "accumulator-error",
          "share * O[i, x] / L[i]"),
-        ("mixed / total", "mixed / total / L[i]", "wrong-formula", "out[x] ="),
         ("mixed / total", "mixed / L[L.shape[0] - 1]", "wrong-loop-bound", "out[x] ="),
         ("O[i, x]", "O[x, i]", "wrong-index", "O[x, i]"),
         ("new = max(top, L[i])", "new = float32(0)", "numerical-overflow", "share ="),
-        ("float32(-math.inf), float32(0), float32(0)", "float32(0), float32(0), float32(0)",
-         "numerical-overflow", "share ="),
         ("new = max(top, L[i])", "new = L[0]", "numerical-overflow", "new = L[0]"),
     ],
 }  # fmt: skip
