@@ -10,10 +10,11 @@ import numpy as np
 from course_lib.emulator.arguments import as_declared, types_of_arguments
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.inference.infer import all_typings, infer
+from course_lib.emulator.inference.infer import all_typings, infer, static_shared_bytes
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.parse import kernel_from
+from course_lib.emulator.language.signatures import types_of_numba
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import HandedValues, Observer
 from course_lib.emulator.observers.limits import LimitNotes
@@ -148,6 +149,18 @@ class Emulation:
             if line is not None and last is not None and kernel.tree.lineno <= line <= last:
                 return kernel
         return self.kernel
+
+
+def shared_bytes_of(kernel: object, argument_types: Sequence[Any]) -> int:
+    """What the shared arrays of a block take in a kernel for arguments of these types of Numba's.
+
+    Raises:
+        KernelRejected: if it does not compile for them, or they are not known here.
+    """
+    emulation = emulate(kernel)
+    if not emulation.typings:
+        emulation.typing_for(types_of_numba(argument_types))
+    return max(map(static_shared_bytes, emulation.typings.values()))
 
 
 def result_type(kernel: Kernel, elements: Sequence[np.dtype]) -> np.dtype:
