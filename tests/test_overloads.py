@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 pytest.importorskip("numba.cuda")
-from numba import cuda, float32, int32, int64
+from numba import cuda, float32, int32, int64, void
 
 import course_lib
 from course_lib.host import runtime
-from course_lib.wording.errors import NoGpuHere
+from course_lib.wording.errors import LaunchRefused, NoGpuHere
 
 OF_ONE, OF_BOTH = (float32[::1],), (float32[::1], int64)
 
@@ -101,3 +103,19 @@ def test_what_only_machine_code_knows_is_refused(name: str) -> None:
         kernel[1, 32](np.ones(32, np.float32))
         with pytest.raises(NoGpuHere, match=f"^kernel.overloads.*{name} needs a GPU"):
             getattr(kernel.overloads[OF_ONE], name)
+
+
+def test_what_a_gpu_has_compiled_before_is_there_and_tells_what_it_knows() -> None:
+    kernel = cuda.jit(doubled)
+    compiled = SimpleNamespace(
+        signature=void(*OF_ONE), objectmode=False, regs_per_thread=12, argument_types=OF_ONE
+    )
+    vars(kernel)["overloads"] = {OF_ONE: compiled}  # as Numba does, with a driver
+    kernel.disable_compile()
+    with course_lib.emulated():
+        (only,) = kernel.overloads.values()
+        assert only.regs_per_thread == 12
+        assert only.max_cooperative_grid_blocks(32) == 108 * 8
+        with pytest.raises(LaunchRefused, match="declared"):
+            kernel[1, 32](np.ones(32, np.int8))
+    assert kernel.overloads == {OF_ONE: compiled}

@@ -191,9 +191,10 @@ class ConfiguredKernel:
     def _check(self) -> None:
         threads = int(np.prod(self.block))
         if threads > MAX_THREADS_PER_BLOCK:
+            product = _product(self.block)
             message = say(
-                "A block of {sizes} has {threads} threads; the most that a GPU allows is {most}.",
-                sizes=_product(self.block),
+                "{block} {threads} threads; the most that a GPU allows is {most}.",
+                block="A block has" if product == str(threads) else f"A block of {product} has",
                 threads=threads,
                 most=MAX_THREADS_PER_BLOCK,
             )

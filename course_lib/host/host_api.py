@@ -31,7 +31,7 @@ from course_lib.host.device_array import (
     must_be_contiguous,
     undefined,
 )
-from course_lib.host.overloads import OVERLOADS, EmulatedOverload, Gpu, note_launch, note_types
+from course_lib.host.overloads import EmulatedOverload, Gpu, note_launch, note_types, overloads
 from course_lib.wording.errors import NoGpuHere, PlainError
 
 # launch(kernel, grid, block, stream, shared_bytes, args): how a kernel is run instead. Names of
@@ -94,9 +94,10 @@ def replacements(
     kernel_class = _kernel_class(cuda)
     functions = {**host_functions(launch), **answers}
     table = [Replacement(cuda, name, value) for name, value in functions.items()]
-    for name, value in _kernel_table(kernel_class, launch, functions["get_current_device"]).items():
+    gpu = functions["get_current_device"]
+    for name, value in _kernel_table(kernel_class, launch, gpu).items():
         table.append(Replacement(kernel_class, name, value))
-    table.append(Replacement(kernel_class, "overloads", OVERLOADS, is_new=True))
+    table.append(Replacement(kernel_class, "overloads", overloads(gpu), is_new=True))
     return table + _ufunc_table(launch) + quiet_warnings(cuda)
 
 

@@ -14,7 +14,7 @@ from course_lib.host.absent_gpu import AbsentGpu
 from course_lib.wording.errors import LaunchRefused, NoGpuHere
 
 Gpu = Callable[[], AbsentGpu]
-_NOTED = "_course_overloads"
+_NOTED, _NUMBAS = "_course_overloads", "overloads"
 
 
 class EmulatedOverload:
@@ -24,9 +24,12 @@ class EmulatedOverload:
         argument_types: Numba's.
     """
 
-    def __init__(self, kernel: Any, argument_types: tuple[Any, ...], gpu: Gpu) -> None:
+    def __init__(
+        self, kernel: Any, argument_types: tuple[Any, ...], gpu: Gpu, compiled: Any = None
+    ) -> None:
         self.argument_types = argument_types
         self._kernel, self._gpu = kernel, gpu
+        self._compiled = compiled  # by Numba, on a GPU that is here
 
     def max_cooperative_grid_blocks(self, blockdim: Any, dynsmemsize: int = 0) -> int:
         """So many blocks are on the GPU at the same time, whatever registers the kernel takes.
@@ -47,18 +50,25 @@ class EmulatedOverload:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        raise NoGpuHere(f"kernel.overloads[…].{name}")
+        if self._compiled is None:
+            raise NoGpuHere(f"kernel.overloads[…].{name}")
+        return getattr(self._compiled, name)
 
 
-def overloads_of(kernel: Any) -> dict[tuple[Any, ...], EmulatedOverload]:
+def overloads_of(kernel: Any, gpu: Gpu) -> dict[tuple[Any, ...], EmulatedOverload]:
     """Those of a kernel, which a program may change."""
-    noted: dict[tuple[Any, ...], EmulatedOverload] = vars(kernel).setdefault(_NOTED, {})
+    if _NOTED not in vars(kernel):
+        vars(kernel)[_NOTED] = {
+            types: EmulatedOverload(kernel, types, gpu, compiled)
+            for types, compiled in vars(kernel).get(_NUMBAS, {}).items()
+        }
+    noted: dict[tuple[Any, ...], EmulatedOverload] = vars(kernel)[_NOTED]
     return noted
 
 
 def note_types(kernel: Any, argument_types: tuple[Any, ...], gpu: Gpu) -> EmulatedOverload:
     """The kernel's overload for these types, which is there from now on."""
-    return overloads_of(kernel).setdefault(
+    return overloads_of(kernel, gpu).setdefault(
         argument_types, EmulatedOverload(kernel, argument_types, gpu)
     )
 
@@ -77,9 +87,10 @@ def _type_of(kernel: Any, value: Any) -> Any:
     return type_of(getattr(value, "buffer", value))
 
 
-def _own(kernel: Any, overloads: Any) -> None:
-    vars(kernel)["overloads"] = overloads
+def overloads(gpu: Gpu) -> property:
+    """`kernel.overloads`, before what Numba keeps in the kernel itself, which is left alone."""
 
+    def keep(kernel: Any, own: Any) -> None:
+        vars(kernel)[_NUMBAS] = own
 
-# Goes before what Numba keeps in the kernel itself, and leaves that alone.
-OVERLOADS = property(overloads_of, _own)
+    return property(lambda kernel: overloads_of(kernel, gpu), keep)

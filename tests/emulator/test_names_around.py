@@ -76,3 +76,27 @@ def test_a_variable_without_a_value_is_refused_where_it_is_used() -> None:
     with pytest.raises(KernelRejected) as refused:
         emulate(kernel)[1, 1](np.zeros(1))
     assert "beside" in refused.value.findings[0].message
+
+
+def test_a_function_in_another_language_is_refused_as_such() -> None:
+    doubled = cuda.declare_device("doubled", "float32(float32)")
+
+    @cuda.jit
+    def kernel(out):
+        out[0] = doubled(out[0])
+
+    with pytest.raises(KernelRejected) as refused:
+        emulate(kernel)[1, 1](np.zeros(1, np.float32))
+    found = refused.value.findings[0]
+    assert (found.code, found.message) == (
+        "unsupported",
+        "doubled is declared here, and written in another language.",
+    )
+    assert "device=True" in found.hint
+
+
+@pytest.mark.parametrize(("block", "said"), [(2048, "A block has"), ((64, 32), "of 64x32 has")])
+def test_a_block_with_too_many_threads(block: int | tuple[int, int], said: str) -> None:
+    with pytest.raises(KernelRejected) as refused:
+        emulate(kernel_beside(None))[1, block](np.zeros(1), np.zeros(1))
+    assert f"{said} 2048 threads; the most" in refused.value.findings[0].message

@@ -319,6 +319,12 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
             "unsupported",
             "Pass it in.",
         )
+    if type(value).__name__ == "ExternFunction":  # of cuda.declare_device
+        return (
+            say("{name} is declared here, and written in another language.", name=name),
+            "unsupported",
+            "Write it in Python, as a function with @cuda.jit(device=True).",
+        )
     if isinstance(value, type) and hasattr(value, "_fields"):
         hint = "Use a plain tuple, whose items are selected by index."
         return (
