@@ -100,3 +100,40 @@ def test_a_block_with_too_many_threads(block: int | tuple[int, int], said: str) 
     with pytest.raises(KernelRejected) as refused:
         emulate(kernel_beside(None))[1, block](np.zeros(1), np.zeros(1))
     assert f"{said} 2048 threads; the most" in refused.value.findings[0].message
+
+
+TILE, NUMBER = np.int64(4), 4
+
+
+@cuda.jit
+def of_a_number(out):
+    rows = cuda.local.array(TILE, np.float32)
+    out[0] = rows[0]
+
+
+@cuda.jit
+def of_two(out):
+    rows = cuda.shared.array((NUMBER, TILE), np.float32)
+    out[0] = rows[0, 0]
+
+
+@cuda.jit
+def of_a_variable(out):
+    size = out.size
+    rows = cuda.shared.array(size, np.float32)
+    out[0] = rows[0]
+
+
+SHAPES = {of_a_number: "TILE", of_two: "TILE", of_a_variable: ""}
+
+
+@every_case("kernel", SHAPES)
+def test_a_shape_from_numpy_is_called_so(kernel: Any) -> None:
+    """Numba takes no NumPy number for a constant where it needs one."""
+    with pytest.raises(KernelRejected) as refused:
+        emulate(kernel)[1, 1](np.zeros(1, np.float32))
+    (found,) = refused.value.findings
+    assert found.code == "compile-error" and "the shape must be a constant" in found.message
+    name = SHAPES[kernel]
+    is_numpys = f"{name} is a number of NumPy's, and Numba wants one of Python's: int({name})"
+    assert found.hint.startswith(is_numpys) if name else not found.hint

@@ -403,8 +403,11 @@ class CallTyper(MethodTyper):
             del kinds[:1]
         if function.path.startswith("course_lib."):  # these take arrays, and tuples
             kinds = [kind for kind in kinds if not isinstance(kind, T.ArrayType | T.TupleType)]
-        missing = (said for kind in kinds if kind if (said := lacking(kind)))
-        hint = error.look_at or next(missing, "")
+        hint = error.look_at
+        if isinstance(error, T.LiteralNeeded):
+            hint = hint or self.no_number_of_pythons(node)
+            kinds = [kind for kind in kinds if not isinstance(kind, T.TupleType)]  # as a shape is
+        hint = hint or next((said for kind in kinds if kind if (said := lacking(kind))), "")
         refusal = rejection(
             "compile-error", say("{name}: {said}.", name=name, said=error.said), node, hint
         )
@@ -416,6 +419,18 @@ class CallTyper(MethodTyper):
             )
             return rejection("unsupported", message, node, "Pass them by position.")
         return refusal
+
+    def no_number_of_pythons(self, call: ast.Call) -> str:
+        """A constant from outside that Numba takes for a number, but not for a literal."""
+        names = {each.id for each in ast.walk(call) if isinstance(each, ast.Name)}
+        for name in sorted(names - self.typing.own):
+            if isinstance(self.kernel.namespace.get(name), np.integer):
+                return say(
+                    "{name} is a number of NumPy's, and Numba wants one of Python's: int({name}), "
+                    "outside the kernel.",
+                    name=name,
+                )
+        return ""
 
     def unknown_function(self, node: ast.Call, function: Reference) -> Exception:
         name, path = short_name(function), function.path
