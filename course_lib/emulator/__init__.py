@@ -15,7 +15,7 @@ from course_lib.emulator.errors import EmulatorError, KernelRejected
 from course_lib.emulator.language.kernel import Kernel, Program, says_nothing
 from course_lib.emulator.language.parse import freeze, kernel_from, load_program
 from course_lib.emulator.language.surroundings import CORE, applied, device_function, names_around
-from course_lib.emulator.launch import Emulation, emulate, result_type
+from course_lib.emulator.launch import Emulation, emulate, result_type, shared_bytes_of
 from course_lib.emulator.plain.values import Record
 from course_lib.emulator.profile.as_compiled import AsCompiled, KeptLaunch, copies_of
 from course_lib.emulator.profile.counters import Counters, LineCounters
@@ -61,4 +61,5 @@ __all__ = [
     "names_around",
     "result_type",
     "says_nothing",
+    "shared_bytes_of",
 ]

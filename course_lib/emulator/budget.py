@@ -73,7 +73,7 @@ class OpenLoop:
         turns: how often it had turned.
         ends: it is a `for`, which ends some day; a `while` may not.
         for_lock: it turns until an atomic exchange gives it a lock.
-        in_vain: nothing changed any more while it turned.
+        in_vain: nothing changed any more on which its end depends.
     """
 
     line: int

@@ -10,10 +10,11 @@ import numpy as np
 from course_lib.emulator.arguments import as_declared, types_of_arguments
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import rejection
-from course_lib.emulator.inference.infer import all_typings, infer
+from course_lib.emulator.inference.infer import all_typings, infer, static_shared_bytes
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.parse import kernel_from
+from course_lib.emulator.language.signatures import types_of_numba
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.machine.given_values import HandedValues
@@ -151,6 +152,18 @@ class Emulation:
         return self.kernel
 
 
+def shared_bytes_of(kernel: object, argument_types: Sequence[Any]) -> int:
+    """What the shared arrays of a block take in a kernel for arguments of these types of Numba's.
+
+    Raises:
+        KernelRejected: if it does not compile for them, or they are not known here.
+    """
+    emulation = emulate(kernel)
+    if not emulation.typings:
+        emulation.typing_for(types_of_numba(argument_types))
+    return max(map(static_shared_bytes, emulation.typings.values()))
+
+
 def result_type(kernel: Kernel, elements: Sequence[np.dtype]) -> np.dtype:
     """What the function returns that a kernel applies to elements of these types.
 
@@ -179,9 +192,10 @@ class ConfiguredKernel:
     def _check(self) -> None:
         threads = int(np.prod(self.block))
         if threads > MAX_THREADS_PER_BLOCK:
+            product = _product(self.block)
             message = say(
-                "A block of {sizes} has {threads} threads; the most that a GPU allows is {most}.",
-                sizes=_product(self.block),
+                "{block} {threads} threads; the most that a GPU allows is {most}.",
+                block="A block has" if product == str(threads) else f"A block of {product} has",
                 threads=threads,
                 most=MAX_THREADS_PER_BLOCK,
             )

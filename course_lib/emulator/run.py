@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import copy
 import enum
 import math
@@ -20,6 +19,7 @@ from course_lib.emulator.functions.library_functions import STATE
 from course_lib.emulator.inference.infer import (
     all_typings,
     bytes_per_lane,
+    declared_arrays,
     device_arrays,
     float64_arrays,
     may_lack_values,
@@ -197,23 +197,16 @@ class Run:
 
     def _check_shared_memory(self) -> None:
         total, last, cells = 0, None, 0
-        seen: set[int] = set()
-        for typing in all_typings(self.typing, seen):
-            for node, shape in typing.layouts.items():
-                path = ast.unparse(node.func)
-                kind = typing.types[node]
-                assert isinstance(kind, T.ArrayType)
-                size = int(np.prod(shape, dtype=object)) * kind.dtype.itemsize
-                if path.endswith("local.array"):
-                    if size > MAX_LOCAL_BYTES:
-                        message = say(
-                            "A thread may have 512 KiB of local memory, not {size} bytes.",
-                            size=size,
-                        )
-                        raise rejection("invalid-launch", message, node)
-                else:
-                    total, last = total + size, node
-                    cells += size // kind.dtype.itemsize
+        for node, is_local, dtype, elements in declared_arrays(self.typing):
+            size = elements * dtype.itemsize
+            if not is_local:
+                total, last = total + size, node
+                cells += elements
+            elif size > MAX_LOCAL_BYTES:
+                message = say(
+                    "A thread may have 512 KiB of local memory, not {size} bytes.", size=size
+                )
+                raise rejection("invalid-launch", message, node)
         if total > MAX_SHARED_BYTES:
             raise too_much_shared(total, last)
         limit = max(MAX_SHARED_BYTES, self.options.max_dynamic_shared)

@@ -41,6 +41,10 @@ class AbsentGpu:
     def reset(self) -> None:
         """There is nothing to free."""
 
+    def max_cooperative_grid_blocks(self, threads: int, shared_bytes: int) -> int:
+        """How many blocks are there at the same time differs from GPU to GPU."""
+        raise NoGpuHere("max_cooperative_grid_blocks()")
+
     def __repr__(self) -> str:
         return "<no GPU: kernels run on the emulator>"
 

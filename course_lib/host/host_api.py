@@ -14,7 +14,7 @@ import sys
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, partialmethod
 from types import ModuleType
 from typing import Any
 
@@ -31,6 +31,7 @@ from course_lib.host.device_array import (
     must_be_contiguous,
     undefined,
 )
+from course_lib.host.overloads import EmulatedOverload, Gpu, note_launch, note_types, overloads
 from course_lib.wording.errors import NoGpuHere, PlainError
 
 # launch(kernel, grid, block, stream, shared_bytes, args): how a kernel is run instead. Names of
@@ -43,11 +44,12 @@ THREADS_OF_FORALL = 256  # on a GPU the driver chooses; any choice must give the
 
 @dataclass(frozen=True)
 class Replacement:
-    """`owner.name` is to be `substitute`."""
+    """`owner.name` is to be `substitute`; what the owner lacks stays so, unless `is_new`."""
 
     owner: Any
     name: str
     substitute: Any
+    is_new: bool = False
 
 
 def install(
@@ -64,7 +66,8 @@ def make(table: list[Replacement]) -> Callable[[], None]:
     """Make these replacements. Returns the undo, which leaves everything as it was."""
     undone: list[Callable[[], None]] = []
     for replacement in table:
-        if hasattr(replacement.owner, replacement.name):  # versions differ in what they have
+        # Versions differ in what they have.
+        if replacement.is_new or hasattr(replacement.owner, replacement.name):
             undone.append(_replace(replacement))
 
     def undo() -> None:
@@ -91,8 +94,10 @@ def replacements(
     kernel_class = _kernel_class(cuda)
     functions = {**host_functions(launch), **answers}
     table = [Replacement(cuda, name, value) for name, value in functions.items()]
-    for name, value in _kernel_table(kernel_class, launch).items():
+    gpu = functions["get_current_device"]
+    for name, value in _kernel_table(kernel_class, launch, gpu).items():
         table.append(Replacement(kernel_class, name, value))
+    table.append(Replacement(kernel_class, "overloads", overloads(gpu), is_new=True))
     return table + _ufunc_table(launch) + quiet_warnings(cuda)
 
 
@@ -311,8 +316,9 @@ _FROM_COMPILED_CODE = (
 )
 
 
-def _kernel_table(kernel_class: type, launch: Launch) -> dict[str, Any]:
+def _kernel_table(kernel_class: type, launch: Launch, gpu: Gpu) -> dict[str, Any]:
     """Stand-ins for what a lesson does with a kernel."""
+    launch = _noting(launch, gpu)
     table: dict[str, Any] = {name: _refusal(f"kernel.{name}()") for name in _FROM_COMPILED_CODE}
     table["forall"] = _forall(launch)
     table["specialize"] = lambda self, *args: self
@@ -320,11 +326,23 @@ def _kernel_table(kernel_class: type, launch: Launch) -> dict[str, Any]:
     if not hasattr(kernel_class, "configure"):  # the simulator's kernel
         table["__getitem__"] = lambda self, launch_of: table["configure"](self, *launch_of)
     table["call"] = _call(launch)
-    table["compile"] = _note_signature
+    table["compile"] = partialmethod(_note_signature, gpu)
     table["disable_compile"] = _keep_signatures  # Numba's insists on compiled code
     if hasattr(kernel_class, "compile_device"):
-        table["compile_device"] = _compile_device_if_possible(kernel_class)
+        table["compile_device"] = _compile_device_if_possible(kernel_class, gpu)
     return table
+
+
+def _noting(launch: Launch, gpu: Gpu) -> Launch:
+    """The launch, and what types of arguments the kernel has been launched with."""
+
+    def noted(kernel: Any, *configuration: Any) -> None:
+        __tracebackhide__ = True
+        if not signatures(kernel):
+            note_launch(kernel, configuration[-1], gpu)
+        launch(kernel, *configuration)
+
+    return noted
 
 
 def _configure(launch: Launch) -> Callable[..., Callable[..., None]]:
@@ -381,10 +399,11 @@ def _forall(launch: Launch) -> Callable[..., Callable[..., None]]:
 _SIGNATURES = "_course_signatures"
 
 
-def _note_signature(self: Any, signature: Any, result: Any = None) -> None:
+def _note_signature(self: Any, gpu: Gpu, signature: Any, result: Any = None) -> EmulatedOverload:
     """An eager signature: nothing is compiled, but calls and launches must fit it."""
     argument_types, declared = _sigutils(self).normalize_signature(signature)
     self.__dict__.setdefault("_course_asked_for", []).append((argument_types, result or declared))
+    return note_types(self, argument_types, gpu)
 
 
 def _sigutils(kernel: Any) -> Any:
@@ -409,7 +428,7 @@ def signatures(kernel: Any) -> list[tuple[Any, ...]]:
     return [types for types, _ in getattr(kernel, "__dict__", {}).get(_SIGNATURES, ())]
 
 
-def _compile_device_if_possible(kernel_class: type) -> Callable[..., Any]:
+def _compile_device_if_possible(kernel_class: type, gpu: Gpu) -> Callable[..., Any]:
     """A device function's eager signature needs a GPU; compiling for a named GPU does not.
 
     Numba calls this method also while it compiles a kernel offline, so it must still work.
@@ -418,7 +437,7 @@ def _compile_device_if_possible(kernel_class: type) -> Callable[..., Any]:
     driver_error = successor.part(kernel_class, "cudadrv.error").CudaSupportError
 
     def compile_device(self: Any, args: Any, *return_type: Any) -> Any:
-        _note_signature(self, args, *return_type)
+        _note_signature(self, gpu, args, *return_type)
         try:
             return original(self, args, *return_type)
         except driver_error:

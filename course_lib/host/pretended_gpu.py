@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from course_lib.devices import device
+from course_lib.devices import device, occupancy
 from course_lib.host.absent_gpu import OF_EVERY_GPU, AbsentContext, AbsentGpu
 from course_lib.host.device_array import EmulatedDeviceArray
 from course_lib.host.host_api import Replacement
@@ -19,6 +19,7 @@ from course_lib.wording.errors import NoGpuHere, PlainError
 SHEET = device("A100-40")
 MEMORY = 40 << 30
 CUDA_VERSION = (12, 0)
+MOST_REGISTERS = 255  # of a thread
 
 # The driver's names for what the data sheet and the CUDA Programming Guide say of an A100.
 ATTRIBUTES: dict[str, int] = {
@@ -84,6 +85,12 @@ class PretendedGpu(AbsentGpu):
     def get_primary_context(self) -> PretendedContext:
         """The one context."""
         return PretendedContext()
+
+    def max_cooperative_grid_blocks(self, threads: int, shared_bytes: int) -> int:
+        """So many blocks are there at the same time, with as many registers as they can have."""
+        registers = min(MOST_REGISTERS, SHEET.sm.registers_per_sm // threads // 8 * 8)
+        held = occupancy(SHEET, threads, registers, shared_bytes)
+        return SHEET.sms * max(held.blocks, 1)
 
     def __enter__(self) -> PretendedContext:
         return PretendedContext()

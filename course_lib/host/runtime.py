@@ -404,7 +404,7 @@ def _show_errors(
 
 def _say_how_to_allow_more(profile: Profile, more: str) -> None:
     """A loop that is only long needs more steps, and whoever waits for it may have them."""
-    if profile.stopped_in is not None and profile.stopped_in.for_lock:
+    if (loop := profile.stopped_in) is not None and (loop.for_lock or loop.in_vain):
         return  # none are enough
     profile.findings = [
         replace(

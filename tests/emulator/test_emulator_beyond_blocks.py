@@ -6,9 +6,11 @@ time, and none of these with more than one.
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
-from emulator_helpers import HEADER, launch, line_of
+from emulator_helpers import HEADER, as_program, launch, line_of
 
 from course_lib.emulator import Budget, KernelRejected, Profile
 
@@ -400,3 +402,34 @@ def k(count, out):
     profile = emulated(text, 3, N, zeros(1), zeros(N), shared_bytes=4 * N, budget=few)
     assert {finding.cell.split("[")[0] for finding in profile.errors} == {"s"}
     assert all(0 <= int(finding.cell[2:-1]) < N for finding in profile.errors)
+
+
+def test_what_a_barrier_of_the_grid_costs_does_not_grow_with_the_array() -> None:
+    """Between two barriers a thousandth of it is touched: the search for races looks there only."""
+    body = """\
+    g = cuda.cg.this_grid()
+    column = cuda.grid(1)
+    for row in range(1, 200):
+        out[row, column] = out[row - 1, 255 - column] + 1
+        g.sync()
+    """
+    out = np.zeros((2**17, 256), np.int32)
+    start = time.perf_counter()
+    profile = launch(as_program(body), 8, 32, out)
+    assert time.perf_counter() - start < 20  # a second; 100 where each search reads all tables
+    assert profile.findings == []
+    assert (out[:200] == np.arange(200)[:, None]).all()
+
+
+def test_races_between_blocks_that_meet_far_apart_in_an_array() -> None:
+    """Cells before and behind those that a line has touched so far, and cells in between."""
+    body = """
+    order = cuda.blockIdx.x * 5 % 8
+    out[order * 100 + cuda.threadIdx.x] = 1
+    if cuda.blockIdx.x == 7 and cuda.threadIdx.x == 0:
+        out[where] = 2
+    """
+    for where in (0, 31, 50, 100, 399, 400, 731, 790):
+        profile = launch(as_program(body, "out, where"), 8, 32, np.zeros(800, np.int32), where)
+        is_hit = where % 100 < 32 and where // 100 != 7 * 5 % 8
+        assert [f.cell for f in profile.findings] == [f"out[{where}]"] * is_hit

@@ -381,10 +381,20 @@ def test_a_sum_of_int32_that_wraps_is_told(body: str) -> None:
     assert all(finding.severity == "warning" for finding in told)
 
 
-def test_a_lock_that_a_warp_waits_for_is_named() -> None:
-    body = "while cuda.atomic.cas(x, 0, 0, 1) != 0:\n    pass\ncuda.atomic.exch(x, 0, 0)"
+ENDLESS = {  # the body, what is told, and whether more steps may end it
+    "while cuda.atomic.cas(x, 0, 0, 1) != 0:\n    pass\ncuda.atomic.exch(x, 0, 0)": (
+        "waiting for a lock", False,
+    ),
+    "k = 0\nwhile x[0] == 0:\n    k += 1": ("nothing that could end it had changed", False),
+    "k = 0\nwhile k < 10**9:\n    k += 1": ("when the 10,000 steps", True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", ENDLESS)
+def test_what_is_said_of_a_loop_that_does_not_end(body: str) -> None:
+    told, may_end = ENDLESS[body]
     emulated = runtime.emulate(load_program(as_program(body, "x")).kernel("kernel"), steps=10_000)
     (found,) = emulated.run((1, 32), (np.zeros(1, np.int32),)).errors
     assert found.code == "timeout"
-    assert "waiting for a lock" in str(found)
-    assert "allows more" not in found.hint
+    assert told in str(found)
+    assert ("allows more" in found.hint) == may_end

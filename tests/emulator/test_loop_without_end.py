@@ -76,11 +76,83 @@ def test_a_loop_whose_state_comes_again_is_named_before_its_steps_are_used_up(bo
     assert profile.steps < 0.1 * Budget().steps
 
 
+# What grows in them does not decide whether they end.
+GROWING = {
+    "a sum": "i, s = 0, 0\nwhile i < n:  # this\n    s += 1",
+    "a sum of elements": "s = 0.0\nwhile True:  # this\n    s += x[0]",
+    "an index of another name": (
+        "i, j = 0, 0\nwhile i < x.size:  # this\n    out[j % 64] = j\n    j += 1"
+    ),
+    "behind a flag": "j = 0\nwhile x[0] == 0:  # this\n    j += 1\n    out[j % 64] = j",
+    "a flag of each thread": (
+        "t, j = cuda.grid(1), 0\nwhile flags[t] > 0:  # this\n    j += 1\n    out[t] = j"
+    ),
+    "a break that never comes": (
+        "i, s = 0, 0\nwhile True:  # this\n    s += 1\n    if i > n:\n        break\n    out[0] = s"
+    ),
+    "a return under two conditions": (
+        "s, done = 0, False\nwhile True:  # this\n    s += 1\n    if n > 3:\n"
+        "        if done:\n            return"
+    ),
+    "a copy of what stays": (
+        "i, s = 0, 0\nwhile i < n:  # this\n    k = i\n    s += k + 1\n    i = k"
+    ),
+    "by turns": "i, s = 0, 0\nwhile i < n:  # this\n    i = 1 - i\n    s += i",
+    "with a barrier": "i, s = 0, 0\nwhile i < n:  # this\n    s += 1\n    cuda.syncthreads()",
+    "with an atomic": "i = 0\nwhile i < n:  # this\n    cuda.atomic.add(out, 0, 1)",
+    "a local array beside": (
+        "a = cuda.local.array(4, float32)\nk = 0\na[0] = 0\nwhile a[0] < 1:  # this\n"
+        "    k += 1\n    out[0] = k"
+    ),
+    "a loop within": (
+        "i, s = 0, 0\nwhile i < n:  # this\n    for k in range(3):\n        s += k\n"
+        "        if k > 1:\n            break"
+    ),
+    "for some lanes": "i, s = cuda.grid(1) // 60 * 9, 0\nwhile i < n:  # this\n    s += 1",
+    "a function of what stays": "i, s = 1, 0\nwhile math.sqrt(i) < n:  # this\n    s += i",
+}
+
+
+@every_case("body", GROWING.values(), ids=GROWING)
+def test_what_only_grows_beside_keeps_no_loop_from_being_named(body: str) -> None:
+    program = as_program(body, "out, x, flags, n")
+    arrays = np.zeros(64, np.float32), np.zeros(64, np.float32), np.ones(64, np.int32)
+    profile = launch(program, 1, 64, *arrays, 9)
+    assert profile.stopped_in is not None and profile.stopped_in.in_vain
+    found = profile.findings[0]
+    assert (found.code, found.line) == ("timeout", line_of(program, "# this"))
+    assert profile.steps < 0.01 * Budget().steps
+
+
 ENDING = {  # after more turns than it takes until somebody looks for a repetition
     "what it stores it reads": "while out[0] < 1500:\n    out[0] += 1",
     "by an atomic": "while cuda.atomic.add(out, 0, 1) < 1500:\n    pass",
     "in a local array": (
         "a = cuda.local.array(1, float32)\na[0] = 0\nwhile a[0] < 1500:\n    a[0] += 1"
+    ),
+    "what another name stores": "k = 0\nsame = out\nwhile out[0] < 1500:\n    same[0] += 1",
+    "what a part stores": "part = out[0:1]\nwhile out[0] < 1500:\n    part[0] += 1",
+    "what a function stores": "while out[0] < 1500:\n    more(out)",
+    "what a function returns": "k = 0\nwhile next_of(k) < 1500:\n    k = next_of(k)",
+    "what the same array under another name stores": (
+        "k = 0\nwhile out[0] < 1500:\n    k += 1\n    again[0] = k"
+    ),
+    "a break under a break": (
+        "k, done = 0, False\nwhile True:\n    k += 1\n    if k < 1500:\n        continue\n"
+        "    done = True\n    if done:\n        break"
+    ),
+    "a return within a loop": (
+        "k = 0\nwhile True:\n    k += 1\n    for j in range(2):\n        if k + j > 1500:\n"
+        "            return"
+    ),
+    "a condition of a condition": (
+        "k, a, b = 0, 0, 0\nwhile a == 0:\n    k += 1\n    if k > 1500:\n        b = 1\n"
+        "    if b:\n        a = 1"
+    ),
+    "an item of two": "k, j = 0, 0\nwhile j < 1500:\n    k, j = k + 1, k",
+    "a name in an expression": "k = 0\nwhile True:\n    if (k := k + 1) > 1500:\n        break",
+    "a shuffle": (
+        "k, j = 0, 0\nwhile j < 1500:\n    k += 1\n    j = cuda.shfl_sync(0xFFFFFFFF, k, 0)"
     ),
     "a variable": "k = 0\nwhile k < 1500:\n    k += 1",
     "a variable of every tenth turn": (
@@ -91,7 +163,18 @@ ENDING = {  # after more turns than it takes until somebody looks for a repetiti
 
 @every_case("body", ENDING.values(), ids=ENDING)
 def test_a_long_loop_ends(body: str) -> None:
-    assert launch(as_program(body), 1, 1, np.zeros(1, np.float32)).finished
+    before = """
+    @cuda.jit(device=True)
+    def more(a):
+        a[0] += 1
+
+    @cuda.jit(device=True)
+    def next_of(k):
+        return k + 1
+    """
+    out = np.zeros(1, np.float32)
+    lanes = 32 if "shfl" in body else 1
+    assert launch(as_program(body, "out, again", before), 1, lanes, out, out).finished
 
 
 def test_the_loop_of_a_device_function_is_named() -> None:

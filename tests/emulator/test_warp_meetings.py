@@ -64,6 +64,36 @@ def test_lanes_that_do_not_come_are_named(name: str) -> None:
         assert found.threads == tuple((place, 0, 0) for place in places)
 
 
+# A syncwarp that the other lanes leave out, and whether they come to anything else afterwards.
+LEFT_OUT = {
+    "they return": ("if t < 2:\n    cuda.syncwarp()  # this", False),
+    "they store and return": ("if t < 2:\n    cuda.syncwarp()  # this\nout[t] = t", False),
+    "they leave a loop": ("for k in range(t):\n    cuda.syncwarp()  # this", False),
+    "they come to a barrier of the block": (
+        "if t < 2:\n    cuda.syncwarp()  # this\ncuda.syncthreads()", True,
+    ),
+    "they come to a shuffle": (
+        "if t < 2:\n    cuda.syncwarp()  # this\nout[t] = cuda.shfl_sync(-1, t, 0)", True,
+    ),
+    "they come to another syncwarp less": (
+        "if t < 2:\n    cuda.syncwarp()  # this\ncuda.syncwarp()", True,
+    ),
+}  # fmt: skip
+
+
+@every_case("name", LEFT_OUT)
+def test_a_gpu_goes_on_without_lanes_that_only_return(name: str) -> None:
+    body, come_later = LEFT_OUT[name]
+    program = as_program("t = cuda.threadIdx.x\n" + body)
+    for schedule in ("lockstep", "warps"):
+        out = np.zeros(64, np.int64)
+        profile = launch(program, 1, 64, out, schedule=schedule, costs=True)
+        (found,) = (each for each in profile.findings if each.code == DIVERGES)
+        assert found.line == line_of(program, "# this")
+        assert found.severity == ("error" if come_later else "warning"), schedule
+        assert ("returns without it" in found.message) != come_later
+
+
 RIGHT = {
     "both branches meet": (
         "if t < 4:\n    cuda.syncwarp()\nelse:\n    cuda.syncwarp()\ncuda.syncwarp()\nout[t] = 1"),

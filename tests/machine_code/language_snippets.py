@@ -649,6 +649,21 @@ def snippets() -> dict[str, list[str]]:
         for array in "k u y o h a d".split()
         for value in ("1", "x")
     ]
+    one = "x z 1.5 np.float32(1) q True np.bool_(1) v np.uint8(1) h[0] C[0] (n,) (x,) None".split()
+    two = ("n, x", "n, q", "v, n", "1.5, True", "r", "t", "n, C[0]", "n, n, n", "v, w")
+    found["indices by kind"] = [
+        written.format(array=array, index=index)
+        for array, indices in (("k", one), ("m", two))
+        for index in indices
+        for written in ("{array}[{index}] = 1", "a[0] = {array}[{index}]", "{array}[{index}] += 1")
+    ] + [f"a[0] = {given}[{index}]" for given in ("t", "r", "m.shape", "TABLE") for index in one]
+    found["atomics by index"] = [
+        f"cuda.atomic.{name}({array}, {index}, {'1, 2' if name == 'cas' else '1'})"
+        for name in "add sub max min nanmax nanmin and_ or_ xor exch inc dec cas".split()
+        for array, indices in (("u", one), ("m", ["n", *(f"({each})" for each in two)]))
+        for index in indices
+        if array == "u" or name in ("add", "max", "nanmin")
+    ]
     return found
 
 

@@ -38,12 +38,20 @@ def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], 
         assert isinstance(array, T.ArrayType)
         mend = "Pass the array to the kernel, as an argument."
         supported(array.writable, "changes no constant array here", mend)
-        single = isinstance(index, T.TupleType) and array.ndim == 1
-        need(not single, "the index of an array with one axis is a number, and no tuple")
         axes = index.items if isinstance(index, T.TupleType) else (index,)
+        needs_none = isinstance(index, T.TupleType) and array.ndim == 1
+        need(
+            not needs_none,
+            "the index of an array with one axis is a number, and no tuple",
+            "Leave out the brackets." if len(axes) == 1 else "",
+        )
         whole = all(T.is_scalar(axis) and not T.is_complex(axis) for axis in axes)
         need(whole, "the index must be a number")
-        need(len(axes) == array.ndim, say("needs {axes} indices", axes=array.ndim))
+        need(
+            len(axes) == array.ndim,
+            say("needs {axes} indices", axes=array.ndim),
+            "Write them as a tuple, in brackets: one for each axis.",
+        )
         none = say("there is none for elements of {dtype}", dtype=array.dtype)
         listed = ", ".join(map(str, allowed))
         need(

@@ -111,6 +111,7 @@ def meet(machine: Machine, node: ast.Call, mask: Value) -> Meeting:
 
     A lane that has returned from the kernel need not come any more.
     """
+    machine.observers.meets(machine.active)
     active = _active_rows(machine)
     name = ast.unparse(node.func).rsplit(".", 1)[-1]
     masks = _rows(machine, mask).astype(np.int64).astype(np.uint64) & _ALL_LANES

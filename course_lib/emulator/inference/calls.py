@@ -27,7 +27,7 @@ from course_lib.emulator.inference.typings import Closure, Environment, bound, p
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.definitions import parameters_of
-from course_lib.emulator.language.intrinsics import INTRINSICS, Cast, Typed
+from course_lib.emulator.language.intrinsics import INTRINSICS, Atomic, Cast, Intrinsic, Typed
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import Reference, did_you_mean
 from course_lib.emulator.language.operators import as_operator
@@ -383,7 +383,7 @@ class CallTyper(MethodTyper):
                 return loop
             typed = intrinsic.typing(arguments, keywords)
         except T.TypingError as error:
-            raise self.refused_call(node, function, error) from None
+            raise self.refused_call(node, function, intrinsic, error) from None
         self.typing.calls[node] = intrinsic
         if isinstance(typed.type, T.ArrayType):
             shape = typed.literal
@@ -391,7 +391,7 @@ class CallTyper(MethodTyper):
         return typed
 
     def refused_call(
-        self, node: ast.Call, function: Reference, error: T.TypingError
+        self, node: ast.Call, function: Reference, intrinsic: Intrinsic, error: T.TypingError
     ) -> KernelRejected:
         name = short_name(function)
         if isinstance(error, T.NotEmulated):
@@ -399,10 +399,15 @@ class CallTyper(MethodTyper):
                 "unsupported", say("{name} {said}.", name=name, said=error.said), node, error.hint
             )
         kinds = [self.typing.types.get(argument) for argument in node.args]
+        if isinstance(intrinsic, Atomic):  # its first argument is meant to be an array
+            del kinds[:1]
         if function.path.startswith("course_lib."):  # these take arrays, and tuples
             kinds = [kind for kind in kinds if not isinstance(kind, T.ArrayType | T.TupleType)]
-        missing = (said for kind in kinds if kind if (said := lacking(kind)))
-        hint = error.look_at or next(missing, "")
+        hint = error.look_at
+        if isinstance(error, T.LiteralNeeded):
+            hint = hint or self.no_number_of_pythons(node)
+            kinds = [kind for kind in kinds if not isinstance(kind, T.TupleType)]  # as a shape is
+        hint = hint or next((said for kind in kinds if kind if (said := lacking(kind))), "")
         refusal = rejection(
             "compile-error", say("{name}: {said}.", name=name, said=error.said), node, hint
         )
@@ -414,6 +419,18 @@ class CallTyper(MethodTyper):
             )
             return rejection("unsupported", message, node, "Pass them by position.")
         return refusal
+
+    def no_number_of_pythons(self, call: ast.Call) -> str:
+        """A constant from outside that Numba takes for a number, but not for a literal."""
+        names = {each.id for each in ast.walk(call) if isinstance(each, ast.Name)}
+        for name in sorted(names - self.typing.own):
+            if isinstance(self.kernel.namespace.get(name), np.integer):
+                return say(
+                    "{name} is a number of NumPy's, and Numba wants one of Python's: int({name}), "
+                    "outside the kernel.",
+                    name=name,
+                )
+        return ""
 
     def unknown_function(self, node: ast.Call, function: Reference) -> Exception:
         name, path = short_name(function), function.path

@@ -36,6 +36,24 @@ def all_typings(typing: Typing, seen: set[int]) -> Iterator[Typing]:
             yield from all_typings(target, seen)
 
 
+def declared_arrays(typing: Typing) -> Iterator[tuple[ast.Call, bool, np.dtype, int]]:
+    """The calls that make shared or local arrays: whether local, the type, how many elements."""
+    for each in all_typings(typing, set()):
+        for call, shape in each.layouts.items():
+            array = each.types[call]
+            assert isinstance(array, T.ArrayType)
+            is_local = ast.unparse(call.func).endswith("local.array")
+            yield call, is_local, array.dtype, int(np.prod(shape, dtype=object))
+
+
+def static_shared_bytes(typing: Typing) -> int:
+    """What the shared arrays of a block take."""
+    declared = declared_arrays(typing)
+    return sum(
+        elements * dtype.itemsize for _, is_local, dtype, elements in declared if not is_local
+    )
+
+
 @lru_cache(maxsize=8)
 def bytes_per_lane(typing: Typing) -> int:
     """What the local arrays and the variables of one thread take, at most."""
@@ -48,11 +66,9 @@ def bytes_per_lane(typing: Typing) -> int:
                 leaves[node.id] = max(several, leaves.get(node.id, 0))
         at_once = MAX_DEPTH_OF_CALLS // each.levels if each.levels else 1
         total += 8 * sum(leaves.values()) * at_once
-        for call, shape in each.layouts.items():
-            if ast.unparse(call.func).endswith("local.array"):
-                array = each.types[call]
-                assert isinstance(array, T.ArrayType)
-                total += int(np.prod(shape, dtype=object)) * (array.dtype.itemsize + 4)
+    for _, is_local, dtype, elements in declared_arrays(typing):
+        if is_local:
+            total += elements * (dtype.itemsize + 4)
     return total
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from course_lib.emulator.errors import rejection
+from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.functions import (
     address_functions,  # noqa: F401  (joins INTRINSICS)
     arrays,  # noqa: F401  (joins INTRINSICS)
@@ -360,10 +360,9 @@ class SubscriptTyper(FieldTyper):
             return ["rest"]
         typed = self.expression(index, env)
         self.refuse_member(index)
-        if isinstance(typed.type, T.TupleType) and all(map(T.is_integer, typed.type.items)):
-            return ["index"] * len(typed.type.items)
-        if T.is_integer(typed.type):
-            return ["index"]
+        items = typed.type.items if isinstance(typed.type, T.TupleType) else (typed.type,)
+        if all(map(T.is_integer, items)):
+            return ["index"] * len(items)
         if typed.type == T.Static(None):
             hint = "Leave it out, and use one index fewer."
             message = "The emulator does not know None as an index."
@@ -372,10 +371,7 @@ class SubscriptTyper(FieldTyper):
             message = "The emulator does not take an array without axes as an index."
             hint = say("{array}[()] is the number that it holds.", array=ast.unparse(index)[:40])
             raise rejection("unsupported", message, index, hint)
-        hint = "Use `//` for a whole number." if T.is_float(typed.type) else lacking(typed.type)
-        raise rejection(
-            "compile-error", say("{type} cannot be an index.", type=typed.type), index, hint
-        )
+        raise _no_index(next(item for item in items if not T.is_integer(item)), index)
 
     def slice_types(self, node: ast.Slice, env: Environment) -> None:
         for bound in (node.lower, node.upper, node.step):
@@ -405,9 +401,24 @@ class SubscriptTyper(FieldTyper):
                 raise rejection("compile-error", message, node)
             literal = owner.literal[index.literal] if isinstance(owner.literal, tuple) else None
             return Typed(owner.type.items[index.literal], literal)
-        if T.is_integer(index.type) and len(set(owner.type.items)) == 1:
+        if not T.is_integer(index.type):
+            raise _no_index(index.type, node.slice)
+        if len(set(owner.type.items)) == 1:
             return Typed(owner.type.items[0])
-        raise rejection("compile-error", "A tuple's index must be a constant here.", node)
+        no_constant = (
+            "An index of a tuple must be a constant, unless all its items have the same type."
+        )
+        raise rejection("compile-error", no_constant, node)
+
+
+def _no_index(kind: T.Type, index: ast.expr) -> KernelRejected:
+    hint = lacking(kind)
+    if T.is_float(kind):
+        hint = "`//` of whole numbers is one, too; int(…) makes one of a float."
+    elif kind == T.BOOL:
+        hint = "int(…) makes 0 or 1 of it."
+    message = say("{type} cannot be an index.", type=kind)
+    return rejection("compile-error", message, index, hint)
 
 
 def _has_step(index: ast.expr) -> bool:

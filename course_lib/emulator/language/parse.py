@@ -319,6 +319,12 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
             "unsupported",
             "Pass it in.",
         )
+    if type(value).__name__ == "ExternFunction":  # of cuda.declare_device
+        return (
+            say("{name} is declared here, and written in another language.", name=name),
+            "unsupported",
+            "Write it in Python, as a function with @cuda.jit(device=True).",
+        )
     if isinstance(value, type) and hasattr(value, "_fields"):
         hint = "Use a plain tuple, whose items are selected by index."
         return (
@@ -396,11 +402,19 @@ class _LiveNames(Mapping[str, Any]):
                 raise KeyError(name) from None
         return self._globals[name]
 
+    def __contains__(self, name: object) -> bool:
+        """Whether it has a value: of a function that gives it one later, none yet."""
+        try:
+            self._raw(str(name))
+        except KeyError:
+            return False
+        return True
+
     def __iter__(self) -> Iterator[str]:
-        return iter({**self._globals, **self._cells})
+        return filter(self.__contains__, {**self._globals, **self._cells})
 
     def __len__(self) -> int:
-        return len({**self._globals, **self._cells})
+        return sum(1 for _ in self)
 
 
 class _NamesOfModule(_LiveNames):

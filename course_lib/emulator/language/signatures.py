@@ -151,6 +151,18 @@ def _result(kind: Declared, name: str, node: ast.expr | None) -> np.dtype | None
     return kind if isinstance(kind, np.dtype) else None
 
 
+def types_of_numba(kinds: Sequence[Any]) -> list[T.Type]:
+    """Types of Numba's own as the emulator has them.
+
+    Raises:
+        KernelRejected: if one of them is not known here.
+    """
+    read = [_of_numba(kind) for kind in kinds]
+    if None in read:
+        raise _unreadable(None)
+    return [kind for kind in read if kind is not None]
+
+
 def _of_numba(kind: Any) -> Declared:
     """A type of Numba's own, such as `numba.float32[:]`, which prints as its name."""
     if hasattr(kind, "ndim") and hasattr(kind, "layout"):

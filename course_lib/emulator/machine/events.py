@@ -174,6 +174,9 @@ class Observer:
     def fence(self, mask: Mask, scope: Scope) -> None:
         """Lanes let those of their "block", or of the "grid", see what they have done so far."""
 
+    def meets(self, mask: Mask) -> None:
+        """Lanes come to a function that a warp carries out together."""
+
     def syncwarp(self, mask: Mask) -> None:
         """Lanes pass a `syncwarp`."""
 

@@ -1,17 +1,23 @@
-"""Tells that a `while` loop never ends, when it is in a state in which it was before.
+"""Tells that a `while` loop never ends, when what its end depends on is as it was before.
 
-What an iteration does follows from the variables, the active lanes and memory. If all three are as
-they were, and no other thread can have changed anything, every further iteration is the same.
+Whether a loop ends follows from some variables and cells (`language/loop_exits.py`) and from the
+lanes in it. If these are as they were, and neither the loop nor another thread can have changed
+the cells, it goes on for ever, whatever else grows meanwhile. Where the text does not tell so
+much, all variables and all of memory count.
 """
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from course_lib.emulator.language.loop_exits import LoopExits, exits_of
 from course_lib.emulator.machine.events import RunningLoop
 from course_lib.emulator.machine.machine import Machine
+from course_lib.emulator.state.memory import ArrayView
 
 FIRST = 1024  # iterations before the state is looked at
 LONGEST = 8  # iterations after which a state may come again
@@ -25,11 +31,16 @@ class Repetition:
         self.since = 0  # the iterations before this state was noted
         self.state: Any = None
         self.counts = (0, 0)
+        self.exits: LoopExits | None = None
 
     def is_found(self, has_paused: bool) -> bool:
         """Whether the iteration that has ended will repeat forever; `has_paused`: others ran."""
         turns, unit = self.loop.turns, self.machine.unit
-        if turns < FIRST or has_paused:
+        if turns < FIRST:
+            return False
+        if turns == FIRST:
+            self.exits = self._known_exits()
+        if has_paused and (self.exits is None or self.exits.read):
             self.since = 0
             return False
         if turns & (turns - 1) == 0:
@@ -38,11 +49,35 @@ class Repetition:
         if not self.since or turns - self.since > LONGEST:
             return False
         reads, writes = self.counts  # what is written and never read again does not matter
-        return (unit.reads == reads or unit.writes == writes) and self._now() == self.state
+        may_count = self.exits is not None or unit.reads == reads or unit.writes == writes
+        return may_count and self._now() == self.state
+
+    def _known_exits(self) -> LoopExits | None:
+        """What the loop's end depends on, if the loop cannot change the cells among that."""
+        assert not isinstance(self.loop.node, ast.For)
+        exits = exits_of(self.loop.node, self.machine.typing)
+        if exits is None or not exits.read:
+            return exits
+        if exits.stored is None:
+            return None
+        read, stored = self._storage(exits.read), self._storage(exits.stored)
+        apart = all(
+            one is not None and other is not None and not np.may_share_memory(one, other)
+            for one in read
+            for other in stored
+        )
+        return exits if apart else None
+
+    def _storage(self, names: Iterable[str]) -> list[np.ndarray | None]:
+        """Where the elements of these arrays lie; None for what is no array here."""
+        arrays = (self.machine.frame.variables.get(name) for name in names)
+        return [each.allocation.storage if isinstance(each, ArrayView) else None for each in arrays]
 
     def _now(self) -> Any:
-        values = tuple(self.machine.frame.variables.items())
-        return self.machine.active.full_array.tobytes(), _as_bytes(values)
+        variables = self.machine.frame.variables
+        if self.exits is not None:
+            variables = {name: variables.get(name) for name in self.exits.names}
+        return self.machine.active.full_array.tobytes(), _as_bytes(tuple(variables.items()))
 
 
 def _as_bytes(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,21 @@ from course_lib.wording.sentences import Index, Line, Sentence, say
 
 COMMIT = "After which copies does there have to be a cp_async_commit()?"
 MOST_LOOKED_AT = 64  # accesses of a line to cells under way, until a thread meets its own copy
+
+
+@dataclass
+class _Awaited:
+    """A line with a `syncwarp`; all are rows of warps.
+
+    Attributes:
+        came: the lanes that came there.
+        missed: those that had not returned and did not come.
+        elsewhere: those of them that then came to something else for which lanes wait.
+    """
+
+    came: Any = False
+    missed: Any = False
+    elsewhere: Any = False
 
 
 class Faults(FaultObserver):
@@ -42,7 +57,7 @@ class Faults(FaultObserver):
         super().begin(space, memory)
         self._ended = np.zeros(space.size, bool)  # by an exception that a finding tells of
         self._synced: Any = 0  # how often each lane came to a syncwarp, in rows of warps
-        self._awaited: dict[int, tuple[Any, Any]] = {}
+        self._awaited: dict[int, _Awaited] = {}
 
     def fault(self, fault: Fault, allocation: Allocation, kind: str, line: int) -> None:
         found = index_finding(fault, allocation, kind, line, *self.who(fault.lane))
@@ -158,23 +173,32 @@ class Faults(FaultObserver):
 
     def left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None:
         if name == "syncwarp":  # those who are absent here may meet the others at another one
-            came, missed = self._awaited.get(line, (False, False))
-            self._awaited[line] = (came | active, missed | absent)
+            awaited = self._awaited.setdefault(line, _Awaited())
+            awaited.came = awaited.came | active
+            awaited.missed = awaited.missed | absent
         else:
             self._note_left_out(name, active, absent, line)
+
+    def meets(self, mask: Mask) -> None:
+        for awaited in self._awaited.values():
+            here = self.space.warps_of(mask.full_array, False)
+            awaited.elsewhere = awaited.elsewhere | (awaited.missed & here)
 
     def syncwarp(self, mask: Mask) -> None:
         self._synced = self._synced + self.space.warps_of(mask.full_array, False)
 
     def end(self) -> None:
-        for line, (came, missed) in self._awaited.items():
-            often = np.where(came, self._synced, 0).max(axis=2, keepdims=True)
-            absent = missed & (self._synced < often)
+        for line, awaited in self._awaited.items():
+            often = np.where(awaited.came, self._synced, 0).max(axis=2, keepdims=True)
+            absent = awaited.missed & (self._synced < often)
             if absent.any():
-                active = came & absent.any(axis=2, keepdims=True)
-                self._note_left_out("syncwarp", active, absent, line)
+                active = awaited.came & absent.any(axis=2, keepdims=True)
+                goes_on = self._is_own and not np.any(absent & awaited.elsewhere)
+                self._note_left_out("syncwarp", active, absent, line, goes_on)
 
-    def _note_left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None:
+    def _note_left_out(
+        self, name: str, active: np.ndarray, absent: np.ndarray, line: int, goes_on: bool = False
+    ) -> None:
         row = int(np.argmax(absent.any(axis=2).reshape(-1)))
         who, thread = self.who(self._lane_of(active, row))
         other, other_thread = self.who(self._lane_of(absent, row))
@@ -196,7 +220,21 @@ class Faults(FaultObserver):
                 other=other,
             )
             hint = say("Do all lanes of the warp get here, or all those that its mask includes?")
-        found = finding("barrier-divergence", message, line, hint, threads=(thread, other_thread))
+        if goes_on:
+            message = say(
+                "{who} waits at cuda.syncwarp() for {other} too, and {other} returns without it. "
+                "That ends well only because a GPU does not wait for threads that have returned.",
+                who=who,
+                other=other,
+            )
+        found = finding(
+            "barrier-divergence",
+            message,
+            line,
+            hint,
+            "warning" if goes_on else None,
+            threads=(thread, other_thread),
+        )
         self.note(found)
 
     def no_such_lane(
@@ -257,6 +295,7 @@ class Faults(FaultObserver):
 
     def barrier(self, line: int, arrived: Mask, live: Mask) -> None:
         """A barrier that some threads of a block do not reach."""
+        self.meets(arrived)
         lanes = arrived.lanes_by_block
         partly = (lanes > 0) & (lanes < self.space.block_size)
         if partly.any():

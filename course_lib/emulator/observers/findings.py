@@ -248,7 +248,7 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
     loop = stop.loop
     used_up = say("when the {steps} steps of this launch were used up", steps=f"{steps:,}")
     if loop is not None and loop.in_vain:
-        used_up = say("when nothing had changed for a long time")
+        used_up = say("when nothing that could end it had changed for a long time")
     if loop is None:
         message = say("The kernel was still running {used_up}.", used_up=used_up)
         return finding("timeout", message, stop.line, "What makes this launch so long?")

@@ -46,9 +46,11 @@ def _turns(loop: Loop, typing: Typing) -> float:
     match loop:
         case ast.For(iter=ast.Call(func=ast.Name(id="range"), args=bounds)):
             own = names_set(typing.kernel.tree).union(typing.kernel.parameters)
-            around = {k: v for k, v in typing.kernel.namespace.items() if k not in own}
+            named = {n.id for each in bounds for n in ast.walk(each) if isinstance(n, ast.Name)}
+            if named & own:
+                return float("inf")
             try:
-                numbers = [evaluate_constant(each, around) for each in bounds]
+                numbers = [evaluate_constant(each, typing.kernel.namespace) for each in bounds]
                 return len(range(*numbers)) * within
             except (NotConstant, TypeError, ValueError):
                 pass

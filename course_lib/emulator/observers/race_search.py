@@ -83,14 +83,15 @@ def updated_by_several(
     loads, stores = (of_array.get((kind, first.line)) for kind in ("load", "store"))
     if first.line != second.line or loads is None or stores is None:
         return False
-    ends = [(int(each.lowest[cell]), int(each.highest[cell])) for each in (loads, stores)]
-    return ends[0] == ends[1] and ends[0][0] < ends[0][1]
+    lowest, highest = loads.ends(cell)
+    return lowest < highest and (lowest, highest) == stores.ends(cell)
 
 
 class Touched:
     """Who touched each cell of an array in one way, from one line: the lowest and highest number.
 
-    The numbers are those of threads, or of blocks.
+    The numbers are those of threads, or of blocks. The tables begin at one cell and reach as far
+    as it takes, since between two barriers of the grid often a small part is touched.
     """
 
     def __init__(self, access: Access) -> None:
@@ -98,15 +99,37 @@ class Touched:
         self.line = access.line
         self.allocation = access.allocation
         self.order = access.order
-        cells = access.allocation.storage.size
-        self.lowest = np.full(cells, _NO_ONE)
-        self.highest = np.full(cells, np.int32(-1))
+        self.begin = 0
+        self.lowest = self.highest = np.empty(0, np.int32)
 
     def add(self, access: Access, cells: np.ndarray, who: np.ndarray) -> None:
         """Add the cells of an access, and who touched each."""
         self.order = min(self.order, access.order)
-        np.minimum.at(self.lowest, cells, who)
-        np.maximum.at(self.highest, cells, who)
+        if cells.size:
+            self._reach(int(cells.min()), int(cells.max()) + 1)
+            np.minimum.at(self.lowest, cells - self.begin, who)
+            np.maximum.at(self.highest, cells - self.begin, who)
+
+    def _reach(self, low: int, high: int) -> None:
+        """Let the tables hold these cells, and more if others touched some before."""
+        size = len(self.lowest)
+        begin, end = (self.begin, self.begin + size) if size else (low, low)
+        if size and begin <= low and high <= end:
+            return
+        self.begin = max(min(begin, low) - size * (low < begin), 0)
+        stop = min(max(end, high) + size * (high > end), self.allocation.storage.size)
+        before = slice(begin - self.begin, begin - self.begin + size)
+        lowest = np.full(stop - self.begin, _NO_ONE)
+        highest = np.full(stop - self.begin, np.int32(-1))
+        lowest[before], highest[before] = self.lowest, self.highest
+        self.lowest, self.highest = lowest, highest
+
+    def ends(self, cell: int) -> tuple[int, int]:
+        """The lowest and the highest number that touched a cell."""
+        place = cell - self.begin
+        if not 0 <= place < len(self.lowest):
+            return int(_NO_ONE), -1
+        return int(self.lowest[place]), int(self.highest[place])
 
     def place_in_program(self) -> tuple[Any, ...]:
         """To sort by; a statement loads before it stores, whatever the schedule."""
@@ -115,15 +138,19 @@ class Touched:
 
     def conflict(self, other: Touched) -> tuple[int, int, int] | None:
         """A cell that two different ones touched, one here and one there, and who they are."""
-        lowest = np.minimum(self.lowest, other.lowest)
-        highest = np.maximum(self.highest, other.highest)
-        both = (self.highest >= 0) & (other.highest >= 0) & (lowest < highest)
+        begin = max(self.begin, other.begin)
+        end = min(each.begin + len(each.lowest) for each in (self, other))
+        here, there = (slice(begin - e.begin, max(end - e.begin, 0)) for e in (self, other))
+        lowest = np.minimum(self.lowest[here], other.lowest[there])
+        highest = np.maximum(self.highest[here], other.highest[there])
+        touched = (self.highest[here] >= 0) & (other.highest[there] >= 0)
+        both = touched & (lowest < highest)
         if not both.any():
             return None
-        found = int(np.argmax(both))
-        one, another = int(self.lowest[found]), int(other.highest[found])
+        found = begin + int(np.argmax(both))
+        one, another = self.ends(found)[0], other.ends(found)[1]
         if one == another:
-            one, another = int(self.highest[found]), int(other.lowest[found])
+            one, another = self.ends(found)[1], other.ends(found)[0]
         return found, one, another
 
 
