@@ -45,8 +45,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Who am I, am I inside, and which bin is mine?",
-        "`int(x[i])` cuts a positive number off after its whole part.",
+        "Which number belongs to this thread? Does it exist? Which bin does it belong to?",
+        "For a positive number, `int(x[i])` removes everything after the decimal point.",
     ),
     given='''\
 @cuda.jit
@@ -72,7 +72,7 @@ def histogram(x, counts):
             if b <= x[i] and x[i] < b + 1:
                 cuda.atomic.add(counts, b, 1)
 ''',
-    compared="A grid-stride loop, and bins that could have any width.",
+    compared="It uses a grid-stride loop, and its bins could have any width.",
     par=4,
-    meaning="This is a **histogram**. All who add to the same counter take turns.",
+    meaning="This is a **histogram**. The threads that add to the same counter take turns.",
 )

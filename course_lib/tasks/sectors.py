@@ -111,7 +111,7 @@ TASK = Task(
     ),
     hints=(
         "Lane 5 reads number offset + 5 * stride.",
-        "A sector has 32 bytes, so eight numbers: number 9 lies in sector 1.",
+        "A sector has 32 bytes, so it contains eight numbers: number 9 lies in sector 1.",
         "Collect the sectors of all lanes in a set.",
     ),
     given='''\
@@ -134,6 +134,6 @@ def sectors(stride, offset):
 ''',
     compared="A set comprehension collects and counts in one line.",
     par=4,
-    meaning="You can now count what a load moves before anything runs: from 1 sector, if all "
-    "lanes ask for one number, to 32, if no two lanes share one.",
+    meaning="You can now count the sectors of a load before anything runs: 1 sector if all lanes "
+    "ask for the same number, and up to 32 if no two lanes share a sector.",
 )
