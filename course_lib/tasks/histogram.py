@@ -33,14 +33,14 @@ TASK = Task(
         WrongIdea(
             lambda x: _counted(0 * x),
             "all numbers are counted in bin 0",
-            "Which counter does a thread raise whose number is 1.7?",
+            "A thread has the number 1.7. Which counter should it increase?",
             place=("store",),
             code="wrong-index",
         ),
         WrongIdea(
             _added_up,
             "the numbers themselves are added up",
-            "By how much does one number raise its counter?",
+            "By how much should one number increase its counter?",
             place=("store",),
         ),
     ),

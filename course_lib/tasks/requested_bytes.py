@@ -35,17 +35,17 @@ TASK = Task(
         WrongIdea(
             lambda M, N, K: 2 * M * N * K,
             "these are numbers, not bytes",
-            "How many bytes has a float32?",
+            "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda M, N, K: 4 * M * N * K,
-            "this is half of it",
-            "How many loads stand in the line of your loop?",
+            "this is only half of the bytes",
+            "How many loads are there in the line of your loop?",
         ),
         WrongIdea(
             lambda M, N, K: M * N * K,
             "these are the multiply-adds",
-            "How many numbers does one of them load, and how many bytes has each?",
+            "How many numbers does one of them load, and how many bytes does each number have?",
         ),
         WrongIdea(
             lambda M, N, K: 8 * M * N * K + 4 * M * N,
@@ -54,8 +54,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K: 16 * M * N * K,
-            "this takes a number for 8 bytes; a float32 has 4",
-            "How many bytes has a float32?",
+            "this counts 8 bytes for each number; a float32 has 4",
+            "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda M, N, K: 8 * K,

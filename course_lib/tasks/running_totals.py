@@ -5,7 +5,7 @@ from typing import Any
 from course_lib.registry.exercise import Task, WrongIdea
 
 CHUNK = 4
-_WHICH = "Take `start` = 8. Which k belong to this chunk, and which does your loop take?"
+_WHICH = "Take `start` = 8. Which k belong to this chunk, and which k does your loop use?"
 
 
 def _of_each_chunk(x: Any, y: Any) -> Any:
@@ -34,7 +34,7 @@ TASK = Task(
         WrongIdea(
             _of_each_chunk,
             "each total is the sum of its own chunk alone",
-            "What should `total` still know of the chunks before? Where does it begin?",
+            "What should `total` still contain from the chunks before? Where should it begin?",
             place=("start", "anew"),
         ),
         WrongIdea(
@@ -87,7 +87,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x, y: _chunk(x * y)[:, -1],
-            "each total is one product, the last of its chunk, and no sum",
+            "each total is only the last product of its chunk, and not a sum",
             "What does `=` do to the products that came before?",
             place=("sum", "replaced"),
         ),

@@ -70,7 +70,7 @@ TASK = Task(
         WrongIdea(
             lambda M, N, K, BM, BN, BK: M * K * (N // BN) + K * N * (M // BM),
             "these are numbers, not bytes",
-            "How many bytes has a float32?",
+            "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N) * (M // BM) * (N // BN),
@@ -79,8 +79,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * M * K * (N // BN),
-            "this counts A alone",
-            "And what does B cost?",
+            "this counts only A",
+            "How many bytes of B do the blocks load?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 8 * M * N * K // (BM * BN),
@@ -89,7 +89,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M // BM) * (N // BN) * K * (BM * BK + BK * BN),
-            "this takes K steps along K",
+            "this counts K steps along K",
             "By how many does k grow in one step?",
         ),
         WrongIdea(
