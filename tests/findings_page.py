@@ -45,10 +45,11 @@ _HEAD = """\
 # Findings
 
 This page lists everything that the checker can find, in the order in which it reports it: first
-what kept the kernel from running, then causes, then symptoms, and last unnecessary cost. The title of a
-code is the headline of a finding. Below it are the sentences that can follow the headline, and the
-hints. A ‹name› stands for something that the checker fills in, such as a thread, an array or a
-line. If the checker knows the cause, its sentence may contain the sentence of another finding.
+what kept the kernel from running, then causes, then symptoms, and last unnecessary cost. The
+title of a code is the headline of a finding. Below it are the sentences that can follow the
+headline, and the hints. A ‹name› stands for something that the checker fills in, such as a
+thread, an array or a line. If the checker knows the cause, its sentence may contain the sentence
+of another finding.
 
 `python tests/findings_page.py` makes this page from the source of the library. It does not list
 sentences that come from Python itself, or that are put together from several tables.
