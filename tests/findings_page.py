@@ -44,13 +44,15 @@ _FACT = re.compile(r"\{(\w+)\}")
 _HEAD = """\
 # Findings
 
-What the checker can find, in the order in which it reports it: what kept the kernel from running,
-then causes, then symptoms, then cost. A code's title is the headline of a finding; below stand the
-sentences that can follow it, and the hints. A ‹name› stands for what the checker fills in, such as
-a thread, an array or a line. Where a cause is found, another finding's sentence may be part of it.
+This page lists everything that the checker can find, in the order in which it reports it: first
+what kept the kernel from running, then causes, then symptoms, and last unnecessary cost. The
+title of a code is the headline of a finding. Below it are the sentences that can follow the
+headline, and the hints. A ‹name› stands for something that the checker fills in, such as a
+thread, an array or a line. If the checker knows the cause, its sentence may contain the sentence
+of another finding.
 
-This page is made from the library's source by `python tests/findings_page.py`. What a
-finding takes from Python itself, or puts together from several tables, is not listed.
+`python tests/findings_page.py` makes this page from the source of the library. It does not list
+sentences that come from Python itself, or that are put together from several tables.
 """
 
 

@@ -32,7 +32,7 @@ def test_a_wrong_answer_is_told_why_and_the_second_one_gets_a_hint(capsys):
     quiz.answer("03-lane", 1)
     assert "\nHint: Five whole rows" in capsys.readouterr().out
     quiz.answer("03-lane", "19")
-    assert capsys.readouterr().out.startswith("Right. x runs fastest")
+    assert capsys.readouterr().out.startswith("Right. Threads are numbered along x first")
 
 
 @pytest.mark.parametrize(

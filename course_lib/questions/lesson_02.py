@@ -69,58 +69,67 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: loads_of_each("B"),
-                "So many need a number of B, because a column of C has 50 elements.",
+                "That is how many elements need a number of B, because a column of C has 50 "
+                "elements.",
             ),
             Trap(lambda: 1, "`C[3, 0]` needs it, but so does `C[3, 1]`."),
-            Trap(lambda: 50 * 30, "That is all of C. Does row 4 of C use row 3 of A?"),
+            Trap(lambda: 50 * 30, "That is all of C. Does row 4 of C need a number of row 3 of A?"),
         ),
-        reveal="All {answer} in row 3 of C: one for each column of B. In the same way a number of "
-        "B serves a whole column of C. And every one of those threads loads it for itself. (The "
-        "picture shows the same for 4 × 4 matrices.)",
+        reveal="All {answer} elements of row 3 of C need it, one for each column of B. In the "
+        "same way, a number of B serves a whole column of C. Every one of these threads loads the "
+        "number for itself. (The picture shows the same for 4 × 4 matrices.)",
         figure=sharing_picture,
         spoilers=("a whole row of outputs", "serves a whole column"),
     ),
     Number(
         id="02-reads",
-        asks="A is 64 × 32, B is 32 × 96. They hold 5,120 numbers between them. How many numbers "
+        asks="A is 64 × 32, B is 32 × 96. Together they contain 5,120 numbers. How many numbers "
         "do all threads of your kernel load together?",
         value=numbers_loaded,
         unit="numbers",
         slips=(
-            Trap(lambda: 5120, "So many there are. But who keeps one for the next thread?"),
+            Trap(
+                lambda: 5120,
+                "That is how many numbers there are. But does a thread keep a "
+                "number for the next thread?",
+            ),
             Trap(lambda: 64 * 96, "That is how many threads there are, and each has a loop."),
             Trap(
-                lambda: 64 * 96 * 32, "So many multiply-adds there are. Each of them needs a pair."
+                lambda: 64 * 96 * 32,
+                "That is how many multiply-adds there are. How many numbers "
+                "does each of them need?",
             ),
             Trap(lambda: 2 * 32, "That is one thread. How many are there?"),
         ),
-        reveal="Each of {threads} threads has 32 iterations of its loop and loads two numbers in "
-        "each: {answer}. On average, each number is loaded {again} times.",
+        reveal="Each of the {threads} threads has 32 iterations of its loop and loads two numbers "
+        "in each of them, which is {answer} in all. On average, each number is loaded {again} "
+        "times.",
         facts=lambda: {"threads": 64 * 96, "again": round(numbers_loaded() / 5120)},
         spoilers=("393,216", "393216", "393 216"),
     ),
     Number(
         id="02-dram",
-        asks="Now A, B and C are 4096 × 4096. By your formula the loads request "
-        f"{levels('naive').requested_gb:,.0f} GB; A and B hold {8 * 4096**2 / 1e9:.2f} GB. How "
-        "many GB does the DRAM of an H200 deliver while this kernel runs?",
+        asks="Now A, B and C are 4096 × 4096. By your formula, the loads request "
+        f"{levels('naive').requested_gb:,.0f} GB, although A and B hold only "
+        f"{8 * 4096**2 / 1e9:.2f} GB. How many GB does the DRAM of an H200 deliver while this "
+        "kernel runs?",
         value=lambda: levels("naive").dram_gb,
         unit="GB",
         within=0.2,
         slips=(
             Trap(
                 lambda: round(levels("naive").requested_gb),
-                "That would be so if each load went all the way.",
+                "That would be true if each load went all the way to DRAM.",
             ),
             Trap(
                 lambda: round(8 * 4096**2 / 1e9, 2),
-                "That would take a cache that holds all of it.",
+                "That would need a cache that can hold all of A and B.",
             ),
         ),
-        reveal="Counted ({device}, `naive` in CUDA C++): {requested} GB requested, {L1} GB through "
-        "L1, {L2} GB from L2, and {answer} GB from DRAM, which is {share} of the request. The "
-        "caches did most of the reuse that the kernel left undone. Whoever says “bytes” must say "
-        "which.",
+        reveal="We counted this ({device}, `naive` in CUDA C++): {requested} GB requested, {L1} "
+        "GB through L1, {L2} GB from L2, and {answer} GB from DRAM, which is {share} of the "
+        "request. The caches did most of the reuse that the kernel does not do. So whenever you "
+        "say “bytes”, say which bytes you mean.",
         facts=level_facts,
         spoilers=(re.compile(r"\b8\.[45] GB"), "1.5 %", "reached DRAM"),
     ),
@@ -136,12 +145,13 @@ QUESTIONS = (
             ),
             Choice(
                 "A write outside an array.",
-                "That happens, too, but only after the loop.",
+                "This happens, too, but only after the loop.",
             ),
-            Choice("Nothing.", "The surplus threads compute from numbers that do not exist."),
+            Choice("Nothing.", "The surplus threads compute with numbers that do not exist."),
         ),
-        reveal="A {first}: the surplus threads load from rows of A and columns of B that do not "
-        "exist. A GPU might have said nothing, and taken whatever lies behind A.",
+        reveal="The report names a {first} first: the surplus threads load from rows of A and "
+        "columns of B that do not exist. A GPU might have said nothing, and loaded whatever lies "
+        "behind A.",
         facts=lambda: {"first": told_first()},
         spoilers=("surplus threads load", "out-of-bounds-read"),
     ),

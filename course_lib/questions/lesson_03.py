@@ -109,24 +109,25 @@ def first_loads() -> Drawn:
 QUESTIONS = (
     Choose(
         id="03-own-run",
-        asks="Both kernels load 1,024 numbers, in equally many loads. Whose loads move fewer "
-        "bytes?",
+        asks="Both kernels load 1,024 numbers, with the same number of loads. Whose loads move "
+        "fewer bytes?",
         choices=(
             Choice(
                 "Yours.",
-                "At every moment, your 32 threads ask for 32 neighbours.",
+                "At any time, your 32 threads ask for 32 neighbours.",
                 right=True,
             ),
             Choice(
                 "Your colleague's.",
-                "Its neighbours are asked for one after the other. What is asked for at the same "
-                "moment?",
+                "Each thread asks for its neighbours one after the other. What do all threads ask "
+                "for at the same time?",
             ),
-            Choice("Neither's.", "So it would be if a number could travel alone."),
+            Choice("Neither's.", "That would be true if a single number could travel alone."),
         ),
-        reveal="{yours} bytes against {theirs}: {times} times as many. The smallest piece that "
-        "memory delivers is a **sector**, {sector} bytes or eight float32 numbers. And it is never "
-        "one thread that asks, but a whole **warp**, {warp} together.",
+        reveal="Yours move {yours} bytes and your colleague's {theirs}, which is {times} times as "
+        "many. The smallest piece that memory delivers is a **sector**, {sector} bytes or eight "
+        "float32 numbers. And it is never a single thread that asks, but a whole **warp**: {warp} "
+        "threads together.",
         facts=sums_facts,
         figure=first_loads,
         spoilers=("sectors per request", "ask for 32 neighbours"),
@@ -137,74 +138,95 @@ QUESTIONS = (
         "`threadIdx.x = 3` and `threadIdx.y = 5`?",
         value=lambda: lane_of(x=3, y=5),
         unit="",
-        why="x runs fastest: number 5 · 16 + 3 = 83 of its block is lane {answer} of warp 2.",
+        why="Threads are numbered along x first. So the thread has the number 5 · 16 + 3 = 83 in "
+        "its block, and it is lane {answer} of warp 2.",
         slips=(
             Trap(
                 lambda: 5 * 16 + 3,
-                "That is its number in the block. Warps take 32 of these each.",
+                "That is its number in the block. Each warp takes 32 of these numbers.",
             ),
-            Trap(lambda: (5 * 16 + 3) // 32, "That is its warp. Which place has it there?"),
+            Trap(
+                lambda: (5 * 16 + 3) // 32,
+                "That is the number of its warp. Which place does the thread have in this warp?",
+            ),
             Trap(
                 lambda: (3 * 16 + 5) % 32,
-                "Here y runs fastest. Threads are numbered along x first.",
+                "That would be true if threads were numbered along y first. They are numbered "
+                "along x first.",
             ),
-            Trap(lambda: 3, "Two rows of 16 threads share a warp, so x alone does not tell."),
+            Trap(lambda: 3, "Two rows of 16 threads share a warp, so x alone does not decide."),
         ),
-        other="Number the threads of the block, x fastest. Then cut the row into pieces of 32.",
-        hint="Five whole rows of 16 threads stand before its own.",
+        other="Number the threads of the block, along x first. Then divide the numbers into "
+        "pieces of 32.",
+        hint="Five whole rows of 16 threads come before its own row.",
     ),
     Number(
         id="03-row-sums",
-        asks="A is 64 × 64, row-major, and one thread adds up one row: it walks along neighbours. "
-        "How many sectors does each load of a warp touch?",
+        asks="A is 64 × 64 and row-major. Each thread adds up one row, so it reads neighbours one "
+        "after the other. How many sectors does each load of a warp touch?",
         value=lambda: sectors_of_sums(ROW_SUMS),
         unit="sectors",
         slips=(
-            Trap(lambda: 4, "So it is if the *lanes* are neighbours. Here each has its own row."),
             Trap(
-                lambda: 1, "One thread's next number lies in the same sector. But 32 ask at once."
+                lambda: 4,
+                "That would be true if the *lanes* read neighbours. Here each lane "
+                "has its own row.",
+            ),
+            Trap(
+                lambda: 1,
+                "The next number of this thread lies in the same sector. But 32 "
+                "threads ask at the same time.",
             ),
         ),
-        reveal="{answer}: at every moment the lanes stand in as many different rows. One thread "
-        "for each **column** needs {columns}.",
+        reveal="{answer} sectors: at any time, the lanes read from as many different rows. One "
+        "thread for each **column** needs {columns} sectors.",
         facts=lambda: {"columns": sectors_of_sums(TASKS["column_totals"].answer)},
         spoilers=("as many different rows",),
     ),
     Number(
         id="03-step",
-        asks="In a block of 32 × 32, all lanes of a warp have the same y. In one step of k "
-        "`naive_by_rows` touches 32 sectors for A and 1 for B. How many does your kernel touch for "
-        "both?",
+        asks="In a block of 32 × 32, all lanes of a warp have the same y. In one step of k, "
+        "`naive_by_rows` touches 32 sectors for A and 1 for B. How many sectors does your kernel "
+        "touch for both together?",
         value=lambda: of_a_step("matmul_coalesced"),
         unit="sectors",
         slips=(
             Trap(lambda: 33, "Then nothing would have changed. What do the lanes ask A for now?"),
-            Trap(lambda: 8, "Four for B. But the lanes share one row, so one number of A."),
-            Trap(lambda: 4, "That is B alone."),
+            Trap(
+                lambda: 8,
+                "B takes four. But all lanes share one row of A, so they ask for a "
+                "single number of A.",
+            ),
+            Trap(lambda: 4, "That is the part of B alone."),
         ),
-        reveal="{answer}: one number of A for all lanes (a **broadcast**), and 32 neighbours of B.",
-        spoilers=("one number of A for all lanes", "33 to 5"),
+        reveal="{answer} sectors: one for A, because all lanes ask for the same number (a "
+        "**broadcast**), and four for 32 neighbours of B.",
+        spoilers=("because all lanes ask for the same number", "33 to 5"),
     ),
     Number(
         id="03-faster",
-        asks=f"Both kernels as you typed them, in Numba, 4096 × 4096, blocks of 32 × 32: "
-        f"{FEWER:.1f} "
-        "times fewer sectors. How many times faster is `matmul_coalesced` on an H200?",
+        asks="Take both kernels as you typed them, in Numba, with 4096 × 4096 matrices and blocks "
+        f"of 32 × 32. Yours touches {FEWER:.1f} times fewer sectors. How many times as fast is it "
+        "on an H200?",
         value=times_faster,
         unit="times",
         within=0.15,
         slips=(
             Trap(
                 lambda: 6.6,
-                "That would be so if a sector were all that a load costs.",
+                "That would be true if a load cost nothing but its sectors.",
             ),
-            Trap(lambda: 1, "The DRAM bytes are much alike, but DRAM was not the limit."),
+            Trap(
+                lambda: 1,
+                "Both kernels move about the same number of bytes from DRAM, but DRAM "
+                "was not the limit.",
+            ),
         ),
-        reveal="{answer} times: {before} ms for `naive_by_rows`, {after} ms for yours ({device}, "
-        "Numba, `range`). Fewer bytes pass through L1, {after_l1} GB and not {before_l1}. So the "
-        "sectors say which kernel wins, and why. They do not say by how much: something else "
-        "holds yours now. Counts explain; clocks measure.",
+        reveal="It is {answer} times as fast: {before} ms for `naive_by_rows`, {after} ms for "
+        "yours ({device}, Numba, `range`). Fewer bytes pass through L1: {after_l1} GB instead of "
+        "{before_l1}. So the sectors tell you which kernel wins, and why. They do not tell you by "
+        "how much, because something else limits your kernel now. Counts explain; clocks measure.",
         facts=speed_facts,
-        spoilers=(tells_times(times_faster()), "something else holds"),
+        spoilers=(tells_times(times_faster()), "something else limits your kernel"),
     ),
 )

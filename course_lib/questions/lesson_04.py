@@ -54,63 +54,72 @@ def total_after(step: int, row: int, column: int) -> float:
 QUESTIONS = (
     Number(
         id="04-one-block",
-        asks="In your `matmul_coalesced` the 16 × 16 threads of one block load 16,384 numbers of A "
-        "if K is 64. How many different ones are among them?",
+        asks="In your `matmul_coalesced`, the 16 × 16 threads of one block load 16,384 numbers of "
+        "A if K is 64. How many different numbers of A are among them?",
         value=different_numbers,
         unit="numbers",
         slips=(
-            Trap(lambda: 16 * 16 * 64, "So it is if no two threads want the same number."),
+            Trap(
+                lambda: 16 * 16 * 64, "That would be true if no two threads needed the same number."
+            ),
             Trap(lambda: 64, "That is one row of A."),
         ),
-        reveal="{answer}: 16 rows of 64. Each is loaded {again} times. One thread could load it "
-        "for all, and put it into **shared memory**, of which each block has a piece for itself.",
+        reveal="There are {answer} different numbers: 16 rows of 64. Each of them is loaded "
+        "{again} times. Instead, one thread could load it for all of them and put it into "
+        "**shared memory**. Each block has its own piece of this memory.",
         facts=lambda: {"again": loads_of_each()},
         spoilers=("16 rows of 64",),
     ),
     Number(
         id="04-strip",
-        asks="A block computes 32 × 32 elements of C, and K is 4096. How many KiB do its rows of A "
-        "take? (1 KiB is 1024 bytes.)",
+        asks="A block computes 32 × 32 elements of C, and K is 4096. How many KiB do the rows of "
+        "A take that it needs? (1 KiB is 1024 bytes.)",
         value=lambda: strip_kib(32, 4096),
         unit="KiB",
         slips=(
             Trap(lambda: 32 * 4096 * 4, "These are bytes."),
             Trap(lambda: 32 * 4096 / 1024, "A float32 has 4 bytes."),
-            Trap(lambda: 2 * strip_kib(32, 4096), "That is with the columns of B."),
+            Trap(lambda: 2 * strip_kib(32, 4096), "That includes the columns of B."),
         ),
-        reveal="{answer} KiB, and B's columns as much. But a block gets at most {T4} KiB of shared "
-        "memory on a T4, {H100} on an H100. So it goes along K in **steps**: a few columns of A "
-        "and rows of B, then the next ones in their place. Such a piece is a **tile**.",
+        reveal="The rows of A take {answer} KiB, and the columns of B take just as much. But a "
+        "block gets at most {T4} KiB of shared memory on a T4, and {H100} KiB on an H100. So the "
+        "block goes along K in **steps**: it loads a few columns of A and a few rows of B, and "
+        "then the next ones in their place. Such a piece of a matrix is called a **tile**.",
         facts=room_facts,
         figure=room_picture,
         spoilers=("512 KiB", "the next ones in their place"),
     ),
     Number(
         id="04-second-output",
-        asks="Row 1 of A is 5, 6, 7, 8, column 1 of B is 2, 0, 2, 0, and a step has two k's. What "
-        "is the total of `C[1, 1]` after step 0?",
+        asks="Row 1 of A is 5, 6, 7, 8, column 1 of B is 2, 0, 2, 0, and each step takes two "
+        "values of k. What is the total of `C[1, 1]` after step 0?",
         value=lambda: total_after(0, 1, 1),
         unit="",
         slips=(
             Trap(lambda: total_after(1, 1, 1), "That is the total after both steps."),
             Trap(
                 lambda: total_after(1, 1, 1) - total_after(0, 1, 1),
-                "That is what step 1 adds.",
+                "That is the part that step 1 adds.",
             ),
         ),
-        reveal="5 · 2 + 6 · 0 = {answer}, and after step 1 it is {both}.",
+        reveal="It is 5 · 2 + 6 · 0 = {answer}. After step 1 it is {both}.",
         facts=lambda: {"both": total_after(1, 1, 1)},
         spoilers=("5 · 2 + 6 · 0",),
     ),
     Choose(
         id="04-bk",
-        asks="You double BK from 8 to 16. What happens?",
+        asks="You change BK from 8 to 16. What happens?",
         choices=(
-            Choice("Each loaded number serves twice as many threads.", "That is up to BM and BN."),
-            Choice("Half the bytes are requested.", "Your function has no BK left in it."),
             Choice(
-                "Twice the shared memory, half the steps.",
-                "Larger tiles, and fewer of them.",
+                "Each loaded number serves twice as many threads.", "That depends on BM and BN."
+            ),
+            Choice(
+                "Half the bytes are requested.",
+                "Compute `staged_bytes` for both. Where does BK appear in the result?",
+            ),
+            Choice(
+                "A block needs twice as much shared memory and half as many steps.",
+                "The tiles are larger, so fewer of them are needed.",
                 right=True,
             ),
         ),

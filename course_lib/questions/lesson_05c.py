@@ -29,52 +29,59 @@ QUESTIONS = (
     Number(
         id="05c-rows",
         asks="A is 33 × 20, and the kernel computes a column 20 as well. memcheck knows where an "
-        "array begins and ends in memory, and nothing of rows. How many of the 33 loads of "
-        "`A[row, 20]` leave the array?",
+        "array begins and ends in memory, but it does not know where its rows end. How many of "
+        "the 33 loads of `A[row, 20]` are outside the array?",
         value=reads_past_the_array,
         unit="",
         slips=(
             Trap(lambda: ROWS, "What is the address of `A[0, 20]`, counted from `A[0, 0]`?"),
-            Trap(lambda: 0, "`A[32, 20]` is 660 elements behind `A[0, 0]`. How many are there?"),
+            Trap(
+                lambda: 0,
+                "`A[32, 20]` lies 660 elements behind `A[0, 0]`. How many elements does A have?",
+            ),
         ),
-        reveal="{answer}. `A[0, 20]` is `A[1, 0]`, and so on; only row 32 has no row after it. "
-        "But `bias[20]` lies behind `bias` in every row: memcheck counted {errors} errors "
+        reveal="Only {answer}. `A[0, 20]` is `A[1, 0]`, and so on; only row 32 has no row after "
+        "it. But `bias[20]` lies behind `bias` in every row, so memcheck counted {errors} errors "
         "({device}).",
         facts=lambda: facts_of("add_bias", "memcheck"),
         spoilers=("is `A[1, 0]`", "lies behind `bias`"),
     ),
     Number(
         id="05c-warps",
-        asks="Say that every lane of a warp has loaded before any lane of it stores. Between how "
-        "many pairs of neighbouring threads can the first step still go wrong?",
+        asks="Suppose that every lane of a warp has loaded before any lane of this warp stores. "
+        "Between how many pairs of neighbouring threads can the first step still go wrong?",
         value=pairs_between_warps,
         unit="pairs",
         slips=(
-            Trap(lambda: THREADS - 1, "Inside a warp they are said to be safe. Which are left?"),
+            Trap(
+                lambda: THREADS - 1,
+                "Within a warp, the question says, nothing can go wrong. Which pairs are left?",
+            ),
             Trap(
                 lambda: THREADS // WARP,
-                "That is how many warps there are. Where do two of them meet?",
+                "That is the number of warps. At how many places do two of them meet?",
             ),
         ),
-        reveal="{answer}: where one warp ends and the next one begins. That is "
-        "why the numbers are right so often. racecheck does not wait for bad luck: it counted "
+        reveal="{answer} pairs: those where one warp ends and the next one begins. This is why "
+        "the numbers are right so often. racecheck does not wait for bad luck: it counted "
         "{errors} errors ({device}), as many as there are steps that can go wrong. In the last "
-        "one, nobody writes what is read.",
+        "step, nobody writes what another thread reads.",
         facts=lambda: facts_of("prefix_sums", "racecheck"),
         spoilers=("where one warp ends", "bad luck"),
     ),
     Choose(
         id="05c-silent",
         asks="With 100 numbers, threads 36 to 63 of the second block never reach the barrier. "
-        "What did synccheck say of it on an H200?",
+        "What did synccheck report about this on an H200?",
         choices=(
             Choice(
-                "It names the barrier's line.",
-                "It would if they waited elsewhere. What stands below the branch for them?",
+                "It named the line of the barrier.",
+                "It would if these threads waited somewhere else. What is there for them below "
+                "the branch?",
             ),
             Choice(
-                "Nothing: the kernel never ends.",
-                "Whom does the barrier wait for? Have these threads ended?",
+                "Nothing, because the kernel never ended.",
+                "Which threads does the barrier wait for? Have these threads ended?",
             ),
             Choice(
                 "0 errors.",
@@ -82,24 +89,24 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="{errors} errors ({device}), and `y` was right: below the branch there is nothing, "
-        "so these threads end. Write one more barrier there, and they wait at that one while the "
-        "others wait at this one.",
+        reveal="The answer is {errors} errors ({device}), and `y` was right: there is nothing "
+        "below the branch, so these threads end. If you write one more barrier there, they wait "
+        "at that one while the others wait at this one.",
         facts=lambda: facts_of("differences", "synccheck"),
         spoilers=("so these threads end", "one more barrier there"),
     ),
     Choose(
         id="05c-nobody",
-        asks="In `block_sums`, 28 cells of shared memory are read that nobody has written. Which "
-        "tool names that?",
+        asks="In `block_sums`, a thread reads 28 elements of shared memory that nobody has "
+        "written. Which tool reports this?",
         choices=(
-            Choice("memcheck", "All 64 cells exist. Is it the index that is wrong?"),
-            Choice("racecheck", "Nobody writes these cells, so nobody races for them."),
-            Choice("initcheck", "It follows what was written to global memory."),
-            Choice("None of the four", "So it takes a print, or the emulator.", right=True),
+            Choice("memcheck", "All 64 elements exist. Is it the index that is wrong?"),
+            Choice("racecheck", "Nobody writes these elements, so there is no race."),
+            Choice("initcheck", "It watches only what is written to global memory."),
+            Choice("None of the four", "So you need a print, or the emulator.", right=True),
         ),
-        reveal="None: all four counted {errors} errors, and on an H200 the sums were right, since "
-        "the cells happened to hold 0 ({device}).",
+        reveal="None of them: all four counted {errors} errors. On an H200 the sums were even "
+        "right, since these elements happened to hold 0 ({device}).",
         facts=lambda: facts_of("block_sums", "initcheck"),
         spoilers=("happened to hold 0",),
     ),

@@ -22,8 +22,10 @@ TASK = Task(
     asks=("bounds",),
     formula="B[row, column] = A[row, column] + bias[column]",
     hints=(
-        "Which indices does a row of 20 elements have? Which is the largest that passes the guard?",
-        "`A[0, 20]` is no element of row 0. In memory, what comes right after the end of row 0?",
+        "Which indices does a row of 20 elements have? What is the largest index that passes the "
+        "guard?",
+        "`A[0, 20]` is not an element of row 0. In memory, what comes right after the end of row "
+        "0?",
     ),
     given='''\
 @cuda.jit
@@ -42,6 +44,7 @@ def add_bias(A, bias, B):
         B[row, column] = A[row, column] + bias[column]
 ''',
     par=1,
-    meaning="Past the end of a row comes the next row. So all but the last of these writes hit "
-    "somebody else's element, and only the last row's leaves the array.",
+    meaning="Behind the end of a row lies the next row. So all of these writes except the last "
+    "one change an element that belongs to another thread, and only the write in the last row "
+    "leaves the array.",
 )

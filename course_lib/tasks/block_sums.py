@@ -27,9 +27,11 @@ TASK = Task(
     asks=("bounds", "race-free"),
     formula="sums[b] = x[64 * b] + … + x[64 * b + 63], as far as x goes",
     hints=(
-        "The second block has 36 numbers and adds up 64 cells. Who has written the other 28?",
-        "Print `part[k]` of the second block, from one thread, after the barrier.",
-        "Which number changes no sum? The threads without a number of x can put it there.",
+        "The second block has 36 numbers, but it adds up 64 elements. Which thread has written "
+        "the other 28?",
+        "Print `part[k]` for the second block, from one thread, after the barrier.",
+        "Which number does not change a sum? The threads that have no number of x can write it "
+        "there.",
     ),
     given='''\
 @cuda.jit
@@ -75,8 +77,9 @@ def block_sums(x, sums):
             total += part[k]
         sums[cuda.blockIdx.x] = total
 ''',
-    compared="It adds up no more cells than were written: less work, and a length to get right.",
+    compared="It adds up only those elements that were written. This is less work, but the length "
+    "has to be right.",
     par=1,
-    meaning="Shared memory holds what an earlier block on this SM left there. None of "
-    "compute-sanitizer's tools looks for that.",
+    meaning="Shared memory contains what an earlier block on this SM has left there. None of the "
+    "tools of compute-sanitizer looks for this.",
 )

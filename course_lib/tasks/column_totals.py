@@ -26,8 +26,10 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Launch it twice on the same arrays. What would `y` hold the second time?",
-        "The sum needs a place of its own to start from. Whose is it, and what is it at the start?",
+        "Launch the kernel twice on the same arrays. What does `y` contain when the second launch "
+        "begins?",
+        "The sum needs a variable that only this thread uses. What should this variable contain "
+        "at the start?",
     ),
     given='''\
 @cuda.jit
@@ -59,8 +61,8 @@ def column_totals(A, y):
         for k in range(A.shape[0]):
             y[j] += A[k, j]
 ''',
-    compared="Right as well, with a load and a store of global memory in every iteration.",
+    compared="This is right as well, but it loads and stores in global memory in every iteration.",
     par=3,
-    meaning="`cuda.device_array` reserves memory and clears nothing. It often holds zeros, until "
-    "the day when it holds what another kernel left there.",
+    meaning="`cuda.device_array` reserves memory and does not clear it. The memory often contains "
+    "zeros, until one day it contains what another kernel has left there.",
 )

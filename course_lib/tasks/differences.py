@@ -24,10 +24,10 @@ TASK = Task(
     asks=("bounds", "race-free"),
     formula="y[i] = x[i] - x[i - 1], and y[0] = x[0]",
     hints=(
-        "With 100 numbers there are two blocks of 64. Which threads of the second reach the "
-        "barrier?",
-        "A thread without a number has nothing to load and nothing to store. What must it still "
-        "do?",
+        "With 100 numbers, there are two blocks of 64. Which threads of the second block reach "
+        "the barrier?",
+        "A thread that has no number loads nothing and stores nothing. What must it do all the "
+        "same?",
     ),
     given='''\
 @cuda.jit
@@ -65,8 +65,9 @@ def differences(x, y):
         before = x[i - 1] if i > 0 else float32(0)
         y[i] = x[i] - before
 ''',
-    compared="Nothing is shared, so nobody waits; the L1 cache serves the second load.",
+    compared="This kernel does not use shared memory, so no thread has to wait. The L1 cache "
+    "serves the second load.",
     par=2,
-    meaning="Every thread of the block has to reach a barrier. Guard the loads and the stores, "
-    "never the barrier.",
+    meaning="Every thread of the block has to reach a barrier. So put the loads and the stores "
+    "behind the guard, but never the barrier.",
 )

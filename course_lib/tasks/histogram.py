@@ -33,20 +33,20 @@ TASK = Task(
         WrongIdea(
             lambda x: _counted(0 * x),
             "all numbers are counted in bin 0",
-            "Which counter does a thread raise whose number is 1.7?",
+            "A thread has the number 1.7. Which counter should it increase?",
             place=("store",),
             code="wrong-index",
         ),
         WrongIdea(
             _added_up,
             "the numbers themselves are added up",
-            "By how much does one number raise its counter?",
+            "By how much should one number increase its counter?",
             place=("store",),
         ),
     ),
     hints=(
-        "Who am I, am I inside, and which bin is mine?",
-        "`int(x[i])` cuts a positive number off after its whole part.",
+        "Which number belongs to this thread? Does it exist? Which bin does it belong to?",
+        "For a positive number, `int(x[i])` removes everything after the decimal point.",
     ),
     given='''\
 @cuda.jit
@@ -72,7 +72,7 @@ def histogram(x, counts):
             if b <= x[i] and x[i] < b + 1:
                 cuda.atomic.add(counts, b, 1)
 ''',
-    compared="A grid-stride loop, and bins that could have any width.",
+    compared="It uses a grid-stride loop, and its bins could have any width.",
     par=4,
-    meaning="This is a **histogram**. All who add to the same counter take turns.",
+    meaning="This is a **histogram**. The threads that add to the same counter take turns.",
 )

@@ -14,9 +14,10 @@ TASK = Task(
     sizes=((33, 19, 37), (31, 33, 17), (17, 40, 5), (20, 23, 50), (1, 33, 31)),
     asks=("bounds", "coalesced", "float32"),
     hints=(
-        "The grid has ⌈N / 16⌉ blocks in x. Does x count the columns of C, or its rows?",
-        "Two lanes differ by 1 in x. Which index of B, and of C, should differ by 1 then?",
-        "Give x to the column. Everything else is the kernel of lesson 02.",
+        "The grid has ⌈N / 16⌉ blocks in x. Does x count the columns of C or its rows?",
+        "Take two lanes that differ by 1 in x. Which index of B, and which index of C, should "
+        "then differ by 1?",
+        "Use x for the column. Everything else is the same as in the kernel of lesson 02.",
     ),
     given='''\
 @cuda.jit
@@ -48,9 +49,11 @@ def matmul_coalesced(A, B, C):
             total += A[row, k] * B[k, column]
         C[row, column] = total
 ''',
-    compared="As a warp sees it: 16 consecutive threads share a row. It works in any block.",
+    compared="It numbers the threads as the hardware does: 16 consecutive threads share a row. "
+    "This works in any block.",
     par=6,
-    meaning="The same sums, the same requests, and far fewer sectors. You have climbed a rung.",
+    meaning="Your kernel computes the same sums with the same requests, but it needs far fewer "
+    "sectors. You have climbed a rung.",
     replaced_by="matmul_column_major",
     once_worth={"right": 3, "bounds": 2, "coalesced": 4, "float32": 1},
 )

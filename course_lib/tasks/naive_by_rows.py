@@ -16,10 +16,11 @@ TASK = Task(
     sizes=((33, 19, 37), (31, 33, 17), (17, 40, 5)),
     asks=("bounds", "float32"),
     hints=(
-        "You have both halves: who am I and am I inside, from `outer_product`; the sum, from "
-        "`one_dot_product`.",
-        "`cuda.grid(2)` gives x first, then y. Here x is the row.",
-        "In the sum, the thread's own row and column stand where the zeros stood.",
+        "You have already written both halves: `outer_product` finds the element of a thread and "
+        "checks that it is inside, and `one_dot_product` computes the sum.",
+        "`cuda.grid(2)` returns x first, then y. Here x is the row.",
+        "Take the sum of `one_dot_product`, and replace the zeros in it by the row and the column "
+        "of the thread.",
     ),
     given='''\
 @cuda.jit
@@ -50,8 +51,9 @@ def naive_by_rows(A, B, C):
         total += A[row, k] * B[k, column]
     C[row, column] = total
 ''',
-    compared="The surplus threads leave: `and` becomes `or`.",
+    compared="Here the surplus threads return at once, so the test is reversed: `and` becomes "
+    "`or`.",
     par=6,
-    meaning="This is the first rung of the ladder. M · N threads, none of which waits for another, "
-    "and 2 · M · N · K FLOP in all.",
+    meaning="This is the first rung of the ladder. It has M · N threads, none of which waits for "
+    "another, and they compute 2 · M · N · K FLOP in all.",
 )

@@ -16,9 +16,10 @@ TASK = Task(
     asks=("float32",),
     formula="C[0, 0] = the sum of A[0, k] * B[k, 0] over all k",
     hints=(
-        "The row of A holds `A[0, 0]`, `A[0, 1]`, …; the column of B holds `B[0, 0]`, `B[1, 0]`, …",
-        "K is as long as the row of A. Which entry of `A.shape` says so?",
-        "A loop over all k; each iteration adds one product to `total`.",
+        "The row of A contains `A[0, 0]`, `A[0, 1]`, …; the column of B contains `B[0, 0]`, `B[1, "
+        "0]`, …",
+        "K is the length of the row of A. Which entry of `A.shape` tells you this length?",
+        "Write a loop over all k. Each iteration adds one product to `total`.",
     ),
     given='''\
 @cuda.jit
@@ -48,8 +49,8 @@ def one_dot_product(A, B, C):
         k += 1
     C[0, 0] = total
 ''',
-    compared="As a `while` loop, which ends where B does.",
+    compared="It uses a `while` loop that ends where B ends.",
     par=2,
     meaning="`total` belongs to the thread and stays in a register. It begins as `float32(0)`, "
-    "because a plain `0.0` is a float64 in Numba, and then the whole sum is.",
+    "because a plain `0.0` is a float64 in Numba and would turn the whole sum into float64.",
 )

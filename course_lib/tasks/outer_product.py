@@ -20,8 +20,9 @@ TASK = Task(
     ),
     formula="C[row, column] = a[row] * b[column]",
     hints=(
-        "Three lines, as in lesson 00: who am I, am I inside, what do I write?",
-        "`cuda.grid(2)` gives x first, and here x is the column.",
+        "You need three lines, as in lesson 00. Which element belongs to this thread? Is it "
+        "inside of C? What does the thread write?",
+        "`cuda.grid(2)` returns x first, and here x is the column.",
     ),
     given='''\
 @cuda.jit
@@ -47,8 +48,9 @@ def outer_product(a, b, C):
         for column in range(left, C.shape[1], across):
             C[row, column] = a[row] * b[column]
 ''',
-    compared="Lesson 01's loop, once for each axis: right for any grid.",
+    compared="It uses the loop of lesson 01 once for each axis, so it is right for any grid.",
     par=3,
-    meaning="You have multiplied your first matrices: `a` is M × 1, `b` is 1 × N, and every "
-    "element of `C` is one product. With K numbers in each row it becomes a sum of K products.",
+    meaning="You have multiplied your first matrices: `a` is M × 1 and `b` is 1 × N, so every "
+    "element of `C` is a single product. If each row has K numbers, it becomes a sum of K "
+    "products.",
 )

@@ -37,9 +37,12 @@ TASK = Task(
         ),
     ),
     hints=(
-        "In one step, thread 5 reads `part[4]`, and thread 4 adds to it. Who comes first?",
-        "A barrier between two statements needs two statements: `+=` reads and writes in one.",
-        "First everybody reads into a variable of their own, then everybody waits, then writes.",
+        "In the same step, thread 5 reads `part[4]` and thread 4 adds to it. Which of the two "
+        "comes first?",
+        "To put a barrier between the read and the write, you need two statements: `+=` does both "
+        "in one.",
+        "First every thread reads into a variable of its own. Then all threads wait, and only "
+        "then do they write.",
     ),
     given='''\
 @cuda.jit
@@ -93,8 +96,9 @@ def prefix_sums(x, y):
         step, now = step * 2, 1 - now
     y[t] = part[now, t]
 ''',
-    compared="Two buffers: each step reads one and writes the other, so one barrier is enough.",
+    compared="It uses two buffers: each step reads one and writes the other, so one barrier is "
+    "enough.",
     par=4,
-    meaning="This is a **scan**. After a step of 1, 2, 4, … each element holds the sum of up to 2, "
-    "4, 8, … numbers: 128 of them take seven steps instead of 127.",
+    meaning="This is a **scan**. After steps of 1, 2, 4, … each element contains the sum of up to "
+    "2, 4, 8, … numbers. So 128 numbers take seven steps instead of 127.",
 )

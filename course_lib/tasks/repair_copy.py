@@ -17,9 +17,10 @@ TASK = Task(
     hints=(
         "Take two lanes that differ by 1 in `threadIdx.x`. Do their elements of A lie side by "
         "side?",
-        "In a row-major matrix `A[r, c]` and `A[r, c + 1]` are neighbours. So which index should "
+        "In a row-major matrix, `A[r, c]` and `A[r, c + 1]` are neighbours. So which index should "
         "grow with `threadIdx.x`?",
-        "`threadIdx.x` belongs to the column, `threadIdx.y` to the row. The blocks are right.",
+        "`threadIdx.x` should belong to the column, and `threadIdx.y` to the row. The parts with "
+        "the blocks are already right.",
     ),
     given='''\
 @cuda.jit
@@ -47,8 +48,8 @@ def repair_copy(A, B):
     if row < A.shape[0] and column < A.shape[1]:
         B[row, column] = A[row, column]
 ''',
-    compared="`cuda.grid(2)` has the fast direction first, too.",
+    compared="`cuda.grid(2)` also returns the index that grows from lane to lane first.",
     par=2,
-    meaning="Every thread still copies one element. Only *which* thread copies *which* has "
-    "changed, so that a warp asks for whole sectors.",
+    meaning="Every thread still copies one element. Only *which* thread copies *which* element "
+    "has changed, so that a warp asks for whole sectors.",
 )

@@ -17,7 +17,7 @@ TASK = Task(
         along="M = N = K",
         at=(256, 512, 1024, 2048, 4096),
         rows={"bytes": lambda size: (size, size, size)},
-        shows="Twice the edge, eight times the bytes.",
+        shows="If the edge is twice as long, the loads request eight times as many bytes.",
         look="bars",
         unit="bytes",
     ),
@@ -35,17 +35,17 @@ TASK = Task(
         WrongIdea(
             lambda M, N, K: 2 * M * N * K,
             "these are numbers, not bytes",
-            "How many bytes has a float32?",
+            "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda M, N, K: 4 * M * N * K,
-            "this is half of it",
-            "How many loads stand in the line of your loop?",
+            "this is only half of the bytes",
+            "How many loads are there in the line of your loop?",
         ),
         WrongIdea(
             lambda M, N, K: M * N * K,
             "these are the multiply-adds",
-            "How many numbers does one of them load, and how many bytes has each?",
+            "How many numbers does one of them load, and how many bytes does each number have?",
         ),
         WrongIdea(
             lambda M, N, K: 8 * M * N * K + 4 * M * N,
@@ -54,8 +54,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K: 16 * M * N * K,
-            "this takes a number for 8 bytes; a float32 has 4",
-            "How many bytes has a float32?",
+            "this counts 8 bytes for each number; a float32 has 4",
+            "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda M, N, K: 8 * K,
@@ -64,8 +64,9 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Take one thread. How many iterations has its loop, and what does each of them load?",
-        "M · N threads do the same.",
+        "Take one thread. How many iterations does its loop have, and what does it load in each "
+        "of them?",
+        "M · N threads do the same as this one.",
         "A float32 has 4 bytes.",
     ),
     given='''\
@@ -83,8 +84,9 @@ def requested_bytes(M, N, K):
     """Bytes that all loads of your kernel ask for, when A is M × K and B is K × N, float32."""
     return 4 * (M * K * N + K * N * M)
 ''',
-    compared="Counted from the data: each number of A is asked for N times.",
+    compared="It counts from the data: each number of A is requested N times, and each number of "
+    "B M times.",
     par=1,
-    meaning="8 bytes for every multiply-add, which is 2 FLOP: **0.25 FLOP per byte loaded**, "
-    "whatever the sizes. It counts loads only; the one store of each thread comes on top.",
+    meaning="The kernel requests 8 bytes for every multiply-add, which is 2 FLOP: **0.25 FLOP per "
+    "byte loaded**, whatever the sizes. This counts only the loads; each thread also stores once.",
 )

@@ -5,7 +5,7 @@ from typing import Any
 from course_lib.registry.exercise import Task, WrongIdea
 
 CHUNK = 4
-_WHICH = "Take `start` = 8. Which k belong to this chunk, and which does your loop take?"
+_WHICH = "Take `start` = 8. Which k belong to this chunk, and which k does your loop use?"
 
 
 def _of_each_chunk(x: Any, y: Any) -> Any:
@@ -34,7 +34,7 @@ TASK = Task(
         WrongIdea(
             _of_each_chunk,
             "each total is the sum of its own chunk alone",
-            "What should `total` still know of the chunks before? Where does it begin?",
+            "What should `total` still contain from the chunks before? Where should it begin?",
             place=("start", "anew"),
         ),
         WrongIdea(
@@ -87,7 +87,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x, y: _chunk(x * y)[:, -1],
-            "each total is one product, the last of its chunk, and no sum",
+            "each total is only the last product of its chunk, and not a sum",
             "What does `=` do to the products that came before?",
             place=("sum", "replaced"),
         ),
@@ -99,8 +99,9 @@ TASK = Task(
     ),
     formula="totals[c] = the sum of x[k] * y[k] over the first c + 1 chunks of four",
     hints=(
-        "`start` is 0, 4, 8. A loop adds up the four products of the chunk that begins there.",
-        "Where must a total begin that survives a chunk?",
+        "`start` is 0, then 4, then 8. Write a loop that adds up the four products of the chunk "
+        "that begins there.",
+        "The total must not be set to zero again for each chunk. Where does it have to begin?",
     ),
     given='''\
 @cuda.jit
@@ -131,7 +132,7 @@ def running_totals(x, y, totals):
             total += x[start + k] * y[start + k]
         totals[start // 4] = total
 ''',
-    compared="k counts within its chunk, as tiles will be counted.",
+    compared="Here k counts from 0 within its chunk. You will count in the same way within a tile.",
     par=3,
-    meaning="A sum may stop anywhere and go on later, as long as somebody keeps the total.",
+    meaning="You can interrupt a sum anywhere and continue it later, as long as the total is kept.",
 )

@@ -4,7 +4,7 @@ from course_lib.registry.exercise import Task, Values, WrongIdea
 from course_lib.registry.kinds import FUNCTION
 
 LANES, IN_A_SECTOR = 32, 8  # float32 numbers of 4 bytes, sectors of 32
-WHICH_LANES = "`range(a, b)` begins with a and ends before b. Which lanes has a warp?"
+WHICH_LANES = "`range(a, b)` begins with a and ends before b. Which lanes does a warp have?"
 
 
 def _sectors(stride: int, offset: int) -> int:
@@ -38,39 +38,40 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride, offset: len({offset + lane * stride for lane in range(LANES)}),
-            "these are different numbers, and eight of them share a sector",
+            "this counts the different numbers, but eight of them share a sector",
             "In which sector does number 9 lie?",
         ),
         WrongIdea(
             lambda stride, offset: (
                 (offset + (LANES - 1) * stride) // IN_A_SECTOR - offset // IN_A_SECTOR + 1
             ),
-            "all sectors from the first to the last are counted, those between them as well",
+            "this counts all sectors from the first to the last, including those that no lane "
+            "reads",
             "Which sectors does no lane read from if the stride is 9?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) // 32 for k in range(LANES)}),
-            "a sector is taken for 32 numbers; it has 32 bytes",
+            "this assumes that a sector has 32 numbers; it has 32 bytes",
             "How many float32 numbers are 32 bytes?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) // 4 for k in range(LANES)}),
-            "a sector is taken for 4 numbers, but 4 is the bytes of one",
-            "A sector has 32 bytes, a float32 has 4. How many fit?",
+            "this assumes that a sector has 4 numbers; 4 is the number of bytes in a float32",
+            "A sector has 32 bytes, and a float32 has 4. How many numbers fit into a sector?",
         ),
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) % 8 for k in range(LANES)}),
-            "these are places within a sector, from 0 to 7",
+            "this counts places within a sector, from 0 to 7",
             "In which sector does number 9 lie, and at which place in it?",
         ),
         WrongIdea(
             lambda stride, offset: len({4 * (offset + k * stride) // 8 for k in range(LANES)}),
             "this divides bytes by 8, but a sector has 8 numbers, or 32 bytes",
-            "Do you count in numbers or in bytes? Which number goes with that?",
+            "Do you count in numbers or in bytes? By what do you have to divide then?",
         ),
         WrongIdea(
             lambda stride, offset: LANES,
-            "every lane is counted, also where two lanes share a sector",
+            "this counts every lane, even if two lanes share a sector",
             "Which lanes share a sector if the stride is 1? How often is it counted?",
         ),
         WrongIdea(
@@ -90,12 +91,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride, offset: min(LANES, 4 * stride + (offset % 8 > 0)) if stride else 1,
-            "an offset does not always cost a sector more",
-            "Stride 2, offset 1: in which sector does the last lane read? And without the offset?",
+            "an offset does not always cost one more sector",
+            "Take stride 2 and offset 1. In which sector does the last lane read? And in which "
+            "without the offset?",
         ),
         WrongIdea(
             lambda stride, offset: (offset + LANES * stride) // IN_A_SECTOR,
-            "this is a sector's number, not how many lanes' sectors there are",
+            "this is the number of one sector, and not how many sectors the lanes read",
             "Which sectors do lanes 0, 1 and 2 read from? How many different ones are there?",
         ),
         *(
@@ -111,7 +113,7 @@ TASK = Task(
     ),
     hints=(
         "Lane 5 reads number offset + 5 * stride.",
-        "A sector has 32 bytes, so eight numbers: number 9 lies in sector 1.",
+        "A sector has 32 bytes, so it contains eight numbers: number 9 lies in sector 1.",
         "Collect the sectors of all lanes in a set.",
     ),
     given='''\
@@ -134,6 +136,6 @@ def sectors(stride, offset):
 ''',
     compared="A set comprehension collects and counts in one line.",
     par=4,
-    meaning="You can now count what a load moves before anything runs: from 1 sector, if all "
-    "lanes ask for one number, to 32, if no two lanes share one.",
+    meaning="You can now count the sectors of a load before anything runs: 1 sector if all lanes "
+    "ask for the same number, and up to 32 if no two lanes share a sector.",
 )

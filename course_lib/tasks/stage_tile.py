@@ -28,9 +28,9 @@ TASK = Task(
     ),
     formula="tile[row, column] = A[row, 8 + column]",
     hints=(
-        "Number the threads from 0 to 127, x first, as the hardware does.",
-        "Threads 0 to 7 take row 0 of the tile. Which row and column has thread 10? Think of `//` "
-        "and `%`.",
+        "Number the threads from 0 to 127, along x first, as the hardware does.",
+        "Threads 0 to 7 take row 0 of the tile. Which row and column does thread 10 take? Think "
+        "of `//` and `%`.",
     ),
     given='''\
 @cuda.jit
@@ -54,8 +54,8 @@ def stage_tile(A, tile):
     row = 2 * cuda.threadIdx.y + cuda.threadIdx.x // 8
     tile[row, column] = A[row, 8 + column]
 ''',
-    compared="Half a row of 16 threads is a row of the tile.",
+    compared="Half a row of 16 threads stages one row of the tile.",
     par=3,
-    meaning="Number the threads, then share out the elements: so any block can stage any tile, in "
-    "whole sectors.",
+    meaning="First number the threads, then divide the elements among them. In this way, a block "
+    "of any shape can stage a tile of any shape, in whole sectors.",
 )

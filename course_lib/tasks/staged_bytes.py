@@ -27,7 +27,7 @@ TASK = Task(
         along="T = BM = BN = BK, with M = N = K = 1024",
         at=(1, 2, 4, 8, 16, 32),
         rows={"bytes": lambda edge: (1024, 1024, 1024, edge, edge, edge)},
-        shows="Twice the edge of a tile, half the bytes.",
+        shows="If the edge of a tile is twice as long, the blocks request half as many bytes.",
         look="bars",
         unit="bytes",
     ),
@@ -70,7 +70,7 @@ TASK = Task(
         WrongIdea(
             lambda M, N, K, BM, BN, BK: M * K * (N // BN) + K * N * (M // BM),
             "these are numbers, not bytes",
-            "How many bytes has a float32?",
+            "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N) * (M // BM) * (N // BN),
@@ -79,8 +79,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * M * K * (N // BN),
-            "this counts A alone",
-            "And what does B cost?",
+            "this counts only A",
+            "How many bytes of B do the blocks load?",
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 8 * M * N * K // (BM * BN),
@@ -89,7 +89,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M // BM) * (N // BN) * K * (BM * BK + BK * BN),
-            "this takes K steps along K",
+            "this counts K steps along K",
             "By how many does k grow in one step?",
         ),
         WrongIdea(
@@ -100,7 +100,7 @@ TASK = Task(
     ),
     hints=(
         "How many numbers does one block load in one step?",
-        "How many steps does it take, and how many blocks cover C?",
+        "How many steps does a block take, and how many blocks cover C?",
     ),
     given='''\
 def staged_bytes(M, N, K, BM, BN, BK):
@@ -121,7 +121,8 @@ def staged_bytes(M, N, K, BM, BN, BK):
     B is K × N, both float32; a tile of A is BM × BK, one of B is BK × BN, and all fit evenly."""
     return 4 * (M * K * (N // BN) + K * N * (M // BM))
 ''',
-    compared="Counted from the data, not from the blocks.",
+    compared="It counts from the data and not from the blocks.",
     par=2,
-    meaning="Each number of A is loaded N / BN times, each of B M / BM times. **BK cancels.**",
+    meaning="Each number of A is loaded N / BN times, and each number of B is loaded M / BM "
+    "times. **BK cancels.**",
 )

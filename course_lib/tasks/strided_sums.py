@@ -18,9 +18,11 @@ TASK = Task(
     asks=("bounds", "coalesced", "float32"),
     formula="y[i] = x[i] + x[i + 64] + x[i + 128] + …",
     hints=(
-        "What is a thread's number among all 64, and which numbers of x are its own?",
-        "`cuda.grid(1)` is the thread's number, `cuda.gridsize(1)` how many there are.",
-        "A sum that starts as `float32(0)`, a grid-stride loop, and one store after it.",
+        "What is the number of a thread among all 64, and which numbers of x belong to it?",
+        "`cuda.grid(1)` returns the number of the thread, and `cuda.gridsize(1)` returns how many "
+        "threads there are.",
+        "You need a sum that starts as `float32(0)`, a grid-stride loop, and one store after the "
+        "loop.",
     ),
     given='''\
 @cuda.jit
@@ -49,7 +51,8 @@ def strided_sums(x, y):
         k += 64
     y[cuda.grid(1)] = total
 ''',
-    compared="A step of 64 fits this launch; `gridsize` fits any.",
+    compared="A step of 64 is right for this launch only; `gridsize` is right for any launch.",
     par=5,
-    meaning="In each iteration of the loop, 32 threads read 32 neighbours. Keep that in mind.",
+    meaning="In each iteration of the loop, 32 threads read 32 neighbouring numbers. Remember "
+    "this for the next section.",
 )

@@ -20,12 +20,12 @@ ROOT = Path(__file__).resolve().parents[2]
 BUDGETS = {
     "00": (710, 600),  # with the packages that the import line may mean
     "01": (640, 400),
-    "02": (640, 420),
-    "03": (860, 500),  # with what a loop costs
-    "04": (520, 300),  # with what an atomic add is for
+    "02": (730, 450),
+    "03": (960, 570),  # with what a loop costs
+    "04": (590, 340),  # with what an atomic add is for
     "05": (700, 640),
     "05b": (600, 420),
-    "05c": (560, 420),
+    "05c": (640, 435),
     "06": (1130, 760),  # with a C that has too few tiles
     "07": (780, 500),
     "08": (1300, 750),  # with what a fused epilogue saves
@@ -81,7 +81,7 @@ def test_a_lesson_in_the_new_form_keeps_its_budget(counts, number):
 def test_lessons_00_to_05_show_at_most_what_they_may_all_told(counts):
     early = [each for each in counts.values() if each.lesson <= "05b"]
     assert sum(each.cells for each in early) <= 6_500
-    assert sum(each.cells + each.questions + each.tasks for each in early) <= 9_940
+    assert sum(each.cells + each.questions + each.tasks for each in early) <= 10_600
 
 
 def test_every_lesson_is_counted(counts):

@@ -75,4 +75,6 @@ def test_what_can_be_taught_is_what_the_function_counts() -> None:
     sectors = TASKS["sectors"].reference
     assert sectors is not None
     neighbours, column = sectors(1, 0), sectors(64, 0)
-    assert f"{neighbours} for 32 neighbouring float32, {column} for a column" in CELLS["teach"]
+    taught = CELLS["teach"]
+    assert f"{neighbours} sectors for 32 neighbouring float32 numbers" in taught
+    assert f"{column} sectors for a column" in taught
