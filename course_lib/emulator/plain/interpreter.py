@@ -36,15 +36,7 @@ from course_lib.emulator.plain.functions import (
     not_known,
     stopped,
 )
-from course_lib.emulator.plain.values import (
-    ITEMS_PER_STEP,
-    Items,
-    Record,
-    Stop,
-    add_item,
-    is_plain,
-    set_element,
-)
+from course_lib.emulator.plain.values import ITEMS_PER_STEP, Items, Record, Stop, is_plain
 from course_lib.wording.sentences import Line, say
 
 STEPS = 1_000_000
@@ -153,22 +145,12 @@ class Interpreter:
             return result
         except Stop as stop:
             raise rejection(stop.code, stop.message, node) from None
-        except OverflowError as error:
-            raise rejection(
-                "numerical-overflow", say("Python stops here: {said}.", said=str(error)), node
-            ) from None
-        except LookupError as error:
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             message = say("Python stops here: {said}.", said=str(error))
-            hint = "What exists at that moment, and which part of it is asked for?"
-            raise rejection("out-of-bounds-read", message, node, hint) from None
-        except TypeError as error:
-            message = say("Python stops here: {said}.", said=str(error))
-            hint = "What type has each value in this line? A / always gives a float."
-            raise rejection("wrong-formula", message, node, hint) from None
-        except (ArithmeticError, ValueError) as error:
-            raise rejection(
-                "wrong-formula", say("Python stops here: {said}.", said=str(error)), node
-            ) from None
+            code, hint = next(
+                told for kind, *told in values.PYTHON_STOPS if isinstance(error, kind)
+            )
+            raise rejection(code, message, node, hint) from None
 
     def checked(self, value: Any) -> Any:
         """The value, if it is one that is known here."""
@@ -296,7 +278,7 @@ class Interpreter:
                     self.assign(each, part, scope)
             case ast.Subscript(value=owner, slice=place):
                 items, index = self.value(owner, scope), self.index(place, scope)
-                self.guarded(target, set_element, items, index, value)
+                self.guarded(target, values.set_element, items, index, value)
             case ast.Attribute():
                 raise rejection(
                     "not-allowed", "The attributes of what is passed in can only be read.", target
@@ -314,7 +296,7 @@ class Interpreter:
                 items, index = self.value(owner, scope), self.index(place, scope)
                 left = self.guarded(target, values.element, items, index)
                 result = self.updated(left, statement, scope)
-                self.guarded(target, set_element, items, index, result)
+                self.guarded(target, values.set_element, items, index, result)
             case target:
                 self.assign(target, None, scope)
 
@@ -450,10 +432,8 @@ class Interpreter:
         return result
 
     def call(self, node: ast.Call, scope: Scope) -> Any:
-        if isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "add"):
-            return self.append(node, node.func, scope)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "startswith":
-            return self.starts_with(node, node.func, scope)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in values.METHODS:
+            return self.method(node, node.func, scope)
         function = self.value(node.func, scope)
         if any(isinstance(argument, ast.Starred) for argument in node.args) or any(
             keyword.arg is None for keyword in node.keywords
@@ -475,26 +455,13 @@ class Interpreter:
         )
         stopped(node, message)
 
-    def append(self, node: ast.Call, method: ast.Attribute, scope: Scope) -> None:
-        items = self.value(method.value, scope)
-        kind, adds = {"append": (list, add_item), "add": (set, values.add_to_set)}[method.attr]
-        if type(items) is not kind or len(node.args) != 1 or node.keywords:
-            message = say(
-                "{method} is known for one item and a {kind}.",
-                method=method.attr,
-                kind=kind.__name__,
-            )
-            raise rejection("unsupported", message, node)
-        item = self.value(node.args[0], scope)
-        self.guarded(node, adds, items, item)
-
-    def starts_with(self, node: ast.Call, method: ast.Attribute, scope: Scope) -> bool:
-        text, *beginnings = (self.value(each, scope) for each in (method.value, *node.args))
-        if [type(text), *map(type, beginnings)] != [str, str] or node.keywords:
-            raise rejection(
-                "unsupported", "startswith is known for a text and one beginning.", node
-            )
-        return bool(text.startswith(beginnings[0]))
+    def method(self, node: ast.Call, called: ast.Attribute, scope: Scope) -> Any:
+        """`items.append(item)`, and what else is known of this kind."""
+        known = values.METHODS[called.attr]
+        owner, *given = (self.value(each, scope) for each in (called.value, *node.args))
+        if type(owner) is not known.owner or len(given) != 1 or node.keywords:
+            raise rejection("unsupported", known.sentence, node)
+        return self.guarded(node, known.does, owner, given[0])
 
     def comprehend(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, scope: Scope

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,23 @@ Sequence = (tuple, list, str, range)
 
 # The format of a number in an f-string: width and precision of at most two digits.
 _FORMAT = re.compile(r"[<>^]?[+ ]?0?\d{0,2}[,_]?(\.\d{1,2})?[deEfgGnsxXb%]?")
+
+
+# What Python's own errors are told as, with a hint; the first that fits.
+PYTHON_STOPS: tuple[tuple[type[Exception], str, str], ...] = (
+    (OverflowError, "numerical-overflow", ""),
+    (
+        LookupError,
+        "out-of-bounds-read",
+        "What exists at that moment, and which part of it is asked for?",
+    ),
+    (
+        TypeError,
+        "wrong-formula",
+        "What type has each value in this line? A / always gives a float.",
+    ),
+    (Exception, "wrong-formula", ""),
+)
 
 
 class Stop(Exception):
@@ -317,3 +334,29 @@ def kind_of(value: Any) -> str:
     names = {bool: "a truth value", int: "a whole number", float: "a fraction", str: "a text"}
     names |= {set: "a set", tuple: "a tuple", list: "a list", range: "a range", Record: "a record"}
     return names.get(type(value), "a function")
+
+
+STARTS_WITH = "startswith is known for a text and one beginning."
+
+
+def starts_with(text: str, beginning: Any) -> bool:
+    """`text.startswith(beginning)`."""
+    if type(beginning) is not str:
+        raise Stop("unsupported", STARTS_WITH)
+    return text.startswith(beginning)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method that a plain function may call with one argument: whose, and what it does."""
+
+    owner: type
+    does: Callable[[Any, Any], Any]
+    sentence: str  # where it is called in another way
+
+
+METHODS: Mapping[str, Method] = {
+    "append": Method(list, add_item, "append is known for one item and a list."),
+    "add": Method(set, add_to_set, "add is known for one item and a set."),
+    "startswith": Method(str, starts_with, STARTS_WITH),
+}

@@ -496,6 +496,4 @@ def _flat_storage(root: np.ndarray, dtype: np.dtype) -> np.ndarray | None:
     flat = root.ravel(order="K")
     if root.size and not np.shares_memory(flat, root):
         return None
-    if flat.dtype == dtype:
-        return flat
     return flat.view(dtype) if flat.nbytes % dtype.itemsize == 0 else None
