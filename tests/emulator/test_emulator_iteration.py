@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 import numpy as np
-from emulator_helpers import as_program, rejection_codes, run, run_clean
+from emulator_helpers import as_program, rejection_codes, run_clean
 from every_case import every_case
 
 LOOPS = {
@@ -79,12 +79,6 @@ REFUSED = {
 def test_what_no_loop_goes_over_is_refused(body: str) -> None:
     program = as_program(body, "x, out")
     assert rejection_codes(program, np.arange(3), np.zeros(3)) == [REFUSED[body]]
-
-
-def test_a_loop_over_an_array_that_differs_between_threads() -> None:
-    x, out = np.arange(8, dtype=np.int64), np.zeros(8, np.int64)
-    run("i = cuda.threadIdx.x\nfor v in x[i:]: out[i] += v", 1, 8, x, out, parameters="x, out")
-    assert out.tolist() == [x[i:].sum() for i in range(8)]
 
 
 @every_case("dtype", [np.int32, np.uint32, np.int64, np.uint64])

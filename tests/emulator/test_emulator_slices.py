@@ -40,16 +40,11 @@ def test_a_slice_is_cut_as_in_numpy(part: slice, passed_in: bool) -> None:
 
 
 CASES = {
-    "every second": "x[::2, 1]",
-    "backwards": "x[::-1, 0]",
-    "a corner backwards": "x[2:0:-1, 3]",
-    "rest behind": "x[1, ...]",
-    "rest before": "x[..., 1]",
-    "rest that is nothing": "x[1:4:2, ..., 2]",
-    "everything": "x[...][3]",
-    "of a slice": "x[::2][::-1, 1]",
-    "of the transposed": "x.T[::3, 2]",
-}
+    "every second": "x[::2, 1]", "backwards": "x[::-1, 0]", "a corner backwards": "x[2:0:-1, 3]",
+    "rest behind": "x[1, ...]", "rest before": "x[..., 1]",
+    "rest that is nothing": "x[1:4:2, ..., 2]", "everything": "x[...][3]",
+    "of a slice": "x[::2][::-1, 1]", "of the transposed": "x.T[::3, 2]",
+}  # fmt: skip
 
 
 @every_case("text", CASES.values())
@@ -73,19 +68,6 @@ def test_what_is_written_into_a_part(text: str) -> None:
     run_clean(f"{text} = 3", 1, 1, mine, parameters="x")
     exec(f"{text} = 3", {"x": theirs})
     assert mine.tolist() == theirs.tolist()
-
-
-def test_threads_with_slices_of_their_own() -> None:
-    x, out = np.arange(32, dtype=np.int64), np.zeros(8, np.int64)
-    body = """
-        i = cuda.threadIdx.x
-        if i < 8:
-            mine = x[i:32:8]
-            for j in range(len(mine)):
-                out[i] += mine[j]
-    """
-    run_clean(body, 1, 16, x, out, parameters="x, out")
-    assert out.tolist() == [x[i::8].sum() for i in range(8)]
 
 
 @pytest.mark.parametrize(
