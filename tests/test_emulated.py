@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -195,3 +200,64 @@ def test_the_gpu_that_answers() -> None:
         with pytest.raises(IndexError):
             cuda.gpus[1]
         assert cuda.detect()
+
+
+HELPERS = """\
+from numba import cuda, float32
+
+
+
+
+
+
+
+
+
+@cuda.jit(device=True)
+def helper(x, i, what):
+    if what == 0:
+        x[i + 100] = 1
+    elif what == 1:
+        x[0] += i
+    elif what == 2:
+        x[i % 7] = i
+    elif what == 3:
+        s = cuda.shared.array(64, float32)
+        s[i] = x[i]
+        x[i] = s[63 - i]
+    elif what == 4:
+        while x[0] < 1:
+            i += 1
+    elif what == 5:
+        x[-i] = 1
+"""
+UNUSED = "".join(f"        x[0] = {number}\n" for number in range(20))
+KERNELS = f"""\
+from numba import cuda
+from helpers_of_test import helper
+
+
+@cuda.jit
+def kernel(x, what):
+    i = cuda.grid(1)
+    if what == 99:
+{UNUSED}    helper(x, i, what)
+    if i == 0:
+        x[2] = x[what]
+"""
+
+
+@every_case("what", range(6))
+def test_a_line_that_two_files_have_is_that_of_the_right_file(
+    tmp_path, monkeypatch, what: int
+) -> None:
+    for name, text in (("helpers_of_test", HELPERS), ("kernels_of_test", KERNELS)):
+        (tmp_path / f"{name}.py").write_text(text)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    kernel = importlib.import_module("kernels_of_test").kernel
+    with course_lib.emulated() as launches, contextlib.suppress(LaunchFailed):
+        kernel[1, 64](np.zeros(64, np.float32), what)
+    never_run = range(8, 29)  # of the kernel's own lines
+    told = [each for each in launches.errors + launches.warnings if each.finding.line in never_run]
+    assert {Path(each.file).name for each in told} == {"helpers_of_test.py"}

@@ -145,8 +145,10 @@ class Emulation:
         """The function that has a line which a finding names: the kernel, or one that it calls."""
         reached = (each for typing in self.typings.values() for each in all_typings(typing, set()))
         for kernel in (self.kernel, *(typing.kernel for typing in reached)):
-            last = kernel.tree.end_lineno
-            if line is not None and last is not None and kernel.tree.lineno <= line <= last:
+            last, file = kernel.tree.end_lineno, getattr(line, "file", kernel.file)
+            if line is None or last is None or kernel.file != file:
+                continue
+            if kernel.tree.lineno <= line <= last:
                 return kernel
         return self.kernel
 

@@ -27,6 +27,7 @@ from course_lib.emulator.language.definitions import (
     stranger,
 )
 from course_lib.emulator.language.kernel import Kernel, Program
+from course_lib.emulator.language.lines import note_file
 from course_lib.emulator.language.names import (
     KNOWN_MODULES,
     DeviceArray,
@@ -217,6 +218,7 @@ def _kernel_of_function(
     function: FunctionType, decorated: object, names: Mapping[str, Any]
 ) -> Kernel:
     definition, source, first_line = _definition_of(function)
+    note_file(definition, function.__code__.co_filename)
     options = getattr(decorated, "targetoptions", {}) or {}
     return Kernel(
         name=function.__name__,
