@@ -6,7 +6,7 @@ import ast
 
 
 class LineOfFile(int):
-    """The number of a line, equal to any other such number; `file` is what Python calls its file."""
+    """A line's number, equal to any other such number; `file` is what Python calls its file."""
 
     file: str
 
