@@ -209,10 +209,6 @@ from numba import cuda, float32
 
 
 
-
-
-
-
 @cuda.jit(device=True)
 def helper(x, i, what):
     if what == 0:
@@ -230,8 +226,11 @@ def helper(x, i, what):
             i += 1
     elif what == 5:
         x[-i] = 1
+    elif what == 6:
+        x[0] = 5
 """
-UNUSED = "".join(f"        x[0] = {number}\n" for number in range(20))
+HARMLESS = 6
+UNUSED = "".join(f"        x[0] = {number}\n" for number in range(24))
 KERNELS = f"""\
 from numba import cuda
 from helpers_of_test import helper
@@ -247,7 +246,7 @@ def kernel(x, what):
 """
 
 
-@every_case("what", range(6))
+@every_case("what", range(7))
 def test_a_line_that_two_files_have_is_that_of_the_right_file(
     tmp_path, monkeypatch, what: int
 ) -> None:
@@ -258,6 +257,7 @@ def test_a_line_that_two_files_have_is_that_of_the_right_file(
     kernel = importlib.import_module("kernels_of_test").kernel
     with course_lib.emulated() as launches, contextlib.suppress(LaunchFailed):
         kernel[1, 64](np.zeros(64, np.float32), what)
-    never_run = range(8, 29)  # of the kernel's own lines
+    never_run = range(8, 33)  # of the kernel's own lines
     told = [each for each in launches.errors + launches.warnings if each.finding.line in never_run]
     assert {Path(each.file).name for each in told} == {"helpers_of_test.py"}
+    assert bool(launches.errors) != (what == HARMLESS)

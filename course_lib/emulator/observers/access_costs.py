@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.emulator.language.lines import holds
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.loads_in_loops import is_moved_out
@@ -453,12 +454,12 @@ class LaunchCosts:
     def _by_data(self, line: int, array: str) -> bool:
         """Does what was loaded decide which element of an array a line accesses?"""
         for tree, names in self.flows:
-            if not tree.lineno <= line <= (tree.end_lineno or line):
+            if not holds(tree, line):
                 continue
             found = [
                 node
                 for node in ast.walk(tree)
-                if isinstance(node, ast.Subscript) and node.lineno <= line <= (node.end_lineno or 0)
+                if isinstance(node, ast.Subscript) and holds(node, line)
             ]
             named = [node for node in found if ast.unparse(node.value) == array]
             return any(is_by_data(node.slice, names) for node in named or found)
