@@ -11,6 +11,7 @@ import ast
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -147,7 +148,8 @@ class CostNotes(Observer):
             by = fetched.stored_by[chosen]
             handed = chosen[(by >= 0) & (by != threads)]
             fetched.handed[handed] = True
-            fetched.handed_at = fetched.handed_at or access.line * bool(handed.size)
+            if handed.size and not fetched.handed_at:
+                fetched.handed_at = access.line
             same = (fetched.by[chosen] == threads) & (fetched.line[chosen] == access.line)
             fetched.again[chosen[same]] += 1
             fresh = fetched.by[chosen] < 0
@@ -380,22 +382,33 @@ class LaunchCosts:
             if not len(own) or np.bincount(fetched.by[own]).max() > KEPT:
                 continue
             traffic = self.meter.arrays[array]
-            line = int(np.bincount(fetched.line[own]).argmax())
+            most = int(np.bincount(fetched.line[own]).argmax())
+            line = next((known for known in traffic.loaded_at if known == most), most)
             if is_moved_out(line, array, self.typings):
                 continue
             again = int(fetched.again[own].sum())
             loads = int(np.count_nonzero(fetched.by >= 0) + fetched.again.sum()) + fetched.by_others
             if again * traffic.load_sectors < loads * max(FEW, SHARE * total):
                 continue
+            words: dict[str, Any] = {
+                "elements": counted(len(own) // len(np.unique(fetched.by[own])), "element"),
+                "array": array,
+                "times": round(1 + again / len(own)),
+            }
+            loads_again = say(
+                "Each thread loads the same {elements} of {array} {times} times. If no other "
+                "thread changes them, a register could hold them.",
+                **words,
+            )
+            if np.ptp(fetched.again[own]):
+                loads_again = say(
+                    "A thread loads the same {elements} of {array} {times} times on average. If no "
+                    "other thread changes them, a register could hold them.",
+                    **words,
+                )
             yield finding(
                 "excess-global-traffic",
-                say(
-                    "Each thread loads the same {elements} of {array} {times} times. If no "
-                    "other thread changes them, a register could hold them.",
-                    elements=counted(len(own) // len(np.unique(fetched.by[own])), "element"),
-                    array=array,
-                    times=round(1 + again / len(own)),
-                ),
+                loads_again,
                 line,
                 "Which local variable could hold the value until the loop is done?",
             )
