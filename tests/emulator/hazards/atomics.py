@@ -27,34 +27,6 @@ HAZARDS = (
     cuda.syncthreads()
     out[g] = bins[0]
     """),
-    Hazard("histogram: bins are zeroed too late", BINS + """
-    if i < 16:
-        bins[i] = 0                      #:
-    #+ cuda.syncthreads()
-    cuda.atomic.add(bins, int(x[g]) % 16, 1)     #! WAW
-    cuda.syncthreads()
-    if i < 16:
-        cuda.atomic.add(count, i, bins[i])
-    """),
-    Hazard("histogram: bins are merged too early", BINS + """
-    if i < 16:
-        bins[i] = 0
-    cuda.syncthreads()
-    cuda.atomic.add(bins, int(x[g]) % 16, 1)     #:
-    #+ cuda.syncthreads()
-    if i < 16:
-        cuda.atomic.add(count, i, bins[i])       #! RAW
-    """),
-    Hazard("histogram: blocks merge with plain additions", BINS + """
-    if i < 16:
-        bins[i] = 0
-    cuda.syncthreads()
-    cuda.atomic.add(bins, int(x[g]) % 16, 1)
-    cuda.syncthreads()
-    if i < 16:
-        count[i] += bins[i]              #! WAR WAW #-
-        #+ cuda.atomic.add(count, i, bins[i])
-    """),
     Hazard("the largest is looked at before it is raised", BINS + """
     if i == 0:
         bins[0] = -1
@@ -89,15 +61,6 @@ HAZARDS = (
         bins[0] = 9                      #! WAW
     cuda.syncthreads()
     out[g] = bins[0]
-    """),
-    Hazard("an exchange, then a plain read", BINS + """
-    if i == 0:
-        bins[3] = 0
-    cuda.syncthreads()
-    if i == 40:
-        cuda.atomic.exch(bins, 3, 8)     #:
-    #+ cuda.syncthreads()
-    out[g] = bins[3]                     #! RAW
     """),
     Hazard("a global total is read in the same launch", BINS + """
     cuda.atomic.add(count, 0, 1)         #:

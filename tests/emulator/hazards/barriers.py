@@ -16,32 +16,15 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g] = s[(i + 1) % 64]             #! RAW
     """),
-    Hazard("reversed through shared memory", SHARED + """
-    s[63 - i] = x[g]                     #:
-    #+ cuda.syncthreads()
-    out[g] = s[i]                        #! RAW
-    """),
     Hazard("the barrier stands before the write", SHARED + """
     cuda.syncthreads()                   #-
     s[i] = x[g]                          #:
     #+ cuda.syncthreads()
     out[g] = s[63 - i]                   #! RAW
     """),
-    Hazard("the barrier stands after the read", SHARED + """
-    s[i] = x[g]                          #:
-    #+ cuda.syncthreads()
-    out[g] = s[63 - i]                   #! RAW
-    cuda.syncthreads()                   #-
-    """),
     Hazard("a fence is no barrier", SHARED + """
     s[i] = x[g]                          #:
     cuda.threadfence_block()             #-
-    #+ cuda.syncthreads()
-    out[g] = s[63 - i]                   #! RAW
-    """),
-    Hazard("a fence for the whole GPU is no barrier", SHARED + """
-    s[i] = x[g]                          #:
-    cuda.threadfence()                   #-
     #+ cuda.syncthreads()
     out[g] = s[63 - i]                   #! RAW
     """),
@@ -50,12 +33,6 @@ HAZARDS = (
         s[0] = x[g]                      #:
     #+ cuda.syncthreads()
     out[g] = s[0]                        #! RAW
-    """),
-    Hazard("the last thread fills a slot for all", SHARED + """
-    if i == 63:
-        s[5] = x[g]                      #:
-    #+ cuda.syncthreads()
-    out[g] = s[5]                        #! RAW
     """),
     Hazard("overwritten before all have read", SHARED + """
     s[i] = x[g]
@@ -75,17 +52,6 @@ HAZARDS = (
     #+ s[i] = value
     out[g] = s[i]
     """),
-    Hazard("shifted in place", SHARED + """
-    s[i] = x[g]
-    cuda.syncthreads()
-    if i > 0:                            #-
-        s[i] = s[i - 1]                  #! WAR #-
-    #+ value = s[max(i - 1, 0)]
-    #+ cuda.syncthreads()
-    #+ s[i] = value
-    cuda.syncthreads()
-    out[g] = s[i]
-    """),
     Hazard("tile loop without its first barrier", SHARED + """
     total = float32(0)
     for t in range(3):
@@ -102,16 +68,6 @@ HAZARDS = (
         cuda.syncthreads()
         total += s[63 - i]               #:
         #+ cuda.syncthreads()
-    out[g] = total
-    """),
-    Hazard("the second barrier stands outside the loop", SHARED + """
-    total = float32(0)
-    for t in range(3):
-        s[i] = x[64 * t + i]             #! WAR
-        cuda.syncthreads()
-        total += s[63 - i]               #:
-        #+ cuda.syncthreads()
-    cuda.syncthreads()                   #-
     out[g] = total
     """),
     Hazard("a barrier in every second turn only", SHARED + """
@@ -137,24 +93,6 @@ HAZARDS = (
     s[i] = total                         #! WAR
     cuda.syncthreads()
     out[g] = s[63 - i]
-    """),
-    Hazard("a slot is filled anew in each turn", SHARED + """
-    total = float32(0)
-    for t in range(3):
-        if i == t:
-            s[0] = x[g]                  #! WAR
-        cuda.syncthreads()
-        total += s[0]                    #:
-        #+ cuda.syncthreads()
-    out[g] = total
-    """),
-    Hazard("zeroed by one mapping, filled by another", SHARED + """
-    s[i] = float32(0)                    #:
-    #+ cuda.syncthreads()
-    if i < 32:
-        s[63 - i] = x[g]                 #! WAW
-    cuda.syncthreads()
-    out[g] = s[i]
     """),
     Hazard("a barrier between two arrays, none after the second", """
     a = cuda.shared.array(64, float32)
@@ -192,11 +130,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[i] = s[1023 - i]                 #! RAW
     """, grid=1, block=1024),
-    Hazard("only one cell is shared", SHARED + """
-    s[i] = x[g]                          #:
-    #+ cuda.syncthreads()
-    out[g] = s[0] if i == 40 else s[i]   #! RAW
-    """),
     Hazard("which cell is read depends on the data", SHARED + """
     s[i] = x[g]                          #:
     #+ cuda.syncthreads()
@@ -220,13 +153,6 @@ HAZARDS = (
     #+     s[i // 2] = float32(i)
     cuda.syncthreads()
     out[g] = s[i // 2]
-    """),
-    Hazard("all threads set one cell", SHARED + """
-    s[0] = float32(i)                    #! WAW #-
-    #+ if i == 0:
-    #+     s[0] = float32(0)
-    cuda.syncthreads()
-    out[g] = s[0] + 1
     """),
     Hazard("two lines write one cell", SHARED + """
     s[i] = x[g]                          #:

@@ -32,14 +32,6 @@ HAZARDS = (
     x[g] = x[127 - g]                    #! WAR #-
     #+ out[g] = x[127 - g]
     """),
-    Hazard("shifted in place", START + """
-    x[g] = x[g + 1]                      #! WAR #-
-    #+ out[g] = x[g + 1]
-    """),
-    Hazard("all blocks write the same elements", START + """
-    out[i] = x[g]                        #! WAW #-
-    #+ out[g] = x[g]
-    """),
     Hazard("all blocks write one element", START + """
     out[0] = g                           #! WAW #-
     #+ if g == 0:
@@ -55,15 +47,6 @@ HAZARDS = (
     #+ for k in range(g, 256, 128):
         out[k] = x[k]                    #! WAW
     """),
-    Hazard("a counter without atomics", START + """
-    count[0] += 1                        #! WAR WAW #-
-    #+ cuda.atomic.add(count, 0, 1)
-    """),
-    Hazard("a sum over blocks without atomics", START + """
-    if i == 0:
-        out[0] += x[g]                   #! WAR WAW #-
-        #+ cuda.atomic.add(out, 0, x[g])
-    """, grid=4),
     Hazard("histogram without atomics", START + """
     count[int(x[g]) % 16] += 1           #! WAR WAW #-
     #+ cuda.atomic.add(count, int(x[g]) % 16, 1)
@@ -72,19 +55,6 @@ HAZARDS = (
     count[int(x[g]) % 16] += 1           #! WAR WAW #-
     #+ cuda.atomic.add(count, int(x[g]) % 16, 1)
     """, grid=1, block=32),
-    Hazard("a product split along k", """
-    a, b = cuda.threadIdx.x, cuda.threadIdx.y
-    k = cuda.blockIdx.x
-    out[8 * b + a] += x[8 * b + k] * x[8 * k + a]        #! WAR WAW #-
-    #+ cuda.atomic.add(out, 8 * b + a, x[8 * b + k] * x[8 * k + a])
-    """, grid=4, block=(8, 8)),
-    Hazard("scan: each block adds its left neighbour's end", START + """
-    out[g] = x[g]                        #:
-    cuda.syncthreads()
-    #+ out[256 + g] = out[g] + x[64 * cuda.blockIdx.x]
-    if cuda.blockIdx.x > 0:              #-
-        out[256 + g] = out[g] + out[64 * cuda.blockIdx.x - 1]    #! RAW #-
-    """),
     Hazard("a flag tells another block to go on", START + """
     if cuda.blockIdx.x == 0:
         out[i] = x[g]
@@ -126,20 +96,10 @@ HAZARDS = (
                 out[8 + cuda.blockIdx.x] += out[1 + k]   #! RAW #-
                 #+ out[8] += out[1 + k]
     """, grid=4),
-    Hazard("a stencil in place, over blocks", START + """
-    if 0 < g < 127:
-        x[g] = (x[g - 1] + x[g + 1]) * float32(0.5)      #! WAR #-
-        #+ out[g] = (x[g - 1] + x[g + 1]) * float32(0.5)
-    """),
     Hazard("a row that two blocks of a wide grid write", """
     a, b = cuda.grid(2)
     out[8 * b + a % 8] = x[8 * b + a]    #! WAW #-
     #+ out[16 * b + a] = x[8 * b + a]
-    """, grid=(2, 2), block=(8, 8)),
-    Hazard("the transposed matrix in place, over blocks", """
-    a, b = cuda.grid(2)
-    x[16 * b + a] = x[16 * a + b]        #! WAR #-
-    #+ out[16 * b + a] = x[16 * a + b]
     """, grid=(2, 2), block=(8, 8)),
     Hazard("written in the same places by two lines", START + """
     out[g] = x[g]                        #: #-

@@ -21,27 +21,6 @@ HAZARDS = (
         total += s[now, 63 - i]          #:
     out[g] = total
     """),
-    Hazard("two buffers that never change places", START + """
-    s = cuda.shared.array((2, 64), float32)
-    now = 0
-    for t in range(4):
-        s[now, i] = x[64 * t + i]        #! WAR
-        cuda.syncthreads()
-        total += s[now, 63 - i]          #:
-        #+ now = 1 - now
-    out[g] = total
-    """),
-    Hazard("the next tile goes where this one is read", START + """
-    s = cuda.shared.array((2, 64), float32)
-    s[0, i] = x[i]
-    cuda.syncthreads()
-    for t in range(4):
-        total += s[t % 2, 63 - i]        #:
-        s[t % 2, i] = x[64 * t + i]      #! WAR #-
-        #+ s[(t + 1) % 2, i] = x[64 * t + i]
-        cuda.syncthreads()
-    out[g] = total
-    """),
     Hazard("two buffers that overlap by one cell", START + """
     s = cuda.shared.array(128, float32)
     for t in range(4):
@@ -65,14 +44,6 @@ HAZARDS = (
         cuda.syncthreads()
     out[g] = total
     """),
-    Hazard("two buffers and no barrier at all", START + """
-    s = cuda.shared.array((2, 64), float32)
-    for t in range(4):
-        s[t % 2, i] = x[64 * t + i]      #:
-        #+ cuda.syncthreads()
-        total += s[t % 2, 63 - i]        #! RAW
-    out[g] = total
-    """),
     Hazard("a prefetched value is stored too early", START + """
     s = cuda.shared.array(64, float32)
     s[i] = x[i]
@@ -84,17 +55,6 @@ HAZARDS = (
         s[i] = following                 #! WAR
         cuda.syncthreads()
     out[g] = total
-    """),
-    Hazard("the result goes where a tile is still read", START + """
-    s = cuda.shared.array((2, 64), float32)
-    for t in range(2):
-        s[t, i] = x[64 * t + i]
-        cuda.syncthreads()
-        total += s[t, 63 - i]            #:
-    #+ cuda.syncthreads()
-    s[1, i] = total                      #! WAR
-    cuda.syncthreads()
-    out[g] = s[1, 63 - i]
     """),
     Hazard("names of two buffers swapped without a barrier", START + """
     front = cuda.shared.array(64, float32)

@@ -22,24 +22,10 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g] = i + 1
     """),
-    Hazard("a barrier for all but one thread", START + """
-    if i != 17:                          #-
-        cuda.syncthreads()               #! DIVERGES #-
-    #+ cuda.syncthreads()
-    out[g] = i + 1
-    """),
     Hazard("a barrier of its own in each branch", START + """
     if i < 32:
         out[g] = 1
         cuda.syncthreads()               #! DIVERGES #-
-    else:
-        out[g] = 2
-        cuda.syncthreads()               #! DIVERGES #-
-    #+ cuda.syncthreads()
-    """),
-    Hazard("a barrier in the else branch", START + """
-    if i < 40:
-        out[g] = 1
     else:
         out[g] = 2
         cuda.syncthreads()               #! DIVERGES #-
@@ -76,14 +62,6 @@ HAZARDS = (
     for k in range(n):
         cuda.syncthreads()               #! DIVERGES
     out[g] = n + 1
-    """),
-    Hazard("turns of a while loop depend on the data", START + """
-    left = int(x[i]) % 5                 #-
-    #+ left = 4
-    while left > 0:
-        left -= 1
-        cuda.syncthreads()               #! DIVERGES
-    out[g] = i + 1
     """),
     Hazard("some threads break", START + """
     for k in range(4):
@@ -139,20 +117,6 @@ HAZARDS = (
     #+ n = cuda.syncthreads_or(i == 2) > 0
     out[g] = 2 if n else 1
     """),
-    Hazard("a barrier two branches deep", START + """
-    for k in range(2):
-        if k == 1:
-            if i > 3:                    #-
-                cuda.syncthreads()       #! DIVERGES #-
-            #+ cuda.syncthreads()
-    out[g] = i + 1
-    """),
-    Hazard("the uneven block is the last one", START + """
-    if g < 190:                          #-
-        cuda.syncthreads()               #! DIVERGES #-
-    #+ cuda.syncthreads()
-    out[g] = i + 1
-    """, grid=3),
     Hazard("those who are gone leave cells empty", """
     s = cuda.shared.array(64, float32)
     i = cuda.threadIdx.x

@@ -50,24 +50,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     x[g] = part[63 - i]                  #! RAW
     """),
-    Hazard("written by a device function", SHARED + """
-    put(s, i, x[g])
-    #+ cuda.syncthreads()
-    out[g] = s[63 - i]                   #! RAW
-    """, before="""
-    @cuda.jit(device=True)
-    def put(array, i, value):
-        array[i] = value                 #:
-    """),
-    Hazard("read by a device function", SHARED + """
-    s[i] = x[g]                          #:
-    #+ cuda.syncthreads()
-    out[g] = opposite(s, i)
-    """, before="""
-    @cuda.jit(device=True)
-    def opposite(array, i):
-        return array[63 - i]             #! RAW
-    """),
     Hazard("written and read by device functions", SHARED + """
     put(s, i, x[g])
     #+ cuda.syncthreads()
@@ -109,15 +91,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g] = opposite()
     """),
-    Hazard("the index is worked out by a function", SHARED + """
-    s[i] = x[g]                          #:
-    #+ cuda.syncthreads()
-    out[g] = s[other(i)]                 #! RAW
-    """, before="""
-    @cuda.jit(device=True)
-    def other(i):
-        return (i * 5 + 3) % 64
-    """),
     Hazard("two dynamic arrays are one", START + """
     a = cuda.shared.array(0, float32)    #-
     b = cuda.shared.array(0, float32)    #-
@@ -147,10 +120,4 @@ HAZARDS = (
     cuda.syncthreads()
     out[g] = a[i] + b[i]
     """, shared_bytes=512),
-    Hazard("dynamic memory without a barrier", START + """
-    a = cuda.shared.array(0, float32)
-    a[i] = x[g]                          #:
-    #+ cuda.syncthreads()
-    out[g] = a[63 - i]                   #! RAW
-    """, shared_bytes=256),
 )  # fmt: skip

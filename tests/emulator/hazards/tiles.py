@@ -28,18 +28,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g + 8 * b + a] = s[a, b]         #! RAW
     """, block=(8, 8)),
-    Hazard("transpose through a tile, written across", TILE + """
-    s[a, b] = x[g + 8 * b + a]           #:
-    #+ cuda.syncthreads()
-    out[g + 8 * b + a] = s[b, a]         #! RAW
-    """, block=(8, 8)),
-    Hazard("transpose through a padded tile", """
-    s = cuda.shared.array((8, 9), float32)
-    a, b = cuda.threadIdx.x, cuda.threadIdx.y
-    s[b, a] = x[8 * b + a]               #:
-    #+ cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + 8 * b + a] = s[a, b]      #! RAW
-    """, block=(8, 8)),
     Hazard("transpose with several rows for each thread", TILE + """
     for r in range(b, 8, 2):
         s[r, a] = x[g + 8 * r + a]       #:
@@ -63,12 +51,6 @@ HAZARDS = (
     cuda.syncthreads()
     out[g + 8 * b + a] = s[b, a]
     """, block=(8, 8)),
-    Hazard("transpose in global memory, in place", """
-    a, b = cuda.threadIdx.x, cuda.threadIdx.y
-    #+ if a < b:
-    #+     x[8 * b + a], x[8 * a + b] = x[8 * a + b], x[8 * b + a]
-    x[8 * b + a] = x[8 * a + b]          #! WAR #-
-    """, grid=1, block=(8, 8)),
     Hazard("product: no barrier after loading", PRODUCT + """
         sA[b, a] = x[64 * t + 8 * b + a] #:
         sB[b, a] = x[64 * t + 8 * a + b] #:
@@ -76,35 +58,6 @@ HAZARDS = (
         for k in range(8):
             total += sA[b, k] * sB[k, a] #! RAW
         cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + 8 * b + a] = total
-    """, block=(8, 8)),
-    Hazard("product: no barrier after computing", PRODUCT + """
-        sA[b, a] = x[64 * t + 8 * b + a] #! WAR
-        sB[b, a] = x[64 * t + 8 * a + b] #! WAR
-        cuda.syncthreads()
-        for k in range(8):
-            total += sA[b, k] * sB[k, a] #:
-        #+ cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + 8 * b + a] = total
-    """, block=(8, 8)),
-    Hazard("product: the barrier between the two loads", PRODUCT + """
-        sA[b, a] = x[64 * t + 8 * b + a]
-        cuda.syncthreads()               #-
-        sB[b, a] = x[64 * t + 8 * a + b] #:
-        #+ cuda.syncthreads()
-        for k in range(8):
-            total += sA[b, k] * sB[k, a] #! RAW
-        cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + 8 * b + a] = total
-    """, block=(8, 8)),
-    Hazard("product: both barriers at the end", PRODUCT + """
-        sA[b, a] = x[64 * t + 8 * b + a] #:
-        sB[b, a] = x[64 * t + 8 * a + b] #:
-        #+ cuda.syncthreads()
-        for k in range(8):
-            total += sA[b, k] * sB[k, a] #! RAW
-        cuda.syncthreads()
-        cuda.syncthreads()               #-
     out[64 * cuda.blockIdx.x + 8 * b + a] = total
     """, block=(8, 8)),
     Hazard("product: a barrier inside the inner loop only", PRODUCT + """
@@ -116,29 +69,6 @@ HAZARDS = (
             cuda.syncthreads()
     out[64 * cuda.blockIdx.x + 8 * b + a] = total
     """, block=(8, 8)),
-    Hazard("product: all threads load the first row", PRODUCT + """
-        sA[b, a] = x[64 * t + 8 * b + a]
-        #+ sB[b, a] = x[64 * t + 8 * a + b]
-        sB[0, a] = x[64 * t + a]         #! WAW #-
-        cuda.syncthreads()
-        for k in range(8):
-            #+ total += sA[b, k] * sB[k, a]
-            total += sA[b, k] * sB[0, a] #-
-        cuda.syncthreads()
-    out[64 * cuda.blockIdx.x + 8 * b + a] = total
-    """, block=(8, 8)),
-    Hazard("product: the sum lives in shared memory of another shape", PRODUCT.replace(
-        "total = float32(0)", "sums = cuda.shared.array(8, float32)\n    if b == 0:\n"
-        "        sums[a] = float32(0)\n    cuda.syncthreads()") + """
-        sA[b, a] = x[64 * t + 8 * b + a]
-        sB[b, a] = x[64 * t + 8 * a + b]
-        cuda.syncthreads()
-        sums[a] += sA[b, 0] * sB[b, a]   #! WAR WAW #-
-        #+ cuda.atomic.add(sums, a, sA[b, 0] * sB[b, a])
-        cuda.syncthreads()
-    if b == 0:
-        out[8 * cuda.blockIdx.x + a] = sums[a]
-    """, block=(8, 8)),
     Hazard("stencil: a halo that others have loaded", LINE + """
     s[i + 1] = x[g + 1]                  #:
     if i == 0:
@@ -147,37 +77,6 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[g] = s[i] + s[i + 1] + s[i + 2]  #! RAW
     """),
-    Hazard("stencil: the halo is loaded after the barrier", LINE + """
-    s[i + 1] = x[g + 1]
-    cuda.syncthreads()                   #-
-    if i == 0:
-        s[0] = x[g]
-        s[65] = x[g + 65]                #:
-    #+ cuda.syncthreads()
-    out[g] = s[i] + s[i + 1] + s[i + 2]  #! RAW
-    """),
-    Hazard("stencil: two steps in one buffer", LINE + """
-    s[i + 1] = x[g]
-    if i < 2:
-        s[65 * i] = float32(0)
-    cuda.syncthreads()
-    for t in range(2):
-        value = s[i] + s[i + 2]          #:
-        #+ cuda.syncthreads()
-        s[i + 1] = value                 #! WAR
-        cuda.syncthreads()
-    out[g] = s[i + 1]
-    """),
-    Hazard("stencil: in place in global memory", """
-    i = cuda.threadIdx.x
-    if 0 < i < 63:                       #-
-        x[i] = x[i - 1] + x[i + 1]       #! WAR #-
-    #+ value = x[i]
-    #+ if 0 < i < 63:
-    #+     value = x[i - 1] + x[i + 1]
-    #+ cuda.syncthreads()
-    #+ x[i] = value
-    """, grid=1),
     Hazard("stencil: in two directions", """
     s = cuda.shared.array((10, 10), float32)
     a, b = cuda.threadIdx.x + 1, cuda.threadIdx.y + 1
@@ -193,16 +92,4 @@ HAZARDS = (
     #+ cuda.syncthreads()
     out[64 * cuda.blockIdx.x + i] = s[b - 1, a] + s[b + 1, a]    #! RAW
     """, block=(8, 8)),
-    Hazard("convolution: a few threads load the weights", """
-    w = cuda.shared.array(5, float32)
-    i = cuda.threadIdx.x
-    g = cuda.grid(1)
-    if i < 5:
-        w[i] = x[i]                      #:
-    #+ cuda.syncthreads()
-    total = float32(0)
-    for k in range(5):
-        total += w[k] * x[g + k]         #! RAW
-    out[g] = total
-    """),
 )  # fmt: skip
