@@ -43,40 +43,6 @@ LACKING = ("shfl_sync", "shfl_up_sync", "shfl_down_sync", "shfl_xor_sync")
 INTRINSICS = "course_lib.intrinsics"
 
 SMALL = {
-    "reduce": """
-        s = cuda.shared.array(64, int64)
-        i = cuda.threadIdx.x
-        s[i] = data[cuda.grid(1)]
-        cuda.syncthreads()
-        step = 32
-        while step > 0:
-            if i < step:
-                s[i] += s[i + step]
-            cuda.syncthreads()
-            step //= 2
-        if i == 0:
-            out[cuda.blockIdx.x] = s[0]
-    """,
-    "scan": """
-        s = cuda.shared.array(64, int64)
-        i = cuda.threadIdx.x
-        s[i] = data[cuda.grid(1)]
-        cuda.syncthreads()
-        step = 1
-        while step < 64:
-            x = s[i - step] if i >= step else 0
-            cuda.syncthreads()
-            s[i] += x
-            cuda.syncthreads()
-            step *= 2
-        out[cuda.grid(1)] = s[i]
-    """,
-    "reverse": """
-        s = cuda.shared.array(64, int64)
-        s[cuda.threadIdx.x] = data[cuda.grid(1)]
-        cuda.syncthreads()
-        out[cuda.grid(1)] = s[63 - cuda.threadIdx.x]
-    """,
     "histogram": """
         i = cuda.grid(1)
         cuda.atomic.add(out, data[i] % 10, 1)

@@ -27,8 +27,10 @@ def maybe(a, b=None):
         b_or_a = b + a
     return b_or_a if b is not None else 7 * b_or_a
 """
+INNER = "def inner(a, b=3):\n    return a * b\n"
 DEVICE = BEFORE.replace("def ", "@cuda.jit(device=True)\ndef ")
-CALLS = """f(1) f(1,3) f(1,3,4) f(b=5,a=1) f(1,c=7) f(c=1,b=1,a=1) many(1,2) many(1,2,3,4)
+CALLS = """inner(4) inner(4,b=2) f(1) f(1,3) f(1,3,4) f(b=5,a=1) f(1,c=7) f(c=1,b=1,a=1)
+    many(1,2) many(1,2,3,4)
     three(*(9,2,3)) three(9,*(2,3)) many(*(1,2),*(3,)) f(*(1,2)) maybe(3) maybe(3,4) maybe(3,None)
     f(*x.shape,3) three(c=1,*(5,2)) (lambda*a:a[1])(1,2) (lambda*a:len(a))(1,2)""".split()
 
@@ -36,17 +38,11 @@ CALLS = """f(1) f(1,3) f(1,3,4) f(b=5,a=1) f(1,c=7) f(c=1,b=1,a=1) many(1,2) man
 @every_case("call", CALLS)
 def test_a_call_binds_as_in_python(call: str) -> None:
     out, x = np.zeros(1, np.int64), np.zeros((2, 1))
-    run_clean(f"out[0] = {call}", 1, 1, out, x, parameters="out, x", before=DEVICE)
+    body = f"{INNER}out[0] = {call}"
+    run_clean(body, 1, 1, out, x, parameters="out, x", before=DEVICE)
     names: dict[str, object] = {"x": x}
-    exec(BEFORE, names)
+    exec(BEFORE + INNER, names)
     assert out[0] == eval(call, names)
-
-
-def test_a_function_inside_a_kernel_has_defaults() -> None:
-    out = np.zeros(2, np.int64)
-    body = "def g(a, b=3):\n    return a * b\nout[0] = g(2)\nout[1] = g(2, b=4)"
-    run_clean(body, 1, 1, out)
-    assert out.tolist() == [6, 8]
 
 
 def test_a_kernel_takes_the_rest_as_a_tuple() -> None:
@@ -54,24 +50,6 @@ def test_a_kernel_takes_the_rest_as_a_tuple() -> None:
     body = "i = cuda.threadIdx.x\nfor each in rest:\n    out[i] += each[i]"
     run_clean(body, 1, 3, out, x, y, parameters="out, *rest")
     assert out.tolist() == (x + y).tolist()
-
-
-def test_a_barrier_in_a_function_with_a_default() -> None:
-    before = """
-@cuda.jit(device=True)
-def exchange(s, i, by=1):
-    cuda.syncthreads()
-    return s[(i + by) % 32]
-"""
-    out = np.zeros(32, np.int64)
-    body = """
-        s = cuda.shared.array(32, int64)
-        i = cuda.threadIdx.x
-        s[i] = i
-        out[i] = exchange(by=3, s=s, i=i)
-    """
-    run_clean(body, 1, 32, out, before=before)
-    assert out.tolist() == [(i + 3) % 32 for i in range(32)]
 
 
 REFUSED = {

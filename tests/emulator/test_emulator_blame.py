@@ -51,13 +51,6 @@ def test_an_update_by_several_threads_is_one_race_and_names_atomics(update: str)
     assert facts["first_line"] == facts["second_line"]  # of an update, and not of two accesses
 
 
-def test_an_update_by_several_blocks_names_atomics() -> None:
-    text = "def k(d, y):\n    y[d[cuda.grid(1)]] += 1\n"
-    profile = launch(text, np.arange(64) % 2, zeros(2), block=1, grid=64)
-    races = [each for each in profile.findings if each.code.startswith("race-")]
-    assert races and all("cuda.atomic.add" in each.hint for each in races)
-
-
 def test_a_missing_barrier_is_no_update() -> None:
     text = """def k(x, y):
     s = cuda.shared.array(32, float32)
@@ -68,24 +61,6 @@ def test_a_missing_barrier_is_no_update() -> None:
         s[t] += s[t - 1]
     cuda.syncthreads()
     y[t] = s[t]
-"""
-    races = launch(text, zeros(), zeros()).findings
-    assert races
-    assert not any("atomic" in each.hint for each in races)
-
-
-def test_a_tree_without_barriers_is_no_update() -> None:
-    text = """def k(x, y):
-    s = cuda.shared.array(32, float32)
-    t = cuda.threadIdx.x
-    s[t] = x[t]
-    cuda.syncthreads()
-    step = 1
-    while step < 32:
-        if 2 * step * t < 32:
-            s[2 * step * t] += s[2 * step * t + step]
-        step *= 2
-    y[t] = s[0]
 """
     races = launch(text, zeros(), zeros()).findings
     assert races
@@ -131,61 +106,6 @@ def test_outside_an_argument_the_test_is_the_question() -> None:
         launch("def k(y):\n    y[cuda.threadIdx.x] = 1\n", zeros(8)), "out-of-bounds-write"
     )
     assert found.hint and not facts_of(found.hint)  # nothing of its size
-
-
-# --- warps --------------------------------------------------------------------------------------
-
-IN_A_BRANCH = """def k(x, y):
-    t = cuda.threadIdx.x
-    v = x[t]
-    if t >= 4:
-        {call}
-    y[t] = v
-"""
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        "v += cuda.shfl_up_sync(0xFFFFFFFF, v, 1)",
-        "v += cuda.shfl_sync(-1, v, 5)",
-        "v += cuda.ballot_sync(0xFFFFFFFF, v > 0)",
-        "v += cuda.match_any_sync(0xFFFFFFFF, t)",
-        "v += 1 if cuda.any_sync(0xFFFFFFFF, v > 0) else 0",
-    ],
-)
-def test_a_shuffle_or_vote_in_a_branch_misses_threads_that_its_mask_names(call: str) -> None:
-    found = only(launch(IN_A_BRANCH.format(call=call), zeros(), zeros()), "barrier-divergence")
-    assert (found.line, found.threads) == (9, ((4, 0, 0), (0, 0, 0)))
-    facts = facts_of(found.message)
-    assert facts["other"] == "thread 0" and facts["name"] in call
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        IN_A_BRANCH.format(call="v += cuda.shfl_sync(0xFFFFFFF0, v, 5)"),
-        IN_A_BRANCH.format(call="v += cuda.ballot_sync(cuda.activemask(), v > 0)"),
-        IN_A_BRANCH.format(call="v += 1").replace("y[t] = v", "y[t] = cuda.shfl_sync(-1, v, 5)"),
-        # Threads that have ended need not come any more.
-        "def k(x, y):\n    t = cuda.threadIdx.x\n    if t > 20:\n        return\n"
-        "    y[t] = cuda.shfl_sync(-1, x[t], 5)\n",
-    ],
-)
-def test_no_alarm_where_all_whom_the_mask_names_take_part(text: str) -> None:
-    found = launch(text, zeros(), zeros()).findings
-    assert not [each for each in found if each.code == "barrier-divergence"]
-
-
-def test_no_alarm_for_a_block_of_half_a_warp() -> None:
-    text = "def k(x, y):\n    t = cuda.threadIdx.x\n    y[t] = cuda.shfl_sync(-1, x[t], 5)\n"
-    assert not launch(text, zeros(), zeros(), block=16).findings
-
-
-def test_a_mask_that_leaves_its_own_thread_out() -> None:
-    text = "def k(x, y):\n    t = cuda.threadIdx.x\n    y[t] = cuda.shfl_sync(0xFFFF, x[t], 5)\n"
-    found = only(launch(text, zeros(), zeros()), "barrier-divergence")
-    assert found.threads == ((16, 0, 0),)
 
 
 # --- types and grammar --------------------------------------------------------------------------

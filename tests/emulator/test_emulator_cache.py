@@ -7,12 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from by_path import module_at
-from every_case import every_case
 from known_kernels import matmul_naive as coalesced
 from known_kernels import matmul_strided as strided
 from numba import cuda, float32
 
-from course_lib.devices import DEVICES
 from course_lib.emulator import KernelRejected, emulate
 from course_lib.emulator.observers import meter
 from course_lib.emulator.profile.cache import CacheSizes, matmul_traffic, traffic
@@ -92,13 +90,6 @@ def sizes(l1_lines: int, l2_lines: int, sms: int = 1, blocks: int = 1) -> CacheS
 
 
 # --- by hand ------------------------------------------------------------------------------------
-
-
-def test_what_is_read_once_comes_from_dram_once():
-    profile = vector(copy, 4, 64, 256)
-    found = traffic(profile, sizes(64, 64))
-    assert found.requested_bytes == found.l1_bytes == 4 * 256
-    assert found.l2_bytes == found.dram_bytes == found.dram_store_bytes == 4 * 256
 
 
 def test_a_second_read_hits_l1_if_there_is_one():
@@ -229,12 +220,6 @@ def test_tiles_say_what_the_stream_says(kernel, l2_kib):
     assert by_tiles.dram_store_bytes == by_stream.dram_store_bytes
 
 
-def test_tiles_in_use_stay():
-    """One row of blocks, one block at a time: the strip of A is loaded once, however long B is."""
-    found = matmul_traffic((32, 512, 256), (32, 32), CacheSizes(0, 128 * KIB, 1))
-    assert found.dram_bytes == 4 * (32 * 256 + 256 * 512)
-
-
 def test_tiles_are_shared_within_an_sm():
     """Blocks 0 and 2 share a column of B, 1 and 3 another, so that A is fetched twice."""
     for gpu, times in (
@@ -314,13 +299,6 @@ def test_shared_memory_takes_from_l1():
     assert cache_sizes("T4", 64, 32 * KIB).resident_blocks == 2
     with pytest.raises(ValueError, match="does not fit"):
         cache_sizes("T4", 64, 65 * KIB)
-
-
-@every_case("gpu", DEVICES)
-def test_every_gpu_has_sizes(gpu):
-    row = cache_sizes(gpu, 256, 48 * KIB)
-    assert row.sms == DEVICES[gpu].sms
-    assert 0 <= row.l1_bytes < DEVICES[gpu].capability.l1_and_shared_kib * KIB
 
 
 def test_levels_of_a_launch_know_its_block():

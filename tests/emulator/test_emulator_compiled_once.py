@@ -7,7 +7,6 @@ from collections import namedtuple
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, rejection_codes
-from every_case import every_case
 
 from course_lib.emulator import KernelRejected, emulate
 
@@ -102,32 +101,6 @@ def test_what_cannot_come_from_outside(name: str) -> None:
     assert found.line and found.hint and "stranger" in found.message
 
 
-SIGNATURES = {
-    '"int64(int64, int64)"': 3,
-    '"(int64, int64)"': 3,
-    "int64(int64, int64)": 3,
-    "(int64, int64)": 3,
-    '["int64(int64, int64)"]': 3,
-    '"i8(i8, i8)"': 3,
-    '"float64(float64, float64)"': 4.25,
-    '"int32(float64, float64)"': 4,
-    '"float64(int32, float64)"': 3.5 + 0.25,
-    "DECLARED": 3,
-}
-
-
-@every_case("signature", SIGNATURES)
-def test_a_declared_device_function_casts(signature: str) -> None:
-    device = (
-        f'DECLARED = "int64(int64, int64)"\n@cuda.jit({signature}, device=True)\n'
-        "def add(a, b):\n    return a + b\n"
-    )
-    text = as_program("out[0] = add(x, y)", "out, x, y", before=device)
-    out = np.zeros(1)
-    launch(text, 1, 1, out, 1.5, 2.75)
-    assert out[0] == SIGNATURES[signature]
-
-
 def test_several_signatures_are_chosen_from_by_type() -> None:
     device = (
         '@cuda.jit(["int64(int64)", "float64(float64)"], device=True)\n'
@@ -138,15 +111,3 @@ def test_several_signatures_are_chosen_from_by_type() -> None:
     launch(text, 1, 1, out, 3.0, 3)
     assert out.tolist() == [1.5, 1]
     assert rejection_codes(text, out, np.float32(3), 3) == ["unsupported"]
-
-
-def test_a_declared_array_is_an_array() -> None:
-    device = (
-        '@cuda.jit("float64(float64[:], int64)", device=True)\ndef get(a, i):\n    return a[i]\n'
-    )
-    text = as_program("out[0] = get(out, 1.9)", before=device)
-    out = np.array([0.0, 7.0])
-    launch(text, 1, 1, out)
-    assert out[0] == 7
-    wrong = as_program("out[0] = get(1, 1)", before=device)
-    assert rejection_codes(wrong, out) == ["compile-error"]

@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
+import textwrap
 from operator import add as operator_add
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from counted_work import counted_calls
-from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run, run_clean
+from emulator_helpers import as_program, codes, launch, rejection_codes, run, run_clean
 from every_case import every_case
 
-from course_lib.emulator import Budget, KernelRejected, emulate, load_program
+from course_lib.emulator import Budget, KernelRejected, Profile, emulate, load_program
 
-
-def test_lanes_follow_their_own_paths() -> None:
-    body = """
-        i = cuda.grid(1)
-        steps = 0
-        n = i + 1
-        while n != 1:
-            if n % 2 == 0:
-                n //= 2
-            else:
-                n = 3 * n + 1
-            steps += 1
-        out[i] = steps
-    """
-    out = np.zeros(100, np.int64)
-    run_clean(body, 2, 50, out)
-
-    def collatz(n: int) -> int:
-        steps = 0
-        while n != 1:
-            n, steps = (n // 2 if n % 2 == 0 else 3 * n + 1), steps + 1
-        return steps
-
-    assert out.tolist() == [collatz(i + 1) for i in range(100)]
-
-
-def test_break_continue_else_and_return() -> None:
-    body = """
-        i = cuda.grid(1)
+FUNCTIONS = """
+SCALE = 3
+def clamp(x, low, high):
+    if x < low:
+        return low
+    if x > high:
+        return high
+    return x
+def both(x):
+    return SCALE * x, clamp(x, 2, 5)
+def put(array, i, value):
+    array[i] = value
+def hundredfold(x):
+    i = x * 100
+    return i + 1
+"""
+DEVICE = FUNCTIONS.replace("def ", "@cuda.jit(device=True)\ndef ")
+STATEMENTS = {
+    "break, continue, else and return": """
         total = 0
         for k in range(10):
             if k == i:
@@ -55,23 +47,32 @@ def test_break_continue_else_and_return() -> None:
         if i % 2:
             return
         out[i] += 5
-    """
-    out = np.zeros(8, np.int64)
-    run_clean(body, 1, 8, out)
+    """,
+    "a loop's variable keeps its last value": "k = -1\nfor k in range(i):\n    pass\nout[i] = k",
+    "changing it does not change the loop": "for k in range(5):\n    out[i] += 1\n    k += 10",
+    "swap": "a, b = 1, i\na, b = b, a\nout[i] = 10 * a + b",
+    "unpacking": "(c, d), e = (2, i), 9\nx = y = c\nx += 1\nout[i] = x * 10 + y + d + e",
+    "a function and a lambda inside": """
+        n = 8
+        def mirrored(k):
+            return n - 1 - k
+        double = lambda x: 2 * x
+        out[mirrored(i)] = double(i)
+    """,
+    "device functions": "a, b = both(i)\nput(out, i, a * 10 + b)",
+    "a device function's variables are its own": "y = hundredfold(i)\nout[i] = y + i",
+}
 
-    def reference(i: int) -> int:
-        total = 0
-        for k in range(10):
-            if k == i:
-                continue
-            if k > 2 * i:
-                break
-            total += k
-        else:
-            total += 1000
-        return total + (0 if i % 2 else 5)
 
-    assert out.tolist() == [reference(i) for i in range(8)]
+@every_case("body", STATEMENTS.values(), ids=STATEMENTS)
+def test_a_thread_does_what_python_does(body: str) -> None:
+    body, mine, theirs = textwrap.dedent(body), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    run_clean(f"i = cuda.threadIdx.x\n{body}", 1, 8, mine, before=DEVICE)
+    names: dict[str, Any] = {}
+    exec(f"{FUNCTIONS}def thread(i, out):\n{textwrap.indent(body, '    ')}", names)
+    for i in range(8):
+        names["thread"](i, theirs)
+    assert mine.tolist() == theirs.tolist()
 
 
 def test_short_circuit_keeps_lanes_from_memory() -> None:
@@ -84,103 +85,6 @@ def test_short_circuit_keeps_lanes_from_memory() -> None:
     """
     run_clean(body, 1, 32, data, out, parameters="data, out")
     assert out[:5].tolist() == [0, 0, 3, 3, 0]
-
-
-def test_loop_variable_keeps_its_last_value() -> None:
-    out = np.zeros(4, np.int64)
-    body = """
-        i = cuda.threadIdx.x
-        k = -1
-        for k in range(i):
-            pass
-        out[i] = k
-    """
-    run_clean(body, 1, 4, out)
-    assert out.tolist() == [-1, 0, 1, 2]
-
-
-def test_changing_the_loop_variable_does_not_change_the_loop() -> None:
-    out = np.zeros(1, np.int64)
-    run_clean("for k in range(5):\n    out[0] += 1\n    k += 10", 1, 1, out)
-    assert out[0] == 5
-
-
-def test_swap_and_unpacking() -> None:
-    out = np.zeros(4, np.int64)
-    body = """
-        a, b = 1, 2
-        a, b = b, a
-        (c, d), e = (a + 1, b + 1), 9
-        out[0], out[1] = a, b
-        out[2] = c * 100 + d * 10 + e
-        x = y = 4
-        x += 1
-        out[3] = x * 10 + y
-    """
-    run_clean(body, 1, 1, out)
-    assert out.tolist() == [2, 1, 329, 54]
-
-
-def test_device_functions() -> None:
-    before = """
-        SCALE = 3
-
-        @cuda.jit(device=True)
-        def scaled(x):
-            return SCALE * x
-
-        @cuda.jit(device=True)
-        def clamp(x, low, high):
-            if x < low:
-                return low
-            if x > high:
-                return high
-            return x
-
-        @cuda.jit(device=True)
-        def both(x):
-            return scaled(x), clamp(x, 2, 5)
-
-        @cuda.jit(device=True)
-        def put(array, i, value):
-            array[i] = value
-    """
-    body = """
-        i = cuda.threadIdx.x
-        a, b = both(i)
-        put(out, i, a * 10 + b)
-    """
-    out = np.zeros(8, np.int64)
-    run_clean(body, 1, 8, out, before=before)
-    assert out.tolist() == [30 * i + min(max(i, 2), 5) for i in range(8)]
-
-
-def test_a_device_functions_variables_are_its_own() -> None:
-    before = """
-        @cuda.jit(device=True)
-        def f(x):
-            i = x * 100
-            return i + 1
-    """
-    out = np.zeros(4, np.int64)
-    run_clean("i = cuda.threadIdx.x\ny = f(i)\nout[i] = y + i", 1, 4, out, before=before)
-    assert out.tolist() == [101 * i + 1 for i in range(4)]
-
-
-def test_closures() -> None:
-    body = """
-        i = cuda.threadIdx.x
-        n = 4
-
-        def mirrored(k):
-            return n - 1 - k
-
-        double = lambda x: 2 * x
-        out[mirrored(i)] = double(i)
-    """
-    out = np.zeros(4, np.int64)
-    run_clean(body, 1, 4, out)
-    assert out.tolist() == [6, 4, 2, 0]
 
 
 def test_kernels_made_by_a_factory() -> None:
@@ -264,13 +168,6 @@ def test_atomics() -> None:
     assert profile.atomics > 0
 
 
-def test_compare_and_swap() -> None:
-    out = np.zeros(2, np.int64)
-    body = "old = cuda.atomic.cas(out, 0, 0, cuda.threadIdx.x + 1)\nif old == 0:\n    out[1] = 7"
-    run_clean(body, 1, 32, out)
-    assert 1 <= out[0] <= 32 and out[1] == 7
-
-
 def test_print() -> None:
     out = np.zeros(1, np.float32)
     profile = run_clean('i = cuda.grid(1)\nif i == 3:\n    print("thread", i, 2.5)', 1, 32, out)
@@ -278,25 +175,6 @@ def test_print() -> None:
 
 
 # -- barriers -------------------------------------------------------------------------------
-
-
-def test_barrier_divergence() -> None:
-    out = np.zeros(64, np.float32)
-    wrong = [
-        "if cuda.threadIdx.x < 10:\n    cuda.syncthreads()",
-        "if cuda.threadIdx.x < 32:\n    cuda.syncthreads()\nelse:\n    cuda.syncthreads()",
-        "if cuda.threadIdx.x == 0:\n    return\ncuda.syncthreads()",
-        "for k in range(cuda.threadIdx.x):\n    cuda.syncthreads()",
-        "for k in range(3):\n    if cuda.threadIdx.x == k:\n        break\n    cuda.syncthreads()",
-        "k = 0\nwhile k < 3:\n    k += 1\n    if cuda.threadIdx.x > 5:\n        continue\n"
-        "    cuda.syncthreads()",
-    ]
-    for body in wrong:
-        profile = run(body, 1, 64, out)
-        assert codes(profile) == ["barrier-divergence"], body
-        program = as_program(body)
-        lines = [n for n, text in enumerate(program.splitlines(), 1) if "syncthreads" in text]
-        assert profile.findings[0].line in lines or profile.findings[0].other_line in lines
 
 
 def test_barriers_that_the_whole_block_takes_alike() -> None:
@@ -313,58 +191,6 @@ def test_barriers_that_the_whole_block_takes_alike() -> None:
     for body in right:
         for schedule in ("lockstep", "warps", "shuffled"):
             assert not codes(run(body, 4, 64, out, schedule=schedule)), (body, schedule)
-
-
-def test_barrier_in_a_device_function() -> None:
-    before = """
-        @cuda.jit(device=True)
-        def meet():
-            cuda.syncthreads()
-    """
-    out = np.zeros(64, np.float32)
-    body = "s = cuda.shared.array(64, float32)\ni = cuda.threadIdx.x\ns[i] = i\n"
-    body += "meet()\nout[i] = s[63 - i]"
-    run_clean(body, 1, 64, out, before=before)
-    assert np.array_equal(out, 63 - np.arange(64))
-    split = body.replace("meet()", "if i < 5:\n    meet()")
-    assert "barrier-divergence" in codes(run(split, 1, 64, out, before=before))
-
-
-# -- shared memory patterns, under every schedule ----------------------------------------------
-
-PATTERNS = {
-    "reverse": ("s[i] = x\ncuda.syncthreads()\ny = s[n - 1 - i]", lambda block: block[::-1]),
-    "rotate": (
-        "s[i] = x\ncuda.syncthreads()\ny = s[(i + 5) % n]",
-        lambda block: np.roll(block, -5),
-    ),
-    "sum": (
-        "s[i] = x\ncuda.syncthreads()\nstep = 64\nwhile step:\n"
-        "    if i < step and i + step < n:\n        s[i] += s[i + step]\n"
-        "    cuda.syncthreads()\n    step >>= 1\ny = s[0]",
-        lambda block: np.full_like(block, block.sum()),
-    ),
-    "running sum": (
-        "s[i] = x\ncuda.syncthreads()\nstep = 1\nwhile step < n:\n"
-        "    v = s[i - step] if i >= step else 0\n    cuda.syncthreads()\n"
-        "    s[i] += v\n    cuda.syncthreads()\n    step *= 2\ny = s[i]",
-        np.cumsum,
-    ),
-}
-
-
-@every_case("schedule", ["lockstep", "warps", "shuffled"])
-@every_case("pattern", PATTERNS)
-@every_case("block", [1, 31, 32, 33, 100, 128])
-def test_shared_memory_pattern(pattern: str, block: int, schedule: str) -> None:
-    code, reference = PATTERNS[pattern]
-    body = "s = cuda.shared.array(128, int64)\ni = cuda.threadIdx.x\nn = cuda.blockDim.x\n"
-    body += f"x = data[cuda.grid(1)]\n{code}\nout[cuda.grid(1)] = y"
-    data = np.random.default_rng(block).integers(-50, 50, 3 * block)
-    out = np.zeros_like(data)
-    run_clean(body, 3, block, data, out, parameters="data, out", schedule=schedule, seed=block)
-    expected = np.concatenate([reference(each) for each in data.reshape(3, block)])
-    assert np.array_equal(out, expected)
 
 
 # -- budgets and launches -------------------------------------------------------------------------
@@ -391,13 +217,6 @@ def test_endless_loops_end(loop: str) -> None:
     assert found in lines or found in (max(lines) + 1,)
 
 
-def test_a_small_budget_ends_sooner() -> None:
-    program = as_program("for k in range(1000):\n    out[0] = k")
-    profile = launch(program, 1, 1, np.zeros(1, np.float32), budget=Budget(steps=100))
-    assert codes(profile)[0] == "timeout"  # all threads writing one cell is a race besides
-    assert not codes(launch(program, 1, 1, np.zeros(1, np.float32), budget=Budget(steps=10_000)))
-
-
 @every_case(
     ("grid", "block"),
     [(1, 1025), (1, (64, 32)), (1, 0), (0, 32), ((1, 2, 3, 4), 32), (1, (1, 1, 128)), (1, -1),
@@ -407,20 +226,6 @@ def test_impossible_launches(grid: object, block: object) -> None:
     program = as_program("out[0] = 1")
     refused = rejection_codes(program, np.zeros(1, np.float32), grid=grid, block=block)
     assert refused == ["invalid-launch"]
-
-
-def test_wrong_number_of_arguments() -> None:
-    assert rejection_codes(as_program("out[0] = 1")) == ["invalid-launch"]
-    assert rejection_codes(as_program("out[0] = 1"), np.zeros(1), np.zeros(1)) == ["invalid-launch"]
-
-
-def test_scalars_as_arguments() -> None:
-    out = np.zeros(3, np.float64)
-    arguments = (out, 7, 2.5, np.float32(0.1))
-    run_clean(
-        "out[0] = n // 2\nout[1] = f * 2\nout[2] = g", 1, 1, *arguments, parameters="out, n, f, g"
-    )
-    assert out.tolist() == [3.0, 5.0, np.float32(0.1)]
 
 
 REFUSED = {
@@ -497,12 +302,6 @@ def _adds(out):
     out[0] = operator_add(1, 2)
 
 
-def test_what_a_device_function_has_no_default_for_must_be_passed() -> None:
-    before = "@cuda.jit(device=True)\ndef f(a, b=0):\n    return a + b"
-    bad = as_program("out[0] = f()", before=before)
-    assert rejection_codes(bad, np.zeros(1, np.float32)) == ["compile-error"]
-
-
 def test_line_numbers_of_a_function_are_those_of_its_file() -> None:
     profile = emulate(_kernel_in_this_file)[1, 1](np.zeros(1, np.float32))
     lines = Path(__file__).read_text(encoding="utf-8").splitlines()
@@ -514,14 +313,6 @@ def _kernel_in_this_file(out):
     out[x] = 5  # blame this line
 
 
-def test_show_names_the_lines() -> None:
-    program = as_program("i = cuda.grid(1)\nout[i] = 2 * out[i]")
-    profile = launch(program, 1, 32, np.zeros(32, np.float32))
-    text = profile.show()
-    text = text if isinstance(text, str) else str(text)
-    assert line_of(program, "out[i] =") in profile.lines
-
-
 def test_missing_answer() -> None:
     with pytest.raises(KernelRejected) as refused:
         load_program("x = 1\n").kernel("kernel")
@@ -531,7 +322,15 @@ def test_missing_answer() -> None:
 # --- what fuzzing found --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+def on_arrays(body: str) -> tuple[Profile, list[float]]:
+    """A launch of four threads, and what they write into C; A counts from 0, and B from 100."""
+    A, C = np.arange(16, dtype=np.float32).reshape(4, 4), np.zeros(4, np.float32)
+    return run(
+        f"t = cuda.threadIdx.x\n{body}", 1, 4, A, A + 100, C, parameters="A, B, C"
+    ), C.tolist()
+
+
+@every_case(
     ("body", "expected"),
     [
         ("v = A[0] if t > 1 else A[t]\nC[t] = v[0]", [0, 4, 0, 0]),
@@ -542,58 +341,33 @@ def test_missing_answer() -> None:
     ],
 )
 def test_threads_may_choose_parts_of_an_array(body: str, expected: list[float]) -> None:
-    assert _chosen_by_threads(body).tolist() == expected
+    assert on_arrays(body)[1] == expected
 
 
-@pytest.mark.parametrize(
-    "body",
+DIFFERENT, NO_TYPE, NO_VALUE = "different arrays", "no common type", "v has no value here yet"
+
+
+@every_case(
+    ("body", "said"),
     [
-        "C[t] = (A if t > 1 else B)[0, 0]",
-        "v = A\nif t > 1:\n    v = B\nC[t] = v[0, 0]",
-        "C[t] = (A, B)[t % 2][0, 0]",
+        ("C[t] = (A if t > 1 else B)[0, 0]", DIFFERENT),
+        ("v = A\nif t > 1:\n    v = B\nC[t] = v[0, 0]", DIFFERENT),
+        ("C[t] = (A, B)[t % 2][0, 0]", DIFFERENT),
+        ("x = 1.0\nif t > 1:\n    x = A[0]\nC[t] = x", NO_TYPE),
+        ("x = np.float32(1) if t > 1 else A[0]", NO_TYPE),
+        ("for i in range(0):\n    v = A[0]\nfor k in v:\n    C[t] = k", NO_VALUE),
+        ("for i in range(0):\n    v = range(3)\nfor k in v:\n    C[t] = k", NO_VALUE),
     ],
 )
-def test_threads_that_choose_between_arrays_are_not_emulated(body: str) -> None:
-    with pytest.raises(KernelRejected, match="different arrays") as refused:
-        _chosen_by_threads(body)
-    assert refused.value.findings[0].code == "unsupported"
-
-
-def test_an_array_and_a_number_have_no_common_type() -> None:
-    with pytest.raises(KernelRejected, match="no common type"):
-        _chosen_by_threads("x = 1.0\nif t > 1:\n    x = A[0]\nC[t] = x")
-    with pytest.raises(KernelRejected, match="no common type"):
-        _chosen_by_threads("x = np.float32(1) if t > 1 else A[0]")
-
-
-@pytest.mark.parametrize("value", ["A[0]", "range(3)"])
-def test_a_variable_that_no_thread_has_set_is_refused(value: str) -> None:
-    with pytest.raises(KernelRejected, match="v has no value here yet"):
-        _chosen_by_threads(f"for i in range(0):\n    v = {value}\nfor k in v:\n    C[t] = k")
+def test_what_threads_cannot_choose_is_refused(body: str, said: str) -> None:
+    with pytest.raises(KernelRejected, match=said) as refused:
+        on_arrays(body)
+    assert said != DIFFERENT or refused.value.findings[0].code == "unsupported"
 
 
 def test_a_number_that_no_thread_has_set_is_reported() -> None:
-    text = _program("for i in range(0):\n    v = 1\nC[t] = v")
-    profile = emulate(load_program(text).kernel("kernel"))[1, 4](*_arrays())
-    assert [each.code for each in profile.errors] == ["uninitialised-read"]
-
-
-def _program(body: str) -> str:
-    lines = "\n".join("    " + line for line in body.split("\n"))
-    head = "import numpy as np\nfrom numba import cuda\n\n\n@cuda.jit\ndef kernel(A, B, C):\n"
-    return f"{head}    t = cuda.threadIdx.x\n{lines}\n"
-
-
-def _arrays() -> tuple[np.ndarray, ...]:
-    A = np.arange(16, dtype=np.float32).reshape(4, 4)
-    return A, A + 100, np.zeros(4, np.float32)
-
-
-def _chosen_by_threads(body: str) -> np.ndarray:
-    """What four threads write into C; A counts from 0, and B from 100."""
-    arrays = _arrays()
-    emulate(load_program(_program(body)).kernel("kernel"))[1, 4](*arrays)
-    return arrays[-1]
+    profile, _ = on_arrays("for i in range(0):\n    v = 1\nC[t] = v")
+    assert codes(profile) == ["uninitialised-read"]
 
 
 # Only another path sets the name: what is in it here, and which threads read it with no value.

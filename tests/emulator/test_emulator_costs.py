@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import as_program, launch, line_of
+from every_case import every_case
 
 from course_lib.emulator import load_program
 from course_lib.host import runtime
@@ -243,7 +244,7 @@ LOOPS = {  # in each of them x[i] is loaded again and again, if the compiler doe
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("loop", LOOPS)
+@every_case("loop", LOOPS)
 def test_a_load_is_told_where_the_compiler_leaves_it_in_its_loop(loop: str) -> None:
     """As Numba's PTX has it."""
     body = (
@@ -251,7 +252,7 @@ def test_a_load_is_told_where_the_compiler_leaves_it_in_its_loop(loop: str) -> N
         f"for k in range(n):\n    {loop}\nif n < 0:\n    y[i] = s + own[2]"
     )
     x, y, z = (np.ones(shape, np.float32) for shape in (1024, 1024, (32, 1024)))
-    profile = launch(as_program(body, "x, y, z, n"), 16, 64, x, y, z, 32, costs=True)
+    profile = launch(as_program(body, "x, y, z, n"), 16, 64, x, y, z, 16, costs=True)
     told = [each for each in profile.findings if each.code == "excess-global-traffic"]
     assert any(" of x " in each.message for each in told) == LOOPS[loop]
 
@@ -370,7 +371,7 @@ WRAPPING = {
 }
 
 
-@pytest.mark.parametrize("body", WRAPPING)
+@every_case("body", WRAPPING)
 def test_a_sum_of_int32_that_wraps_is_told(body: str) -> None:
     program = as_program("t = cuda.threadIdx.x\n" + body, "x, y")
     x, y = np.zeros(64, np.int32), np.full(64, 10**8, np.int32)

@@ -18,6 +18,10 @@ DECLARED = {
         "def f(x):\n    return x\nf = cuda.jit(int64(int64), device=True)(f)\n"
     ),
     "a named signature": "def g(x):\n    return x\nf = cuda.jit(TYPES, device=True)(g)\n",
+    "no result": "@cuda.jit('(int64,)', device=True)\ndef f(x):\n    return x\n",
+    "types": "@cuda.jit((int64,), device=True)\ndef f(x):\n    return x\n",
+    "short names": "@cuda.jit('i8(i8)', device=True)\ndef f(x):\n    return x\n",
+    "a result of its own": "@cuda.jit('int32(float64)', device=True)\ndef f(x):\n    return x\n",
     "a list": "def g(x):\n    return x\nf = cuda.jit([TYPES], device=True)(g)\n",
     "made by a function": (
         "def made(types):\n    def g(x):\n        return x\n"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from emulator_helpers import codes, launch, line_of, run
+from emulator_helpers import codes, launch, run
 from every_case import every_case
 
 from course_lib.wording.sentences import facts_of
@@ -82,17 +82,3 @@ def test_an_item_that_a_tuple_lacks(index: str) -> None:
     expected = [2, 1, 0, 0] if "-" in index else [1, 2, 0, 0]
     assert out.tolist() == [expected] * 2
     assert facts_of(profile.findings[0].message)["items"] == 2
-
-
-def test_only_the_lanes_beyond_a_tuple_end() -> None:
-    body = "i = cuda.threadIdx.x\nt = (5, 6, 7)\nout[i] = t[i]\nout[i] += 1"
-    out = np.zeros(5, np.int64)
-    profile = run(body, 1, 5, out)
-    assert out.tolist() == [6, 7, 8, 0, 0]
-    assert profile.findings[0].threads == ((3, 0, 0),)
-
-
-def test_the_line_of_a_raise_in_a_device_function() -> None:
-    text = program("x = checked(i)", True)
-    (found,) = launch(text, 1, 6, np.zeros(6, np.float32)).findings
-    assert found.line == line_of(text, "raise ValueError")

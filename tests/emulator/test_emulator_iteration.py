@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import numpy as np
-from emulator_helpers import as_program, rejection_codes, run, run_clean
+from emulator_helpers import as_program, assert_as_in_python, rejection_codes, run_clean
 from every_case import every_case
 
 LOOPS = {
@@ -39,16 +37,8 @@ LOOPS = {
 
 @every_case("loop", LOOPS.values())
 def test_a_loop_goes_through_what_pythons_goes_through(loop: str) -> None:
-    loop = textwrap.dedent(loop).strip()
-    given = {
-        "x": np.arange(1, 7, dtype=np.int64),
-        "y": np.arange(20, 26, dtype=np.int64),
-        "m": np.arange(12, dtype=np.int64).reshape(4, 3),
-    }
-    mine, theirs = np.zeros(16, np.int64), np.zeros(16, np.int64)
-    run_clean(loop, 1, 1, *given.values(), mine, parameters="x, y, m, out")
-    exec(loop, given | {"out": theirs})
-    assert mine.tolist() == theirs.tolist()
+    x, y, m = np.arange(1, 7), np.arange(20, 26), np.arange(12).reshape(4, 3)
+    assert_as_in_python(loop, x=x, y=y, m=m, out=np.zeros(16, np.int64))
 
 
 def test_each_thread_ends_with_its_own_items() -> None:
@@ -79,12 +69,6 @@ REFUSED = {
 def test_what_no_loop_goes_over_is_refused(body: str) -> None:
     program = as_program(body, "x, out")
     assert rejection_codes(program, np.arange(3), np.zeros(3)) == [REFUSED[body]]
-
-
-def test_a_loop_over_an_array_that_differs_between_threads() -> None:
-    x, out = np.arange(8, dtype=np.int64), np.zeros(8, np.int64)
-    run("i = cuda.threadIdx.x\nfor v in x[i:]: out[i] += v", 1, 8, x, out, parameters="x, out")
-    assert out.tolist() == [x[i:].sum() for i in range(8)]
 
 
 @every_case("dtype", [np.int32, np.uint32, np.int64, np.uint64])

@@ -325,42 +325,23 @@ def test_a_record_holds_plain_values_only():
         walked("def f(x): return x", [1])
 
 
-BOMBS = {
-    "power": "10 ** 10 ** 10",
-    "power of a negative number": "(-3) ** 10 ** 9",
-    "pow": "pow(7, 10 ** 9)",
-    "shift": "1 << 10 ** 10",
-    "square of squares": "[n for n in [2 ** 200] for _ in range(3) if n ** 2]",
-    "text": "'x' * 10 ** 10",
-    "text from the right": "10 ** 10 * 'x'",
-    "list": "[0] * 10 ** 10",
-    "tuple": "(0,) * 10 ** 9",
-    "tuple of tuples": "((0,) * 5000,) * 5000",
-    "list of a range": "list(range(10 ** 12))",
-    "sorted range": "sorted(range(10 ** 12))",
-    "sum of a range": "sum(range(10 ** 12))",
-    "max of a range": "max(range(10 ** 12))",
-    "all of a range": "all(range(1, 10 ** 12))",
-    "fraction in a range": "0.5 in range(10 ** 15)",
-    "rounding": "round(5, -(10 ** 9))",
-    "width of a format": "f'{1:>1000000000}'",
-    "precision of a format": "f'{1.0:.999999999}'",
-    "format by the student": "f'{1:{10 ** 9}}'",
-    "percent": "'%1000000000d' % 1",
-    "nested comprehension": "[a for a in range(10**4) for b in range(10**4) for c in range(10**4)]",
-    "range of everything": "[0 for _ in range(10 ** 18)]",
-    "number from a text": "int('9' * 5000)",
-    "large fraction as a number": "int(1e300)",
-    "deep recursion": "f(0)",
-    "mutual recursion": "g(1)",
-    "recursion in a default": "(lambda x: x(x))(lambda x: x(x))",
-}
+BOMBS = [
+    "10 ** 10 ** 10", "(-3) ** 10 ** 9", "pow(7, 10 ** 9)", "1 << 10 ** 10",
+    "[n for n in [2 ** 200] for _ in range(3) if n ** 2]", "'x' * 10 ** 10", "10 ** 10 * 'x'",
+    "[0] * 10 ** 10", "(0,) * 10 ** 9", "((0,) * 5000,) * 5000", "list(range(10 ** 12))",
+    "sorted(range(10 ** 12))", "sum(range(10 ** 12))", "max(range(10 ** 12))",
+    "all(range(1, 10 ** 12))", "0.5 in range(10 ** 15)", "round(5, -(10 ** 9))",
+    "f'{1:>1000000000}'", "f'{1.0:.999999999}'", "f'{1:{10 ** 9}}'", "'%1000000000d' % 1",
+    "[a for a in range(10**4) for b in range(10**4) for c in range(10**4)]",
+    "[0 for _ in range(10 ** 18)]", "int('9' * 5000)", "int(1e300)", "f(0)", "g(1)",
+    "(lambda x: x(x))(lambda x: x(x))",
+]  # fmt: skip
 
 
 MOST_CALLS = 2_000_000  # 0.9 million at most, in November 2026
 
 
-@every_case("expression", BOMBS.values(), ids=BOMBS)
+@every_case("expression", BOMBS)
 def test_no_text_can_exhaust_the_machine(expression):
     text = f"def g(n):\n    return f(n) + 1\ndef f(n):\n    return {expression}\n"
     with counted_calls(MOST_CALLS):
@@ -369,22 +350,16 @@ def test_no_text_can_exhaust_the_machine(expression):
     assert found.line in (2, 4)
 
 
-LOOPS = {
-    "a set that never stops": "s = set()\nk = 0\nwhile True:\n    s.add(k)\n    k += 1",
-    "a set of numbers with one hash": (
-        "s = set()\nk = 0\nwhile True:\n    s.add(k * (2**61 - 1))\n    k += 1\n"
-        "    if len(s) > 900:\n        s = set()"
-    ),
-    "doubling a tuple": "t = (1,)\nwhile True:\n    t = t + t",
-    "nesting a tuple": "t = ()\nwhile True:\n    t = (t, t)",
-    "appending": "t = []\nwhile True:\n    t.append(1)",
-    "appending what one walks": "t = [1]\nfor each in t:\n    t.append(each)",
-    "a list in itself": "t = []\nt.append(t)",
-    "doubling a text": "t = 'x'\nwhile True:\n    t += t",
-    "squaring": "t = 3\nwhile True:\n    t = t * t",
-    "comparing long tuples": "t = tuple(range(9000))\nwhile True:\n    t == t",
-    "adding long tuples": "t = tuple(range(4000))\nwhile True:\n    t + t",
-}
+LOOPS = [
+    "s = set()\nk = 0\nwhile True:\n    s.add(k)\n    k += 1",
+    "s = set()\nk = 0\nwhile True:\n    s.add(k * (2**61 - 1))\n    k += 1"
+    "\n    if len(s) > 900:\n        s = set()",
+    "t = (1,)\nwhile True:\n    t = t + t", "t = ()\nwhile True:\n    t = (t, t)",
+    "t = []\nwhile True:\n    t.append(1)", "t = [1]\nfor each in t:\n    t.append(each)",
+    "t = []\nt.append(t)", "t = 'x'\nwhile True:\n    t += t", "t = 3\nwhile True:\n    t = t * t",
+    "t = tuple(range(9000))\nwhile True:\n    t == t",
+    "t = tuple(range(4000))\nwhile True:\n    t + t",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("call", ['n.startswith("1")', '"1".startswith(n)', '"1".startswith()'])
@@ -393,7 +368,7 @@ def test_startswith_is_for_a_text_and_one_beginning(call: str) -> None:
     assert (found.code, found.line) == ("unsupported", 2)
 
 
-@pytest.mark.parametrize("body", LOOPS.values(), ids=LOOPS)
+@pytest.mark.parametrize("body", LOOPS)
 def test_no_loop_can_exhaust_the_machine(body):
     with counted_calls(MOST_CALLS):
         found = refused("def f():\n" + inside(body), budget=Budget(steps=100_000))

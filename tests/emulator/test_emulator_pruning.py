@@ -16,6 +16,7 @@ LEFT_OUT = (
     "if SIZE > 3 and n:\n        r[0] = nothing",
     "if not DEBUG:\n        r[0] = 1\n    else:\n        r[0] = PAIR[5]",
     "while DEBUG:\n        r[0] = PAIR[5]",
+    "if 'x' is None:\n        r[0] = PAIR[5]",
     "m = 0\n    if m:\n        r[0] = PAIR[5]",
     "r[0] = PAIR[5] if DEBUG else 1",
     "if NOTHING != None:\n        r[0] = NOTHING(1)",
@@ -26,6 +27,9 @@ COMPILED = (
     "if len(PAIR) > 2:\n        r[0] = PAIR[2]",
     "if n is None:\n        r[0] = PAIR[5]",
     "if n > 9:\n        r[0] = PAIR[5]",
+    "if SIZE + 1 > 3:\n        r[0] = PAIR[5]",
+    "if PAIR[0] == 2:\n        r[0] = PAIR[5]",
+    "if len(a.shape) == 3:\n        r[0] = PAIR[5]",
     "m = 0\n    m = m + 1\n    if m > 1:\n        r[0] = PAIR[5]",
 )
 AROUND = "from numba import cuda\nDEBUG = False\nSIZE = 2\nPAIR = (1, 2)\nNOTHING = None\n"

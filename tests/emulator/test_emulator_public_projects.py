@@ -10,7 +10,7 @@ import types
 
 import numpy as np
 import pytest
-from emulator_helpers import as_program, codes, launch, rejection_codes, run, run_clean
+from emulator_helpers import as_program, codes, rejection_codes, run, run_clean
 from every_case import every_case
 from numba import cuda
 
@@ -146,39 +146,6 @@ def test_none_as_an_argument_of_a_function(name: str, nothing: int, two: int) ->
         run_clean(f"work({flag}, out)", 1, 1, out, before=before)
         assert out[0] == expected
     assert rejection_codes(as_program("pass", "flag"), None) == ["invalid-launch"]
-
-
-@every_case(("test", "expected"), [("is None", 1), ("is not None", 5)])
-def test_a_text_is_not_none(test: str, expected: int) -> None:
-    out = np.zeros(1)
-    run_clean(f"out[0] = 5 if NAME {test} else 1", 1, 1, out, before='NAME = "x"')
-    assert out[0] == expected
-
-
-# Where Numba's compiler takes the branch that can be taken only; the value is that of the first.
-NEVER_TAKEN = {
-    "D == 3": True, "FLAG": True, "D > 2": True, "not OFF": True, "D == 3 and not OFF": True,
-    "D == 3 and D > 1": True, "out.ndim == 1": True, "D": True,
-    "NAME is not None": True, "once == 3": True, "seldom": True, "D + 1 == 4": False,
-    "PAIR[0] == 1": False, "len(PAIR) == 2": False, "len(out.shape) == 1": False,
-    "out[0] == 0": False,
-}  # fmt: skip
-CONSTANTS = 'D = 3\nFLAG = True\nOFF = False\nNAME = "x"\nPAIR = (1, 2)'
-
-
-@every_case("condition", NEVER_TAKEN)
-def test_branches_that_constants_never_take(condition: str) -> None:
-    """In them a name may be another thing: a tuple of another length."""
-    body = (
-        f"once = 3\nseldom = True\nif {condition}:\n    index = (0, 1)\nelse:\n    index = (0,)\n"
-        "out[0] = 1 + index[0]"
-    )
-    program, out = as_program(body, "out", CONSTANTS), np.zeros(1)
-    if NEVER_TAKEN[condition]:
-        assert not launch(program, 1, 1, out).findings
-        assert out[0] == 1
-    else:
-        assert rejection_codes(program, out) == ["compile-error"]
 
 
 def test_a_name_that_is_set_on_some_paths_decides_nothing() -> None:

@@ -1,14 +1,10 @@
-"""A catalogue of hazards: each is found, whatever the schedule, and its repair is clean."""
+"""What is told of a race, and what is none; the hazards themselves are in hazards/."""
 
 from __future__ import annotations
-
-import textwrap
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from emulator_helpers import codes, run
-from every_case import every_case
 
 from course_lib.wording.sentences import Capital, Line, facts_of
 
@@ -19,221 +15,7 @@ RAW, WAR, WAW = (
 )
 
 
-@dataclass(frozen=True)
-class Hazard:
-    """A kernel body with a race; `repair` replaces text in it to make it right."""
-
-    name: str
-    expected: frozenset[str]
-    body: str
-    repair: tuple[tuple[str, str], ...]
-    grid: int = 2
-    block: object = 64
-
-    @property
-    def repaired(self) -> str:
-        body = textwrap.dedent(self.body)
-        for old, new in self.repair:
-            assert body.count(old) == 1, (self.name, old)
-            body = body.replace(old, new)
-        return body
-
-
-def hazard(name, expected, body, *repair, **options) -> Hazard:
-    expected = frozenset([expected] if isinstance(expected, str) else expected)
-    return Hazard(name, expected, body, repair, **options)
-
-
 SHARED = "s = cuda.shared.array(64, float32)\ni = cuda.threadIdx.x\n"
-HAZARDS = [
-    hazard("neighbour read", RAW, SHARED + "s[i] = i\n#\nout[cuda.grid(1)] = s[(i + 1) % 64]",
-           ("#", "cuda.syncthreads()")),
-    hazard("neighbour in the same warp", RAW, SHARED + "s[i] = i\n#\nout[cuda.grid(1)] = s[i ^ 1]",
-           ("#", "cuda.syncwarp()")),
-    hazard("syncwarp across warps", RAW,
-           SHARED + "s[i] = i\ncuda.syncwarp()\nout[cuda.grid(1)] = s[63 - i]",
-           ("cuda.syncwarp()", "cuda.syncthreads()")),
-    hazard("syncwarp that one lane comes to", (RAW, "barrier-divergence"), SHARED + """\
-s[i] = i
-if i % 32 == 0:
-    cuda.syncwarp()
-out[cuda.grid(1)] = s[i ^ 1]
-""", ("if i % 32 == 0:\n    cuda.syncwarp()", "cuda.syncwarp()")),
-    hazard("some lanes wait once more", RAW, SHARED + """\
-if i % 32 < 16:
-    cuda.syncwarp(0xFFFF)
-s[i] = i
-#
-out[cuda.grid(1)] = s[i ^ 1]
-""", ("#", "cuda.syncwarp()")),
-    hazard("a syncwarp in each branch", RAW, SHARED + "s[i] = i\n#\nout[cuda.grid(1)] = s[i ^ 16]",
-           ("#", "if i % 32 < 16:\n    cuda.syncwarp()\nelse:\n    cuda.syncwarp()")),
-    hazard("fence is no barrier", RAW,
-           SHARED + "s[i] = i\ncuda.threadfence_block()\nout[cuda.grid(1)] = s[63 - i]",
-           ("cuda.threadfence_block()", "cuda.syncthreads()")),
-    hazard("overwritten after reading", WAR, SHARED + """\
-s[i] = i
-cuda.syncthreads()
-x = s[63 - i]
-#
-s[i] = x
-out[cuda.grid(1)] = x
-""", ("#", "cuda.syncthreads()")),
-    hazard("reverse in place", WAR,
-           SHARED + "s[i] = i\ncuda.syncthreads()\ns[i] = s[63 - i]\nout[cuda.grid(1)] = s[i]",
-           ("s[i] = s[63 - i]", "x = s[63 - i]\ncuda.syncthreads()\ns[i] = x")),
-    hazard("two writers of one cell", WAW,
-           SHARED + "s[i // 2] = i\ncuda.syncthreads()\nout[cuda.grid(1)] = s[i // 2]",
-           ("s[i // 2] = i\n", "if i % 2 == 0:\n    s[i // 2] = i\n")),
-    hazard("all write one cell", WAW,
-           SHARED + "s[0] = i\ncuda.syncthreads()\nout[cuda.grid(1)] = s[0]",
-           ("s[0] = i\n", "if i == 0:\n    s[0] = i\n")),
-    hazard("reduction without barriers", {RAW, WAR}, SHARED + """\
-s[i] = i
-cuda.syncthreads()
-step = 32
-while step > 0:
-    if i < step:
-        s[i] += s[i + step]
-    #
-    step //= 2
-if i == 0:
-    out[cuda.blockIdx.x] = s[0]
-""", ("#", "cuda.syncthreads()")),
-    hazard("warp-synchronous reduction", {RAW, WAR}, SHARED + """\
-s[i] = i
-cuda.syncthreads()
-if i < 32:
-    for k in range(5):
-        step = 16 >> k
-        if i < step:
-            s[i] += s[i + step]
-        #
-if i == 0:
-    out[cuda.blockIdx.x] = s[0]
-""", ("#", "cuda.syncwarp()")),
-    hazard("scan in place", {RAW, WAR}, SHARED + """\
-s[i] = i
-cuda.syncthreads()
-step = 1
-while step < 64:
-    if i >= step:
-        s[i] += s[i - step]
-    cuda.syncthreads()
-    step *= 2
-out[cuda.grid(1)] = s[i]
-""", ("    if i >= step:\n        s[i] += s[i - step]\n", """\
-    x = s[i]
-    if i >= step:
-        x += s[i - step]
-    cuda.syncthreads()
-    s[i] = x
-""")),
-    hazard("second barrier of a tile loop", WAR, SHARED + """\
-acc = float32(0)
-for t in range(3):
-    s[i] = t
-    cuda.syncthreads()
-    acc += s[63 - i]
-    #
-out[cuda.grid(1)] = acc
-""", ("#", "cuda.syncthreads()")),
-    hazard("first barrier of a tile loop", RAW, SHARED + """\
-acc = float32(0)
-for t in range(3):
-    s[i] = t
-    #
-    acc += s[63 - i]
-    cuda.syncthreads()
-out[cuda.grid(1)] = acc
-""", ("#", "cuda.syncthreads()")),
-    hazard("double buffer, one buffer too few", WAR, SHARED + """\
-acc = float32(0)
-for t in range(4):
-    here = 32 * (t % 1)
-    if i < 32:
-        s[i + here] = t
-    cuda.syncthreads()
-    acc += s[31 - i % 32 + here]
-out[cuda.grid(1)] = acc
-""", ("t % 1", "t % 2")),
-    hazard("broadcast slot reused", WAR, SHARED + """\
-acc = float32(0)
-for t in range(3):
-    if i == t:
-        s[0] = t
-    cuda.syncthreads()
-    acc += s[0]
-    #
-out[cuda.grid(1)] = acc
-""", ("#", "cuda.syncthreads()")),
-    hazard("transpose through a tile", RAW, """
-s = cuda.shared.array((8, 8), float32)
-x = cuda.threadIdx.x
-y = cuda.threadIdx.y
-s[y, x] = y * 8 + x
-#
-out[y * 8 + x] = s[x, y]
-""", ("#", "cuda.syncthreads()"), block=(8, 8), grid=1),
-    hazard("global neighbour read", RAW,
-           "i = cuda.grid(1)\nout[i] = i\n#\nif cuda.threadIdx.x:\n    out[i + 128] = out[i - 1]",
-           ("#", "cuda.syncthreads()")),
-    hazard("global read across blocks", RAW,
-           "i = cuda.grid(1)\nout[i] = i\ncuda.syncthreads()\nout[i + 128] = out[127 - i]",
-           ("out[127 - i]", "out[cuda.blockIdx.x * 64 + 63 - cuda.threadIdx.x]")),
-    hazard("global shift in place", {RAW, WAR},
-           "i = cuda.grid(1)\nif i > 0:\n    out[i] = out[i - 1]",
-           ("out[i] = out[i - 1]", "out[i + 128] = out[i - 1]")),
-    hazard("two blocks write one cell", WAW,
-           "out[cuda.threadIdx.x] = cuda.blockIdx.x",
-           ("out[cuda.threadIdx.x]", "out[cuda.grid(1)]")),
-    hazard("lost updates of a counter", {RAW, WAR, WAW},
-           "out[0] += 1",
-           ("out[0] += 1", "cuda.atomic.add(out, 0, 1)")),
-    hazard("histogram without atomics", {RAW, WAR, WAW},
-           "i = cuda.grid(1)\nout[i % 10] += 1",
-           ("out[i % 10] += 1", "cuda.atomic.add(out, i % 10, 1)")),
-    hazard("plain read of an atomic's cell", {RAW, WAR}, SHARED + """\
-if i == 0:
-    s[0] = 0
-cuda.syncthreads()
-cuda.atomic.add(s, 0, 1)
-#
-out[cuda.grid(1)] = s[0]
-""", ("#", "cuda.syncthreads()")),
-    hazard("shuffle orders no memory", RAW, SHARED + """\
-s[i] = i
-x = cuda.shfl_sync(0xFFFFFFFF, i, 0)
-out[cuda.grid(1)] = s[i ^ 1] + x
-""", ("out[", "cuda.syncwarp()\nout[")),
-]  # fmt: skip
-
-
-def output_of(
-    body: str, hazard: Hazard, schedule: str, seed: int = 0
-) -> tuple[list[str], np.ndarray]:
-    out = np.zeros(256, np.float32)
-    profile = run(body, hazard.grid, hazard.block, out, schedule=schedule, seed=seed)
-    return codes(profile), out
-
-
-@every_case("each", HAZARDS, ids=lambda each: each.name)
-def test_hazard_is_found(each: Hazard) -> None:
-    for schedule in ("lockstep", "warps", "shuffled"):
-        found, _ = output_of(each.body, each, schedule)
-        assert found, f"{schedule}: no race found"
-        assert set(found) <= each.expected, (schedule, found)
-
-
-@every_case("each", HAZARDS, ids=lambda each: each.name)
-def test_repaired_twin_is_clean(each: Hazard) -> None:
-    outputs = []
-    for schedule, seed in (("lockstep", 0), ("warps", 0), ("shuffled", 1), ("shuffled", 2)):
-        found, out = output_of(each.repaired, each, schedule, seed)
-        assert not found, (schedule, found)
-        outputs.append(out)
-    for out in outputs[1:]:
-        np.testing.assert_array_equal(out, outputs[0])
 
 
 def test_a_race_names_lines_threads_and_cell() -> None:
@@ -300,18 +82,6 @@ def test_same_shape_arrays_on_one_line_are_two() -> None:
     profile = run(body, 1, 64, out)
     assert not codes(profile)
     assert np.array_equal(out, 3 * (63 - np.arange(64)))
-
-
-def test_one_thread_alone_never_races() -> None:
-    body = SHARED + "if i == 0:\n    for k in range(64):\n        s[k] = k\n        out[k] = s[k]"
-    assert not codes(run(body, 1, 64, np.zeros(64, np.float32)))
-
-
-def test_blocks_have_their_own_shared_memory() -> None:
-    body = SHARED + "s[i] = cuda.blockIdx.x\ncuda.syncthreads()\nout[cuda.grid(1)] = s[63 - i]"
-    out = np.zeros(256, np.float32)
-    assert not codes(run(body, 4, 64, out))
-    assert np.array_equal(out, np.repeat(np.arange(4), 64))
 
 
 def test_many_races_of_one_array_hide_none_of_another() -> None:

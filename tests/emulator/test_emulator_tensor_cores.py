@@ -294,14 +294,10 @@ IN_PARTS = """
 @every_case(
     ("condition", "block", "fails"),
     [
-        ("i >= 0", 64, False),
-        ("i < 32", 64, False),
-        ("i < 40", 64, True),
-        ("i % 2 == 0", 64, True),
-        ("i == 5", 32, True),
-        ("i >= 0", 48, True),
+        ("i >= 0", 64, False), ("i < 32", 64, False), ("i < 40", 64, True),
+        ("i % 2 == 0", 64, True), ("i == 5", 32, True), ("i >= 0", 48, True),
     ],
-)
+)  # fmt: skip
 @every_case("schedule", ["lockstep", "warps"])
 def test_a_warp_in_parts(condition: str, block: int, fails: bool, schedule: str) -> None:
     out = np.zeros(block, np.float32)

@@ -122,13 +122,3 @@ def test_float64_operations_are_counted_apart() -> None:
     assert profile.float64_flops == 3 * 32
     assert profile.flops == 4 * 32
     assert np.array_equal(out, np.arange(32) * 4.0 + 1)
-
-
-def test_a_conversion_is_no_arithmetic() -> None:
-    out = np.zeros(32, np.float32)
-    body = """
-        i = cuda.grid(1)
-        out[i] = out[i] if i < 16 else 0.0
-    """
-    profile = run(body, 1, 32, out)
-    assert profile.float64_flops == 0

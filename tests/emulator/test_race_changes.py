@@ -13,19 +13,15 @@ ADDS, WRITES, SWAPS = "adds can be lost", "writes can be lost", "swap"
 
 # A line, what its finding says, and the atomic operation that its hint names, if there is one.
 CHANGES = {
-    "x[0] += 1": (ADDS, "cuda.atomic.add"),
-    "x[0] = x[0] + 1": (ADDS, "cuda.atomic.add"),
-    "x[0] = 1 + x[0]": (ADDS, "cuda.atomic.add"),
-    "x[0] -= 1": (WRITES, "cuda.atomic.sub"),
+    "x[0] += 1": (ADDS, "cuda.atomic.add"), "x[0] = x[0] + 1": (ADDS, "cuda.atomic.add"),
+    "x[0] = 1 + x[0]": (ADDS, "cuda.atomic.add"), "x[0] -= 1": (WRITES, "cuda.atomic.sub"),
     "x[0] = max(x[0], t)": (WRITES, "cuda.atomic.max"),
     "x[0] = min(t, x[0])": (WRITES, "cuda.atomic.min"),
-    "x[0] |= 1 << t": (WRITES, "cuda.atomic.or_"),
-    "x[0] *= 2": (WRITES, ""),
-    "x[0] = t - x[0]": (WRITES, ""),
-    "x[0] = x[0] // 2 + t": (WRITES, ""),
+    "x[0] |= 1 << t": (WRITES, "cuda.atomic.or_"), "x[0] *= 2": (WRITES, ""),
+    "x[0] = t - x[0]": (WRITES, ""), "x[0] = x[0] // 2 + t": (WRITES, ""),
     "x[t], x[63 - t] = x[63 - t], x[t]": (SWAPS, ""),
     "(x[63 - t], x[t]) = (x[t], x[63 - t])": (SWAPS, ""),
-}
+}  # fmt: skip
 
 
 @every_case(("grid", "line"), [(grid, line) for grid in (1, 2) for line in CHANGES])

@@ -46,6 +46,8 @@ FAULTS = {
         "if t < 8:\n    out[t] = cuda.shfl_xor_sync(0xffffffff, t, 8)  # this",
         32, DIVERGES, (0, 8)),
     "a vote": ("if t < 8:\n    out[t] = cuda.any_sync(-1, t)  # this", 32, DIVERGES, (0, 8)),
+    "a shuffle that does not name its caller": (
+        "out[t] = cuda.shfl_sync(0xffff, t, 5)  # this", 32, DIVERGES, (16,)),
     "a match": ("if t < 8:\n    out[t] = cuda.match_any_sync(-1, t)  # this", 32, DIVERGES, (0, 8)),
 }  # fmt: skip
 
@@ -66,6 +68,8 @@ RIGHT = {
     "both branches meet": (
         "if t < 4:\n    cuda.syncwarp()\nelse:\n    cuda.syncwarp()\ncuda.syncwarp()\nout[t] = 1"),
     "a mask of those that come": "if t < 4:\n    cuda.syncwarp(15)\nout[t] = 1",
+    "by the mask of those that are here": (
+        "if t < 4:\n    out[t] = cuda.ballot_sync(cuda.activemask(), True) & 1"),
     "whole warps": "if t < 32:\n    cuda.syncwarp()\nout[t] = 1",
     "who has returned need not come": "if t >= 20:\n    return\ncuda.syncwarp()\nout[t] = 1",
     "beyond the warp's ends": (
