@@ -131,7 +131,6 @@ KINDS = {
     "enum": "Color.red", "int enum": "Num.one", "constant array": "TABLE", "slice": "a[1:3]",
     "device function": "twice", "literal": "3", "float16": "h[0]",
 }  # fmt: skip
-NUMBERS = ("n", "w", "v", "x", "z", "q")
 SOME = ("n", "z", "q", "a", "m", "t", "r", "'s'", "None", "range(3)", "math.sqrt", "math",
         "np.float32", "a.dtype", "a.flat", "Color.red", "Num.one", "(a, b)", "POINT")  # fmt: skip
 

@@ -88,24 +88,6 @@ def tiled_uint32(A, B, C):
 
 
 @cuda.jit
-def tiled_padded(A, B, C):
-    sA = cuda.shared.array((TILE, PADDED), float32)
-    sB = cuda.shared.array((TILE, PADDED), float32)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    row = cuda.blockIdx.y * TILE + ty
-    col = cuda.blockIdx.x * TILE + tx
-    acc = float32(0)
-    for t in range(0, A.shape[1], TILE):
-        sA[ty, tx] = A[row, t + tx]
-        sB[ty, tx] = B[t + ty, col]
-        cuda.syncthreads()
-        for k in range(TILE):
-            acc += sA[ty, k] * sB[k, tx]
-        cuda.syncthreads()
-    C[row, col] = acc
-
-
-@cuda.jit
 def tiled_padded_uint32(A, B, C):
     sA = cuda.shared.array((TILE, PADDED), float32)
     sB = cuda.shared.array((TILE, PADDED), float32)

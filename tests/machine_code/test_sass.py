@@ -154,27 +154,20 @@ def test_a_meeting_point_may_lie_elsewhere():
 @pytest.mark.parametrize(
     ("text", "kind", "width"),
     [
-        ("FFMA R0, R1, R2, R0", "FFMA", 32),
-        ("LDS.U.128 R12, [R34]", "shared load", 128),
-        ("LDS R4, [R31]", "shared load", 32),
-        ("LDS.U8 R4, [R31]", "shared load", 8),
-        ("LDG.E.128.SYS R4, [R31]", "global load", 128),
-        ("LDG.E.64 R4, [R31]", "global load", 64),
+        ("FFMA R0, R1, R2, R0", "FFMA", 32), ("LDS.U.128 R12, [R34]", "shared load", 128),
+        ("LDS R4, [R31]", "shared load", 32), ("LDS.U8 R4, [R31]", "shared load", 8),
+        ("LDG.E.128.SYS R4, [R31]", "global load", 128), ("LDG.E.64 R4, [R31]", "global load", 64),
         ("LDGSTS.E.BYPASS.LTC128B.128 [R1], [R2.64]", "LDGSTS", 128),
-        ("LDSM.M88.4 R4, [R8]", "LDSM", 32),
-        ("HMMA.16816.F32 R4, R8, R12, R4", "HMMA", 32),
+        ("LDSM.M88.4 R4, [R8]", "LDSM", 32), ("HMMA.16816.F32 R4, R8, R12, R4", "HMMA", 32),
         ("IMAD.MOV.U32 R1, RZ, RZ, R2", "move", 32),
         ("IMAD.WIDE.U32 R2, R3, R4, RZ", "integer", 32),
         ("ULOP3.LUT UR4, UR5, UR6, URZ, 0xc0, !UPT", "integer", 32),
-        ("UIADD3.X UR6, UR5, 0x1, URZ", "integer", 32),
-        ("HFMA2 R1, -RZ, RZ, 0, 0", "move", 32),
-        ("HFMA2 R1, R2, R3, R1", "float16", 32),
-        ("DFMA R2, R4, R6, R2", "float64", 32),
-        ("STL [R1], R2", "local", 32),
-        ("BAR.SYNC.DEFER_BLOCKING 0x0", "control", 32),
+        ("UIADD3.X UR6, UR5, 0x1, URZ", "integer", 32), ("HFMA2 R1, -RZ, RZ, 0, 0", "move", 32),
+        ("HFMA2 R1, R2, R3, R1", "float16", 32), ("DFMA R2, R4, R6, R2", "float64", 32),
+        ("STL [R1], R2", "local", 32), ("BAR.SYNC.DEFER_BLOCKING 0x0", "control", 32),
         ("TEX R0, R1", "other", 32),
     ],
-)
+)  # fmt: skip
 def test_what_an_instruction_is_for(text: str, kind: str, width: int):
     (found,) = code(text).instructions
     assert (kind_of(found), width_of(found)) == (kind, width)

@@ -11,7 +11,7 @@ import pytest
 from by_path import module_at
 
 from course_lib import machine_code
-from course_lib.machine_code import compile_report
+from course_lib.machine_code import CompileReport, compile_report
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD = "import math\n\nimport numpy as np\nfrom numba import cuda, float32\n"
@@ -25,6 +25,29 @@ class Held(NamedTuple):
     most: float
     arguments: int = 3
     layout: str = "[:, ::1]"
+
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(machine_code.missing()), reason="no compiler here"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("numba_cuda") is None,
+        reason="Numba alone has no instructions of tensor cores, and needs a driver for `max`",
+    ),
+]
+
+
+def report_on(name: str, lesson: str, signature: str, cc: str, folder: Path) -> CompileReport:
+    """What the compiler makes of the answer to an exercise in its notebook."""
+    cells = json.loads((ROOT / "solutions" / f"{lesson}.ipynb").read_text())["cells"]
+    (text,) = (t for t in ("".join(c["source"]) for c in cells) if f"# EXERCISE {name}\n" in t)
+    file = folder / f"{name}.py"
+    file.write_text(HEAD + text)
+    report = compile_report(getattr(module_at(file), name), signature, cc=cc)
+    if report.mix is None:
+        pytest.skip(report.note)
+    assert report.spill_store_bytes == report.spill_load_bytes == 0
+    return report
 
 
 # On sm_75; what is left over 1 are loads, and tests against edges on every element.
@@ -48,26 +71,13 @@ HELD = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(bool(machine_code.missing()), reason="no compiler here")
-@pytest.mark.skipif(
-    importlib.util.find_spec("numba_cuda") is None,
-    reason="Numba alone compiles no `max` of two elements without a driver",
-)
 @pytest.mark.parametrize("name", HELD)
 def test_a_solution_spends_few_instructions_for_each_multiply_add(name: str, tmp_path: Path):
     held = HELD[name]
-    cells = json.loads((ROOT / "solutions" / f"{held.lesson}.ipynb").read_text())["cells"]
-    (text,) = (t for t in ("".join(c["source"]) for c in cells) if f"# EXERCISE {name}\n" in t)
-    file = tmp_path / f"{name}.py"
-    file.write_text(HEAD + text)
     signature = f"void({', '.join([f'float32{held.layout}'] * held.arguments)})"
-    report = compile_report(getattr(module_at(file), name), signature, cc="7.5")
-    if report.mix is None:
-        pytest.skip(report.note)
+    report = report_on(name, held.lesson, signature, "7.5", tmp_path)
     each = report.over_a_tile(held.multiply_adds)
     assert each is not None and each <= held.most
-    assert report.spill_store_bytes == 0
 
 
 class Mixed(NamedTuple):
@@ -95,24 +105,12 @@ ON_TENSOR_CORES = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(bool(machine_code.missing()), reason="no compiler here")
-@pytest.mark.skipif(
-    importlib.util.find_spec("numba_cuda") is None, reason="Numba alone has no such instructions"
-)
 @pytest.mark.parametrize("name", ON_TENSOR_CORES)
 def test_a_solution_on_tensor_cores_multiplies_with_them_alone(name: str, tmp_path: Path):
     held = ON_TENSOR_CORES[name]
-    cells = json.loads((ROOT / "solutions" / f"{held.lesson}.ipynb").read_text())["cells"]
-    (text,) = (t for t in ("".join(c["source"]) for c in cells) if f"# EXERCISE {name}\n" in t)
-    file = tmp_path / f"{name}.py"
-    file.write_text(HEAD + text)
-    report = compile_report(getattr(module_at(file), name), held.signature, cc=held.cc)
-    if report.mix is None:
-        pytest.skip(report.note)
-    made = report.mix.opcodes
+    report = report_on(name, held.lesson, held.signature, held.cc, tmp_path)
+    made = report.mix.opcodes if report.mix else {}
     found = {each: sum(n for op, n in made.items() if op.startswith(each)) for each in held.counts}
     # Of a loop that the compiler has written out twice, a trip has twice as many.
     assert all(found[each] and found[each] % count == 0 for each, count in held.counts.items())
     assert not any(op.startswith("FFMA") for op in made)
-    assert report.spill_store_bytes == report.spill_load_bytes == 0
