@@ -79,25 +79,6 @@ def test_words_stay_within_the_picture(name, request):
 # --- roofline -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("gpu", "kind", "ridge"),
-    [("H100", "FP32", "20"), ("H100", "TF32", "148"), ("H100", "FP16/BF16", "295"),
-     ("T4", "FP32", "25.3"), ("A100-80", "FP32", "9.56"), ("L4", "FP16/BF16", "403")],
-)  # fmt: skip
-def test_each_ridge_has_its_data_type(roofs, gpu, kind, ridge):
-    assert texts(roofs, gpu=gpu, type=kind)["ridge name"] == f"ridge {ridge}"
-
-
-@pytest.mark.parametrize(
-    ("gpu", "tile", "allowed"),
-    [("A6000", "1 × 1", "192 GFLOP/s"), ("A6000", "32 × 32", "6.14 TFLOP/s"),
-     ("A6000", "128 × 256", "32.8 TFLOP/s"), ("H100", "32 × 32", "26.8 TFLOP/s"),
-     ("H100", "128 × 128", "66.9 TFLOP/s")],
-)  # fmt: skip
-def test_the_roof_over_a_tile(roofs, gpu, tile, allowed):
-    assert texts(roofs, gpu=gpu, tile=tile)["roof value"] == f"at most {allowed}"
-
-
 def test_the_verdict_is_the_side_of_the_ridge(roofs):
     for gpu, row in DEVICES.items():
         for tile in ("8 × 8", "32 × 32", "64 × 64", "128 × 128", "256 × 256"):
@@ -121,11 +102,6 @@ def test_bk_sets_shared_memory_and_nothing_else(roofs):
     assert too_large["shared value"] == "128 KiB: ✗ more than 64 KiB"
 
 
-def test_one_thread_for_each_output_ends_at_1024(roofs):
-    assert texts(roofs, tile="32 × 32")["threads value"] == "1,024: ✓ can launch"
-    assert texts(roofs, tile="64 × 64")["threads value"] == "4,096: ✗ cannot launch"
-
-
 def test_a_type_that_a_gpu_lacks_has_no_roof(roofs):
     positions = at(roofs, gpu="T4", type="TF32")
     assert roofs.state(**positions)["point"]["display"] == "none"
@@ -138,14 +114,6 @@ def test_own_points_are_measured_on_one_gpu_only(roofs):
     assert there["own 1"]["display"] is None  # a bound holds anywhere, at its own height
     assert here["dot 1"]["cy"] != there["dot 1"]["cy"]
     assert here["legend 1"]["text"].startswith("at most: 3 FLOP per DRAM byte, at most 2.3 TFLOP/s")
-
-
-def test_which_bytes_are_meant_is_always_said(roofs):
-    random.seed(4)
-    for _ in range(20):
-        positions = {c.key: random.randrange(len(c.values)) for c in roofs.controls}
-        assert "requested byte" in roofs.sentence(**positions)
-        assert "caches answer" in roofs.sentence(**positions)
 
 
 def test_a_tile_of_ones_own_is_among_the_values_and_nonsense_is_refused():
@@ -208,12 +176,6 @@ def test_an_own_launch_is_the_start_and_among_the_values():
         figures.explore_occupancy(threads=0)
 
 
-def test_a_launch_that_cannot_be_says_why():
-    failing = figures.explore_occupancy("T4", 1024, 65, 0)
-    assert occupancy("T4", 1024, 65, 0).why_not in failing.sentence()
-    look_at(failing.still)
-
-
 # --- thread tiles ---------------------------------------------------------------------------------
 
 
@@ -226,17 +188,6 @@ def test_loads_for_each_multiply_add(thread_tile, tm, tn, ratio, share):
     said = texts(thread_tile, tm=tm, tn=tn, gpu="A6000")
     assert said["ratio value"].endswith(ratio)
     assert said["share value"] == share
-
-
-def test_a_column_of_eight_loads_nine(thread_tile):
-    assert "9 values for 8 multiply-adds: 9:8." in thread_tile.sentence()
-    square = thread_tile.sentence(**at(thread_tile, tm="8", tn="8"))
-    assert "16 values for 64 multiply-adds: 16:64 = 1:4." in square
-
-
-def test_too_many_totals_do_not_stay_in_registers(thread_tile):
-    said = texts(thread_tile, tm="16", tn="16")
-    assert said["registers"].endswith("288 of 255: ✗ too many")
 
 
 def test_steps_load_a_then_b_then_multiply(thread_tile):

@@ -15,7 +15,6 @@ from course_lib.figures.explore.sectors import PATTERNS, pattern_footprint
 from course_lib.figures.requests import footprint_of
 
 NAMES = list(PATTERNS)
-STRIDES = {1: 4, 2: 8, 3: 12, 4: 16, 5: 20, 6: 24, 7: 28, 8: 32, 16: 32, 32: 32}
 
 # FACTS §3.1: pattern, bytes a lane, shift -> sectors, lines, percent of the bytes used.
 TABLE = [
@@ -76,12 +75,6 @@ def test_the_table(patterns, pattern, width, shift, sectors, lines, used):
     shown = sum(state[f"sector{number}"].get("display") != "none" for number in range(32))
     assert shown == sectors
     assert sum(state[f"line{number}"].get("display") != "none" for number in range(32)) == lines
-
-
-@every_case(("stride", "sectors"), STRIDES.items())
-def test_strides(stride, sectors):
-    found = footprint_of([4 * stride * lane for lane in range(32)], range(32), 4)
-    assert len(found.sectors) == sectors
 
 
 def test_footprints_are_what_the_emulator_counts():

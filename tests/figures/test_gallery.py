@@ -27,7 +27,7 @@ from course_lib.shown_answers import ours
 from course_lib.task_context import our_kernel, used_by
 
 A = np.arange(16).reshape(4, 4)
-WIDEST = ("T4", "L4", "B200", "5090")  # the longest names, the extremes of every number
+WIDEST = ("T4", "5090")  # the longest names, the extremes of every number
 MEASURED = Ceilings("some GPU, measured here", 7000.0, 250.0, "measured here", "data sheet")
 POINTS = [
     Point("naive", 0.25, 309.0, "requested", "published: somewhere"),
@@ -92,8 +92,6 @@ GALLERY = {
     "measured_roofline-data-sheet": lambda: figures.measured_roofline(
         replace(CLIMBED, measured_roofs={}), rungs=["naive", "tiled", "cp_async"]
     ),
-    "ladder-first": lambda: figures.ladder(RUNGS[0].name),
-    "ladder-middle": lambda: figures.ladder(RUNGS[len(RUNGS) // 2].name),
     "ladder-last": lambda: figures.ladder(RUNGS[-1].name),
     "threads_in_flight": lambda: figures.threads_in_flight(in_flight()),
     **{f"memory_places-{name}": lambda n=name: figures.memory_places(n) for name in WIDEST},
@@ -125,7 +123,6 @@ GALLERY = {
         lambda row, piece: row * 64 + (piece ^ row % 8) * 8
     ),
     "sharing": lambda: figures.sharing(),
-    "sharing-wide": lambda: figures.sharing((5, 8, 6)),
     "sharing-largest": lambda: figures.sharing((16, 16, 16)),
     "block_tiles": lambda: figures.block_tiles((64, 96, 64), 16, block=(2, 1), step=1),
     "block_tiles-uneven": lambda: figures.block_tiles((8, 8, 8), (4, 4, 2), block=(1, 0)),
@@ -141,7 +138,6 @@ GALLERY = {
     "instruction_mix-one": lambda: figures.instruction_mix({"coalesced": LOOPS["coalesced"]}),
     "attention_tiles": lambda: figures.attention_tiles(),
     "roofs_of_formats": lambda: figures.roofs_of_formats("T4"),
-    "roofs_of_formats-same": lambda: figures.roofs_of_formats("3090"),
     "roofs_of_formats-points": lambda: figures.roofs_of_formats(
         "H200", [Point("a", 85, None, "requested"), Point("b", 85, 7e5, "requested", "somewhere")]
     ),
@@ -161,7 +157,7 @@ GALLERY = {
 }
 NARROW = ("own_run", "wanted")  # as wide as what they show; all others fill the column
 # Of the tasks, with their pictures: a kind of picture shows many of them. `--long` looks at all.
-FAST_ONE_IN, SLOW_ONE_IN = 12, 3
+FAST_ONE_IN, SLOW_ONE_IN = 24, 8
 FROM_RUNS = (
     "barrier_timeline",
     "line_counters",
@@ -220,8 +216,16 @@ def test_every_picture_is_in_the_gallery():
     assert picture_functions() == {name.split("-")[0] for name in (*GALLERY, *FROM_RUNS)}
 
 
+# Each of these is drawn as no other task is.
+ONE_OF_A_KIND = (
+    "bytes_in_flight", "convolve", "eight_by_eight", "share_of_peak", "stage_a", "staged_bytes",
+    "tl_copy",
+)  # fmt: skip
 OF_TASKS = {
-    name: marks(number, fast=FAST_ONE_IN, slow=SLOW_ONE_IN) for number, name in enumerate(TASKS)
+    name: [pytest.mark.slow]
+    if name in ONE_OF_A_KIND
+    else marks(number, fast=FAST_ONE_IN, slow=SLOW_ONE_IN)
+    for number, name in enumerate(TASKS)
 }
 # The first form of each picture is in the fast set; the others stand beside it in `--all`.
 FIRST_FORMS = {name.split("-")[0]: name for name in reversed(GALLERY)}.values()

@@ -186,9 +186,8 @@ def test_a_cell_shows_the_still_first(demo, monkeypatch):
     assert shown[-1]["text/plain"] == 'Interactive figure "A demo". Controls: step; GPU.'
 
 
-def test_saving_makes_a_page(demo, tmp_path):
-    text = demo.save(tmp_path / "demo.html").read_text(encoding="utf-8")
-    assert text.startswith("<!doctype html>") and demo.html() in text
+def test_a_page_of_its_own(demo, tmp_path):
+    assert demo.html() in demo.save(tmp_path / "demo.html").read_text(encoding="utf-8")
 
 
 def test_rules_reach_nothing_but_figures():

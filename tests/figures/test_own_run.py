@@ -5,19 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 from numba import cuda, float32
 
 from course_lib import figures
 from course_lib.curriculum import TASKS, Task
-from course_lib.devices import WARP_SIZE
 from course_lib.emulator import Kernel, load_program
-from course_lib.figures import student_run, style
-from course_lib.figures.run_drawings import LEFT, _rectangles
+from course_lib.figures import student_run
 from course_lib.figures.small_launch import NoPicture
-from course_lib.figures.student_run import WarpRequests
 from course_lib.registry.kinds import TileKind
 from course_lib.shown_answers import ours
 from course_lib.task_context import used_by
@@ -104,6 +100,7 @@ def test_who_loads_the_same_element_is_shown_and_said() -> None:
     assert "yellow" not in alone.alt
 
 
+@pytest.mark.slow
 def test_no_two_tasks_of_a_lesson_end_with_the_same_picture() -> None:
     """What is drawn of a run shows what its own task is about."""
     seen: dict[tuple[str, str], str] = {}
@@ -179,11 +176,6 @@ def test_a_thread_with_several_elements_is_told_with_all_of_them(
     assert "Thread 16 wrote out[48] and 1 other element" in picture.alt
 
 
-def test_32_sectors_far_apart_stay_in_the_picture() -> None:
-    boxes = WarpRequests.BOX + WarpRequests.APART
-    assert LEFT + WARP_SIZE * boxes < style.WIDTH - 0.1
-
-
 def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NoPicture, match="cannot be read"):
         figures.own_run("sectors", len)
@@ -195,14 +187,6 @@ def test_what_cannot_be_drawn_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(student_run, "TASKS", {"add_ten_guarded": huge})
     with pytest.raises(NoPicture, match="too many"):
         figures.own_run("add_ten_guarded", answer_of("add_ten_guarded"))
-
-
-def test_a_mask_is_covered_exactly_by_its_rectangles() -> None:
-    mask = np.random.default_rng(1).random((9, 7)) < 0.5
-    covered = np.zeros(mask.shape, int)
-    for top, bottom, left, right in _rectangles(mask):
-        covered[top:bottom, left:right] += 1
-    assert np.array_equal(covered, mask.astype(int))
 
 
 def test_counts_are_broken_between_them_and_not_within() -> None:

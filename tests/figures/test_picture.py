@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from course_lib import figures
-from course_lib.figures.style import short_bytes, short_number, whole
+from course_lib.figures.style import short_bytes, short_number
 
 
 @pytest.fixture
@@ -105,8 +105,3 @@ def test_short_numbers(number, text):
 )
 def test_short_bytes(count, text):
     assert short_bytes(count) == text
-
-
-def test_halves_round_up_as_people_do_it():
-    assert whole(1986.5) == "1,987"
-    assert whole(309.0) == "309"

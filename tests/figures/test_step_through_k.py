@@ -98,21 +98,15 @@ def test_one_dimensional_blocks() -> None:
 @every_case(
     ("given", "words"),
     [
-        ({"kernel": kernel(EMPTY)}, "still empty"),
-        ({"kernel": kernel(PLAIN)}, "no shared array"),
-        ({"kernel": kernel(LITERAL)}, "TILE = 16"),
-        ({"kernel": kernel(ENDLESS)}, "does not end"),
-        ({"kernel": 3}, "not a kernel"),
-        ({"kernel": kernel(), "tile": (4, 4, 2)}, "16 × 16"),
+        ({"kernel": kernel(EMPTY)}, "still empty"), ({"kernel": kernel(PLAIN)}, "no shared array"),
+        ({"kernel": kernel(LITERAL)}, "TILE = 16"), ({"kernel": kernel(ENDLESS)}, "does not end"),
+        ({"kernel": 3}, "not a kernel"), ({"kernel": kernel(), "tile": (4, 4, 2)}, "16 × 16"),
         ({"kernel": kernel(TILED, ("(A, B, C)", "(A, B, C, D)"))}, "4 arguments, but"),
-        ({"shape": (40, 4, 4)}, "none above 16"),
-        ({"shape": (4, 4)}, "three whole numbers"),
-        ({"tile": (2, 2, 4)}, "several"),
-        ({"tile": "T"}, "cannot be drawn"),
-        ({"block": (2, 0)}, "no block"),
-        ({"matrices": (TOY_A, TOY_B[:3])}, "no product"),
+        ({"shape": (40, 4, 4)}, "none above 16"), ({"shape": (4, 4)}, "three whole numbers"),
+        ({"tile": (2, 2, 4)}, "several"), ({"tile": "T"}, "cannot be drawn"),
+        ({"block": (2, 0)}, "no block"), ({"matrices": (TOY_A, TOY_B[:3])}, "no product"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_said_in_a_sentence(given: dict, words: str) -> None:
     with pytest.raises(NothingToDraw, match=words):
         step_through_k(**given)

@@ -64,14 +64,6 @@ def test_the_cross_and_the_result_are_not_told_in_advance(ours: Interactive) -> 
     assert before["wrong"]["display"] == "none"
 
 
-def test_the_pointers_stay_at_a_barrier_until_their_warp_goes_on(ours: Interactive) -> None:
-    rows = [
-        ours.state(barriers=BOTH, order=ONE_BY_ONE, at=at)["pc0"].get("y") for at in range(1, 4)
-    ]
-    assert rows[0] == rows[1] != rows[2]  # at the first barrier, still there, then multiplied
-    assert ours.state(barriers=BOTH, order=ONE_BY_ONE, at=1)["pc1"]["display"] == "none"
-
-
 def test_the_still_shows_both_races_and_the_file_is_small(ours: Interactive) -> None:
     assert "before it is written" in ours.still.alt and "after it was over" in ours.still.alt
     assert ours.size_bytes < 100_000

@@ -35,11 +35,6 @@ def test_each_thread_of_a_ragged_grid() -> None:
     assert figure.size_bytes < 100_000
 
 
-def test_tiles_and_threads_are_clicked() -> None:
-    figure = who_owns_what()
-    assert figure.clicks["tile4"] == ("block", 4) and figure.clicks["seat9"] == ("thread", 9)
-
-
 def test_x_as_the_row_is_shown_as_it_is() -> None:
     figure = who_owns_what(
         (16, 16), kernel=kernel(PLAIN, ("col, row = cuda.grid", "row, col = cuda.grid"))
