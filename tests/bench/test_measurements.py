@@ -146,11 +146,6 @@ def test_a_lesson_shows_no_measurement_that_was_replaced(lesson):
     assert newest is not None and set(by_bench) <= {newest.date[:10]}
 
 
-def test_a_label_is_seen():
-    assert labels_shown("on NVIDIA H200, 2026-11-20, 4096 x 4096") == {"2026-11-20"}
-    assert labels_shown("NVIDIA, 2026-11-20: a data sheet") == set()
-
-
 def test_the_page_about_the_bench_says_what_is_stored():
     """Shares of the twins at 4096, rounded as the page has them."""
     page = (REPOSITORY / "docs" / "bench.md").read_text(encoding="utf-8")
