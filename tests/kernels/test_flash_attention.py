@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 import pytest
 from changed_kernels import changed, is_named
+from on_gpu import OnGpu
+from sampling import few
 
 from course_lib.emulator import Profile
 from course_lib.host import runtime
@@ -40,7 +42,7 @@ needs_compiler = [
 SIGNATURE = "void(uint64[::1], uint64[::1], uint64[::1], uint64[::1], float32[:, ::1], int32, int32, float32)"  # noqa: E501
 # Heads, queries, keys, and a factor for Q and K: one of each; a ragged last tile; a row more than
 # two blocks; scores far beyond 88; fewer keys than queries.
-SHAPES = ((1, 1, 1, 1), (2, 77, 300, 1), (1, 129, 257, 1), (1, 130, 520, 12), (1, 200, 40, 1))
+SHAPES = ((1, 1, 1, 1), (2, 77, 300, 1), (1, 129, 257, 1), (1, 130, 392, 12), (1, 200, 40, 1))
 PLAIN = Plan(128, False, consumers=2, keys=128, overlap=False, turns=False)
 ALL_PLANS = (*PLANS.values(), PLAIN, Plan(64, True, consumers=2, keys=64, slots=3))
 
@@ -131,7 +133,7 @@ def some_of(cases: Iterable[Any], one_in: int = 6) -> list[Any]:
 SCHEDULES = [("lockstep", 0), ("warps", 0), ("shuffled", 1)]  # late, early, by chance
 
 
-@pytest.mark.parametrize("plan", PLANS.values(), ids=str)
+@pytest.mark.parametrize("plan", few(PLANS.values(), 2), ids=str)
 def test_right_and_clean(plan: Plan) -> None:
     check(plan, (1, 70, 129, 1))
 
@@ -158,14 +160,15 @@ def test_right_where_a_thread_weighs_nothing(plan: Plan) -> None:
 def test_what_is_counted() -> None:
     """Boxes are read whole, but for what lies outside; every consumer multiplies whole tiles."""
     plan = PLANS[64, False]
-    Q, K, V = inputs(plan, 2, 70, 129, 1)
+    Q, K, V = inputs(plan, 1, 70, 129, 1)
     profile = attend(plan, Q, K, V)[2]
     assert profile.global_load_bytes == Q.nbytes + K.nbytes + V.nbytes
-    assert profile.global_store_bytes == Q.nbytes + 2 * 70 * 4
-    products = 2 * 2 * plan.rows * 2 * plan.keys * plan.head * 2  # two heads, two tiles
+    assert profile.global_store_bytes == Q.nbytes + 70 * 4
+    products = 2 * plan.rows * 2 * plan.keys * plan.head * 2  # two tiles
     assert products < profile.flops < 1.1 * products
 
 
+@pytest.mark.slow
 def test_not_a_number_ends_as_such() -> None:
     plan = PLANS[64, False]
     Q, K, V = inputs(plan, 1, 70, 129, 1)
@@ -175,6 +178,7 @@ def test_not_a_number_ends_as_such() -> None:
     assert np.isnan(lse).all()
 
 
+# Slips of each kind; test_emulator_hopper.py has all that a pipeline can lack.
 # What is changed in the kernel, into what, the code that is named, and a part of the line; of the
 # other one, if it names two.
 FAULTS = {
@@ -182,24 +186,9 @@ FAULTS = {
         "            wait_scores(S, 1 if OVERLAP else 0)\n", "",
         "race-read-after-write", "top0 = larger(", "start_scores(S, q, k + slot",
     ),
-    "the wait leaves the scores under way": (
-        "wait_scores(S, 1 if OVERLAP else 0)", "wait_scores(S, 2)",
-        "race-read-after-write", "top0 = larger(", "start_scores(S, q, k + slot",
-    ),
-    "weights are made while P V reads them": (
-        "            wait_output(O)\n            if thread == 0:\n",
-        "            to_bf16(S, P)\n            wait_output(O)\n            if thread == 0:\n",
-        "race-read-after-write", "P[i] = pack_bf16", "start_output(O, P, v + before",
-    ),
     "O is scaled before its product is done": (
         "        wait_output(O)\n        rescale(", "        rescale(",
         "race-read-after-write", "O[4 * j + c] *= factor0", "start_output(O, P, v + before",
-    ),
-    "a slot of K is released before the scores are there": (
-        "            wait_scores(S, 1 if OVERLAP else 0)\n",
-        "            if thread == 0:\n                mbarrier_arrive(base + K_EMPTY + 8 * slot)\n"
-        "            wait_scores(S, 1 if OVERLAP else 0)\n",
-        "race-|barrier-divergence", "", "",
     ),
     "a slot of V is released before the output is there": (
         "            wait_output(O)\n            if thread == 0:\n"
@@ -208,31 +197,6 @@ FAULTS = {
         "                mbarrier_arrive(base + V_EMPTY + 8 * before)\n"
         "            wait_output(O)\n",
         "race-write-after-read", "tma_load(to, map_v", "start_output(O, P, v + before",
-    ),
-    "nobody is told that a slot of V is empty": (
-        "                mbarrier_arrive(base + V_EMPTY + 8 * before)\n", "                pass\n",
-        "barrier-divergence", "mbarrier_wait(base + V_EMPTY", "",
-    ),
-    "nobody waits for V": (
-        "            mbarrier_wait(base + V_FULL + 8 * before, parity_before)\n            start",
-        "            start",
-        "race-read-after-write", "start_output(O, P, v + before", "tma_load(to, map_v",
-    ),
-    "Q is not waited for": (
-        "        mbarrier_wait(base + Q_IS_THERE, 0)\n", "",
-        "race-read-after-write", "start_scores(S, q, k)", "tma_load(to, map_q",
-    ),
-    "bytes of one consumer's Q": (
-        "Q_IS_THERE, AT_K)", "Q_IS_THERE, Q_BYTES)",
-        "race-read-after-write", "start_scores(S, q, k)", "tma_load(to, map_q",
-    ),
-    "no fence before O is stored": (
-        "        fence_async()\n", "",
-        "race-read-after-write", "tma_store(map_o", "stmatrix_x4(",
-    ),
-    "new barriers are not shown to the copy engine": (
-        "            fence_mbarrier_init()\n", "",
-        "race-read-after-write", "tma_load(to, map_q", "mbarrier_init(base + Q_IS_THERE",
     ),
     "the producer keeps its registers": (
         "            fewer_registers(FEW)\n", "",
@@ -325,15 +289,6 @@ def test_shared_memory_of_every_plan_fits_a_block() -> None:
     for plan in ALL_PLANS:
         assert plan.shared_bytes <= 227 * 1024  # FACTS: compute capability 9.0
         assert plan.q_bytes % 1024 == plan.tile_bytes % 1024 == 0  # where a swizzled box may begin
-
-
-class OnGpu:
-    """Stands in for an array on the GPU: what `check_inputs` looks at."""
-
-    def __init__(self, *shape: int, dtype: str = "uint16", strides: Any = None) -> None:
-        self.shape, self.dtype = shape, np.dtype(dtype)
-        interface = {"shape": shape, "typestr": self.dtype.str, "data": (0, False)}
-        self.__cuda_array_interface__ = {**interface, "strides": strides}
 
 
 def test_what_it_refuses() -> None:

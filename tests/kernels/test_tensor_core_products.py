@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from exact_products import product
+from sampling import few
 
-from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS, InputsRefused, accuracy
 
 # Rows beyond a tile, columns that end within one, an odd and an even number of tiles along K.
@@ -14,22 +15,11 @@ SHAPES = {
     "tensor_core_bf16": (130, 264, 128),
     "tensor_core_tf32": (130, 260, 48),
 }
-FORMAT_OF = {made.rung: name for name, made in accuracy.FORMATS.items()}
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_products(name: str) -> None:
-    rung, (M, N, K) = RUNG_KERNELS[name], SHAPES[name]
-    made = accuracy.FORMATS[FORMAT_OF[name]]
-    generator = np.random.default_rng(1)
-    A, B = (made.encode(generator.standard_normal(s).astype("f4")) for s in ((M, K), (K, N)))
-    C = np.full((M, N), np.nan, np.float32)
-    grid, block = rung.grid_and_block(M, N, K)
-    emulated = runtime.emulate(rung.kernel, max_dynamic_shared=max(rung.dynamic_shared, 49_152))
-    profile = emulated[grid, block, 0, rung.dynamic_shared](A, B, C)
-    assert profile.findings == []
-    exact = made.value(A).astype(np.float64) @ made.value(B).astype(np.float64)
-    assert np.abs(C - exact).max() < 1e-5 * np.abs(exact).max()
+    assert product(RUNG_KERNELS[name], *SHAPES[name]).findings == []
 
 
 def test_conversions() -> None:
@@ -81,19 +71,11 @@ def test_numbers_are_converted_to_bits_of_bf16_and_not_to_integers(name: str) ->
 
 HOPPER = ("wgmma", "tma", "tma_bf16")
 FOR_HOPPER = [(64, 64, 64), (200, 136, 192), (8, 264, 128)]
-MORE_FOR_HOPPER = [
-    (256, 256, 256), (128, 8, 64), (72, 512, 128), (1000, 24, 64), (300, 328, 64), (130, 200, 512),
-    (512, 128, 256),
-]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "shape"),
-    [
-        *((name, shape) for name in HOPPER for shape in FOR_HOPPER),
-        pytest.param("tma", MORE_FOR_HOPPER[0], marks=pytest.mark.slow),
-        *(pytest.param("tma", shape, marks=pytest.mark.long) for shape in MORE_FOR_HOPPER[1:]),
-    ],
+    few([(name, shape) for shape in FOR_HOPPER for name in HOPPER], len(HOPPER)),
 )
 def test_rungs_for_hopper_run_on_the_emulator(name: str, shape: tuple[int, int, int]) -> None:
     """Sums of small whole numbers are exact, in whatever order they are added up."""

@@ -26,16 +26,9 @@ pytestmark = pytest.mark.skipif(not is_hopper(), reason="needs a Hopper GPU")
 
 # One element, less than a tile, edges on all sides, one thin side each, more tiles than SMs.
 SHAPES = (
-    (1, 8, 8),
-    (33, 72, 24),
-    (130, 264, 80),
-    (257, 136, 520),
-    (127, 248, 72),
-    (1000, 8, 4096),
-    (8, 16_384, 64),
-    (2000, 3000, 1000),
-    (4104, 4104, 520),
-)
+    (1, 8, 8), (33, 72, 24), (130, 264, 80), (257, 136, 520), (127, 248, 72), (1000, 8, 4096),
+    (8, 16_384, 64), (2000, 3000, 1000), (4104, 4104, 520),
+)  # fmt: skip
 BESIDE = 4096  # elements behind C, which must stay as they were
 REPEATS = 3
 # What suits the product; every cluster and width, with whole tiles and with one split; turned ones,

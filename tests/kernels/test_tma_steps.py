@@ -1,4 +1,4 @@
-"""The steps from rung 11 to rung 12 on the emulator: each right, and each with its own gain."""
+"""The steps from rung 11 to rung 12 on the emulator; test_step_changes.py holds what each gains."""
 
 from __future__ import annotations
 
@@ -27,16 +27,6 @@ def product(name: str, M: int, N: int, K: int) -> tuple[Profile, np.ndarray, np.
 @pytest.mark.slow
 @pytest.mark.parametrize("name", STEPS)
 def test_each_step_is_right_and_clean(name: str) -> None:
-    profile, C, expected = product(name, 130, 264, 136)
+    profile, C, expected = product(name, 130, 136, 72)
     assert (expected == C).all()
     assert all(finding.severity != "error" for finding in profile.findings)
-
-
-def test_steps_differ_in_what_they_gain() -> None:
-    profiles = {name: product(name, 256, 256, 64)[0] for name in STEPS if name != "overlap"}
-    assert len({profiles[name].flops for name in ("tma", "tma_store", "bf16", "clusters")}) == 1
-    assert profiles["bf16"].global_store_bytes == profiles["tma_store"].global_store_bytes / 2
-    # A pair asks for 256 rows of A and twice 128 columns of B; two blocks alone for A and all of B.
-    saved = profiles["bf16"].global_load_bytes - profiles["clusters"].global_load_bytes
-    assert saved == 256 * 64 * 2
-    assert profiles["last_turn"].grid > profiles["bf16"].grid
