@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from by_path import module_at
 from tile_kernels import CASES
 
 from course_lib.tiles import emulate_tiles
@@ -76,13 +76,9 @@ def interpreted(folder: Path, text: str, grid: Any, *arguments: Any) -> None:
     """Launch the last kernel of a text on Triton's interpreter."""
     path = folder / "triton_kernel.py"
     path.write_text(text)
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    assert specification is not None and specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
     name = text.rsplit("\ndef ", 1)[1].split("(")[0]
     given = [Tensor(each) if isinstance(each, np.ndarray) else each for each in arguments]
-    getattr(module, name)[grid](*given)
+    getattr(module_at(path), name)[grid](*given)
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from by_path import module_at
 
 from course_lib.curriculum import TASKS, Task
 from course_lib.diagnosis.tiles.tile_launches import TileLauncher
@@ -37,7 +36,9 @@ def test_an_answer_is_right_on_a_gpu(
     monkeypatch.setenv("TRITON_F32_DEFAULT", "ieee")  # else `dot` rounds float32 to TF32
     torch = pytest.importorskip("torch")
     pytest.importorskip("cuda.tile" if task.id.startswith("ct_") else "triton")
-    kernel = getattr(module_of(HEADS[task.id[:2]] + text, tmp_path), task.id)
+    path = tmp_path / "answer.py"  # both languages read the source of a kernel from its file
+    path.write_text(HEADS[task.id[:2]] + text)
+    kernel = getattr(module_at(path), task.id)
     launcher = TileLauncher(task, 0)
     for tried in launcher.cases():
         inputs = make_inputs(launcher.problem, tried.case, launcher.seed)
@@ -61,14 +62,3 @@ def launch(kernel: Any, grid: tuple[int, ...], arguments: tuple[Any, ...]) -> No
 
         ct.launch(torch.cuda.current_stream(), grid, kernel, arguments)
     torch.cuda.synchronize()
-
-
-def module_of(text: str, folder: Path) -> ModuleType:
-    """A module with this text; both languages read the source of a kernel from its file."""
-    path = folder / "answer.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location("answer", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -10,11 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from by_path import module_at
+from every_case import every_case
 from tile_kernels import CASES, CUTILE_PRODUCT, TRITON_PRODUCT
 
 import course_lib
 from course_lib.emulator import KernelRejected, emulate, load_program
 from course_lib.tiles import TileProfile, emulate_tiles
+from course_lib.tiles import launch as tile_launch
 
 SIZES = ((64, 64, 64), (34, 37, 22), (1, 5, 33), (17, 1, 16))
 
@@ -174,6 +176,12 @@ def total(x, out):
     assert out[0] == 256  # 1.001 is 1 in bfloat16
 
 
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has no end shows it sooner."""
+    monkeypatch.setattr(tile_launch, "MOST_STEPS", 20_000)
+
+
 EMPTY = "import cuda.tile as ct\n@ct.kernel\ndef f():\n"
 
 
@@ -194,7 +202,7 @@ EMPTY = "import cuda.tile as ct\n@ct.kernel\ndef f():\n"
     ],
 )  # fmt: skip
 def test_what_cannot_be_run_is_refused_in_a_sentence(
-    text: str, grid: object, arguments: tuple[object, ...], says: str
+    text: str, grid: object, arguments: tuple[object, ...], says: str, few_steps: None
 ) -> None:
     with pytest.raises(KernelRejected, match=says):
         emulate_tiles(text)[grid](*arguments)
@@ -213,8 +221,8 @@ STOPPED = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("line", STOPPED, ids=lambda line: line[:30])
-def test_a_line_that_python_would_stop_at_is_told_as_such(line: str) -> None:
+@every_case("line", STOPPED, ids=lambda line: line[:30])
+def test_a_line_that_python_would_stop_at_is_told_as_such(line: str, few_steps: None) -> None:
     text = f"import cuda.tile as ct\n@ct.kernel\ndef f(x):\n    {line}\n"
     with pytest.raises(KernelRejected):
         emulate_tiles(text)[1](np.zeros(8, np.float32))
@@ -264,11 +272,7 @@ def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         monkeypatch.setitem(sys.modules, name, stub)
     path = tmp_path / "kernels_of_both.py"
     path.write_text(KERNELS_OF_BOTH)
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    assert specification is not None and specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return module_at(path)
 
 
 def test_a_kernel_itself_may_stand_in_place_of_its_text(both: ModuleType) -> None:
