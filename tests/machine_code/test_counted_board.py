@@ -28,7 +28,7 @@ def planted(default=open("{there}", "w")):
 def folder_of(where: Path) -> Path:
     """A board of three rungs, and one that would like to run."""
     assert board.main([str(where), "--new"]) == 0
-    settings = (where / "board.toml").read_text().replace("size = 256", "size = 64")
+    settings = (where / "board.toml").read_text().replace("size = 256", "size = 128")
     (where / "board.toml").write_text(settings)
     for name in ("naive_by_rows", "matmul_coalesced"):
         (where / f"{name}.py").write_text(HEAD + TASKS[name].answer)
