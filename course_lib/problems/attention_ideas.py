@@ -51,6 +51,7 @@ def ideas_with(
     of_lanes: Iterable[Idea],
     width: int,
     rows: int,
+    formula_room: float = ROOM,
     unscaled: Place = SCALE,
     instead: Mapping[Place, Place] = MappingProxyType({}),
 ) -> Iterator[WrongIdea]:
@@ -60,12 +61,15 @@ def ideas_with(
         of_lanes: ideas of what a lane has, or has not, from others.
         width: columns of all arrays.
         rows: queries of a block.
+        formula_room: of a row's largest number, where a wrong formula gives weights that round worse.
         unscaled: the place where scores lack their scale.
         instead: by place: the one to look at where a kernel is made otherwise.
     """
     formulas = (*_overflows(), *_ties(), *_scales(width, rows, unscaled), *_softmaxes(rows))
-    for code, computes, says, hint, place in (*formulas, *of_lanes, *_ghosts(), *_online()):
-        yield WrongIdea(computes, says, hint, instead.get(place, place), code, ROOM)
+    steps = (*of_lanes, *_ghosts(), *_online())
+    for ideas, room in ((formulas, formula_room), (steps, ROOM)):
+        for code, computes, says, hint, place in ideas:
+            yield WrongIdea(computes, says, hint, instead.get(place, place), code, room)
 
 
 def _overflows() -> Ideas:

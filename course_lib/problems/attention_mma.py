@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -12,6 +12,8 @@ from course_lib.problems.attention_ideas import (
     FORMULA,
     INDEX,
     LARGEST,
+    MASK,
+    RESCALE,
     SUM,
     TOTAL,
     WEIGHING,
@@ -33,7 +35,7 @@ PAIRS = (
     (132 / 128, 224 / 256), (135 / 128, 186 / 256), (149 / 128, 147 / 256), (233 / 512, 245 / 256),
 )  # fmt: skip
 WHOLE = 1e-3  # up to here a weight is rounded to a power of two
-UNSCALED, FACTOR = ("mask",), ("exponential", "other")
+MASKED, FACTOR = ("mask",), ("exponential", "other")
 EXCHANGES = (  # with which lanes of its four a lane exchanges numbers
     ((), "each lane has only those of its own columns"),
     ((1,), "each lane has only its own and those of lane ^ 1"),
@@ -69,9 +71,9 @@ class MmaAttention(Attention):
         return np.where(apart < WHOLE, 2 * np.log(2) * apart, IN_BFLOAT16)
 
     def wrong_ideas(self) -> Iterable[WrongIdea]:
-        of_lanes = (*_quads(), *_tiles())
+        of_lanes = (*_quads(), *_tiles(), *_masks())
         instead = {WEIGHING: FACTOR, TOTAL: FACTOR}
-        return ideas_with(of_lanes, self.width, self.rows, UNSCALED, instead)
+        return ideas_with(of_lanes, self.width, self.rows, IN_BFLOAT16, MASKED, instead)
 
 
 def _quads() -> Ideas:
@@ -97,12 +99,63 @@ def _tiles() -> Ideas:
     yield INDEX, lambda Q, K, V: _mixed(Q, K, V[np.arange(len(V)) % TILE]), says, hint, of_values
 
 
+    says = "only the last tile of keys is left: what was collected before it has been forgotten"
+    hint = "What is multiplied by exp(old maximum - new maximum), if the old one is always -inf?"
+    yield RESCALE, _last_tile_alone, says, hint, FACTOR
+    says = "the two neighbours that a lane holds are stored four columns apart"
+    hint = "In the figure of lesson 10: which two columns of C does lane 1 hold?"
+    yield INDEX, _columns_apart, says, hint, ("store",)
+
+
+def _last_tile_alone(Q: Array, K: Array, V: Array) -> Array:
+    first = (len(K) - 1) // TILE * TILE
+    return _mixed(Q, K[first:], V[first:])
+
+
+def _columns_apart(Q: Array, K: Array, V: Array) -> Array:
+    right = _mixed(Q, K, V)
+    return np.asarray(right.reshape(len(Q), -1, 4, 2).swapaxes(2, 3).reshape(right.shape))
+
+
 def _mixes_keys(Q: Array, K: Array, V: Array) -> Array:
     return _mixed(Q, K, K)
 
 
 def _mixed(Q: Array, K: Array, V: Array) -> Array:
     result: Array = softmax(scores_of(Q, K)) @ V
+    return result
+
+
+def _masks() -> Ideas:
+    """A mask that takes a lane's numbers for those of other keys."""
+    hint = "Which column of its piece does this number belong to, and in which row is it?"
+    for says, of_key in (
+        ("a lane's keys are taken for those of the first of four lanes", _as_in_first_lane),
+        ("the columns of two lanes are taken to lie one apart, and not two", _as_one_apart),
+        ("rows g + 8 lack the last two keys", _as_if_rows_were_columns),
+    ):
+        says = f"the wrong keys are hidden: {says}"
+        yield MASK, partial(_hides, of_key), says, hint, MASKED
+
+
+def _as_in_first_lane(row: Array, key: Array) -> Array:
+    return np.asarray(key // 8 * 8 + key % 2 + 0 * row)
+
+
+def _as_one_apart(row: Array, key: Array) -> Array:
+    return np.asarray(key // 8 * 8 + key % 8 // 2 + key % 2 + 0 * row)
+
+
+def _as_if_rows_were_columns(row: Array, key: Array) -> Array:
+    return np.asarray(key + 2 * (row % 16 >= 8))
+
+
+def _hides(of_key: Callable[[Array, Array], Array], Q: Array, K: Array, V: Array) -> Array:
+    """A score counts if the key that it is taken for exists, and is 0 where its own does not."""
+    past = -len(K) % TILE
+    scores, values = np.pad(scores_of(Q, K), ((0, 0), (0, past))), np.pad(V, ((0, past), (0, 0)))
+    row, key = np.indices(scores.shape)
+    result: Array = softmax(np.where(of_key(row, key) < len(K), scores, -np.inf)) @ values
     return result
 
 
