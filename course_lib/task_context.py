@@ -197,7 +197,7 @@ def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) ->
     """
     if found.line is None:
         return found
-    around = ChainMap(launched.namespace, answer.namespace)  # type: ignore[arg-type]
+    around = {**answer.namespace, **launched.namespace}
     for name in (*task.uses, *_unchanged(task, around)):
         tree = getattr(around.get(name), "tree", None)
         if tree is None or not tree.lineno <= found.line <= (tree.end_lineno or tree.lineno):

@@ -61,7 +61,7 @@ def ideas_with(
         of_lanes: ideas of what a lane has, or has not, from others.
         width: columns of all arrays.
         rows: queries of a block.
-        formula_room: of a row's largest number, where a wrong formula gives weights that round worse.
+        formula_room: of a row's largest number, where weights by a wrong formula round worse.
         unscaled: the place where scores lack their scale.
         instead: by place: the one to look at where a kernel is made otherwise.
     """

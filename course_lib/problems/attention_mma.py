@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -98,7 +99,6 @@ def _tiles() -> Ideas:
     says = "every tile of values is the first one"
     yield INDEX, lambda Q, K, V: _mixed(Q, K, V[np.arange(len(V)) % TILE]), says, hint, of_values
 
-
     says = "only the last tile of keys is left: what was collected before it has been forgotten"
     hint = "What is multiplied by exp(old maximum - new maximum), if the old one is always -inf?"
     yield RESCALE, _last_tile_alone, says, hint, FACTOR
@@ -138,19 +138,19 @@ def _masks() -> Ideas:
         yield MASK, partial(_hides, of_key), says, hint, MASKED
 
 
-def _as_in_first_lane(row: Array, key: Array) -> Array:
-    return np.asarray(key // 8 * 8 + key % 2 + 0 * row)
+def _as_in_first_lane(row: Any, key: Any) -> Any:
+    return key // 8 * 8 + key % 2
 
 
-def _as_one_apart(row: Array, key: Array) -> Array:
-    return np.asarray(key // 8 * 8 + key % 8 // 2 + key % 2 + 0 * row)
+def _as_one_apart(row: Any, key: Any) -> Any:
+    return key // 8 * 8 + key % 8 // 2 + key % 2
 
 
-def _as_if_rows_were_columns(row: Array, key: Array) -> Array:
-    return np.asarray(key + 2 * (row % 16 >= 8))
+def _as_if_rows_were_columns(row: Any, key: Any) -> Any:
+    return key + 2 * (row % 16 >= 8)
 
 
-def _hides(of_key: Callable[[Array, Array], Array], Q: Array, K: Array, V: Array) -> Array:
+def _hides(of_key: Callable[[Any, Any], Any], Q: Array, K: Array, V: Array) -> Array:
     """A score counts if the key that it is taken for exists, and is 0 where its own does not."""
     past = -len(K) % TILE
     scores, values = np.pad(scores_of(Q, K), ((0, 0), (0, past))), np.pad(V, ((0, past), (0, 0)))

@@ -76,8 +76,9 @@ def _tiles(P: Any, V: Any, last_alone: bool) -> Any:
     return P[:, first:] @ V[first:]
 
 
-NAMES = ("the first keys of row g", "the first keys of row g + 8")
-NAMES += ("the last keys of row g", "the last keys of row g + 8")
+NAMES = tuple(
+    f"the {keys} keys of row g{below}" for keys in ("first", "last") for below in ("", " + 8")
+)
 ORDERS = tuple(
     (
         lambda P, V, order=order: in_parts(P, lambda part: in_order(part, order)) @ V,
@@ -89,7 +90,7 @@ ORDERS = tuple(
     for order in permutations(range(4))
     if order not in ((0, 1, 2, 3), (0, 2, 1, 3))
 )
-IDEAS = (
+IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: in_parts(P, lambda part: in_order(part, (0, 2, 1, 3))) @ V,
         "the second and the third word of A have changed places",
@@ -105,8 +106,9 @@ IDEAS = (
     ),
     *(
         (
-            lambda P, V, n=n: P[:, [p + c for p in range(0, 64, 8) for c in one_of_each_pair(n)]]
-            @ V,
+            lambda P, V, n=n: (
+                P[:, [p + c for p in range(0, 64, 8) for c in one_of_each_pair(n)]] @ V
+            ),
             "each word of A holds one number twice",
             "Two neighbours share a word. Which of a lane's four numbers are these?",
             WORD,
@@ -258,8 +260,8 @@ TASK = Task(
     uses=("piece_at",),
     loads=(2 * 16 + 2 * 64) / (16 * 64),  # a weight has the bytes of two values
     wrong_ideas=tuple(
-        WrongIdea(lambda P, V, computes=computes: computes(rounded(P), V), *told)
-        for computes, *told in IDEAS
+        WrongIdea(lambda P, V, computes=computes: computes(rounded(P), V), says, hint, place)
+        for computes, says, hint, place in IDEAS
     ),
     formula="O = P @ V, the weights P rounded to bfloat16",
     hints=(

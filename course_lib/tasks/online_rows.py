@@ -119,7 +119,9 @@ def softened(
             sums = sums.sum(axis=1, keepdims=True).repeat(4, axis=1) if early else sums
             shrunk = out * (by[mixed][:, column_lane] if mixed else 1.0)
             if by_column:
-                shrunk = out * factor[np.arange(16)[:, None] % 8 + 8 * (np.arange(64) % 2), column_lane]
+                shrunk = (
+                    out * factor[np.arange(16)[:, None] % 8 + 8 * (np.arange(64) % 2), column_lane]
+                )
             out = np.where(np.arange(64) < 8 * pieces, shrunk, out)
             out = out + weights[:, np.arange(64) % TILE]
             top = top if keeps else new

@@ -5,6 +5,7 @@ FIRST = "    part += cuda.shfl_xor_sync(0xFFFFFFFF, part, 1)\n"
 SECOND = "part + cuda.shfl_xor_sync(0xFFFFFFFF, part, 2)"
 
 KEY = "key, piece = 8 * j + lane // 16 * 8 + lane % 8, 2 * k + lane // 8 % 2"
+ZEROS = "    for j in range(4):\n        for c in range(4):\n            S[j, c] = float32(0)\n"
 OF_Q = "q[k, 0], q[k, 1], q[k, 2], q[k, 3]"
 VALUE = "piece_at(16 * k + lane % 16, j + lane // 16)"
 EXCHANGE = "        new = max(new, cuda.shfl_xor_sync(0xFFFFFFFF, new, {}))\n"
@@ -36,8 +37,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("ldmatrix_x4(sK", "ldmatrix_x4_trans(sK", "wrong-formula", "b0, b1, b2, b3 ="),
         (KEY, "key, piece = 8 * j + lane % 16, 2 * k + lane // 16", "wrong-formula",
          "b0, b1, b2, b3 ="),
-        ("    for j in range(4):\n        for c in range(4):\n            S[j, c] = float32(0)\n", "",
-         "uninitialised-read", "add_product(S, j + 1"),
+        (ZEROS, "", "uninitialised-read", "add_product(S, j + 1"),
         (OF_Q, OF_Q.replace("k", "0"), "wrong-formula", "a = q"),
         ("2 * k + lane // 8", "k + lane // 8", "wrong-index", "key, piece ="),
         ("piece_at(key, piece)", "key * 64 + piece * 8", "wrong-formula", "b0, b1, b2, b3 ="),
