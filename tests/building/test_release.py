@@ -125,7 +125,7 @@ def test_the_finished_kernels_that_are_named_do_solve_it() -> None:
 
 def test_exercises_are_unsolved_and_have_no_outputs() -> None:
     names = [name for name in made().files if name.startswith("exercises/") and "ipynb" in name]
-    assert len(names) == 12
+    assert len(names) == 13
     for name in names:
         assert made().files[name] == (REPOSITORY / name).read_bytes()
         assert BEGIN not in text(made().files[name])
