@@ -253,7 +253,7 @@ TASK = Task(
     rises={"S": 400},  # by 25 from the first key of a row to its last
     asks=("float32",),
     wrong_ideas=tuple(WrongIdea(*idea) for idea in IDEAS),
-    formula="out[i, x] = the weights of the keys x % 32, x % 32 + 32, … in softmax(S[i])",
+    formula="out[i, x] = sum of softmax(S[i])[x % 32 :: 32]",
     hints=(
         "Start with row g alone. A lane has two of its scores in each piece: their maximum, then "
         "that of the four lanes, by the exchanges of `quad_sum`. All four lanes need it.",
