@@ -94,14 +94,15 @@ SLOW = {
 
 # The lesson, or the question, whose words they are; the words; what has to be true.
 SAID: list[tuple[str, str, Callable[[], bool]]] = [
-    ("08", "Half of that roof is left.", lambda: 0.45 < of_the_roof("register_2d") < 0.55),
+    ("08", "Half of that roof is left, for two reasons.",
+     lambda: 0.45 < of_the_roof("register_2d") < 0.55),
     ("09", "Lesson 08 ended at half of the roof.",
      lambda: 0.45 < of_the_roof("register_2d") < 0.55),
     ("09", "`vectorised` is near the limit of shared memory.",
      lambda: busy("vectorised")[SHARED] > 0.78),
     ("09", "In `warp_tiled` **nothing** is full.", lambda: max(busy("warp_tiled").values()) < 0.75),
     ("09-waiting", "In a third of all clocks", lambda: 0.3 < 1 - busy("warp_tiled")[SLOTS] < 0.37),
-    ("09-waiting", "Now it is busy in half of the clocks only.",
+    ("09-waiting", "Now shared memory is busy in only half of the clocks.",
      lambda: 0.45 < busy("warp_tiled")[SHARED] < 0.55),
     ("09b-published", "and so it is in our ladder",
      lambda: 1.1 < times("double_buffered", "warp_tiled") < 1.3),
