@@ -192,7 +192,7 @@ QUESTIONS = (
         "store of the next tile would cost time. With 8 × 16 outputs, it is busy in {wider} "
         "percent of the clocks. That is why a thread of `warp_tiled` owns so many.",
         facts=slack_facts,
-        spoilers=("no slack",),
+        spoilers=("would be busy all the time",),
     ),
     Number(
         id="09-faster",
@@ -221,7 +221,7 @@ QUESTIONS = (
         facts=speed_facts,
         spoilers=(
             f"{load('H200').speeds(4096, ('float32',)).gflops['warp_tiled']:,.0f}",
-            f"factor of {speed_facts()['wide']} by wide",
+            f"factor of {speed_facts()['wide']} by themselves",
         ),
     ),
     Choose(

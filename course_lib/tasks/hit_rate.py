@@ -27,7 +27,7 @@ TASK = Task(
         along="GB passed on, of 100 asked for",
         at=(0, 10, 25, 50, 75, 90, 100),
         rows={"100 GB asked for": lambda passed_on: (100, passed_on)},
-        shows="The cache answers by itself what it does not pass on.",
+        shows="The cache itself answers every request that it does not pass on.",
         look="bars",
         unit="share",
     ),

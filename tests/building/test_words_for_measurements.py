@@ -104,7 +104,7 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
     ("09-waiting", "In a third of all clocks", lambda: 0.3 < 1 - busy("warp_tiled")[SLOTS] < 0.37),
     ("09-waiting", "Now shared memory is busy in only half of the clocks.",
      lambda: 0.45 < busy("warp_tiled")[SHARED] < 0.55),
-    ("09b-published", "and so it is in our ladder",
+    ("09b-published", "and it is true in our ladder",
      lambda: 1.1 < times("double_buffered", "warp_tiled") < 1.3),
     ("10b", "cuBLAS has the fullest tensor cores, takes the least from L2, and clocks higher",
      lambda: busy(CUBLAS)[TENSOR_CORES] > busy(WGMMA)[TENSOR_CORES]
