@@ -174,11 +174,11 @@ QUESTIONS = (
     ),
     Number(
         id="06-means",
-        asks="In `register_1d`, a kernel of lesson 08, each thread owns 8 outputs: 512 threads in "
-        f"a block, 44 registers each. An SM of an H200 holds {EIGHT_EACH.warps} of its warps "
-        f"({100 * EIGHT_EACH.share:.0f} %), and {fits(*TILED).warps} of the tiled kernel's "
-        f"({100 * fits(*TILED).share:.0f} %). How many times as fast as the tiled kernel is it "
-        "there, 4096 × 4096?",
+        asks="In `register_1d`, a kernel of lesson 08, each thread owns 8 outputs. A block has 512 "
+        "threads, and a thread has 44 registers. An SM of an H200 holds "
+        f"{EIGHT_EACH.warps} warps of this kernel ({100 * EIGHT_EACH.share:.0f} %), but "
+        f"{fits(*TILED).warps} warps of the tiled kernel ({100 * fits(*TILED).share:.0f} %). How "
+        "many times as fast as the tiled kernel is it there, for 4096 × 4096 matrices?",
         value=lambda: gflops("register_1d") / gflops("tiled"),
         unit="times",
         within=0.2,
@@ -198,9 +198,9 @@ QUESTIONS = (
     ),
     Choose(
         id="06-smaller-blocks",
-        asks=f"On an A6000 the tiled kernel stands at {100 * ON_A6000:.1f} %. A colleague wants "
-        f"smaller blocks, since “at 100 % it will be {1 / ON_A6000:.1f} times as fast”. What do "
-        "you say?",
+        asks=f"On an A6000 the tiled kernel has an occupancy of {100 * ON_A6000:.1f} %. A "
+        f"colleague wants smaller blocks, since “at 100 % it will be {1 / ON_A6000:.1f} times as "
+        "fast”. What do you say?",
         hint="What did the warps of this kernel wait for in lesson 05b?",
         choices=(
             Choice(

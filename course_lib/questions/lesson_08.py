@@ -175,10 +175,9 @@ QUESTIONS = (
     ),
     Number(
         id="08-faster",
-        asks=f"On an H200 `register_2d` keeps {FEW.warps} warps on an SM, and `tiled` "
-        f"{MANY.warps}: "
-        "a quarter as many. How many times as fast is it there, 4096 × 4096, both in Numba with "
-        "`range`?",
+        asks=f"On an H200 an SM holds {FEW.warps} warps of `register_2d`, but {MANY.warps} warps "
+        "of `tiled`, which is four times as many. How many times as fast as `tiled` is "
+        "`register_2d` there, for 4096 × 4096 matrices? Both are written in Numba with `range`.",
         value=times_faster,
         unit="times",
         within=0.2,
