@@ -32,7 +32,7 @@ BUDGETS = {
     "08b": (950, 970),  # a report in three columns; three kernels known by their counters alone
     "09": (800, 660),
     "09b": (820, 690),
-    "10": (930, 740),
+    "10": (1070, 800),
     "10b": (1290, 890),  # six steps from rung 11 to rung 12, each read, predicted and counted
     "10c": (590, 480),
     "11": (620, 680),
