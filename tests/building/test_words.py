@@ -33,8 +33,8 @@ BUDGETS = {
     "09": (800, 660),
     "09b": (820, 690),
     "10": (1070, 800),
-    "10b": (1290, 890),  # six steps from rung 11 to rung 12, each read, predicted and counted
-    "10c": (590, 480),
+    "10b": (1480, 920),  # six steps from rung 11 to rung 12, each read, predicted and counted
+    "10c": (700, 500),
     "11": (620, 680),
     "11b": (900, 480),
     "12": (2600, 2980),
