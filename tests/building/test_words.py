@@ -34,8 +34,8 @@ BUDGETS = {
     "09b": (820, 690),
     "10": (1070, 800),
     "10b": (1480, 920),  # six steps from rung 11 to rung 12, each read, predicted and counted
-    "10c": (700, 500),
-    "11": (620, 680),
+    "10c": (720, 500),
+    "11": (665, 680),
     "11b": (900, 480),
     "12": (2600, 2980),
     "13": (1280, 400),  # with a page on the languages that are not typed
