@@ -37,14 +37,14 @@ TASK = Task(
     given='''\
 @ct.kernel
 def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some tiles end past the edge."""
+    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some end past the edge."""
     i, j = ct.bid(0), ct.bid(1)
     ...
 ''',
     answer='''\
 @ct.kernel
 def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some tiles end past the edge."""
+    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some end past the edge."""
     i, j = ct.bid(0), ct.bid(1)
     a = ct.load(A, index=(i, j), shape=(TM, TN))
     b = ct.load(B, index=(i, j), shape=(TM, TN))
@@ -53,7 +53,7 @@ def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
     another='''\
 @ct.kernel
 def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some tiles end past the edge."""
+    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some end past the edge."""
     i, j = ct.bid(0), ct.bid(1)
     a = ct.load(A, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
     b = ct.load(B, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)

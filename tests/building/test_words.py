@@ -37,7 +37,7 @@ BUDGETS = {
     "10c": (720, 500),
     "11": (665, 680),
     "11b": (900, 480),
-    "12": (2600, 2980),
+    "12": (2770, 3140),
     "13": (1370, 410),  # with a page on the languages that are not typed
 }
 NUMBER = Number(
