@@ -71,9 +71,9 @@ def once_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="10c-least",
-        asks="The softmax of every row of a 4096 × 4096 matrix, float32, on an H200. By the data "
-        f"sheet its DRAM moves {dram_speed()} GB/s. What is the least time that a "
-        "kernel can take?",
+        asks="A kernel computes the softmax of every row of a 4096 × 4096 float32 matrix on an "
+        f"H200. According to the data sheet, its DRAM moves {dram_speed()} GB/s. What is the "
+        "least time that the kernel can take?",
         value=least_us,
         unit="µs",
         within=0.03,

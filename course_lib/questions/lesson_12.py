@@ -177,7 +177,7 @@ QUESTIONS = (
         hint="How many of the requested bytes had come from DRAM before?",
         choices=(
             Choice(
-                "Bank conflicts cost the rest.",
+                "Bank conflicts cancelled the rest of the gain.",
                 "The plain tiled kernel has none: its lanes read neighbours, or all of them read "
                 "one word.",
             ),
@@ -460,9 +460,9 @@ QUESTIONS = (
     ),
     Number(
         id="12-unfused",
-        asks="Lesson 11. 8192 tokens, d = 64. Three kernels write and read the scores and the "
-        "weights, and a single kernel keeps them on the chip. How many times as many bytes as the "
-        "single kernel do the three move?",
+        asks="Lesson 11. There are 8192 tokens, and d is 64. Three kernels write and read the "
+        "scores and the weights, and a single kernel keeps them on the chip. How many times as "
+        "many bytes as the single kernel do the three move?",
         value=lambda: 1 + 8192 / 64,
         unit="times",
         within=0.02,

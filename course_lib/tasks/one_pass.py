@@ -167,7 +167,7 @@ import math
 @cuda.jit
 def one_pass(s, kept):
     """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
-    No score is needed again later."""
+    Once a score has been used, it is not read again."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         ...
@@ -180,7 +180,7 @@ import math
 @cuda.jit
 def one_pass(s, kept):
     """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
-    No score is needed again later."""
+    Once a score has been used, it is not read again."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         score = s[i]
@@ -196,7 +196,7 @@ import math
 @cuda.jit
 def one_pass(s, kept):
     """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
-    No score is needed again later."""
+    Once a score has been used, it is not read again."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         score = s[i]

@@ -105,7 +105,7 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
      lambda: 0.45 < busy("warp_tiled")[SHARED] < 0.55),
     ("09b-published", "and so it is in our ladder",
      lambda: 1.1 < times("double_buffered", "warp_tiled") < 1.3),
-    ("10b", "cuBLAS keeps its tensor cores the busiest, requests the least from L2, and runs at a higher",
+    ("10b", "cuBLAS keeps its tensor cores the busiest, requests the least from L2, and runs at",
      lambda: busy(CUBLAS)[TENSOR_CORES] > busy(WGMMA)[TENSOR_CORES]
      and (seen(CUBLAS).l2_gb or 0) < (seen(WGMMA).l2_gb or 0)
      and under_load(CUBLAS, "cuBLAS")["sm_clock_mhz"] > under_load(WGMMA)["sm_clock_mhz"]),
@@ -127,7 +127,7 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
      and min(ablation(size, SUSTAINED).gain("clusters") for size in (4096, 8192)) > 0.005),
     ("10c", "At 4096 × 4096 the kernel that loads once beats all the others, PyTorch's included.",
      lambda: fastest_softmax("4096 x 4096") == "softmax_once"),
-    ("10c", "so loading once gains little: a warp a row is faster.",
+    ("10c", "so loading once gains little, and one warp per row is faster.",
      lambda: softmax.median_ms("softmax_warps", "10007 x 999")
      < softmax.median_ms("softmax_once", "10007 x 999")),
     ("10c", "it is still our fastest.",
