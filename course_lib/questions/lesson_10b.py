@@ -197,7 +197,7 @@ QUESTIONS = (
     Choose(
         id="10b-small-tiles",
         asks="C consists of two tiles, and an H200 has 132 SMs. The last step chooses tiles that "
-        "suit the size of the product. What happens to the number of bytes loaded?",
+        "suit the size of the product. What happens to the bytes that are loaded?",
         choices=(
             Choice("They fall.", "Smaller tiles reuse less, as in lesson 06."),
             Choice("They stay.", "Smaller tiles reuse less, as in lesson 06."),
