@@ -93,8 +93,9 @@ def binding_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="10-other-roof",
-        asks="On an H100, how many times as high is the roof of the tensor cores, for numbers of "
-        "16 bits, as that of the CUDA cores for float32?",
+        asks="On an H100, the tensor cores have one roof for 16-bit numbers, and the CUDA cores "
+        "have another for float32. How many times as high as the CUDA cores' roof is that of the "
+        "tensor cores?",
         value=of_float32,
         unit="times",
         within=0.15,
@@ -108,8 +109,9 @@ QUESTIONS = (
                 "Data sheets often print this one: twice the dense figure, for sparse matrices.",
             ),
         ),
-        reveal="{answer}: {tensor} against {plain} TFLOP/s, for dense matrices. But DRAM stays as "
-        "it is, so the ridge moves from {before} to {ridge} FLOP per byte.",
+        reveal="{answer}: the tensor cores do {tensor} TFLOP/s for dense matrices, and the CUDA "
+        "cores {plain}. But DRAM is no faster than before, so the ridge moves from {before} to "
+        "{ridge} FLOP per byte.",
         facts=roof_facts,
         spoilers=(
             re.compile(r"989 against 67"),
@@ -128,21 +130,21 @@ QUESTIONS = (
             Trap(lambda: 4 * 3 + 6, "A lane holds two neighbouring columns."),
             Trap(lambda: 11, "That is the row. Four lanes share each row."),
         ),
-        other="g is the row modulo 8, t half the column.",
+        other="g is the row modulo 8, and t is half the column.",
         hint="The lane is 4g + t, with g = 11 - 8.",
     ),
     Choose(
         id="10-across-first",
-        asks="A colleague points at the quarters of A across first: upper left, upper right, lower "
-        "left, lower right. What comes out?",
+        asks="A colleague points at the quarters of A across first: upper left, upper right, "
+        "lower left, lower right. What does the kernel compute?",
         choices=(
-            Choice("Noise, or zeros.", "Every number that was loaded is a number of A."),
+            Choice("Only noise, or zeros.", "Every number that was loaded is a number of A."),
             Choice(
-                "A report: lanes read what they must not.",
+                "Nothing: the emulator reports that lanes read numbers that they must not read.",
                 "Each lane reads a row that exists, and no lane is writing it.",
             ),
             Choice(
-                "A perfectly correct product, of another matrix.",
+                "A perfectly correct product, but of another matrix than A.",
                 "The instruction multiplies whatever matrix it gets.",
                 right=True,
             ),
@@ -154,21 +156,21 @@ QUESTIONS = (
     Number(
         id="10-rows-of-128",
         asks="In a tile with rows of 64 numbers, every row begins in bank 0. How many wavefronts "
-        "does one `ldmatrix_x4` take? (Its 512 bytes need four at least.)",
+        "does one `ldmatrix_x4` take? (It loads 512 bytes, so it needs at least four.)",
         value=passes_of_rows_in_order,
         unit="wavefronts",
         slips=(
             Trap(lambda: 4, "Eight rows of a matrix lie 128 bytes apart. In which banks?"),
             Trap(lambda: 8, "That is one of the four matrices."),
         ),
-        reveal="{answer}: the eight rows of a matrix meet in the same four banks, so each takes a "
-        "wavefront of its own, and there are four matrices.",
+        reveal="{answer}: the eight rows of a matrix meet in the same four banks, so each row "
+        "takes a wavefront of its own, and `ldmatrix_x4` loads four matrices.",
         spoilers=("meet in the same four banks", re.compile(r"ldmatrix_x4` takes 32 passes")),
     ),
     Number(
         id="10-warp-tile",
-        asks="In 16 steps of k your warp fetches 32 rows of A and 64 columns of B, 128 bytes in a "
-        "wavefront. How many wavefronts is that for each of its 16 `mma`?",
+        asks="In 16 steps of k, your warp loads 32 rows of A and 64 columns of B, at 128 bytes "
+        "per wavefront. How many wavefronts is that for each of its 16 `mma`?",
         value=lambda: passes_per_mma(32, 64),
         unit="wavefronts",
         within=0.01,
@@ -180,8 +182,9 @@ QUESTIONS = (
                 "That would be if each fragment served a single `mma`.",
             ),
         ),
-        reveal="{answer}: {bytes} bytes in {wavefronts} wavefronts, for 16 `mma`. Perimeter over "
-        "area, as with the squares of a thread: a warp with 64 × 64 outputs needs {larger}.",
+        reveal="{answer}: {bytes} bytes in {wavefronts} wavefronts, for 16 `mma`. It is perimeter "
+        "over area, as with the squares of a thread, so a warp with 64 × 64 outputs needs only "
+        "{larger}.",
         facts=lambda: {
             "bytes": f"{(32 + 64) * _MMA_K * 2:,}",
             "wavefronts": (32 + 64) * _MMA_K * 2 // 128,
@@ -191,8 +194,8 @@ QUESTIONS = (
     ),
     Choose(
         id="10-binds",
-        asks="Loads and stores take one and a half wavefronts for each `mma` of the rung. Which "
-        "unit of an H200 is the busiest while it runs, for 4096 × 4096 matrices?",
+        asks="The rung's loads and stores take one and a half wavefronts for each `mma`. Which "
+        "unit of an H200 is the busiest while the rung multiplies 4096 × 4096 matrices?",
         choices=(
             Choice("Shared memory", "It has room: other units make it wait."),
             Choice(
@@ -207,16 +210,16 @@ QUESTIONS = (
             Choice("DRAM", "L2 answers most requests, since blocks share their strips."),
         ),
         reveal="L2 is busy for {l2} of what is possible, the tensor cores for {tensor}, shared "
-        "memory for {shared}, the issue slots for {slots} ({where}). And by `mma` the tensor cores "
-        "cannot pass two thirds of their peak: one m16n8k16 takes {counted} clocks on Hopper, "
-        "where the data sheet's rate means {promised}.",
+        "memory for {shared}, the issue slots for {slots} ({where}). With `mma`, the tensor cores "
+        "cannot pass two thirds of their peak: one m16n8k16 takes {counted} clocks on Hopper, but "
+        "at the rate in the data sheet it would take {promised}.",
         facts=binding_facts,
         spoilers=("L2 is busy for", "cannot pass two thirds of their peak"),
     ),
     Number(
         id="10-bits",
-        asks="Random matrices are rounded to float16 or to bfloat16, and multiplied. How many "
-        "times as large is the error of bfloat16?",
+        asks="Random matrices are rounded, once to float16 and once to bfloat16, and then "
+        "multiplied. How many times as large as the error with float16 is the error with bfloat16?",
         value=lambda: error_of("bfloat16") / error_of("float16"),
         unit="times",
         within=0.1,
@@ -224,8 +227,9 @@ QUESTIONS = (
             Trap(lambda: 3, "It has three bits fewer. What does each of them double?"),
             Trap(lambda: 10 / 7, "Don't divide the bits: each one halves the spacing of numbers."),
         ),
-        reveal="{answer}, as 2 · 2 · 2 says: {half} against {brain}. The inputs decide; sums are "
-        "float32 in both, and K hardly matters.",
+        reveal="{answer}, as 2 · 2 · 2 says: the error is {half} with float16 and {brain} with "
+        "bfloat16. Only the rounding of the inputs matters, because both add up in float32; K "
+        "hardly matters.",
         facts=error_facts,
         spoilers=("as 2 · 2 · 2 says", "eight times as wrong"),
     ),

@@ -82,8 +82,8 @@ QUESTIONS = (
     Number(
         id="10b-passes",
         asks="Two warpgroups of a block compute 64 × 256 outputs each, and `wgmma` reads both "
-        "operands from shared memory. How many wavefronts does the work of one m16n8k16 take, at "
-        "least?",
+        "operands from shared memory. For the work of one m16n8k16, at least how many wavefronts "
+        "do these reads take?",
         value=lambda: passes_per_mma(64, 256),
         unit="wavefronts",
         within=0.01,
@@ -105,21 +105,21 @@ QUESTIONS = (
         choices=(
             Choice("The kernel hangs.", "It hangs only if a stage is *never* released."),
             Choice(
-                "The next tile may land while the last one is still multiplied.",
+                "The next tile may arrive while the previous one is still being multiplied.",
                 "The producer does what the barrier tells it. Nothing else is in between.",
                 right=True,
             ),
             Choice(
                 "Nothing: the copy engine waits for `wgmma`.",
-                "Neither knows of the other. The two barriers are all that connects them.",
+                "Neither knows about the other. Only the two barriers connect them.",
             ),
         ),
         hint="What is the one thing that the producer waits for?",
     ),
     Number(
         id="10b-stages",
-        asks=f"A copy takes {COPY} ticks, a product {MULTIPLY}. How many stages must the ring have "
-        "so that the tensor cores wait for the first tile only?",
+        asks=f"A copy takes {COPY} ticks, and a product takes {MULTIPLY}. How many stages must the "
+        "ring have so that the tensor cores wait only for the first tile?",
         value=stages_needed,
         unit="stages",
         slips=(
@@ -128,26 +128,31 @@ QUESTIONS = (
             ),
             Trap(lambda: 2, "Two hide a copy behind a product only if the copy is shorter."),
         ),
-        reveal="{answer}: as many as products fit into a copy, and the one that is in use. More "
-        "would change nothing, fewer would leave gaps.",
+        reveal="{answer}: as many as products fit into a copy, and one more for the tile that is "
+        "in use. More stages would change nothing, and with fewer the tensor cores would have to "
+        "wait.",
         spoilers=("as many as products fit into a copy",),
     ),
     Choose(
         id="10b-fewer",
-        asks="With the steps `persistent` and `tma_store` one number of the table gets smaller. "
-        "Which?",
+        asks="With the steps `persistent` and `tma_store`, one number in the table gets smaller. "
+        "Which one?",
         choices=(
             Choice("The bytes loaded", "A and B are loaded as before: nothing changed there."),
             Choice("The bytes stored", "C is as large as before."),
             Choice(
                 "The stores",
-                "One request for a box of results, where a warp made one for every 8 × 8.",
+                "Now one request stores a box of results, where a warp made one for every 8 × 8.",
                 True,
             ),
-            Choice("The blocks", "C is two tiles. Blocks stay where there are more than SMs."),
+            Choice(
+                "The blocks",
+                "C is two tiles. Blocks stay only where there are more tiles than SMs.",
+            ),
         ),
-        reveal="The stores: a box of C is one order to the copy engine. Persistent blocks show in "
-        "larger products: at {side} C has {tiles} tiles, and an H200 gets {blocks} blocks.",
+        reveal="The stores: a box of C is one order to the copy engine. Persistent blocks make a "
+        "difference only in larger products: at {side}, C has {tiles} tiles, but an H200 gets "
+        "only {blocks} blocks.",
         facts=lambda: {
             "side": "4096",
             "tiles": shown((4096 // TILE_ROWS) * (4096 // TILE_COLUMNS)),
@@ -169,9 +174,9 @@ QUESTIONS = (
     ),
     Number(
         id="10b-shared-tile",
-        asks="Two blocks asked for 128 rows of A and 256 columns of B each. As a pair they take "
-        "tiles of 256 × 128 side by side, and the rows of A that both need are sent once. By how "
-        "many bytes do the loads shrink? (K is 64.)",
+        asks="So far, each of two blocks requested 128 rows of A and 256 columns of B. As a pair "
+        "they compute tiles of 256 × 128 side by side, and the rows of A that both need are sent "
+        "only once. By how many bytes do the loads shrink? (K is 64.)",
         value=lambda: asked_by_two_blocks() - asked_by_a_pair(),
         unit="bytes",
         slips=(
@@ -191,22 +196,22 @@ QUESTIONS = (
     ),
     Choose(
         id="10b-small-tiles",
-        asks="C is two tiles, and an H200 has 132 SMs. The last step chooses tiles to suit the "
-        "product. What happens to the bytes loaded?",
+        asks="C consists of two tiles, and an H200 has 132 SMs. The last step chooses tiles that "
+        "suit the size of the product. What happens to the bytes that are loaded?",
         choices=(
             Choice("They fall.", "Smaller tiles reuse less, as in lesson 06."),
             Choice("They stay.", "Smaller tiles reuse less, as in lesson 06."),
             Choice("They rise.", "More blocks work, and each reuses less.", True),
         ),
-        reveal="They rise, as eight blocks work in place of two. The shorter time of a tile "
-        "outweighs what more is asked of L2: {idle} SMs had nothing to do.",
+        reveal="They rise, because eight blocks work in place of two. Each tile takes less time, "
+        "and this outweighs the additional requests to L2: before, {idle} SMs had nothing to do.",
         facts=lambda: {"idle": BLOCKS - 2},
         spoilers=("eight blocks work in place of two",),
     ),
     Choose(
         id="10b-gain",
-        asks="Six steps lead from `wgmma` to `tma`. At 4096 × 4096 × 4096 on an H200 five of them "
-        "make it faster. Which does not?",
+        asks="Six steps lead from `wgmma` to `tma`. At 4096 × 4096 × 4096 on an H200, five of "
+        "them make the kernel faster. Which one does not?",
         choices=tuple(_step_choice(name) for name in STEPS[1:]),
         reveal="Pairs of blocks: {least} points of cuBLAS's speed ({where}). Even TMA and its "
         "producer give only {tma}: rung 11 hides its copies, too. They free the threads for "
@@ -216,9 +221,9 @@ QUESTIONS = (
     ),
     Number(
         id="10b-band",
-        asks=f"At 8192 C has {ROWS} × {COLUMNS} tiles of {TILE_ROWS} × {TILE_COLUMNS}, and "
-        f"{BLOCKS} blocks run at once. Of bands of 1, 2, 4, 8, 16, 32 or 64 rows of tiles: with "
-        "which do these blocks need the fewest rows of A and columns of B?",
+        asks=f"At 8192, C has {ROWS} × {COLUMNS} tiles of {TILE_ROWS} × {TILE_COLUMNS}, and "
+        f"{BLOCKS} blocks run at once. A band may have 1, 2, 4, 8, 16, 32 or 64 rows of tiles. "
+        f"With which of these do the {BLOCKS} blocks need the fewest rows of A and columns of B?",
         value=best_band,
         unit="rows of tiles",
         slips=(

@@ -71,9 +71,9 @@ def once_facts() -> dict[str, object]:
 QUESTIONS = (
     Number(
         id="10c-least",
-        asks="The softmax of every row of a 4096 × 4096 matrix, float32, on an H200. By the data "
-        f"sheet its DRAM moves {dram_speed()} GB/s. What is the least time that a "
-        "kernel can take?",
+        asks="A kernel computes the softmax of every row of a 4096 × 4096 float32 matrix on an "
+        f"H200. According to the data sheet, its DRAM moves {dram_speed()} GB/s. What is the "
+        "least time that the kernel can take?",
         value=least_us,
         unit="µs",
         within=0.03,
@@ -82,9 +82,9 @@ QUESTIONS = (
             Trap(lambda: 2 * least_us(), "X is loaded once and Y stored once: where is the rest?"),
             Trap(lambda: least_us() / 4, "That is one byte for each number."),
         ),
-        reveal="{answer} µs on an H200: {mb} MB, X once and Y once, at {speed} GB/s. A few FLOP "
-        "for each of 8 bytes: this kernel lies far to the left under its roofline, where only "
-        "bytes count.",
+        reveal="{answer} µs on an H200: {mb} MB, to load X once and store Y once, at {speed} "
+        "GB/s. The kernel does only a few FLOP for every 8 bytes, so it is far to the left under "
+        "its roofline, where only bytes count.",
         facts=least_facts,
         spoilers=(re.compile(r"\b134 MB"), re.compile(r"\b28 µs")),
     ),
@@ -97,17 +97,21 @@ QUESTIONS = (
         unit="barriers",
         within=0,
         slips=(
-            Trap(lambda: 14, "Those of the rounds. Who may read the result of a tree, and when?"),
-            Trap(lambda: 16, "And before `parts` is written again?"),
+            Trap(
+                lambda: 14,
+                "Those are the barriers of the rounds. When may the other threads read the result?",
+            ),
+            Trap(lambda: 16, "Which barrier comes before `parts` is written again?"),
         ),
-        reveal="{answer}: seven rounds and one wait for their result, twice, and one between the "
-        "trees. At each of them four warps wait for the slowest.",
+        reveal="{answer}: each of the two trees takes seven barriers for its rounds and one more "
+        "for its result, and there is one between the trees. At each barrier, four warps wait for "
+        "the slowest of them.",
         spoilers=("one between the trees",),
     ),
     Choose(
         id="10c-early",
-        asks="In `softmax_warps`, rows have 20 columns. Somebody writes `if lane < X.shape[1]:` "
-        "around everything, since the other lanes have nothing to do. What happens?",
+        asks="`softmax_warps` is launched with rows of 20 columns. Somebody has put everything "
+        "inside `if lane < X.shape[1]:`, since the other lanes have nothing to do. What happens?",
         choices=(
             Choice(
                 "Nothing: lanes without numbers add nothing.",
@@ -115,13 +119,14 @@ QUESTIONS = (
             ),
             Choice(
                 "The exchanges are undefined.",
-                "The mask names 32 lanes, and 12 of them do not come.",
+                "The mask names 32 lanes, but 12 of them do not come to the shuffle.",
                 right=True,
             ),
             Choice("The warp hangs.", "It may. But not even that is guaranteed."),
         ),
-        reveal="Every lane that the mask names has to call the shuffle. So lanes with nothing to "
-        "add contribute -∞ to a maximum and 0 to a sum: their loops end at once, and they stay.",
+        reveal="Every lane that the mask names has to call the shuffle. So lanes without columns "
+        "must stay: their loops end at once, and they contribute -∞ to the maximum and 0 to the "
+        "sum.",
         spoilers=("12 of them do not come",),
     ),
     Choose(
@@ -137,9 +142,9 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="{warps} against {tree} µs ({label}). An SM has {each} warps of {room} that it "
-        "could hold, so DRAM idles. With a block of four warps per row, four times as many loads "
-        "are in flight.",
+        reveal="`softmax_warps` takes {warps} µs, and `softmax_tree` takes {tree} µs ({label}). "
+        "An SM has only {each} of the {room} warps that it could hold, so DRAM idles. With a "
+        "block of four warps per row, four times as many loads are in flight.",
         facts=few_facts,
         spoilers=("so DRAM idles",),
     ),

@@ -48,8 +48,8 @@ QUESTIONS = (
     Number(
         id="11-bytes",
         asks="There are 4096 tokens, d = 32, in float32. Each of the three kernels reads its "
-        "inputs once and writes its output once. How many times the bytes of Q, K, V and O do "
-        "they move?",
+        "inputs once and writes its output once. How many times as many bytes do they move as Q, "
+        "K, V and O have together?",
         value=times_the_bytes,
         unit="times",
         within=0.03,
@@ -69,7 +69,7 @@ QUESTIONS = (
     Number(
         id="11-factor",
         asks="So far `top` is 2, and `total`, the sum of exp(s − 2), is 3. The next score is 4. "
-        "What must `total` be multiplied by before the new term is added?",
+        "By which factor must `total` be multiplied before the new term is added?",
         value=factor,
         unit="",
         within=0.02,
@@ -85,7 +85,8 @@ QUESTIONS = (
     ),
     Choose(
         id="11-lucky",
-        asks="Somebody rescales `total`, but never the mixture. Which rows still come out right?",
+        asks="Somebody rescales `total`, but forgets to rescale the mixture. Which rows of the "
+        "output are still right?",
         choices=(
             Choice("None.", "Is there a row whose factors are all 1?"),
             Choice(
@@ -95,22 +96,27 @@ QUESTIONS = (
             ),
             Choice(
                 "Those whose largest score is in the last tile.",
-                "There, everything before the last tile keeps a weight that is far too large.",
+                "In those rows, everything before the last tile keeps a weight that is far too "
+                "large.",
             ),
         ),
         reveal="In {right} of {rows} random rows of four tiles the first one holds the largest "
-        "score. With a single tile all would be right: try such a kernel on several.",
+        "score. With a single tile, every row would be right, so test such a kernel with several "
+        "tiles.",
         facts=lucky_facts,
         spoilers=("largest score is in the first tile",),
     ),
     Choose(
         id="11-missing",
-        asks="There are 70 keys, in tiles of 32. The third tile of K is padded with 26 rows of "
-        "zeros, and so is that of V. What happens to the output?",
+        asks="There are 70 keys, in tiles of 32. In K and in V, the third tile is padded with 26 "
+        "rows of zeros. What happens to the output?",
         choices=(
-            Choice("Nothing: zeros add nothing.", "Nothing to the mixture. And to the sum?"),
             Choice(
-                "Its numbers come too close to 0.",
+                "Nothing: zeros add nothing.",
+                "They add nothing to the mixture. What do they add to the sum?",
+            ),
+            Choice(
+                "Its numbers are too close to 0.",
                 "The mixture is right, and the sum that divides it is too large.",
                 right=True,
             ),
@@ -120,27 +126,29 @@ QUESTIONS = (
             ),
         ),
         reveal="A key of zeros has the score 0, and so the weight exp(0 − top), which is not 0. "
-        "Zero is neutral in a sum, but in a softmax −∞ is, since exp(−∞) = 0.",
+        "Zero is neutral in a sum, but the neutral score of a softmax is −∞, since exp(−∞) = 0.",
         spoilers=("neutral in a sum",),
     ),
     Choose(
         id="11-waits",
-        asks="A kernel like yours may wait five times for each tile: until the tile is there, the "
-        "scores are there, all have read them, the weights are there, and no thread needs the "
-        "tile any more. Which waits must be for the whole block?",
+        asks="A kernel like yours may wait five times for each tile: until the tile has been "
+        "loaded, until the scores are written, until all lanes have read them, until the weights "
+        "are written, and until no thread needs the tile any more. Which of these waits must be "
+        "for the whole block?",
         choices=(
             Choice("All five.", "Who writes a row of scores, and who reads it?"),
             Choice(
                 "The first and the last.",
-                "Only K's and V's tile are filled and read by several warps.",
+                "Only the tiles of K and V are filled and read by several warps.",
                 right=True,
             ),
             Choice(
-                "The three in between.", "A warp has a query. Which other warp reads its scores?"
+                "The three in between.",
+                "Each warp has its own query. Does any other warp read its scores?",
             ),
         ),
-        reveal="A row of scores, and then of weights, is written and read by the 32 lanes of one "
-        "warp: `cuda.syncwarp()` is enough, as in `own_tiles`. Look at your own kernel again.",
+        reveal="A row of scores, and later of weights, is written and read by the 32 lanes of one "
+        "warp, so `cuda.syncwarp()` is enough, as in `own_tiles`. Look at your own kernel again.",
         spoilers=("The first and the last",),
     ),
     Choose(
@@ -158,9 +166,10 @@ QUESTIONS = (
             ),
             Choice("Scores kept in global memory.", "Nothing is computed twice here."),
         ),
-        reveal="Each block fetches K and V whole, whatever its tiles. Twice the queries make half "
-        "as many blocks: queries are the rows of a taller tile. Fast kernels have more of them, "
-        "and keep scores and mixture in registers.",
+        reveal="Each block loads all of K and V, whatever the size of its tiles. Twice as many "
+        "queries per block make half as many blocks. In terms of a matrix product, more queries "
+        "are a taller tile. Fast kernels have more queries per block, and keep scores and mixture "
+        "in registers.",
         spoilers=("make half as many blocks",),
     ),
 )

@@ -54,18 +54,21 @@ QUESTIONS = (
     Choose(
         id="12-layout",
         asks="A warp walks down one column of a tile of 32 × 32 words. In which of these layouts "
-        "do its lanes all hit one bank?",
+        "do all lanes hit the same bank?",
         choices=(
-            Choice("`32 * row + col`", "Rows lie 32 words apart, which is 0 banks.", right=True),
-            Choice("`33 * row + col`", "Rows lie 33 words apart: the next bank each time."),
+            Choice("`32 * row + col`", "Rows begin 32 words apart, which is 0 banks.", right=True),
+            Choice(
+                "`33 * row + col`", "Rows begin 33 words apart, so each row uses the next bank."
+            ),
             Choice(
                 "`32 * row + (col ^ row)`",
-                "The row number decides where in its row an element lies.",
+                "The number of the row decides where in that row an element is.",
             ),
-            Choice("In none of them.", "In one of them no lane gets another bank. Which?"),
+            Choice("In none of them.", "In one of them, every lane has the same bank. Which one?"),
         ),
-        reveal="The first. A **layout** is a function from coordinates to a place; padding and "
-        "swizzling are two other functions, and the code that calls them stays as it is.",
+        reveal="In the first one. A **layout** is a function that maps coordinates to a place. "
+        "Padding and swizzling are two other such functions, and the code that calls them stays "
+        "as it is.",
         spoilers=("and the code that calls them stays",),
     ),
     Choose(
@@ -75,12 +78,12 @@ QUESTIONS = (
         choices=(
             Choice(
                 "a matrix product",
-                "Every value of A serves a whole row of C. It is the model case.",
+                "Every value of A is used for a whole row of C. This is the model case.",
             ),
             Choice(
                 "a transpose",
-                "No value is used twice, and still it gains: through a tile, both the reading and "
-                "the writing side become coalesced.",
+                "It uses no value twice, but it gains all the same: through a tile, both its "
+                "loads and its stores become coalesced.",
             ),
             Choice(
                 "the sum of two matrices",
@@ -96,12 +99,14 @@ QUESTIONS = (
     ),
     Number(
         id="12-naive",
-        asks="Lessons 01 and 02. The intensity of the naive float32 matmul, in FLOP per requested "
-        "byte?",
+        asks="Lessons 01 and 02. What is the intensity of the naive float32 matmul, in FLOP per "
+        "requested byte?",
         value=lambda: tile_intensity(1),
         unit="FLOP/byte",
-        why="One multiply–add, 2 FLOP, asks for two float32 of 4 bytes: 2 / 8 = {answer}.",
-        other="Take a single step of k: how many FLOP, and how many bytes does it ask for?",
+        why="One multiply–add is 2 FLOP, and it requests two float32 numbers of 4 bytes: 2 / 8 = "
+        "{answer}.",
+        other="Take a single step of k. How many FLOP does it do, and how many bytes does it "
+        "request?",
         hint="One multiply–add needs two numbers of 4 bytes.",
         slips=(
             Trap(lambda: 1, "You will read that in places. Count the bytes of both operands."),
@@ -116,9 +121,10 @@ QUESTIONS = (
         "touch?",
         value=lambda: sectors([4 * (1024 * lane + 7) for lane in range(32)]),
         unit="sectors",
-        why="Rows lie 4096 bytes apart, so every lane needs a sector of its own: {answer} "
-        "sectors, 1024 bytes moved for 128 that are used.",
-        other="A sector is 32 bytes of memory in a row. How far apart are two lanes' elements?",
+        why="Rows begin 4096 bytes apart, so every lane needs a sector of its own: {answer} "
+        "sectors. They move 1024 bytes, of which 128 are used.",
+        other="A sector is 32 contiguous bytes of memory. How far apart are the elements of two "
+        "lanes?",
         hint="A row of 1024 floats is 4096 bytes long, and a sector is far less than that.",
         slips=(
             Trap(lambda: 4, "That is for 32 neighbours. These are not neighbours."),
@@ -128,7 +134,8 @@ QUESTIONS = (
     Choose(
         id="12-steps",
         asks="Lesson 04. Why does a block walk along K in steps?",
-        hint="How many bytes is a strip of 32 rows at K = 4096? What survives a step?",
+        hint="How many bytes does a strip of 32 rows take at K = 4096? What is kept from one step "
+        "to the next?",
         choices=(
             Choice(
                 "Because whole strips of A and B do not fit into shared memory.",
@@ -142,8 +149,8 @@ QUESTIONS = (
             ),
             Choice(
                 "Because a longer step would lower the intensity.",
-                "The step BK does not appear in the intensity at all. It sets how much is staged "
-                "at once.",
+                "The step BK does not appear in the intensity at all. It only sets how much is "
+                "staged at once.",
             ),
             Choice(
                 "Because the totals would overflow their registers.",
@@ -159,8 +166,8 @@ QUESTIONS = (
         line="sB[ty, tx] =",
         proof=_line_with_the_wrong_guard,
         hint="For each of the three guards: does it test the indices that its line uses?",
-        why="The load is from row `start + ty` of B, and the guard looks at `start + tx`. Each "
-        "guard tests what its own line touches.",
+        why="The line loads from row `start + ty` of B, but the guard tests `start + tx`. Each "
+        "guard has to test the indices that its own line uses.",
         innocent="This line is right. Compare each guard with the indices that it guards.",
     ),
     Choose(
@@ -170,8 +177,9 @@ QUESTIONS = (
         hint="How many of the requested bytes had come from DRAM before?",
         choices=(
             Choice(
-                "Bank conflicts ate the rest.",
-                "The plain tiled kernel has none: neighbours, or one word for all.",
+                "Bank conflicts cancelled the rest of the gain.",
+                "The plain tiled kernel has none: its lanes read neighbours, or all of them read "
+                "one word.",
             ),
             Choice(
                 "DRAM traffic fell 32 times, too, and now the multipliers are busy.",
@@ -179,15 +187,15 @@ QUESTIONS = (
                 "runs at 7.7 % of peak.",
             ),
             Choice(
-                "The caches had done the reuse before; two loads per multiply–add from L1 became "
-                "nearly as many from shared memory.",
+                "Before, the caches already reused the data, and two loads per multiply–add from "
+                "L1 became nearly as many from shared memory.",
                 "It is the same SRAM, with one data path. What helps is fewer loads per "
                 "multiply–add: register tiling.",
                 right=True,
             ),
             Choice(
                 "66.7 % occupancy holds it back.",
-                "The next rungs run at 66.7 and 33.3 %, and 2.8 and 5.4 times as fast.",
+                "The next two rungs have 66.7 and 33.3 %, and they are 2.8 and 5.4 times as fast.",
             ),
         ),
     ),
@@ -197,26 +205,30 @@ QUESTIONS = (
         "requested from global memory, by all blocks together?",
         value=lambda: requested_bytes((4096,) * 3, (32, 32)) / 4 / 2 / 4096**2,
         unit="times",
-        why="Once by each block of its row of blocks: 4096 / 32 = {answer} times. Not once! A "
-        "block's tiles are gone when it ends.",
-        other="Which blocks need this element, and how often does each of them ask?",
+        why="Each block of its row of blocks requests it once: 4096 / 32 = {answer} times. It is "
+        "not one time, because the tiles of a block are gone when the block ends.",
+        other="Which blocks need this element, and how often does each of them request it?",
         hint="The element is needed by the blocks of one row of tiles of C.",
         slips=(
-            Trap(lambda: 1, "Once per block. How many blocks need it?"),
-            Trap(lambda: 32, "That is its use within one block, for one request."),
-            Trap(lambda: 4096, "That was without tiles: once for each output of its row."),
+            Trap(lambda: 1, "Each block requests it once. How many blocks need it?"),
+            Trap(lambda: 32, "That is how often one block uses it after one request."),
+            Trap(
+                lambda: 4096, "That would be without tiles: one request for each output of its row."
+            ),
         ),
     ),
     Number(
         id="12-h100",
         asks="Lesson 06. An H100 holds 64 warps per SM. A launch has 1024 threads, 37 registers "
-        "each, and 8 KiB of shared memory. Its theoretical occupancy?",
+        "each, and 8 KiB of shared memory. What is its theoretical occupancy?",
         value=lambda: _h100_share(37),
         unit="%",
         within=0.01,
         why="37 × 32 = 1184, rounded up to 1280; 12 warps in each sub-partition, 48 in all, and a "
-        "block has 32. One block: {answer} %. With 32 registers it would be two.",
-        other="Two blocks by warps. How many by registers, with 1280 for each warp?",
+        "block has 32. So only one block fits: {answer} %. With 32 registers per thread, two "
+        "would fit.",
+        other="The limit of warps allows two blocks. How many blocks do the registers allow, with "
+        "1280 for each warp?",
         hint="65,536 registers are four files of 16,384. How many warps of 1280 fit into each?",
         slips=(
             Trap(lambda: 200 / 3, "That is this launch on an A6000, which holds 48 warps."),
@@ -241,11 +253,13 @@ QUESTIONS = (
     FillIn(
         id="12-padding",
         asks="Lesson 07. `tile = cuda.shared.array((32, 32), float32)` in a transpose: a warp "
-        "walks down a column and queues at one bank. Which shape cures it? Write the tuple.",
+        "walks down a column, and all its accesses go to one bank. Which shape avoids that? Write "
+        "the tuple.",
         accepts=("(32, 33)", "32, 33", "(32,33)"),
         why="Rows of 33 words put the elements of a column into 32 different banks. In a plain "
-        "matmul no warp walks down a column, and the same +1 only does harm.",
-        other="The bank of `tile[y, x]` is (width · y + x) mod 32. Which width moves it with y?",
+        "matmul, no warp walks down a column, so the same +1 only does harm.",
+        other="The bank of `tile[y, x]` is (width · y + x) mod 32. With which width does the bank "
+        "change with y?",
         misread=(
             Misread(
                 ("(33, 32)", "33, 32"),
@@ -269,21 +283,21 @@ QUESTIONS = (
                 "in our table lies below 8.",
             ),
             Choice(
-                "No: its 8 FLOP per requested byte lie left of the ridge at 20, and shared memory "
-                "binds before DRAM does.",
-                "T = 80 would reach the ridge, and that takes several outputs per thread. Until "
-                "then, each multiply–add loads from shared memory too often.",
+                "No: its 8 FLOP per requested byte are left of the ridge at 20, and shared memory "
+                "is the limit before DRAM is.",
+                "T = 80 would reach the ridge, but that takes several outputs per thread. Until "
+                "then, each multiply–add needs too many loads from shared memory.",
                 right=True,
             ),
             Choice(
                 "No: the ridge of an H100 is 295.",
                 "That is the ridge of its BF16 tensor cores. A float32 kernel does not use them; "
-                "its own ridge is 20. Always say which.",
+                "its own ridge is 20. Always say which ridge you mean.",
             ),
             Choice(
                 "Yes, since shared memory is ten times as fast as DRAM.",
-                "It is, and the kernel asks it for more than ten times as much: 1.25 to 2 loads "
-                "for every multiply–add.",
+                "It is, but the kernel requests more than ten times as much from it: 1.25 to 2 "
+                "loads for every multiply–add.",
             ),
         ),
     ),
@@ -294,7 +308,8 @@ QUESTIONS = (
         value=lambda: loads_per_multiply_add(8, 8),
         unit="loads",
         why="16 loads for 64 multiply–adds: {answer}. With one output it was 2.",
-        other="Loads: 8 + 8. Multiply–adds: each of the 8 with each of the other 8.",
+        other="There are 8 + 8 loads, and each of the 8 values is multiplied by each of the other "
+        "8.",
         hint="Draw an 8 × 8 square with its 8 values on the left and its 8 values on top.",
         slips=(
             Trap(lambda: 1 / 8, "Two sides are loaded, 8 + 8, for 64 multiply–adds."),
@@ -302,7 +317,9 @@ QUESTIONS = (
                 lambda: loads_per_multiply_add(8, 1),
                 "That is a column of 8 outputs: 9 loads for 8 multiply–adds.",
             ),
-            Trap(lambda: 4, "The other way round: that many multiply–adds for each load."),
+            Trap(
+                lambda: 4, "This is the other way round: the number of multiply–adds for each load."
+            ),
         ),
     ),
     Choose(
@@ -318,32 +335,33 @@ QUESTIONS = (
             ),
             Choice(
                 "Each thread has 64 sums that do not wait for one another, and needs few loads.",
-                "Other warps are one way to hide a wait, independent work in a thread another.",
+                "Other warps are one way to hide a wait, and independent work in the same thread "
+                "is another.",
                 right=True,
             ),
             Choice(
                 "Its blocks are smaller, so more of them fit.",
-                "Its registers let fewer fit. Count them.",
+                "Because of its registers, fewer blocks fit. Count them.",
             ),
         ),
     ),
     Choose(
         id="12-wide",
-        asks="Lesson 09. A kernel's loads of 4 bytes become loads of 16. All lanes read "
-        "neighbours, before and after. What falls to a quarter?",
+        asks="Lesson 09. The 4-byte loads of a kernel are replaced by 16-byte loads. Before and "
+        "after, neighbouring lanes read neighbouring data. What falls to a quarter?",
         hint="A sector has 32 bytes, however it is requested.",
         choices=(
             Choice("The bytes.", "The same numbers are needed."),
             Choice("The sectors.", "The same bytes lie in the same sectors."),
             Choice(
                 "The instructions.",
-                "One request in place of four, and one address to work out. Where issue slots are "
-                "scarce, that is worth a lot.",
+                "One request replaces four, and only one address has to be computed. That is "
+                "worth a lot if issue slots are scarce.",
                 right=True,
             ),
             Choice(
                 "The wavefronts through shared memory.",
-                "128 bytes a wavefront: 16 bytes a lane take four.",
+                "A wavefront moves 128 bytes, so 16 bytes per lane take four.",
             ),
         ),
     ),
@@ -355,7 +373,8 @@ QUESTIONS = (
         choices=(
             Choice(
                 "A barrier.",
-                "It waits for threads, and thread 0 has done its part: it started.",
+                "A barrier waits for threads, and thread 0 has done its part: it has started the "
+                "copy.",
             ),
             Choice(
                 "`cp_async_wait` in thread 1, then nothing.",
@@ -374,20 +393,20 @@ QUESTIONS = (
         "registers of A does a lane hold?",
         value=lambda: 16 * 16 * 2 / 4 / 32,
         unit="registers",
-        why="256 numbers for 32 lanes are 8 each, and two go into a register: {answer}.",
+        why="256 numbers for 32 lanes are 8 per lane, and two fit into a register: {answer}.",
         other="How many numbers does A have, how many of them belong to a lane, and how long is "
         "each?",
         hint="A register has 32 bits.",
         slips=(
-            Trap(lambda: 8, "That is numbers. Two of them share a register."),
+            Trap(lambda: 8, "That is how many numbers. Two of them share a register."),
             Trap(lambda: 2, "That is B, which is half as large."),
         ),
     ),
     Choose(
         id="12-producers",
-        asks="Lesson 10b. On Hopper one warp only fetches: it asks the copy engine (TMA) for "
-        "tiles, stage after stage. Others only multiply. What must the fetching warp wait for, "
-        "before it fills a stage again?",
+        asks="Lesson 10b. On Hopper, one warp only fetches: it asks the copy engine (TMA) for "
+        "tiles, one stage after another. The other warps only multiply. What must the fetching "
+        "warp wait for before it fills a stage again?",
         hint="Lesson 05 had two barriers for two races. Which one is this?",
         choices=(
             Choice(
@@ -401,7 +420,7 @@ QUESTIONS = (
             ),
             Choice(
                 "For nothing: the engine fetches in order.",
-                "In order, yes, but over numbers that are still being read.",
+                "It does, but it would overwrite numbers that are still being read.",
             ),
         ),
     ),
@@ -409,11 +428,12 @@ QUESTIONS = (
         id="12-error",
         asks="Lesson 10. float16 and bfloat16 both have 16 bits, and sums are float32 in both. "
         "Which product has the larger error, and why?",
-        hint="How many bits does each spend on the fraction?",
+        hint="How many bits does each format use for the fraction?",
         choices=(
             Choice(
-                "bfloat16: it keeps 7 bits of the fraction, float16 10.",
-                "Three bits fewer, eight times the error: the price of float32's range.",
+                "bfloat16: it keeps 7 bits of the fraction, and float16 keeps 10.",
+                "With three bits fewer, the error is eight times as large. This is the price of "
+                "float32's range.",
                 right=True,
             ),
             Choice(
@@ -425,8 +445,8 @@ QUESTIONS = (
     ),
     Number(
         id="12-rescale",
-        asks="Lesson 11. So far the largest score is 2; the next tile has a 4. By what does the "
-        "kernel multiply the sum of weights so far?",
+        asks="Lesson 11. So far the largest score is 2, and the next tile contains a 4. By which "
+        "factor does the kernel multiply the sum of the weights so far?",
         value=lambda: exp(2 - 4),
         unit="",
         within=0.03,
@@ -440,21 +460,23 @@ QUESTIONS = (
     ),
     Number(
         id="12-unfused",
-        asks="Lesson 11. 8192 tokens, d = 64. How many times as many bytes do three kernels move, "
-        "which write and read the scores and the weights, as one that keeps them on the chip?",
+        asks="Lesson 11. There are 8192 tokens, and d is 64. Three kernels write and read the "
+        "scores and the weights, and a single kernel keeps them on the chip. How many times as "
+        "many bytes as the single kernel do the three move?",
         value=lambda: 1 + 8192 / 64,
         unit="times",
         within=0.02,
-        why="Four matrices of N × N and four of N × d, against four of N × d: 1 + N/d = {answer}.",
-        other="Count matrices of N × N, and of N × d.",
+        why="The three kernels move four matrices of N × N and four of N × d, and the single one "
+        "moves only the latter: 1 + N/d = {answer}.",
+        other="Count the matrices of N × N and those of N × d that are moved.",
         hint="How many times as large as Q is the matrix of scores?",
         slips=(Trap(lambda: 64, "That is d. And N over d?"),),
     ),
     Number(
         id="12-merge",
-        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first one "
-        "is 3, that of the second one 1. What share of the whole does the first block's output "
-        "get?",
+        asks="Lesson 11b. Two blocks share the keys of a query. The log-sum-exp of the first "
+        "block is 3, and that of the second block is 1. Which share of the whole result does the "
+        "output of the first block have?",
         value=lambda: 100 * exp(3) / (exp(3) + exp(1)),
         unit="%",
         within=0.02,

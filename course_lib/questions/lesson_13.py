@@ -63,41 +63,45 @@ def speeds() -> dict[str, object]:
 QUESTIONS = (
     Choose(
         id="13-index",
-        asks="Where does the tile begin that `ct.load(x, index=(i,), shape=(16,))` gives program "
-        "3, with `i = ct.bid(0)`?",
+        asks="With `i = ct.bid(0)`, program 3 calls `ct.load(x, index=(i,), shape=(16,))`. Where "
+        "does the tile that it loads begin?",
         choices=(
-            Choice("At x[3].", "An index of cuTile counts tiles, not elements."),
-            Choice("At x[48].", "Three tiles lie before it, of 16 elements each.", right=True),
+            Choice("At x[3].", "In cuTile, an index counts tiles, not elements."),
+            Choice(
+                "At x[48].", "There are three tiles before it, of 16 elements each.", right=True
+            ),
             Choice("At x[16].", "That is program 1."),
         ),
-        reveal="An index counts tiles of the shape given beside it. With another shape the same "
-        "index is another place.",
+        reveal="An index counts tiles of the shape given beside it. With another shape, the same "
+        "index means another place.",
         spoilers=("index counts tiles of the shape",),
     ),
     Number(
         id="13-beyond",
-        asks="A matrix has 70 rows, a tile 32. How many rows of the last tile lie past the edge?",
+        asks="A matrix has 70 rows, and a tile has 32. How many rows of the last tile are past "
+        "the edge?",
         value=rows_beyond,
         unit="rows",
         slips=(Trap(lambda: 6, "That is how many of its rows are inside."),),
-        reveal="{answer}: three tiles have {rows} rows. In cuTile these hold what `padding_mode` "
-        "says, in Triton what `other` says; and without either, nothing that you may use.",
+        reveal="{answer}: three tiles have {rows} rows. The rows past the edge have the value "
+        "that `padding_mode` gives them in cuTile, or `other` in Triton. Without either, they "
+        "have no value that you may use.",
         facts=lambda: {"rows": f"{70 + rows_beyond():.0f}"},
         spoilers=("tiles have 96 rows",),
     ),
     Number(
         id="13-bytes",
-        asks="The product of two matrices of 64 x 64, float32, in tiles of 16 x 16 x 16. How many "
-        "bytes do the loads of all programs ask for?",
+        asks="Two float32 matrices of 64 x 64 are multiplied in tiles of 16 x 16 x 16. How many "
+        "bytes do the loads of all programs request?",
         value=bytes_loaded,
         unit="bytes",
         slips=(
             Trap(lambda: 2 * SIDE * SIDE * 4, "That would be if each element were loaded once."),
             Trap(lambda: 2 * SIDE**3 * 4, "That is without tiles: two loads for each product."),
         ),
-        reveal="{answer} bytes: {programs} programs, {steps} steps, two tiles of {bytes} bytes. "
-        "It is what the threads of your tiled matmul ask for: what is fetched follows from the "
-        "tile alone, not from the language.",
+        reveal="{answer} bytes: {programs} programs take {steps} steps each, and each step loads "
+        "two tiles of {bytes} bytes. The threads of your tiled matmul request just as many, "
+        "because the number of bytes depends on the tile alone, not on the language.",
         facts=lambda: {
             "programs": (SIDE // TILE) ** 2,
             "steps": SIDE // TILE,
@@ -107,17 +111,20 @@ QUESTIONS = (
     ),
     Choose(
         id="13-tile",
-        asks="An H200, bfloat16, 4096³. In cuTile a tile of 128 x 128 x 64 comes close to cuBLAS. "
-        "One of 128 x 256 x 64 asks for a quarter fewer bytes; by default the compiler spreads its "
-        "sums over one warpgroup, 128 threads. How fast is it?",
+        asks="Take a bfloat16 product of 4096³ on an H200. In cuTile, a tile of 128 x 128 x 64 "
+        "comes close to cuBLAS. A tile of 128 x 256 x 64 requests a quarter fewer bytes, but by "
+        "default the compiler spreads its sums over one warpgroup, 128 threads. How fast is the "
+        "larger tile?",
         choices=(
             Choice(
                 "A little faster: fewer bytes, and more reuse.",
-                "It would be, if its sums had room. How many does each thread have to keep?",
+                "It would be if there were room for its sums. How many sums does each thread have "
+                "to keep?",
             ),
             Choice(
                 "About as fast: something else binds.",
-                "What binds has changed, and it is far slower than before. Count its registers.",
+                "Something else does limit it now, and it is far slower than before. Count its "
+                "registers.",
             ),
             Choice(
                 "More than ten times slower.",
@@ -125,11 +132,11 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="{large} of cuBLAS's speed, the smaller tile {small} ({label}). 128 x 256 sums are "
-        "{sums} for each of 128 threads, and a thread has {most} registers for everything. So "
-        "sums are moved to local memory and back around each product, {spilled} bytes a thread. "
-        "With `num_worker_warps=8` a thread keeps {halved}, nothing is spilled, and the same "
-        "tile reaches {shared}.",
+        reveal="It reaches {large} of cuBLAS's speed, and the smaller tile reaches {small} "
+        "({label}). 128 x 256 sums are {sums} for each of 128 threads, but a thread has only "
+        "{most} registers for everything. So around each product sums are moved to local memory "
+        "and back, {spilled} bytes per thread. With `num_worker_warps=8` a thread keeps {halved}, "
+        "nothing is spilled, and the same tile reaches {shared}.",
         facts=speeds,
         spoilers=("and the same tile reaches",),
     ),

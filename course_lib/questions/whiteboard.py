@@ -214,8 +214,8 @@ WHITEBOARD: tuple[Question, ...] = (
     ),
     Number(
         id="12-climb",
-        asks="From `naive` in float32 to `tma` in bfloat16, 4096 × 4096 × 4096 on an H200. How "
-        "many times as fast is the top of the ladder?",
+        asks="On an H200, the ladder leads from `naive` in float32 to `tma` in bfloat16. At 4096 "
+        "× 4096 × 4096, how many times as fast as `naive` is the top of the ladder?",
         value=lambda: _gflops(TOP) / _gflops("naive"),
         unit="times",
         within=0.35,
@@ -235,8 +235,8 @@ WHITEBOARD: tuple[Question, ...] = (
     Number(
         id="12-funnel",
         asks="The tensor cores of an H200 do 989.4 TFLOP/s with 16-bit numbers, and shared memory "
-        "delivers 33.5 TB/s. How many multiply-adds must each number from there serve, if they are "
-        "never to wait?",
+        "delivers 33.5 TB/s. How many multiply-adds must use each number from shared memory so "
+        "that the tensor cores never wait?",
         value=_tensor_reuse,
         unit="times",
         within=0.05,
@@ -258,9 +258,9 @@ WHITEBOARD: tuple[Question, ...] = (
     ),
     Number(
         id="12-fuse",
-        asks="On an H200 cuBLAS multiplies 4096 × 4096 matrices in bfloat16. Then two small "
-        "kernels add a bias and set negative numbers to zero; each reads and writes the whole "
-        "result. What share of the time do the two take?",
+        asks="On an H200, cuBLAS multiplies 4096 × 4096 matrices in bfloat16. Then one small "
+        "kernel adds a bias, and another sets negative numbers to zero. Each of them reads and "
+        "writes the whole result. What share of the total time do the two small kernels take?",
         value=_share_of_small_kernels,
         unit="%",
         within=0.35,

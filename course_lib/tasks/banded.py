@@ -81,10 +81,11 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A band has `band * columns` tiles. In which band is this one, and where in it?",
-        "Within a band the order goes down first: `band` tiles make a column of it.",
-        "The number within the band is `number % (band * columns)`. Divided by `band`, its "
-        "remainder is the row in the band and its quotient the column.",
+        "A band has `band * columns` tiles. In which band is tile `number`, and which place does "
+        "it have in that band?",
+        "Within a band the order goes down first, so each column of the band has `band` tiles.",
+        "The number within the band is `number % (band * columns)`. Divide it by `band`: the "
+        "remainder is the row within the band, and the quotient is the column.",
     ),
     given='''\
 @cuda.jit(device=True)
@@ -125,6 +126,6 @@ def caller(out):
     compared="A band's height divides its number of tiles, so for remainders by `band` the number "
     "within the band is not needed.",
     par=2,
-    meaning="The work is the same, and only this line of the kernel changes. What changes is "
-    "which blocks run at the same time.",
+    meaning="The kernel does the same work as before. But now other tiles are computed at the "
+    "same time.",
 )

@@ -31,20 +31,20 @@ TASK = Task(
         ),
     ),
     hints=(
-        "The tile of program (i, j) is in row i and column j of the tiles of all three arrays.",
+        "In all three arrays, program (i, j) uses the tile in row i and column j of the tiles.",
         "If a tile extends past the edge, `ct.store` drops the part outside.",
     ),
     given='''\
 @ct.kernel
 def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some end past the edge."""
     i, j = ct.bid(0), ct.bid(1)
     ...
 ''',
     answer='''\
 @ct.kernel
 def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some end past the edge."""
     i, j = ct.bid(0), ct.bid(1)
     a = ct.load(A, index=(i, j), shape=(TM, TN))
     b = ct.load(B, index=(i, j), shape=(TM, TN))
@@ -53,14 +53,14 @@ def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
     another='''\
 @ct.kernel
 def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """C = A + B, M x N; program (i, j) has tile (i, j), TM x TN, and some end past the edge."""
+    """C = A + B, M x N; program (i, j) computes tile (i, j), TM x TN; some end past the edge."""
     i, j = ct.bid(0), ct.bid(1)
     a = ct.load(A, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
     b = ct.load(B, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
     ct.store(C, index=(i, j), tile=a + b)
 ''',
-    compared="It sets a value past the edge that is never read: harmless, but not needed.",
+    compared="It sets a value past the edge that is never used, which is harmless but not needed.",
     par=3,
-    meaning="What lies past the edge has no value, but none is needed here, because the store "
-    "drops it.",
+    meaning="Elements past the edge have no value, but they need none here, because the store "
+    "drops them.",
 )

@@ -48,8 +48,9 @@ TASK = Task(
         ),
     ),
     hints=(
-        "The program already has the sum: only the bias has to be loaded.",
-        "Tile j of `bias` has TN numbers, one for each column: it is broadcast over the rows.",
+        "The program already has the sum, so it has to load only the bias.",
+        "Tile j of `bias` has TN numbers, one for each column. When you add it, it is broadcast "
+        "over the rows.",
         "A and B are float16; `ct.mma` adds their products into a tile of float32.",
     ),
     given='''\
@@ -85,9 +86,8 @@ def ct_bias_relu(A, B, bias, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: 
         acc = ct.mma(a, b, acc)
     ct.store(C, index=(i, j), tile=ct.where(acc > 0.0, acc, 0.0))
 ''',
-    compared="The sum begins with the bias instead of 0, so there is nothing left to add at the "
-    "end.",
+    compared="The sum begins with the bias instead of 0, so nothing has to be added at the end.",
     par=7,
-    meaning="C is written once. Three separate kernels would have read and written it two more "
-    "times.",
+    meaning="This kernel writes C once. Three separate kernels would have read and written it two "
+    "more times.",
 )

@@ -30,10 +30,11 @@ TASK = Task(
         ),
     ),
     hints=(
-        "As in lesson 05: one tile of A and one of B for each step along k, and a sum that is "
-        "kept.",
+        "As in lesson 05, load one tile of A and one tile of B for each step along k, and keep a "
+        "running sum.",
         "Program (i, j) needs tile (i, k) of A and tile (k, j) of B. What are their shapes?",
-        "`ct.mma(a, b, acc)` returns the new sum: `acc = ct.mma(a, b, acc)`. Past the edge: zeros.",
+        "`ct.mma(a, b, acc)` returns the new sum: `acc = ct.mma(a, b, acc)`. Elements past the "
+        "edge have to be zeros.",
     ),
     given='''\
 @ct.kernel
@@ -66,8 +67,9 @@ def ct_product(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Const
         acc += a @ b
     ct.store(C, index=(i, j), tile=acc)
 ''',
-    compared="`a @ b` instead of `ct.mma`, and the number of steps from the shape: the same "
-    "product.",
+    compared="It uses `a @ b` instead of `ct.mma`, and computes the number of steps from the "
+    "shape. The product is the same.",
     par=6,
-    meaning="Six lines for the kernel of lesson 05: no shared memory, no barrier, the same bytes.",
+    meaning="The kernel of lesson 05 takes six lines here. It has no shared memory and no "
+    "barrier, and it requests the same bytes.",
 )

@@ -33,19 +33,20 @@ TASK = Task(
     hints=(
         "A row has more elements than a tile. `ct.num_tiles` says how many tiles it has.",
         "The last tile ends past the edge. Which value adds nothing to a sum?",
-        "Keep a tile of TM sums, and add to it what each tile's rows sum to, along `axis=1`.",
+        "Keep a tile of TM sums. For each tile that you load, add the sums of its rows, along "
+        "`axis=1`.",
     ),
     given='''\
 @ct.kernel
 def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """y[row] = the sum of a row of A, M x N; program i has TM rows, in tiles of TM x TN."""
+    """y[row] = the sum of a row of A, M x N; program i takes TM rows, in tiles of TM x TN."""
     i = ct.bid(0)
     ...
 ''',
     answer='''\
 @ct.kernel
 def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """y[row] = the sum of a row of A, M x N; program i has TM rows, in tiles of TM x TN."""
+    """y[row] = the sum of a row of A, M x N; program i takes TM rows, in tiles of TM x TN."""
     i = ct.bid(0)
     total = ct.zeros((TM,), dtype=ct.float32)
     for k in range(ct.num_tiles(A, axis=1, shape=(TM, TN))):
@@ -56,16 +57,16 @@ def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
     another='''\
 @ct.kernel
 def ct_row_sum(A, y, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """y[row] = the sum of a row of A, M x N; program i has TM rows, in tiles of TM x TN."""
+    """y[row] = the sum of a row of A, M x N; program i takes TM rows, in tiles of TM x TN."""
     i = ct.bid(0)
     total = ct.zeros((TM, TN), dtype=ct.float32)
     for k in range(ct.num_tiles(A, axis=1, shape=(TM, TN))):
         total = total + ct.load(A, (i, k), (TM, TN), padding_mode=ct.PaddingMode.ZERO)
     ct.store(y, index=(i,), tile=ct.sum(total, axis=1))
 ''',
-    compared="It adds whole tiles and sums along the rows only once, after the loop: fewer "
-    "exchanges.",
+    compared="It adds whole tiles, and sums along the rows only once, after the loop. So threads "
+    "exchange fewer numbers.",
     par=5,
-    meaning="Elements past the edge need a value as soon as they take part in the result: 0 for a "
-    "sum.",
+    meaning="As soon as elements past the edge take part in the result, they need a value. For a "
+    "sum it is 0.",
 )

@@ -41,14 +41,16 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Two loops over the tiles of the rows: one finds maximum and sum, one stores.",
-        "What was summed before is too large by the factor exp(new - top) when `top` rises.",
-        "Past the edge, a maximum needs a value that never wins, and whose exp(…) adds 0.",
+        "Write two loops over the tiles of the rows. The first finds the maximum and the sum, and "
+        "the second stores the result.",
+        "When `top` rises to `new`, the old sum is too large by the factor exp(new - top).",
+        "Elements past the edge need a value that is never the maximum, and whose exp(…) adds 0 "
+        "to the sum.",
     ),
     given='''\
 @ct.kernel
 def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """out = the softmax of each row of x, M x N; program i has TM rows, in tiles of TM x TN."""
+    """out = the softmax of each row of x, M x N; program i takes TM rows, in tiles of TM x TN."""
     i = ct.bid(0)
     top = ct.full((TM, 1), -math.inf, dtype=ct.float32)
     total = ct.zeros((TM, 1), dtype=ct.float32)
@@ -57,7 +59,7 @@ def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
     answer='''\
 @ct.kernel
 def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """out = the softmax of each row of x, M x N; program i has TM rows, in tiles of TM x TN."""
+    """out = the softmax of each row of x, M x N; program i takes TM rows, in tiles of TM x TN."""
     i = ct.bid(0)
     top = ct.full((TM, 1), -math.inf, dtype=ct.float32)
     total = ct.zeros((TM, 1), dtype=ct.float32)
@@ -73,7 +75,7 @@ def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
     another='''\
 @ct.kernel
 def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
-    """out = the softmax of each row of x, M x N; program i has TM rows, in tiles of TM x TN."""
+    """out = the softmax of each row of x, M x N; program i takes TM rows, in tiles of TM x TN."""
     i = ct.bid(0)
     top = ct.full((TM, 1), -math.inf, dtype=ct.float32)
     total = ct.zeros((TM, 1), dtype=ct.float32)
@@ -87,7 +89,8 @@ def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
         tile = ct.load(x, index=(i, k), shape=(TM, TN))
         ct.store(out, index=(i, k), tile=ct.exp(tile - top) / total)
 ''',
-    compared="Three passes instead of two: the maximum first, so that no sum is ever rescaled.",
+    compared="It takes three passes instead of two. It finds the maximum first, so it never has "
+    "to rescale a sum.",
     par=8,
     meaning="This is the step that FlashAttention is made of, in a language without threads.",
 )

@@ -35,7 +35,7 @@ TASK = Task(
         along="address in bytes",
         at=(0, 16),
         rows={"A": lambda address: (address, 16, 1024), "B": lambda address: (address, 8192, 1024)},
-        shows="16 bytes further on adds 1; only `across` differs between A and B.",
+        shows="An address 16 bytes further on adds 1. Only `across` differs between A and B.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -89,20 +89,20 @@ TASK = Task(
     ),
     given='''\
 def descriptor(address, across, down):
-    """Three numbers of bytes, each / 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
+    """Three numbers of bytes, each divided by 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
     ...
 ''',
     answer='''\
 def descriptor(address, across, down):
-    """Three numbers of bytes, each / 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
+    """Three numbers of bytes, each divided by 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
     return address // 16 | across // 16 << 16 | down // 16 << 32 | 1 << 62
 ''',
     another='''\
 def descriptor(address, across, down):
-    """Three numbers of bytes, each / 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
+    """Three numbers of bytes, each divided by 16, from bits 0, 16 and 32 on; bit 62 says "XOR"."""
     return address // 16 + across * 2**12 + down * 2**28 + 2**62
 ''',
-    compared="Dividing by 16 and shifting up by 16 bits is multiplying by 4096.",
+    compared="Dividing by 16 and shifting up by 16 bits is the same as multiplying by 4096.",
     par=1,
-    meaning="With this one number of 64 bits, the tensor cores find the tile by themselves.",
+    meaning="This one 64-bit number is all that the tensor cores need to find the tile.",
 )

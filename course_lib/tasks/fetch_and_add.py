@@ -42,10 +42,11 @@ TASK = Task(
     ),
     formula="y[i] = x[0, i] + x[1, i] + …",
     hints=(
-        "Keep two rows in shared memory: warp 0, say, fills one while warp 1 adds the other.",
+        "Keep two rows in shared memory. Warp 0 fills one of them while warp 1 adds the other.",
         "In iteration s, warp 0 fetches row s, and warp 1 adds row s - 1. So there is one "
         "iteration more than there are rows.",
-        "One barrier at the end of each iteration, for both warps: it must not be inside a branch.",
+        "Put one barrier at the end of each iteration. Both warps have to reach it, so it must "
+        "not be inside a branch.",
     ),
     given=HEAD + "    ...\n",
     answer=HEAD

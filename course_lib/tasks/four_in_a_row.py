@@ -8,8 +8,8 @@ from course_lib.intrinsics import load4, store4
 
 @cuda.jit
 def four_in_a_row(A, B, C):
-    """C = A @ B, 8 x 32; each of 8 x 8 threads computes four neighbours of a row. It reads B, and
-    writes C, 16 bytes at a time."""
+    """C = A @ B, 8 x 32. Each of 8 x 8 threads computes four neighbouring outputs of a row. It
+    reads B and writes C 16 bytes at a time."""
 '''
 
 
@@ -105,8 +105,10 @@ TASK = Task(
     formula="C = A @ B",
     hints=(
         "Which row of C, and which four columns, belong to thread (1, 2)?",
-        "In one step of k, a thread needs one number of A and four neighbours in a row of B.",
-        "The index of `load4` counts from the first element of B: how long is a row?",
+        "In one step of k, a thread needs one number of A and four neighbouring numbers of a row "
+        "of B.",
+        "The index of `load4` counts numbers from the first element of B. So how many numbers "
+        "does a row of B have?",
     ),
     given=HEAD + "    ...\n",
     answer=HEAD

@@ -239,9 +239,11 @@ TASK = Task(
     ),
     formula="out[t] = sum of exp(s[j] - top) * V[j], tiles 0 … t",
     hints=(
-        "First find the maximum of all so far and of this tile, in one loop over 8 keys.",
-        "By which factor do all old weights shrink? It is one number for the whole mixture.",
-        "Shrink `mixed` once, then add eight weighted rows, each weight with the new maximum.",
+        "First find the new maximum, in one loop over the 8 keys of the tile. It is the largest "
+        "of the old maximum and these 8 scores.",
+        "By which factor do all old weights shrink? The whole mixture shrinks by the same factor.",
+        "Multiply `mixed` by the factor once. Then add eight weighted numbers of column x, and "
+        "compute each weight with the new maximum.",
     ),
     given='''\
 import math
@@ -295,9 +297,9 @@ def mix_tiles(s, V, out):
             mixed += math.exp(s[j] - top) * V[j, x]
         out[first // 8, x] = mixed
 ''',
-    compared="One loop, key by key: it rescales whenever a larger score turns up, not once per "
-    "tile.",
+    compared="It goes key by key in one loop, and rescales whenever it meets a larger score, not "
+    "once per tile.",
     par=7,
-    meaning="A tile costs one factor. Besides `top` and `total`, one number per column is kept "
-    "from tile to tile.",
+    meaning="Each tile costs one factor. Besides `top` and `total`, only one number per column is "
+    "kept from tile to tile.",
 )

@@ -109,17 +109,19 @@ TASK = Task(
     ),
     formula="C = A @ B",
     hints=(
-        "A row of sA has 16 numbers. Where does row r begin, and where its right half?",
-        "Lanes 0 to 15 point at the left halves of the rows 0 to 15, lanes 16 to 31 at the right "
-        "halves of the same rows.",
-        "`lane % 16` is the row, for A and for B; `lane // 16` is the half of A.",
+        "A row of sA has 16 numbers. At which index does row r begin, and at which index does its "
+        "right half begin?",
+        "Lanes 0 to 15 point at the left halves of rows 0 to 15. Lanes 16 to 31 point at the "
+        "right halves of the same rows.",
+        "For A and for B, `lane % 16` is the row. For A, `lane // 16` selects the left or the "
+        "right half of that row.",
     ),
     given=GIVEN,
     answer=ANSWER,
     another=ANSWER.replace("(16, 16), np", "(16, 24), np").replace("% 16 * 16 +", "% 16 * 24 +"),
-    compared="Rows 48 bytes apart, padded as in lesson 07: then the eight rows of a quarter lie "
-    "in different banks, and take one wavefront instead of two.",
+    compared="Its rows begin 48 bytes apart, padded as in lesson 07. So the eight rows of a "
+    "quarter are in different banks, and loading them takes one wavefront instead of two.",
     par=2,
-    meaning="Two instructions instead of twelve loads: one lane pointed at each row of 16 bytes, "
-    "and the row went to four lanes.",
+    meaning="Two instructions replace twelve loads. One lane pointed at each row of 16 bytes, and "
+    "four lanes received a part of that row.",
 )

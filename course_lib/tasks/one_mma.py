@@ -11,7 +11,7 @@ from course_lib.intrinsics import mma_m16n8k16_bf16
 
 @cuda.jit(device=True)
 def pair(low, high):
-    """Two numbers of 16 bits in one word of 32, the first one in the lower half."""
+    """Two 16-bit numbers in one 32-bit word; the first number is the lower half of the word."""
     return np.uint32(low | high << 16)
 
 
@@ -285,17 +285,19 @@ TASK = Task(
     ),
     formula="C = A @ B",
     hints=(
-        "Choose lane 0 in the figure above, then lane 1: which numbers of A are in their words?",
-        "Word 0 of A is `pair(A[g, 2 * t], A[g, 2 * t + 1])`. Word 1 lies 8 rows below it.",
-        "`a` is a tuple of four words, `b` of two. The two numbers of a word of B have the same "
-        "column. `mma_m16n8k16_bf16(sums, a, b)` returns the new sums.",
+        "Choose lane 0 in the figure above, and then lane 1. Which numbers of A do their words "
+        "contain?",
+        "Word 0 of A is `pair(A[g, 2 * t], A[g, 2 * t + 1])`. The numbers of word 1 are 8 rows "
+        "further down.",
+        "`a` is a tuple of four words, and `b` is a tuple of two. The two numbers in a word of B "
+        "come from the same column. `mma_m16n8k16_bf16(sums, a, b)` returns the new sums.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", WITH_LOOP),
-    compared="As loops over the halves: the order of the words is the order of the loops, down "
-    "first.",
+    compared="It loops over the halves of A and B. The order of the loops gives the order of the "
+    "words, which is down first.",
     par=8,
-    meaning="One instruction did 2,048 multiply-adds. Look at which lane holds which sums: this "
-    "is the fragment of C.",
+    meaning="One instruction did 2,048 multiply-adds. The picture shows which lane holds which "
+    "sums: this is the fragment of C.",
 )

@@ -153,12 +153,12 @@ TASK = Task(
     ),
     formula="kept[i] = sum of exp(s[j] - top) for j up to i, and top",
     hints=(
-        "Take the scores 1, 3. After the first, top is 1 and the sum is exp(1 - 1). After the "
-        "second, top is 3: what happens to the first term?",
-        "exp(1 - 3) is exp(1 - 1) * exp(1 - 3). The factor is exp(old top - new top), for every "
-        "term alike.",
-        "Find the new maximum, rescale the old sum, add the new term, and only then discard the "
-        "old maximum.",
+        "Take the scores 1 and 3. After the first score, top is 1, and the sum is exp(1 - 1). "
+        "After the second score, top is 3. What happens to the first term?",
+        "exp(1 - 3) is exp(1 - 1) * exp(1 - 3). The factor is exp(old top - new top), and it is "
+        "the same for every term.",
+        "Find the new maximum, rescale the old sum, and add the new term. Discard the old maximum "
+        "only after that.",
     ),
     given='''\
 import math
@@ -167,7 +167,7 @@ import math
 @cuda.jit
 def one_pass(s, kept):
     """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
-    No score is needed twice."""
+    Once a score has been used, it is not read again."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         ...
@@ -180,7 +180,7 @@ import math
 @cuda.jit
 def one_pass(s, kept):
     """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
-    No score is needed twice."""
+    Once a score has been used, it is not read again."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         score = s[i]
@@ -196,7 +196,7 @@ import math
 @cuda.jit
 def one_pass(s, kept):
     """kept[i] = the sum of exp(s[j] - top) over j = 0 … i, and top, the largest of these s[j].
-    No score is needed twice."""
+    Once a score has been used, it is not read again."""
     top, total = float32(-math.inf), float32(0)
     for i in range(s.shape[0]):
         score = s[i]
@@ -207,8 +207,9 @@ def one_pass(s, kept):
             total += math.exp(score - top)
         kept[i, 0], kept[i, 1] = total, top
 ''',
-    compared="One exponential for each score instead of two, since one of the two exponents is "
-    "always 0.",
+    compared="It computes one exponential for each score instead of two, since one of the two "
+    "exponents is always 0.",
     par=4,
-    meaning="One pass and two numbers, however long the row: this is the **online softmax**.",
+    meaning="You need one pass and two numbers, no matter how long the row is. This is the "
+    "**online softmax**.",
 )

@@ -67,19 +67,21 @@ TASK = Task(
     ),
     formula="L[y] = log of the sum of exp(S[y, j]) over j < 32 * (y + 1)",
     hints=(
-        "Which lanes write `handed[y, j]`, and which read it? Is any other warp involved?",
+        "Which lanes write `handed[y, j]`, and which lanes read it? Is any other warp involved?",
         "`cuda.syncthreads()` waits for the whole block, but warp 0 has only one iteration. "
         "`cuda.syncwarp()` waits only for the lanes of the same warp.",
-        "Two waits, as in lesson 05: everything is written before anyone reads it, and read by "
-        "all before anyone overwrites it.",
+        "You need two waits, as in lesson 05. After the first, all lanes have written their "
+        "scores, so they can be read. After the second, all lanes have read them, so they can be "
+        "overwritten.",
     ),
     given=_HEAD + _MAXIMUM + _TAIL,
     answer=_HEAD + _WAIT + _MAXIMUM + _WAIT + _TAIL,
     another=(_HEAD + _WAIT + _MAXIMUM + _TAIL)
     .replace("(4, 32)", "(2, 4, 32)")
     .replace("handed[y", "handed[first // 32 % 2, y"),
-    compared="Two buffers, as in lesson 09b: one wait per tile.",
+    compared="It uses two buffers, as in lesson 09b, so one wait per tile is enough.",
     par=2,
-    meaning="Waiting for 32 lanes costs a warp next to nothing, and other warps go on. The one "
-    "number that is left of a row, top + log(total), is its **log-sum-exp**.",
+    meaning="Waiting for its own 32 lanes costs a warp next to nothing, and the other warps go "
+    "on. You keep one number for each row, top + log(total). It is called the **log-sum-exp** of "
+    "the row.",
 )

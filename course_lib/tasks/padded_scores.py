@@ -85,21 +85,24 @@ TASK = Task(
     ),
     formula="S[i, j] = the sum of Q[i, k] * K[j, k] over k = 0 … 31",
     hints=(
-        "A block has 16 queries and 32 keys. Each thread fetches one number of Q and two of K.",
-        "The lanes of a warp have one query and 32 keys. In one step of k they read down a column "
-        "of the tile of keys: what did lesson 07 do about that?",
-        "Use rows of 33 words for the keys. Fill both tiles, wait, then add up 32 products.",
+        "A block has 512 threads, for 16 queries and 32 keys. Each thread loads one number of Q "
+        "and two numbers of K.",
+        "The lanes of a warp share one query and have 32 different keys. In one step of k, they "
+        "read down a column of the tile of keys. How did lesson 07 avoid bank conflicts in that "
+        "case?",
+        "Give the tile of keys rows of 33 words. Fill both tiles, wait at a barrier, and then let "
+        "each thread add up 32 products.",
     ),
     given='''\
 @cuda.jit
 def padded_scores(Q, K, S):
-    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), which divide both; rows of 32."""
+    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), without remainder; rows have 32."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def padded_scores(Q, K, S):
-    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), which divide both; rows of 32."""
+    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), without remainder; rows have 32."""
     sQ = cuda.shared.array((16, 32), float32)
     sK = cuda.shared.array((32, 33), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -116,7 +119,7 @@ def padded_scores(Q, K, S):
     another='''\
 @cuda.jit
 def padded_scores(Q, K, S):
-    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), which divide both; rows of 32."""
+    """S = Q @ K.T in blocks of 16 queries (y) × 32 keys (x), without remainder; rows have 32."""
     sQ = cuda.shared.array((16, 32), float32)
     sK = cuda.shared.array((32, 32), float32)
     x, y = cuda.threadIdx.x, cuda.threadIdx.y
@@ -130,8 +133,9 @@ def padded_scores(Q, K, S):
         score += sQ[y, k] * sK[x, k ^ x]
     S[query, first + x] = score
 ''',
-    compared="An XOR in place of the padding: the keys take 32 × 32 words and no more.",
+    compared="It uses an XOR instead of padding, so the tile of keys takes no more than 32 × 32 "
+    "words.",
     par=12,
-    meaning="This is the first half of attention: how well does each query match each key? Keep "
-    "the kernel in mind: you will need its tile again.",
+    meaning="This is the first half of attention: it says how well each query matches each key. "
+    "Remember this kernel, because you will need its tile of keys again.",
 )

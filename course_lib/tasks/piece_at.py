@@ -5,7 +5,7 @@ from course_lib.registry.exercise import Task
 GIVEN = '''\
 @cuda.jit(device=True)
 def piece_at(row, piece):
-    """Where piece 0 to 7 of a row begins in a tile with rows of 64 numbers of 16 bits."""
+    """The index at which piece 0 to 7 of a row begins, in a tile with rows of 64 16-bit numbers."""
     return row * 64 + piece * 8
 '''
 
@@ -25,14 +25,15 @@ TASK = Task(
     formula="C = A @ B",
     hints=(
         "Take eight rows of 128 bytes. In which banks is piece 0 of each of them?",
-        "Within a row, the pieces may be in any order. Give each row a different one.",
-        "Lesson 07: `c ^ r` is a different order in each row. Eight pieces, so eight values of r.",
+        "Within a row, the pieces may be in any order. Give each row a different order.",
+        "In lesson 07, `c ^ r` gave each row a different order. A row has eight pieces here, so r "
+        "needs only eight values.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("piece * 8", "(piece ^ row % 8) * 8"),
     another=GIVEN.replace("piece * 8", "(piece + row) % 8 * 8"),
-    compared="Each row is rotated by one piece more than the row above it. That is as good, but "
-    "the hardware of lesson 10b uses XOR.",
+    compared="Each row is rotated by one piece more than the row above it. This works as well, "
+    "but the hardware of lesson 10b uses XOR.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 from course_lib.intrinsics import ldmatrix_x4, mma_m16n8k16_bf16

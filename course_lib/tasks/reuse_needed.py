@@ -66,9 +66,10 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A multiply-add is two FLOP, and needs one number of A and one of B.",
-        "So each FLOP needs one number. How many TB/s would that be without any reuse?",
-        "Divide what is needed by what is delivered.",
+        "A multiply-add is two FLOP, and it needs one number of A and one number of B.",
+        "So each FLOP needs one number. How many TB/s would memory have to deliver without any "
+        "reuse?",
+        "Divide the TB/s that are needed by the TB/s that are delivered.",
     ),
     given='''\
 def reuse_needed(tflops, itemsize, tb_per_s):

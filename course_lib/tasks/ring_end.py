@@ -62,8 +62,8 @@ TASK = Task(
             "copy takes 6": lambda stages: (16, stages, 6, 2),
             "copy takes 9": lambda stages: (16, stages, 9, 2),
         },
-        shows="16 tiles, whose products take 2 ticks each. Beyond a certain number of stages, "
-        "another one changes nothing.",
+        shows="There are 16 tiles, and each product takes 2 ticks. Beyond a certain number of "
+        "stages, one more stage changes nothing.",
         look="cells",
     ),
     wrong_ideas=(
@@ -126,17 +126,18 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Keep a list of when each product ends. When is the stage of tile number `tile` empty?",
-        "Its stage held tile `tile - stages` before. Once that one's product has ended, the copy "
-        "takes `copy` ticks. The first `stages` copies begin at 0.",
+        "Keep a list of the ticks at which the products end. When is the stage of tile number "
+        "`tile` empty?",
+        "The stage held tile `tile - stages` before. The copy begins when the product of that "
+        "tile has ended, and takes `copy` ticks. The first `stages` copies begin at tick 0.",
         "A product begins at the later of two moments: when its tile is full, and when the "
         "previous product has ended.",
     ),
     given='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends; tile t lies in stage t % stages.
+    """The tick at which the last product ends; tile t goes into stage t % stages.
 
-    Copies run side by side, each as soon as its stage is empty; products one after another.
+    Each copy starts as soon as its stage is empty; the products run one after another.
     """
     ends = []
     for tile in range(tiles):
@@ -145,9 +146,9 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     answer='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends; tile t lies in stage t % stages.
+    """The tick at which the last product ends; tile t goes into stage t % stages.
 
-    Copies run side by side, each as soon as its stage is empty; products one after another.
+    Each copy starts as soon as its stage is empty; the products run one after another.
     """
     ends = []
     for tile in range(tiles):
@@ -158,9 +159,9 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     another='''\
 def ring_end(tiles, stages, copy, multiply):
-    """The tick at which the last product ends; tile t lies in stage t % stages.
+    """The tick at which the last product ends; tile t goes into stage t % stages.
 
-    Copies run side by side, each as soon as its stage is empty; products one after another.
+    Each copy starts as soon as its stage is empty; the products run one after another.
     """
     free = [0] * stages
     end = 0

@@ -150,10 +150,10 @@ TASK = Task(
     wrong_ideas=IDEAS_OF_ROWS,
     formula="Y[row, j] = exp(X[row, j] - top) / the sum of these over the row",
     hints=(
-        "Three loops over the columns, one after the other. What does the first have to find, so "
-        "that the second can begin?",
-        "The largest number, then the sum of exp(X[row, j] - top), then each of these terms once "
-        "more, divided by the sum.",
+        "Write three loops over the columns, one after the other. What does the first loop have "
+        "to find before the second can begin?",
+        "The first loop finds the largest number, and the second adds up exp(X[row, j] - top). "
+        "The third computes each of these terms once more and divides it by the sum.",
     ),
     given='''\
 import math
@@ -161,8 +161,8 @@ import math
 
 @cuda.jit
 def softmax_naive(X, Y):
-    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, total the
-    sum of its exp(X[row, k] - top). One thread a row, in blocks of 32; rows and columns any."""
+    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, and total is
+    the sum of exp(X[row, k] - top). One thread per row, in blocks of 32; X may have any size."""
     ...
 ''',
     answer='''\
@@ -171,8 +171,8 @@ import math
 
 @cuda.jit
 def softmax_naive(X, Y):
-    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, total the
-    sum of its exp(X[row, k] - top). One thread a row, in blocks of 32; rows and columns any."""
+    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, and total is
+    the sum of exp(X[row, k] - top). One thread per row, in blocks of 32; X may have any size."""
     row = cuda.grid(1)
     if row < X.shape[0]:
         top, total = float32(-math.inf), float32(0)
@@ -189,8 +189,8 @@ import math
 
 @cuda.jit
 def softmax_naive(X, Y):
-    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, total the
-    sum of its exp(X[row, k] - top). One thread a row, in blocks of 32; rows and columns any."""
+    """Y[row, j] = exp(X[row, j] - top) / total: top is the largest number of the row, and total is
+    the sum of exp(X[row, k] - top). One thread per row, in blocks of 32; X may have any size."""
     row = cuda.grid(1)
     if row >= X.shape[0]:
         return
@@ -204,8 +204,8 @@ def softmax_naive(X, Y):
     for j in range(X.shape[1]):
         Y[row, j] = math.exp(X[row, j] - top) * share
 ''',
-    compared="One division per row and a multiplication for each number, because a division takes "
-    "many instructions.",
+    compared="It divides once per row, and then multiplies each number by the result, because a "
+    "division takes many instructions.",
     par=9,
     meaning="It is right for any matrix. Each number is loaded three times and stored once.",
 )

@@ -26,7 +26,7 @@ import math
 
 @cuda.jit(device=True)
 def warp_max(number):
-    """The largest of the numbers of all 32 lanes, in each lane: your five exchanges."""
+    """The largest of the numbers of all 32 lanes, for every lane, by your five exchanges."""
     apart = 16
     while apart > 0:
         number = max(number, cuda.shfl_xor_sync(0xFFFFFFFF, number, apart))
@@ -36,7 +36,7 @@ def warp_max(number):
 
 @cuda.jit(device=True)
 def warp_sum(number):
-    """The sum of the numbers of all 32 lanes, in each lane."""
+    """The sum of the numbers of all 32 lanes, for every lane."""
     apart = 16
     while apart > 0:
         number += cuda.shfl_xor_sync(0xFFFFFFFF, number, apart)
@@ -46,8 +46,8 @@ def warp_sum(number):
 
 @cuda.jit
 def softmax_once(X, Y):
-    """The same for any columns: one block of 256 threads a row, which is `cuda.blockIdx.y`. The
-    first 4096 numbers of a row are loaded once."""
+    """The same for any columns; one block of 256 threads computes row `cuda.blockIdx.y`. It loads
+    the first 4096 numbers of its row only once."""
     tops, sums = cuda.shared.array(8, float32), cuda.shared.array(8, float32)
     row, t, columns = cuda.blockIdx.y, cuda.threadIdx.x, X.shape[1]
     top, total = float32(-math.inf), float32(0)
@@ -126,13 +126,13 @@ TASK = Task(
     ),
     formula=before.TASK.formula,
     hints=(
-        "This kernel is right already: two levels, shuffles within a warp and eight numbers in "
-        "shared memory between warps. Where does it load X a second time, and a third?",
-        "A thread has 16 columns of the first 4096: t, t + 256, t + 512 … A local array of 16 "
+        "This kernel is already right. It uses shuffles within a warp, and eight numbers in "
+        "shared memory between warps. Where does it load X a second time, and a third time?",
+        "Of the first 4096 columns, a thread has 16: t, t + 256, t + 512 … A local array of 16 "
         "numbers is kept in registers if the loops over it have a fixed length.",
-        "`kept[k]` is -inf where there is no column, so its exp is 0. `if 256 * k < columns` "
-        "skips what no thread needs. Columns from 4096 on are handled as before, in a loop after "
-        "each of yours.",
+        "Set `kept[k]` to -inf where there is no column, so that its exp is 0. `if 256 * k < "
+        "columns` skips the steps in which no thread has a column. Handle the columns from 4096 "
+        "on as before, in a loop after each of yours.",
     ),
     given=_HEAD
     + """\
@@ -197,9 +197,9 @@ TASK = Task(
     for j in range(t, columns, 256):
         Y[row, j] = math.exp((kept[j] if j < 4096 else X[row, j]) - top) / total
 """,
-    compared="The row is kept in shared memory, 16 KB of it. Each exponential is computed twice, "
-    "and its loops are as long as the row.",
+    compared="The row is kept in 16 KB of shared memory instead of registers. Each exponential is "
+    "computed twice, and the loops are only as long as the row.",
     par=18,
-    meaning="One load and one store for each number: no kernel can move fewer bytes. All that "
-    "remains is to keep DRAM busy.",
+    meaning="Each number is loaded once and stored once, and no kernel can move fewer bytes. All "
+    "that remains is to keep DRAM busy.",
 )

@@ -12,7 +12,7 @@ import math
 
 @cuda.jit
 def softmax_tree(X, Y):
-    """The same for any columns: one block of 128 threads a row, which is `cuda.blockIdx.y`."""
+    """The same for any columns; one block of 128 threads computes row `cuda.blockIdx.y`."""
     parts = cuda.shared.array(128, float32)
     row, t, columns = cuda.blockIdx.y, cuda.threadIdx.x, X.shape[1]
     top = float32(-math.inf)
@@ -65,11 +65,12 @@ TASK = Task(
     ),
     formula=before.TASK.formula,
     hints=(
-        "The sum is found like the maximum: each thread takes its own columns, then comes a tree.",
+        "Find the sum in the same way as the maximum: each thread adds up its own columns, and "
+        "then a tree adds up the results of the threads.",
         "Every thread reads `parts[0]`, and then thread 0 writes it. Which threads have to wait "
         "for which?",
-        "A barrier, the terms of the thread's own columns, a tree that adds, a barrier, and a last "
-        "loop that divides.",
+        "You need a barrier, a loop that adds up the terms of the thread's own columns, a tree "
+        "that adds, another barrier, and a last loop that divides.",
     ),
     given=_MAXIMUM
     + """\
@@ -107,9 +108,9 @@ TASK = Task(
     for j in range(t, columns, 128):
         Y[row, j] = math.exp(X[row, j] - top) / sums[0]
 """,
-    compared="The sums have their own array, so no thread has to wait before storing one: one "
-    "barrier fewer.",
+    compared="The sums have an array of their own, so no thread has to wait before it stores one. "
+    "This saves one barrier.",
     par=15,
-    meaning="Whole sectors, and 128 threads for each row. The price is eight barriers for each "
-    "tree.",
+    meaning="Now 128 threads share each row, and they load whole sectors. The price is eight "
+    "barriers for each tree.",
 )

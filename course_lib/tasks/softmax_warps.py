@@ -31,7 +31,7 @@ import math
 
 @cuda.jit
 def softmax_warps(X, Y):
-    """The same for any rows and columns: one warp a row, four warps in a block."""
+    """The same for an X of any size, with one warp per row and four warps in a block."""
     lane, row = cuda.grid(2)
     top, total = float32(-math.inf), float32(0)
     if row < X.shape[0]:
@@ -80,11 +80,11 @@ TASK = Task(
     ),
     formula=before.TASK.formula,
     hints=(
-        "`cuda.shfl_xor_sync(0xFFFFFFFF, number, 16)` returns what lane ^ 16 has in `number`. What "
-        "do two lanes know after that?",
+        "`cuda.shfl_xor_sync(0xFFFFFFFF, number, 16)` returns the value that `number` has in lane "
+        "`lane ^ 16`. What do two lanes know after that?",
         "Each exchange doubles the number of lanes that a lane knows about: 2, 4, 8, 16, 32.",
-        "Five exchanges, at the distances 16, 8, 4, 2 and 1. After each the lane keeps the larger "
-        "number, or the sum.",
+        "You need five exchanges, at the distances 16, 8, 4, 2 and 1. After each of them, a lane "
+        "keeps the larger of the two numbers, or their sum.",
     ),
     given=_HEAD
     + """\
@@ -118,8 +118,8 @@ TASK = Task(
         for j in range(lane, X.shape[1], 32):
             Y[row, j] = math.exp(X[row, j] - top) / total
 """,
-    compared="Everything flows down to lane 0, which then broadcasts it: one more exchange each "
-    "time.",
+    compared="The numbers are combined in lane 0, which then broadcasts the result. This takes "
+    "one more exchange each time.",
     par=12,
-    meaning="Five exchanges instead of eight barriers, and no shared memory.",
+    meaning="Five exchanges replace the eight barriers of a tree, and you need no shared memory.",
 )

@@ -50,6 +50,6 @@ def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
 ''',
     compared="It goes row by row, so that only columns need a mask, but only one row is in flight.",
     par=5,
-    meaning="The end of a row is not the end of the array: without the mask you would write into "
-    "the next row.",
+    meaning="The end of a row is not the end of the array, so without the mask you would write "
+    "into the next row.",
 )

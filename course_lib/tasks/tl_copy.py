@@ -38,6 +38,6 @@ def tl_copy(x, out, TILE: tl.constexpr):
         places = first + i + tl.arange(0, 8)
         tl.store(out + places, tl.load(x + places))
 ''',
-    compared="Eight elements at a time: the size of a tile is up to you, not to the launch.",
+    compared="It copies eight elements at a time: you choose the size of a tile, not the launch.",
     meaning="Triton counts elements and computes addresses; cuTile counted tiles.",
 )

@@ -9,7 +9,7 @@ from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 
 @cuda.jit(device=True)
 def start_copy(sA, sB, A, B, start):
-    """Start to copy the tiles of 64 steps of k, from `start` on; they are one group."""
+    """Start to copy the tiles for 64 steps of k, from `start` on; the copies are one group."""
     for i in range(np.uint32(cuda.threadIdx.x), 512, 32):
         row, piece = i // 8, i % 8
         if row < 32:
@@ -109,11 +109,12 @@ TASK = Task(
     ),
     formula="C = A @ B",
     hints=(
-        "Before the loop the first tiles must be on their way. In each iteration: wait for these, "
-        "start the next ones, multiply.",
-        "The next tiles go into the other stage. When has every lane finished reading that one?",
-        "Wait, barrier, start the copy, multiply: the barrier ensures that the tiles have "
-        "arrived, and that no thread reads the other stage any more.",
+        "Start the copy of the first tiles before the loop. In each iteration, wait for the "
+        "current tiles, start the copy of the next ones, and multiply.",
+        "The next tiles go into the other stage. At which point has every lane finished reading "
+        "that stage?",
+        "The order is: wait, barrier, start the copy, multiply. The barrier ensures that all of "
+        "the tiles have arrived, and that no thread still reads the other stage.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),

@@ -9,7 +9,7 @@ from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_b
 
 @cuda.jit(device=True)
 def add_product(sums, i, j, a, b0, b1):
-    """To the 16 x 8 sums i down and j across, add one product of fragments."""
+    """Add one product of fragments to the 16 x 8 sums that are i down and j across."""
     four = sums[i, j, 0], sums[i, j, 1], sums[i, j, 2], sums[i, j, 3]
     four = mma_m16n8k16_bf16(four, a, (b0, b1))
     sums[i, j, 0], sums[i, j, 1], sums[i, j, 2], sums[i, j, 3] = four
@@ -17,7 +17,7 @@ def add_product(sums, i, j, a, b0, b1):
 
 @cuda.jit(device=True)
 def warp_product(sums, sA, sB):
-    """sums += sA @ sB: tiles of 32 x 64 and 64 x 64, whose pieces lie where piece_at says."""
+    """sums += sA @ sB, tiles of 32 x 64 and 64 x 64; piece_at says where their pieces begin."""
     lane = np.uint32(cuda.threadIdx.x)
     b = cuda.local.array((8, 2), np.uint32)
     for k in range(4):  # 16 steps of k each
@@ -218,17 +218,18 @@ TASK = Task(
     ),
     formula="C = A @ B",
     hints=(
-        "For 16 steps of k: 64 columns of B are four ldmatrix_x4_trans, 32 rows of A are two "
-        "ldmatrix_x4.",
-        "Lane l points at row l % 16 of these 16, and from lane 16 on at the next piece.",
-        "Load all of B's words first, into `b`. Then for each 16 rows of A: load, and eight times "
-        "`add_product`.",
+        "For 16 steps of k, loading 64 columns of B takes four ldmatrix_x4_trans, and loading 32 "
+        "rows of A takes two ldmatrix_x4.",
+        "Lane l points at row l % 16 of these 16 rows. Lanes 16 to 31 point at the next piece of "
+        "the row.",
+        "First load all words of B into `b`. Then, for each 16 rows of A, load their words and "
+        "call `add_product` eight times.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", WRITTEN),
     another=GIVEN.replace("        ...\n", A_KEPT),
-    compared="A's eight words stay in registers and B's pass through, four at a time: fewer "
-    "registers, and the same number of loads.",
+    compared="The eight words of A stay in registers, and the words of B are loaded four at a "
+    "time. This takes fewer registers, and the same number of loads.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 
@@ -258,6 +259,6 @@ def caller(A, B, C):
                 C[16 * i + c // 2 * 8 + lane // 4, 8 * j + lane % 4 * 2 + c % 2] = sums[i, j, c]
 ''',
     par=8,
-    meaning="64 `mma`, 24 `ldmatrix`, and no number fetched twice: lesson 08's outer product, of "
-    "matrices.",
+    meaning="The warp issued 64 `mma` and 24 `ldmatrix`, and it loaded no number twice. This is "
+    "the outer product of lesson 08, with matrices in place of numbers.",
 )

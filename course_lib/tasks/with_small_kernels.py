@@ -70,8 +70,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A small kernel reads every number of the result, and writes it again.",
-        "MB divided by GB/s are milliseconds.",
+        "A small kernel reads every number of the result once, and writes it once.",
+        "If you divide MB by GB/s, you get milliseconds.",
     ),
     given='''\
 def with_small_kernels(product_ms, mb, gb_per_s, kernels):

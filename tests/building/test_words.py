@@ -32,13 +32,13 @@ BUDGETS = {
     "08b": (1065, 1070),  # a report in three columns; three kernels known by their counters alone
     "09": (895, 735),
     "09b": (900, 795),
-    "10": (930, 740),
-    "10b": (1290, 890),  # six steps from rung 11 to rung 12, each read, predicted and counted
-    "10c": (590, 480),
-    "11": (620, 680),
+    "10": (1070, 800),
+    "10b": (1480, 920),  # six steps from rung 11 to rung 12, each read, predicted and counted
+    "10c": (720, 500),
+    "11": (665, 680),
     "11b": (1030, 480),  # six kernels to type
-    "12": (2600, 2980),
-    "13": (1280, 400),  # with a page on the languages that are not typed
+    "12": (2770, 3140),
+    "13": (1370, 410),  # with a page on the languages that are not typed
 }
 NUMBER = Number(
     id="00-writers",
