@@ -94,7 +94,7 @@ def test_prose_tells_no_measured_number_of_its_own(lesson):
         assert unprinted(notebook) == []
 
 
-TELLING = {"lesson_12.py"}
+TELLING = {"lesson_12.py", "whiteboard.py"}
 # Sums that anybody can do in his head, and examples of what the task's own arguments may be.
 DONE_IN_THE_HEAD = {
     "lesson_06.py": ("questions", ["100 %"]),
