@@ -173,7 +173,7 @@ def _shown(example: Example) -> str:
     where = f"`{example['line']}`" if example["line"] else "the answer as a whole"
     lines = [f"Example, of {where} in `{example['answer']}`:\n", f"> {_plain(example['student'])}"]
     if hint := example["hint to student"]:
-        lines += [">", f"> Look at: {_plain(hint)}"]
+        lines += [">", f"> Hint: {_plain(hint)}"]
     return "\n".join([*lines, ""])
 
 

@@ -145,7 +145,7 @@ def _entry(each: Finding) -> list[str]:
     lines = _paragraph("", f"{where}: {CODES[each.code].title}{kind} [{each.code}]")
     lines += _paragraph("  ", whole(each.message, "student"))
     if each.hint:
-        lines += _paragraph("  Look at: ", each.hint)
+        lines += _paragraph("  Hint: ", each.hint)
     return lines
 
 

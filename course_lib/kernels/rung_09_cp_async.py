@@ -91,7 +91,7 @@ def start_copy(tiles, slot, A, from_a, to_a, a_inside, B, from_b, to_b, b_y, res
 @cuda.jit(device=True)
 @unrolled
 def load_fragments(a, b, part, tiles, a_at, b_at):
-    """Fetch what this thread needs for one step of k: 8 numbers of A, 16 of B."""
+    """Fetch what this thread needs for one step of k: 8 elements of A, 16 of B."""
     for g in unroll(A_GROUPS):
         four = load4(tiles, a_at + g * A_APART)
         for m in unroll(4):

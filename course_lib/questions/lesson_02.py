@@ -69,15 +69,15 @@ QUESTIONS = (
         slips=(
             Trap(
                 lambda: loads_of_each("B"),
-                "That is how many elements need a number of B, because a column of C has 50 "
+                "That is how many elements need an element of B, because a column of C has 50 "
                 "elements.",
             ),
             Trap(lambda: 1, "`C[3, 0]` needs it, but so does `C[3, 1]`."),
             Trap(lambda: 50 * 30, "That is all of C. Does row 4 of C need a number of row 3 of A?"),
         ),
         reveal="All {answer} elements of row 3 of C need it, one for each column of B. In the "
-        "same way, a number of B serves a whole column of C. Every one of these threads loads the "
-        "number for itself. (The picture shows the same for 4 × 4 matrices.)",
+        "same way, an element of B serves a whole column of C. Every one of these threads loads "
+        "it for itself. (The picture shows the same for 4 × 4 matrices.)",
         figure=sharing_picture,
         spoilers=("a whole row of outputs", "serves a whole column"),
     ),

@@ -195,7 +195,7 @@ QUESTIONS = (
             Trap(
                 lambda: 8,
                 "B takes four. But all lanes share one row of A, so they ask for a "
-                "single number of A.",
+                "single element of A.",
             ),
             Trap(lambda: 4, "That is the part of B alone."),
         ),

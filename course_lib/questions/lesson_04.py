@@ -54,8 +54,8 @@ def total_after(step: int, row: int, column: int) -> float:
 QUESTIONS = (
     Number(
         id="04-one-block",
-        asks="In your `matmul_coalesced`, the 16 × 16 threads of one block load 16,384 numbers of "
-        "A if K is 64. How many different numbers of A are among them?",
+        asks="In your `matmul_coalesced`, the 16 × 16 threads of one block load 16,384 elements "
+        "of A if K is 64. How many different elements of A are among them?",
         value=different_numbers,
         unit="numbers",
         slips=(

@@ -73,7 +73,7 @@ def second_kernel(C, bias):
 
 
 def trips_of_c() -> float:
-    """How often a number of C travels if a second kernel adds the bias, the product's store too."""
+    """How often an element of C travels if a second kernel adds the bias; the first store counts."""
     C = ones(8, 32)
     second = run(EPILOGUE, 1, (32, 8), C, ones(32)).arrays["C"]
     return 1 + (second.loaded_elements + second.stored_elements) / C.size
@@ -92,9 +92,9 @@ QUESTIONS = (
         value=loads_of_a_column,
         unit="loads",
         slips=(
-            Trap(lambda: 1, "The number of B is loaded once. How many numbers of A are loaded?"),
-            Trap(lambda: 8, "Those are the numbers of A. What are they multiplied by?"),
-            Trap(lambda: 16, "The number of B stays in its register for all eight."),
+            Trap(lambda: 1, "The element of B is loaded once. How many elements of A are loaded?"),
+            Trap(lambda: 8, "Those are the elements of A. What are they multiplied by?"),
+            Trap(lambda: 16, "The element of B stays in its register for all eight."),
         ),
         reveal="{answer}: one of B, which serves eight sums, and eight of A, which serve one sum "
         "each. However long the column is, a multiply-add needs more than one load.",
@@ -110,11 +110,11 @@ QUESTIONS = (
             Trap(
                 lambda: 65,
                 "That is the number for a column of 64 outputs. A square shares the "
-                "numbers of A as well.",
+                "elements of A as well.",
             ),
             Trap(lambda: 128, "That would be the number if the thread kept nothing."),
             Trap(lambda: 64, "How many *different* numbers do eight rows and eight columns need?"),
-            Trap(lambda: 8, "It needs eight numbers of A. How many numbers of B does it need?"),
+            Trap(lambda: 8, "It needs eight elements of A. How many elements of B does it need?"),
         ),
         reveal="{answer}: eight of A and eight of B, and every pair is multiplied. That is one "
         "load for four multiply-adds, where the tiled kernel needs two loads for one "
@@ -205,7 +205,7 @@ QUESTIONS = (
     Number(
         id="08-epilogue",
         asks="A first kernel stores C = A @ B, and a second one adds the bias to C and sets "
-        "negative numbers to zero. How often does each number of C travel between registers and "
+        "negative numbers to zero. How often does each element of C travel between registers and "
         "memory?",
         value=trips_of_c,
         unit="times",

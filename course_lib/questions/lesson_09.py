@@ -147,7 +147,7 @@ QUESTIONS = (
     Number(
         id="09-strip",
         asks="In lesson 08, as in `vectorised`, the 16 threads in a row own 8 columns each, side "
-        "by side. With `load4`, a lane first loads the first four numbers of B and then the "
+        "by side. With `load4`, a lane first loads the first four elements of B and then the "
         "other four. How many wavefronts does one of these loads of B take?",
         value=lambda: passes_of_b(TASKS["warp_piece"].given),
         unit="wavefronts",

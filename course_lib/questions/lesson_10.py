@@ -138,7 +138,7 @@ QUESTIONS = (
         asks="A colleague points at the quarters of A across first: upper left, upper right, "
         "lower left, lower right. What does the kernel compute?",
         choices=(
-            Choice("Only noise, or zeros.", "Every number that was loaded is a number of A."),
+            Choice("Only noise, or zeros.", "Every number that was loaded is an element of A."),
             Choice(
                 "Nothing: the emulator reports that lanes read numbers that they must not read.",
                 "Each lane reads a row that exists, and no lane is writing it.",

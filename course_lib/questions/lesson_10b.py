@@ -169,7 +169,7 @@ QUESTIONS = (
             Trap(lambda: SIDE * SIDE * 4, "That many are stored as float32."),
             Trap(lambda: SIDE * SIDE, "C has that many numbers. How many bytes does each take?"),
         ),
-        reveal="{answer}: two for each number of C, half as many as before, and half the boxes.",
+        reveal="{answer}: two for each element of C, half as many as before, and half the boxes.",
         spoilers=("and half the boxes",),
     ),
     Number(

@@ -389,8 +389,8 @@ QUESTIONS = (
     ),
     Number(
         id="12-fragment",
-        asks="Lesson 10. An `mma` m16n8k16 multiplies 16 × 16 numbers of A, 16 bits each. How many "
-        "registers of A does a lane hold?",
+        asks="Lesson 10. An `mma` m16n8k16 multiplies 16 × 16 elements of A, 16 bits each. How "
+        "many registers of A does a lane hold?",
         value=lambda: 16 * 16 * 2 / 4 / 32,
         unit="registers",
         why="256 numbers for 32 lanes are 8 per lane, and two fit into a register: {answer}.",

@@ -45,7 +45,7 @@ def _times_fewer_from_dram() -> float:
 
 _TILING: Explanation = (
     ("A block of 32 x 32 threads computes 32 x 32 outputs.", lambda: 32 * 32 == 1024),
-    ("For each step of 32 along K, every thread brings one number of A and one of B.",
+    ("For each step of 32 along K, every thread brings one element of A and one of B.",
      lambda: 2 * 32 * 32 / 1024 == 2),
     ("A number that the block has fetched serves 32 of its threads.",
      lambda: _times_fewer_requested() == 32),
@@ -94,7 +94,7 @@ def _enough(tile: int, itemsize: int, ridge: float) -> bool:
 
 _TENSOR: Explanation = (
     ("One m16n8k16 of a warp does 2,048 multiply-adds.", lambda: 16 * 8 * 16 == 2048),
-    ("A lane holds 8 numbers of A for it, 4 of B, and 4 sums.",
+    ("A lane holds 8 elements of A for it, 4 of B, and 4 sums.",
      lambda: [16 * 16 // 32, 16 * 8 // 32, 16 * 8 // 32] == [8, 4, 4]),
     ("In 16 bits the roof of an H200 is almost 15 times as high as in float32.",
      lambda: 14.5 < device(GPU).fp16_tflops / device(GPU).fp32_tflops < 15),

@@ -86,7 +86,7 @@ def convolve(A, W, C):
 ''',
     compared="The block covers the tile in steps of 16, so nothing is divided.",
     par=14,
-    meaning="You worked this out yourself. A block loads 400 numbers of A; without shared memory "
+    meaning="You worked this out yourself. A block loads 400 elements of A; without shared memory "
     "it would load 6,400.",
     wrong_ideas=(
         WrongIdea(

@@ -67,7 +67,7 @@ TASK = Task(
     hints=(
         "Which of this kernel's loops plays the part of k? What are its rows, and what are its "
         "columns?",
-        "For one tap j, load four numbers of w and two numbers of x, and make eight products of "
+        "For one tap j, load four elements of w and two numbers of x, and make eight products of "
         "them.",
         "Keep eight sums in a local array, and put a loop over the taps around everything else.",
     ),

@@ -4,7 +4,7 @@ from course_lib.registry.exercise import Task, WrongIdea
 
 SECOND_LIKE_FIRST = (
     "the second column of each thread has the numbers of its first",
-    "Which number of B belongs to the second column?",
+    "Which element of B belongs to the second column?",
 )
 
 
@@ -58,7 +58,7 @@ TASK = Task(
     hints=(
         "Which lines belong before the loop over k, which belong inside it, and which belong "
         "after it?",
-        "In each step of k, load four numbers of A and two numbers of B, and make eight products "
+        "In each step of k, load four elements of A and two elements of B, and make eight products "
         "of them.",
         "`cuda.local.array((4, 2), float32)` holds the sums. They do not start at zero by "
         "themselves.",

@@ -27,7 +27,7 @@ def _with_column(C, j, column):
 
 
 def _single_outputs() -> list[WrongIdea]:
-    """One of the four outputs with another number of B, or with its last product alone."""
+    """One of the four outputs with another element of B, or with its last product alone."""
     ideas = []
     for j in range(4):
         for m in range(4):
@@ -40,7 +40,7 @@ def _single_outputs() -> list[WrongIdea]:
                     WrongIdea(
                         other,
                         f"output {j} of each thread, counted from 0, is a second output {m}",
-                        "Which of the four numbers of B belongs to this output?",
+                        "Which of the four elements of B belongs to this output?",
                     )
                 )
 
@@ -87,12 +87,12 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A @ B[:, ::4].repeat(4, 1),
             "all four outputs of a thread are the first of them",
-            "Which of the four numbers of B belongs to the second output?",
+            "Which of the four elements of B belongs to the second output?",
         ),
         WrongIdea(
             lambda A, B: A @ B[:, [4 * (i // 4) + max(i % 4 - 1, 0) for i in range(32)]],
-            "each output but the first takes the number of B before its own",
-            "Which of the four numbers of B belongs to the second output?",
+            "each output but the first takes the element of B before its own",
+            "Which of the four elements of B belongs to the second output?",
         ),
         WrongIdea(
             lambda A, B: A @ _rows_as_long_as_of(A, B),
@@ -105,7 +105,7 @@ TASK = Task(
     formula="C = A @ B",
     hints=(
         "Which row of C, and which four columns, belong to thread (1, 2)?",
-        "In one step of k, a thread needs one number of A and four neighbouring numbers of a row "
+        "In one step of k, a thread needs one element of A and four neighbouring numbers of a row "
         "of B.",
         "The index of `load4` counts numbers from the first element of B. So how many numbers "
         "does a row of B have?",

@@ -1,4 +1,4 @@
-"""Four sums in the registers of one thread, so that a number of B serves them all."""
+"""Four sums in the registers of one thread, so that an element of B serves them all."""
 
 from course_lib.registry.exercise import Task, WrongIdea
 
@@ -39,15 +39,15 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A.sum(axis=1)[:, None] + B.sum(axis=0),
-            "the numbers of A and B are added to each other",
-            "What happens to `A[i, k]` and the number of B before they go into the sum?",
+            "the elements of A and B are added to each other",
+            "What happens to `A[i, k]` and the element of B before they go into the sum?",
         ),
     ),
     formula="C = A @ B",
     hints=(
         "Which number do all four rows need in this step of k?",
         "Load that number before the loop over the rows, into a variable of its own.",
-        "Inside the loop over i, load only `A[i, k]`, and multiply it by the number of B that "
+        "Inside the loop over i, load only `A[i, k]`, and multiply it by the element of B that "
         "you keep in your variable.",
     ),
     given='''\
@@ -95,6 +95,6 @@ def four_sums(A, B, C):
     compared="This version has four variables instead of an array. It is longer, but the sums "
     "are certain to be in registers.",
     par=3,
-    meaning="You loaded each number of B once and used it for four sums. But you used each "
-    "number of A for only one sum.",
+    meaning="You loaded each element of B once and used it for four sums. But you used each "
+    "element of A for only one sum.",
 )

@@ -52,7 +52,7 @@ TASK = Task(
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / (4 * (BM + BN)),
             "the FLOP are for a whole step, but the bytes are for a single k",
-            "How many numbers of A does the block load in one step?",
+            "How many elements of A does the block load in one step?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN / (4 * BK * (BM + BN)),
@@ -72,17 +72,17 @@ TASK = Task(
         WrongIdea(
             lambda BM, BN, BK: BM / 4,
             "this is right only for square tiles",
-            "Of a tile of 64 × 128, how many numbers of A and of B does one step take?",
+            "Of a tile of 64 × 128, how many elements of A and of B does one step take?",
         ),
         WrongIdea(
             lambda BM, BN, BK: BN / 4,
             "this is right only for square tiles",
-            "Of a tile of 64 × 128, how many numbers of A and of B does one step take?",
+            "Of a tile of 64 × 128, how many elements of A and of B does one step take?",
         ),
         WrongIdea(
             lambda BM, BN, BK: (BM + BN) / 8,
             "this is right only for square tiles",
-            "Of a tile of 64 × 128, how many numbers of A and of B does one step take?",
+            "Of a tile of 64 × 128, how many elements of A and of B does one step take?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 2 * BM * BN * BK / 4 * (BM * BK + BK * BN),

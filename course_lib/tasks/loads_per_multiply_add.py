@@ -37,7 +37,7 @@ TASK = Task(
         WrongIdea(
             lambda rows, columns: 1 / (rows * columns),
             "this is one load for the whole rectangle",
-            "How many different numbers of A does it need in a step of k, and how many of B?",
+            "How many different elements of A does it need in a step of k, and how many of B?",
         ),
         WrongIdea(
             lambda rows, columns: rows * columns / (rows + columns),
@@ -46,13 +46,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda rows, columns: (1 + rows * columns) / (rows * columns),
-            "one number of B is enough only for one column",
-            "How many columns does this rectangle have, and how many numbers of B does each need?",
+            "one element of B is enough only for one column",
+            "How many columns does this rectangle have, and how many elements of B does each need?",
         ),
         WrongIdea(
             lambda rows, columns: 2 / (rows * columns),
             "this is one load of A and one of B",
-            "How many different numbers of A do its rows need in a step of k?",
+            "How many different elements of A do its rows need in a step of k?",
         ),
         WrongIdea(
             lambda rows, columns: 2 * rows * columns / (rows * columns),
@@ -61,8 +61,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Look at one step of k. How many numbers of A do the rows need, and how many numbers of "
-        "B do the columns need?",
+        "Look at one step of k. How many elements of A do the rows need, and how many elements "
+        "of B do the columns need?",
         "How many sums does the rectangle have? Each sum takes one multiply-add in that step.",
     ),
     given='''\
@@ -80,7 +80,7 @@ def loads_per_multiply_add(rows, columns):
     """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
     return 1 / rows + 1 / columns
 ''',
-    compared="Each number of B serves all rows, and each number of A serves all columns, so a "
+    compared="Each element of B serves all rows, and each element of A serves all columns, so a "
     "multiply-add costs 1 / rows and 1 / columns of a load.",
     par=1,
     meaning="The rule is half the perimeter divided by the area. Of all rectangles with the same "

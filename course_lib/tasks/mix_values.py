@@ -265,7 +265,7 @@ TASK = Task(
     ),
     formula="O = P @ V, the weights P rounded to bfloat16",
     hints=(
-        "In the figure of lesson 10, compare a lane's four numbers of C with the numbers in its "
+        "In the figure of lesson 10, compare a lane's four elements of C with the numbers in its "
         "words of A: which rows, and which columns?",
         "A has 16 columns, C has 8. So words 0 and 1 come from piece 2 * k of P, words 2 and 3 "
         "from the piece to its right. `pack_bf16(low, high)` rounds two numbers and makes one "

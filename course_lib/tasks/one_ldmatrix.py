@@ -96,7 +96,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:1, [*range(8)] * 2].repeat(16, 0) @ B,
-            "every lane points at the first numbers of A",
+            "every lane points at the first elements of A",
             "Each lane gives the address of one row. Which row is this lane's?",
             place=FROM_A,
         ),

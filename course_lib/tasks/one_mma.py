@@ -285,7 +285,7 @@ TASK = Task(
     ),
     formula="C = A @ B",
     hints=(
-        "Choose lane 0 in the figure above, and then lane 1. Which numbers of A do their words "
+        "Choose lane 0 in the figure above, and then lane 1. Which elements of A do their words "
         "contain?",
         "Word 0 of A is `pair(A[g, 2 * t], A[g, 2 * t + 1])`. The numbers of word 1 are 8 rows "
         "further down.",

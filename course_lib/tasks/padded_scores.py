@@ -85,8 +85,8 @@ TASK = Task(
     ),
     formula="S[i, j] = the sum of Q[i, k] * K[j, k] over k = 0 … 31",
     hints=(
-        "A block has 512 threads, for 16 queries and 32 keys. Each thread loads one number of Q "
-        "and two numbers of K.",
+        "A block has 512 threads, for 16 queries and 32 keys. Each thread loads one element of Q "
+        "and two elements of K.",
         "The lanes of a warp share one query and have 32 different keys. In one step of k, they "
         "read down a column of the tile of keys. How did lesson 07 avoid bank conflicts in that "
         "case?",

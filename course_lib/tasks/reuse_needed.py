@@ -66,7 +66,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A multiply-add is two FLOP, and it needs one number of A and one number of B.",
+        "A multiply-add is two FLOP, and it needs one element of A and one element of B.",
         "So each FLOP needs one number. How many TB/s would memory have to deliver without any "
         "reuse?",
         "Divide the TB/s that are needed by the TB/s that are delivered.",

@@ -3,7 +3,7 @@
 from course_lib.registry.exercise import Task, WrongIdea
 
 PARTS = 4
-ROWS = 16  # of C: so many threads need a number of B
+ROWS = 16  # of C: so many threads need an element of B
 
 
 def _first_part(A, B):

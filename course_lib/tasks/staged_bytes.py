@@ -123,6 +123,6 @@ def staged_bytes(M, N, K, BM, BN, BK):
 ''',
     compared="It counts from the data and not from the blocks.",
     par=2,
-    meaning="Each number of A is loaded N / BN times, and each number of B is loaded M / BM "
+    meaning="Each element of A is loaded N / BN times, and each element of B is loaded M / BM "
     "times. **BK cancels.**",
 )

@@ -1,4 +1,4 @@
-"""An outer product in registers: two numbers of A meet two of B, and make four products."""
+"""An outer product in registers: two elements of A meet two of B, and make four products."""
 
 from course_lib.registry.exercise import Task, WrongIdea
 
@@ -31,7 +31,7 @@ TASK = Task(
         WrongIdea(
             _exchanged,
             "in every square, two sums have changed places",
-            "For the sum in row y and column x + 1, which number of A do you need, and which of B?",
+            "For the sum in row y and column x + 1, which elements of A and B do you need?",
         ),
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
@@ -52,10 +52,10 @@ TASK = Task(
     ),
     formula="C = A @ B",
     hints=(
-        "The square has the rows y and y + 1 and the columns x and x + 1. Which numbers of A, and "
+        "The square has the rows y and y + 1 and the columns x and x + 1. Which elements of A, and "
         "which of B, does it need in one step of k?",
         "Load these four numbers into variables first, and then multiply.",
-        "Multiply each number of A by each number of B. That makes four products, one for each "
+        "Multiply each element of A by each element of B. That makes four products, one for each "
         "sum.",
     ),
     given='''\
@@ -107,8 +107,8 @@ def two_by_two(A, B, C):
         for j in range(2):
             C[y + i, x + j] = sums[i, j]
 ''',
-    compared="This version has loops for a square of any size. Only the two numbers of B are "
-    "kept, since each number of A is used up before the next one is loaded.",
+    compared="This version has loops for a square of any size. Only the two elements of B are "
+    "kept, since each element of A is used up before the next one is loaded.",
     par=7,
     meaning="This is an **outer product**: every number of a column is multiplied by every "
     "number of a row. Each number that you loaded, from A or from B, served two sums.",

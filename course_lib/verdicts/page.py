@@ -143,7 +143,7 @@ def note_of(each: Finding, where: str = "", ask: bool = True) -> str:
     kind = "" if each.severity == "error" else " (a warning)"
     sentence = whole(each.message, "student")
     title = whole(f"{where}{CODES[each.code].title}{kind}", "student")
-    asked = f'<span class="ml-muted">Look at:</span> {_inline(each.hint)}'
+    asked = f'<span class="ml-muted">Hint:</span> {_inline(each.hint)}'
     hint = f"<p>{asked}</p>" if each.hint and ask else ""
     code = f'<span class="ml-muted code">{escape(each.code)}</span>'
     return f"<p><strong>{escape(title)}</strong> {code}</p><p>{_inline(sentence)}</p>{hint}"

@@ -29,7 +29,7 @@ def test_a_failed_report_names_line_cause_and_next_step() -> None:
         "matmul_tiled: not yet (0 of 10 points)",
         "Line 12: the loop is too short or too long [wrong-loop-bound]",
         "  Right except the last 5 steps of k: the partial tile is left out.",
-        "  Look at: How many tiles does the loop visit when K = 37?",
+        "  Hint: How many tiles does the loop visit when K = 37?",
     ]
 
 

@@ -18,7 +18,7 @@ M, N = 16, 8
 
 
 def place_in_a(kind: str, k: int, lane: int, i: int) -> tuple[int, int]:
-    """Row and column of the i-th number of A that a lane holds."""
+    """Row and column of the i-th element of A that a lane holds."""
     group, thread = lane >> 2, lane % 4
     if kind == "tf32":  # a0 … a3
         row = group if i in (0, 2) else group + 8
@@ -30,7 +30,7 @@ def place_in_a(kind: str, k: int, lane: int, i: int) -> tuple[int, int]:
 
 
 def place_in_b(kind: str, k: int, lane: int, i: int) -> tuple[int, int]:
-    """Row and column of the i-th number of B that a lane holds."""
+    """Row and column of the i-th element of B that a lane holds."""
     group, thread = lane >> 2, lane % 4
     if kind == "tf32":
         return (thread if i == 0 else thread + 4), group

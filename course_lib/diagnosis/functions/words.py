@@ -51,7 +51,7 @@ tell = Words(
         "refused": Wording(
             "invalid-launch",
             "{compared}: a GPU refuses this launch.{worked}",
-            "Which calls must return 0, however much would fit?",
+            "Which calls must return 0, even if something would fit?",
         ),
         # What it means, put into one of the two at the end.
         "wrong idea": Wording("wrong-formula", "{says}", "{hint}"),

@@ -152,7 +152,7 @@ class OperatorTyper(Typer):
             return
         if identity and isinstance(left, T.ArrayType) and isinstance(right, T.ArrayType):
             # Numba has it; but whether a check passes one array twice is no answer's business.
-            message = "An answer may not ask whether two arrays are the same."
+            message = "An answer must not test whether two arrays are the same."
             raise rejection("not-allowed", message, node)
         if isinstance(op, ast.In | ast.NotIn):
             return self.compare_contents(node, left, right)

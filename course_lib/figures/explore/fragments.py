@@ -36,7 +36,7 @@ class _Instruction:
     name: str
     format: str
     k: int
-    per_word: int  # numbers of A or B in a register of 32 bits
+    per_word: int  # elements of A or B in a register of 32 bits
     since: str
 
     @property
