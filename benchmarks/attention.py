@@ -3,6 +3,7 @@
     python3 benchmarks/attention.py                  check, then time everything; needs a Hopper GPU
     python3 benchmarks/attention.py --ablation       the variants of flash_attention, too
     python3 benchmarks/attention.py --float32        the float32 kernels only (any GPU)
+    python3 benchmarks/attention.py --one-head       exercise 11b's solution, too, on one head alone
     python3 benchmarks/attention.py --check          right or wrong on odd shapes, no times
     python3 benchmarks/attention.py --store          keep it: course_lib/measurements/attention
 
@@ -42,6 +43,7 @@ from course_lib.measurements.attention import (  # noqa: E402
     CUDNN,
     FLASH_2,
     FOLDER,
+    MMA_SOLUTION,
     OURS,
     OURS_IN_FLOAT32,
     SOLUTION,
@@ -54,6 +56,7 @@ from course_lib.measurements.attention import (  # noqa: E402
 SHAPES = ((4, 16, 4096, 64), (4, 16, 4096, 128), (1, 16, 16384, 128))
 BFLOAT16 = [AttentionProblem(*shape, causal=causal) for causal in (False, True) for shape in SHAPES]
 FLOAT32 = AttentionProblem(1, 1, 8192, 32, "float32")
+ONE_HEAD = AttentionProblem(1, 1, 16384, 64)  # which is all that exercise 11b computes
 # Batch, heads, queries, keys, and a factor for Q and K: one of each; less than a tile; a row more
 # than a block; scores far beyond 88; lengths that differ, both ways.
 ODD_SHAPES = (
@@ -181,7 +184,7 @@ def float32_kernels(Q: Any, K: Any, V: Any) -> Iterator[tuple[str, Launch, Any]]
         lambda: attention_unfused.launch(*on_gpu, unfused, scores),
         results[1].reshape(Q.shape),
     )
-    if kernel := solution():
+    if kernel := solution("11_flash_attention", "attention"):
         blocks = -(-queries // 16)
         yield (
             SOLUTION,
@@ -190,18 +193,33 @@ def float32_kernels(Q: Any, K: Any, V: Any) -> Iterator[tuple[str, Launch, Any]]
         )
 
 
-def solution() -> Any:
-    """The kernel of exercise 11's solution; None in a copy that was handed out without it."""
-    path = ROOT / "solutions" / "11_flash_attention.ipynb"
+def on_tensor_cores(Q: Any, K: Any, V: Any) -> Iterator[tuple[str, Launch, Any]]:
+    """Exercise 11b's solution in bfloat16, with its O, in float32."""
+    import torch
+    from numba import cuda
+
+    if kernel := solution("11b_attention_on_tensor_cores", "attention_mma"):
+        flat = [each.reshape(each.shape[2:]) for each in (Q, K, V)]
+        bits = [cuda.as_cuda_array(each.view(torch.uint16)) for each in flat]
+        result = torch.full(flat[0].shape, math.nan, device="cuda")
+        O = cuda.as_cuda_array(result)
+        blocks = -(-len(flat[0]) // 64)
+        yield MMA_SOLUTION, lambda: kernel[blocks, 128](*bits, O), result.reshape(Q.shape)
+
+
+def solution(notebook: str, name: str) -> Any:
+    """The kernel of an exercise's solution; None in a copy that was handed out without it."""
+    path = ROOT / "solutions" / f"{notebook}.ipynb"
     if not path.exists():
         return None
     from numba import cuda, float32
 
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    text = next(t for c in cells if (t := "".join(c["source"])).startswith("# EXERCISE attention"))
+    begins = f"# EXERCISE {name}\n"
+    text = next(t for c in cells if (t := "".join(c["source"])).startswith(begins))
     names = {"cuda": cuda, "float32": float32, "np": np, "math": math}
-    exec(compile(text, "<exercise 11's solution>", "exec"), names)  # Numba must not read JSON
-    return names["attention"]
+    exec(compile(text, f"<solution of {name}>", "exec"), names)  # Numba must not read JSON
+    return names[name]
 
 
 # --- right or wrong -------------------------------------------------------------------------------
@@ -301,6 +319,9 @@ def measure(
             else:
                 launch, O, _ = ours(problem, Q, K, V, plan)
                 taking_part[name] = launch, O
+        if problem == ONE_HEAD:
+            for name, launch, O in on_tensor_cores(Q, K, V):
+                taking_part[name] = launch, O
     else:
         for name, launch, O in float32_kernels(Q, K, V):
             taking_part[name] = launch, O
@@ -345,6 +366,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--ablation", action="store_true", help="variants of flash_attention")
     parser.add_argument("--float32", action="store_true", help="the float32 kernels only")
+    parser.add_argument("--one-head", action="store_true", help="exercise 11b's solution as well")
     parser.add_argument("--check", action="store_true", help="right or wrong only")
     parser.add_argument("--only", default="", help="with --check: one kernel, by its label")
     parser.add_argument("--store", action="store_true", help="keep the measurements")
@@ -355,8 +377,8 @@ def main() -> int:
             print(f"{label}: {fault or 'right'}")
         return 1 if any(found.values()) or not found else 0
 
-    if chosen.store and chosen.float32:
-        parser.error("--store keeps everything: leave --float32 out")
+    if chosen.store and (chosen.float32 or chosen.one_head):
+        parser.error("--store keeps everything: leave --float32 and --one-head out")
     if importlib.util.find_spec("torch") is None:
         raise SystemExit("There is no PyTorch here to compare with.")
 
@@ -371,7 +393,8 @@ def main() -> int:
     faults = {} if chosen.float32 else barred(chosen.ablation)
     about = {**versions(), "driver": nvml.driver_version()}
     made = AttentionRun(name, datetime.now(UTC).date().isoformat(), about, ())
-    for problem in [FLOAT32] if chosen.float32 else [FLOAT32, *BFLOAT16]:
+    alone = [FLOAT32] if chosen.float32 else [ONE_HEAD] if chosen.one_head else []
+    for problem in alone or [FLOAT32, *BFLOAT16]:
         made = replace(
             made, rows=made.rows + tuple(measure(problem, clock, faults, chosen.ablation))
         )

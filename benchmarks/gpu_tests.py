@@ -34,6 +34,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 SECONDS_PER_TEST = 120  # unless --seconds says so
 SECONDS_PER_FILE = 900
+TIMED_OUT = "Failed: Timeout ("
 TOOLS = (
     "numba==0.68.1", "numpy==2.4.6", "pytest==9.2.0", "pytest-timeout", "matplotlib", "ipython",
     "scipy", "pandas", "h5py", "hypothesis",
@@ -217,6 +218,8 @@ def run_file(python: Path, home: Path, project: Project, file: str, *options: st
         tests[name] = "passed" if not said else said[0].get("message") or said[0].text or "failed"
         if said and said[0].tag == "skipped":
             tests[name] = "skipped"
+        elif said and TIMED_OUT in (said[0].text or ""):  # while another exception was handled
+            tests[name] = TIMED_OUT
         seconds[name] = float(case.get("time", 0))
     return Came(tests, seconds, took)
 

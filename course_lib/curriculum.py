@@ -316,11 +316,11 @@ _WITHOUT_EXERCISES: tuple[Lesson, ...] = (
         number="11b",
         slug="attention_on_tensor_cores",
         title="Attention on tensor cores",
-        minutes=35,
+        minutes=65,
         goals=(
-            "Find a row's maximum where four lanes share the row",
-            "Mask what a query may not see, and skip what no query of a block sees",
-            "Put parts of a result together by their log-sum-exps",
+            "Chain two products on tensor cores, the sums of one as an operand of the next",
+            "Keep an online softmax of rows that four lanes share",
+            "Mask what a query may not see, and merge parts by their log-sum-exps",
         ),
     ),
     Lesson(

@@ -281,6 +281,15 @@ def test_doctor_knows_that_the_emulator_works() -> None:
     assert check.good and not check.mend, check.says
 
 
+def test_is_there_a_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.delenv("DISPLAY", raising=False)
+    assert not lab.has_screen()
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert lab.has_screen()
+
+
 # --- lab -------------------------------------------------------------------------------------
 
 

@@ -80,6 +80,7 @@ def test_rungs_climb_and_belong_to_their_lessons():
         ("transpose_tiled", (31, 65), (3, 1), (32, 32)),
         ("block_scan", (65,), (2,), (64,)),
         ("attention", (33,), (3,), (32, 16)),
+        ("attention_mma", (65,), (2,), (128,)),
         ("matmul_1d", (31, 65), (2, 1), (512,)),
         ("matmul_2d", (65, 64), (1, 2), (256,)),
         ("matmul_wide", (65, 64), (1, 2), (256,)),
@@ -183,6 +184,7 @@ EVER_GRADED = {
     "matmul_mma": "right 3, bounds 1, race-free 2, reuse 1, tensor 2, float32 1",
     "matmul_tma": "right 3, bounds 1, race-free 3, reuse 1, tensor 1, float32 1",
     "attention": "right 4, bounds 1, shared-memory 1, race-free 2, reuse 1, float32 1",
+    "attention_mma": "right 4, bounds 1, race-free 2, reuse 1, tensor 1, float32 1",
     "distance_sum": "right 3, bounds 2, shared-memory 2, race-free 2, float32 1",
     "square_sum": "right 3, bounds 2, shared-memory 2, race-free 2, float32 1",
 }

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,6 +16,7 @@ from every_case import every_case
 from numba import cuda
 
 import course_lib
+from course_lib.emulator.profile.annotate import lines_of
 from course_lib.host import host_api, pretended_gpu, probe, runtime
 from course_lib.wording.errors import LaunchFailed, LaunchRefused, NoGpuHere, PlainError
 
@@ -189,3 +196,76 @@ def test_the_gpu_that_answers() -> None:
         with pytest.raises(IndexError):
             cuda.gpus[1]
         assert cuda.detect()
+
+
+HELPERS = """\
+from numba import cuda, float32
+
+
+
+
+
+@cuda.jit(device=True)
+def helper(x, i, what):
+    if what == 0:
+        x[i + 100] = 1
+    elif what == 1:
+        x[0] += i
+    elif what == 2:
+        x[i % 7] = i
+    elif what == 3:
+        s = cuda.shared.array(64, float32)
+        s[i] = x[i]
+        x[i] = s[63 - i]
+    elif what == 4:
+        while x[0] < 1:
+            i += 1
+    elif what == 5:
+        x[-i] = 1
+    elif what == 6:
+        x[0] = 5
+"""
+HARMLESS = 6
+UNUSED = "".join(f"        x[0] = {number}\n" for number in range(24))
+KERNELS = f"""\
+from numba import cuda
+from helpers_of_test import helper
+
+
+@cuda.jit
+def kernel(x, what):
+    i = cuda.grid(1)
+    if what == 99:
+{UNUSED}    helper(x, i, what)
+    if i == 0:
+        x[2] = x[what]
+"""
+
+
+@pytest.fixture
+def of_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A kernel, and in another file a function that it calls."""
+    for name, text in (("helpers_of_test", HELPERS), ("kernels_of_test", KERNELS)):
+        (tmp_path / f"{name}.py").write_text(text)
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return importlib.import_module("kernels_of_test").kernel
+
+
+NEVER_RUN = range(9, 33)  # of the kernel's own lines
+
+
+@every_case("what", range(7))
+def test_a_line_that_two_files_have_is_that_of_the_right_file(of_two_files, what: int) -> None:
+    with course_lib.emulated() as launches, contextlib.suppress(LaunchFailed):
+        of_two_files[1, 64](np.zeros(64, np.float32), what)
+    told = [each for each in launches.errors + launches.warnings if each.finding.line in NEVER_RUN]
+    assert {Path(each.file).name for each in told} == {"helpers_of_test.py"}
+    assert bool(launches.errors) != (what == HARMLESS)
+
+
+def test_beside_the_lines_of_a_file_stand_its_own_counts(of_two_files) -> None:
+    profile = course_lib.emulate(of_two_files)[1, 64](np.zeros(64, np.float32), 6)
+    lines = {each.number: each.counters for each in lines_of(profile)}
+    assert lines[8] and not any(lines[number] for number in NEVER_RUN)
+    assert {each.file for each in profile.lines} > {of_two_files.py_func.__code__.co_filename}

@@ -139,6 +139,13 @@ def test_what_nobody_knows_yet_is_said_to_be_new(
     assert status == 1 and "Known:" not in told and "add its line there" in told
 
 
+def test_a_day_without_a_break(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, told = _lane(monkeypatch, capsys, "all passed", 0)
+    assert status == 0 and "Known:" not in told and "newer_packages" not in told
+
+
 def test_packages_that_do_not_go_together_are_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

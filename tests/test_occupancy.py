@@ -74,6 +74,11 @@ def test_the_a6000_example_step_by_step():
     }
 
 
+def test_shared_memory_may_be_what_limits():
+    found = occupancy("H100", 384, 168, 196_608)
+    assert found.limiters == ("registers", "shared memory")
+
+
 @pytest.mark.parametrize(
     "launch, reason",
     [

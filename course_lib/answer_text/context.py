@@ -197,8 +197,9 @@ def at_the_call(task: Task, launched: Kernel, answer: Kernel, found: Finding) ->
     """
     if found.line is None:
         return found
-    for name in (*task.uses, *_unchanged(task, launched)):
-        tree = getattr(launched.namespace.get(name), "tree", None)
+    around = {**answer.namespace, **launched.namespace}
+    for name in (*task.uses, *_unchanged(task, around)):
+        tree = getattr(around.get(name), "tree", None)
         if tree is None or not tree.lineno <= found.line <= (tree.end_lineno or tree.lineno):
             continue
         calls = [
@@ -244,14 +245,14 @@ def _is_used(task: Task) -> bool:
     return any(getattr(node.func, "id", "") == task.id for node in calls)
 
 
-def _unchanged(task: Task, answer: Kernel) -> list[str]:
+def _unchanged(task: Task, names: Mapping[str, object]) -> list[str]:
     """Device functions that are given beside the one to write, and are still as they were."""
     given = {
         node.name: ast.dump(node)
         for node in ast.parse(task.given).body
         if isinstance(node, ast.FunctionDef) and node.name != task.id
     }
-    found = {name: getattr(answer.namespace.get(name), "tree", None) for name in given}
+    found = {name: getattr(names.get(name), "tree", None) for name in given}
     return [name for name, tree in found.items() if tree and ast.dump(tree) == given[name]]
 
 

@@ -13,6 +13,7 @@ from course_lib.emulator.errors import rejection
 from course_lib.emulator.inference.infer import all_typings, infer, static_shared_bytes
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.lines import holds
 from course_lib.emulator.language.parse import kernel_from
 from course_lib.emulator.language.signatures import types_of_numba
 from course_lib.emulator.language.typings import Typing
@@ -146,8 +147,7 @@ class Emulation:
         """The function that has a line which a finding names: the kernel, or one that it calls."""
         reached = (each for typing in self.typings.values() for each in all_typings(typing, set()))
         for kernel in (self.kernel, *(typing.kernel for typing in reached)):
-            last = kernel.tree.end_lineno
-            if line is not None and last is not None and kernel.tree.lineno <= line <= last:
+            if holds(kernel.tree, line):
                 return kernel
         return self.kernel
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from math import ceil
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,8 +23,10 @@ from course_lib.registry.exercise import WrongIdea
 
 
 class Attention(Problem):
-    """O = softmax(Q Kᵀ / √32) V. A shape is queries, keys, and a factor that makes scores large."""
+    """O = softmax(Q Kᵀ / √d) V. A shape is queries, keys, and a factor that makes scores large."""
 
+    width: ClassVar[int] = WIDTH
+    rows: ClassVar[int] = ROWS  # queries of a block
     letters = "QKVO"
     tiny = (1, 1, 1)
     short = (5, 3, 1)
@@ -55,11 +58,11 @@ class Attention(Problem):
         Q, K, V = super().telling_operands(shape, rng)
         Q[:] = Q[0]
         K[:-1] /= 16
-        K[-1] = Q[0] * np.float32(math.log(len(K) + 1) * math.sqrt(WIDTH) / np.sum(Q[0] ** 2))
+        K[-1] = Q[0] * np.float32(math.log(len(K) + 1) * math.sqrt(self.width) / np.sum(Q[0] ** 2))
         return Q, K, V
 
     def operand_shapes(self, shape: Shape) -> tuple[Shape, ...]:
-        return (shape[0], WIDTH), (shape[1], WIDTH), (shape[1], WIDTH)
+        return (shape[0], self.width), (shape[1], self.width), (shape[1], self.width)
 
     def answer(self, *inputs: Array) -> tuple[Array, Array]:
         """An error in a score is a relative error of its weight; the sums add their own."""
@@ -67,8 +70,12 @@ class Attention(Problem):
         scores = scores_of(Q, K)
         weights = softmax(scores)
         reach = scores_of(np.abs(Q), np.abs(K)).max(axis=1, keepdims=True)
-        rounding = EPSILON * ((WIDTH + 2) * reach + len(K) + 16)
+        rounding = EPSILON * ((self.width + 2) * reach + len(K) + 16) + self.off(scores)
         return weights @ V, rounding * (weights @ np.abs(V)) + 1e-30
+
+    def off(self, scores: Array) -> Array | float:
+        """How far each row's weights may be off beside what float32 rounds, as a share of them."""
+        return 0.0
 
     def wrong_ideas(self) -> Iterable[WrongIdea]:
         return attention_ideas()
@@ -90,24 +97,25 @@ class Attention(Problem):
         return shape[:1]
 
     def exact(self, side: int) -> Shape:
-        return (3 * ROWS, 128, 1)
+        return (3 * self.rows, 128, 1)
 
     def first(self, launch: Launch, tile: Sequence[int], step: int, seed: int) -> Shape:
-        return ((3 + more_tiles(seed, 2)) * ROWS, 128, 1)
+        return ((3 + more_tiles(seed, 2)) * self.rows, 128, 1)
 
     def random_shape(self, rng: np.random.Generator) -> Shape:
         queries, keys = (int(size) for size in rng.integers((2, 2), (40, 90)))
         return (queries, keys, 1)
 
     def geometry(self, tile: Sequence[int]) -> Geometry:
-        return Geometry(ROWS, WIDTH)
+        return Geometry(self.rows, self.width)
 
     def tiles_of(self, tile: Sequence[int], step: int) -> tuple[Shape, ...]:
-        return (ROWS, WIDTH), (step, WIDTH), (step, WIDTH), (ROWS, WIDTH)
+        block = (self.rows, self.width)
+        return block, (step, self.width), (step, self.width), block
 
     def fetches(self, shape: Shape, tile: Sequence[int]) -> tuple[int, ...]:
-        blocks = ceil(shape[0] / ROWS)
-        return (shape[0] * WIDTH,) + (blocks * shape[1] * WIDTH,) * 2
+        blocks = ceil(shape[0] / self.rows)
+        return (shape[0] * self.width,) + (blocks * shape[1] * self.width,) * 2
 
     def barriers(self, shape: Shape, step_tile: int | None) -> int | None:
         return None

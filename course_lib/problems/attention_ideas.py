@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ import numpy as np
 from course_lib.registry.exercise import WrongIdea
 
 Array = np.ndarray
-WIDTH = 32  # elements of a query, a key or a value; lanes of a warp
-ROWS = 16  # queries of a block
+LANES = 32  # of a warp
+WIDTH, ROWS = 32, 16  # columns of all arrays, queries of a block
 FORMULA, SUM, RESCALE = "wrong-formula", "accumulator-error", "missing-rescale"
 OVERFLOW, MASK, INDEX = "numerical-overflow", "missing-mask", "wrong-index"
 TILES = (32, 16, 64, 8, 4, 1)  # keys of a tile that are thought of
@@ -23,11 +24,14 @@ SCALE, EXPONENTIAL, STORE = ("named", "sqrt", "scale"), ("exponential", "K"), ("
 TOTAL, WEIGHING, FACTOR = ("divisor",), ("product", "V"), ("exponential", "other")
 LARGEST, FIRST_LARGEST = ("largest",), ("largest", "first")
 Computes = Callable[[Array, Array, Array], Array]
+Place = tuple[str, ...]
+Idea = tuple[str, Computes, str, str, Place]  # code, what, its sentence, hint, place
+Ideas = Iterator[Idea]
 
 
 def scores_of(Q: Array, K: Array) -> Array:
     """How well each query fits each key, in float64."""
-    result: Array = Q.astype(np.float64) @ K.astype(np.float64).T / np.sqrt(WIDTH)
+    result: Array = Q.astype(np.float64) @ K.astype(np.float64).T / np.sqrt(Q.shape[1])
     return result
 
 
@@ -39,12 +43,33 @@ def softmax(scores: Array, axis: int = 1) -> Array:
 
 
 def attention_ideas() -> Iterator[WrongIdea]:
-    for kind in (_overflows, _ties, _scales, _softmaxes, _lanes, _sums_of_lanes, _ghosts, _online):
-        for code, computes, says, hint, place in kind():
-            yield WrongIdea(computes, says, hint, place, code, ROOM)
+    """In float32, a lane for each key of a tile and each column."""
+    return ideas_with((*_lanes(), *_sums_of_lanes()), WIDTH, ROWS)
 
 
-Ideas = Iterator[tuple[str, Computes, str, str, tuple[str, ...]]]
+def ideas_with(
+    of_lanes: Iterable[Idea],
+    width: int,
+    rows: int,
+    formula_room: float = ROOM,
+    unscaled: Place = SCALE,
+    instead: Mapping[Place, Place] = MappingProxyType({}),
+) -> Iterator[WrongIdea]:
+    """What goes wrong in lanes, among all that does so whoever computes what.
+
+    Args:
+        of_lanes: ideas of what a lane has, or has not, from others.
+        width: columns of all arrays.
+        rows: queries of a block.
+        formula_room: of a row's largest number, where weights by a wrong formula round worse.
+        unscaled: the place where scores lack their scale.
+        instead: by place: the one to look at where a kernel is made otherwise.
+    """
+    formulas = (*_overflows(), *_ties(), *_scales(width, rows, unscaled), *_softmaxes(rows))
+    steps = (*of_lanes, *_ghosts(), *_online())
+    for ideas, room in ((formulas, formula_room), (steps, ROOM)):
+        for code, computes, says, hint, place in ideas:
+            yield WrongIdea(computes, says, hint, instead.get(place, place), code, room)
 
 
 def _overflows() -> Ideas:
@@ -107,22 +132,31 @@ def _without_ties(Q: Array, K: Array, V: Array) -> Array:
     return result
 
 
-def _scales() -> Ideas:
-    """Scores that are multiplied by something else than 1/√32."""
-    root = np.sqrt(WIDTH)
+def _scales(width: int, rows: int, unscaled: Place) -> Ideas:
+    """Scores that are multiplied by something else than 1/√d, where d is the width."""
+    root = np.sqrt(width)
     hint = "By what does the formula divide a score, and by what does the kernel?"
     for scale, says, place in (
-        (1.0, "the scores are not scaled, Q Kᵀ is never divided by √32", SCALE),
-        (1 / WIDTH, "the scores are divided by 32, and not by its square root", SCALE),
-        (root, "the scores are multiplied by √32, and not divided by it", SCALE),
-        (WIDTH, "the scores are multiplied by 32", SCALE),
-        (1 / np.sqrt(ROWS), "the scores are divided by √16, as if d were the block's rows", SCALE),
-        (1 / (root // 1), "the scores are divided by 5, √32 without its fraction", SCALE),
+        (1.0, f"the scores are not scaled, Q Kᵀ is never divided by √{width}", unscaled),
+        (1 / width, f"the scores are divided by {width}, and not by its square root", SCALE),
+        (root, f"the scores are multiplied by √{width}, and not divided by it", SCALE),
+        (width, f"the scores are multiplied by {width}", SCALE),
+        (
+            1 / np.sqrt(rows),
+            f"the scores are divided by √{rows}, as if d were the block's rows",
+            SCALE,
+        ),
+        (
+            1 / (root // 1),
+            f"the scores are divided by {root // 1:g}, √{width} without its fraction",
+            SCALE,
+        ),
         (-1 / root, "the scores have the wrong sign", SCALE),
         (np.log(2) / root, "the weights are powers of 2, and not of e", EXPONENTIAL),
         (1 / np.log(2) / root, "the exponent is too large by 1 / ln 2", EXPONENTIAL),
     ):
-        yield FORMULA, partial(_scaled, scale), says, hint, place
+        if scale * root != 1:  # √64 has no fraction
+            yield FORMULA, partial(_scaled, scale), says, hint, place
 
 
 def _scaled(scale: float, Q: Array, K: Array, V: Array) -> Array:
@@ -130,7 +164,7 @@ def _scaled(scale: float, Q: Array, K: Array, V: Array) -> Array:
     return result
 
 
-def _softmaxes() -> Ideas:
+def _softmaxes(rows: int) -> Ideas:
     """Weights that are no softmax over the keys."""
     sums = "For one query, over which keys do the weights have to sum to 1?"
     between = "What happens between the two products?"
@@ -140,7 +174,12 @@ def _softmaxes() -> Ideas:
     largest = "only the key with the largest score counts: that is a maximum, and no softmax"
     for weights, says, hint, place in (
         (partial(softmax, axis=0), "the softmax runs over the queries, not the keys", sums, TOTAL),
-        (_over_rows, "the softmax runs over the 16 queries of a block, not the keys", sums, TOTAL),
+        (
+            partial(_over_rows, rows),
+            f"the softmax runs over the {rows} queries of a block, not the keys",
+            sums,
+            TOTAL,
+        ),
         (_shifted, "the weights are never divided by their sum", sums, STORE),
         (np.exp, "the weights are never divided by their sum", sums, STORE),
         (_as_a_mean, mean, sums, STORE),
@@ -157,9 +196,9 @@ def _weighed(weights: Callable[[Array], Array], Q: Array, K: Array, V: Array) ->
     return result
 
 
-def _over_rows(scores: Array) -> Array:
-    parts = range(0, len(scores), ROWS)
-    return np.concatenate([softmax(scores[start : start + ROWS], 0) for start in parts])
+def _over_rows(rows: int, scores: Array) -> Array:
+    parts = range(0, len(scores), rows)
+    return np.concatenate([softmax(scores[start : start + rows], 0) for start in parts])
 
 
 def _shifted(scores: Array) -> Array:
@@ -224,16 +263,16 @@ def _orders() -> Iterator[tuple[Callable[..., Array], tuple[int, ...], str, str]
 
 
 def _across(distance: Array) -> Array:
-    return np.asarray(np.arange(WIDTH) ^ distance)
+    return np.asarray(np.arange(LANES) ^ distance)
 
 
 def _down(distance: Array) -> Array:
-    lane = np.arange(WIDTH)
-    return np.where(lane + distance < WIDTH, lane + distance, lane)
+    lane = np.arange(LANES)
+    return np.where(lane + distance < LANES, lane + distance, lane)
 
 
 def _up(distance: Array) -> Array:
-    lane = np.arange(WIDTH)
+    lane = np.arange(LANES)
     return np.where(lane >= distance, lane - distance, lane)
 
 
@@ -248,9 +287,9 @@ def _exchanged(
 
 def _in_lanes(Q: Array, K: Array) -> Array:
     """The scores: query, tile, lane; all not-a-number where the last tile is not full."""
-    if len(K) % WIDTH:
-        return np.full((len(Q), -(-len(K) // WIDTH), WIDTH), np.nan)
-    return scores_of(Q, K).reshape(len(Q), -1, WIDTH)
+    if len(K) % LANES:
+        return np.full((len(Q), -(-len(K) // LANES), LANES), np.nan)
+    return scores_of(Q, K).reshape(len(Q), -1, LANES)
 
 
 def _sums_of_lanes() -> Ideas:
@@ -322,20 +361,20 @@ def _own_maxima(
     lanes = _in_lanes(Q, K)
     top = np.maximum.accumulate(_exchanged(lanes, other, distances, np.maximum), axis=1)
     weights = np.exp(lanes - top)
-    total, out = np.zeros((len(lanes), WIDTH)), np.zeros((len(lanes), WIDTH))
+    total, out = np.zeros((len(lanes), LANES)), np.zeros((len(lanes), LANES))
     for tile in range(lanes.shape[1]):
         factor = np.exp(top[:, max(tile - 1, 0)] - top[:, tile])
         own = weights[:, tile] if at_the_end else weights[:, tile].sum(1, keepdims=True)
         total = total * factor + own
-        out = out * factor + _all_keys(weights[:, tile : tile + 1], V[tile * WIDTH :][:WIDTH])
+        out = out * factor + _all_keys(weights[:, tile : tile + 1], V[tile * LANES :][:LANES])
     return out / (total.sum(1, keepdims=True) if at_the_end else total)
 
 
 def _one_weight(all_lanes: bool, Q: Array, K: Array, V: Array) -> Array:
     lanes = _in_lanes(Q, K)
     weights = np.exp(lanes - lanes.max((1, 2), keepdims=True))
-    tiles = np.add.reduceat(V, np.arange(0, len(V), WIDTH))
-    total = weights.sum((1, 2))[:, None] if all_lanes else WIDTH * weights.sum(1)
+    tiles = np.add.reduceat(V, np.arange(0, len(V), LANES))
+    total = weights.sum((1, 2))[:, None] if all_lanes else LANES * weights.sum(1)
     result: Array = (weights * tiles).sum(1) / total
     return result
 
@@ -348,7 +387,7 @@ def _scores_go_on(factor: float, Q: Array, K: Array, V: Array) -> Array:
 
 
 def _own_element(Q: Array, K: Array, V: Array) -> Array:
-    lane = np.arange(len(K)) % WIDTH
+    lane = np.arange(len(K)) % LANES
     result: Array = softmax(Q[:, lane] * K.sum(1) / np.sqrt(WIDTH)) @ V
     return result
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from course_lib.curriculum import Exercise, Task
 from course_lib.problems.attention import Attention
+from course_lib.problems.attention_mma import MmaAttention
 from course_lib.problems.described import (
     DescribedProblem,
     TaskProblem,
@@ -38,6 +39,7 @@ FAMILIES: dict[str, Problem] = {
     "transpose": Transpose("B = A.T", ()),
     "scan": Scan("y = running sums of x, run by run", ()),
     "attention": Attention("O = softmax(Q Kᵀ / √32) V", ()),
+    "attention on tensor cores": MmaAttention("O = softmax(Q Kᵀ / 8) V", ()),
 }
 SMALL: Shape = (3, 5, 7)  # sizes that differ, so that exchanged axes show
 

@@ -89,8 +89,8 @@ def few_tiles_facts() -> dict[str, object]:
 QUESTIONS = (
     Choose(
         id="06-first-wall",
-        asks="Suppose T = 64, with one output for each thread, on an H200: a block may have 227 "
-        "KiB of shared memory there, and an SM holds 2048 threads. What happens at the launch?",
+        asks="Suppose T = 64, with one output for each thread, on an H200. There a block may "
+        "have 227 KiB of shared memory, and an SM holds 2048 threads. What happens at the launch?",
         choices=(
             Choice("It fails: the two tiles take too much shared memory.", "Count their bytes."),
             Choice("It fails: the block has too many threads.", "", right=True),
@@ -101,7 +101,7 @@ QUESTIONS = (
         ),
         reveal="T = 64 makes {threads} threads, and a block has at most {most}, on every GPU. So "
         "with one output for each thread T = 32 is the end. Shared memory would have been no "
-        "problem: {kib} KiB.",
+        "problem: the two tiles take {kib} KiB.",
         facts=wall_facts,
         spoilers=("at most 1024 threads, so T", "T = 32 is the end"),
     ),
@@ -128,10 +128,12 @@ QUESTIONS = (
                 "That many would fit into its shared memory. Check the other budgets, too.",
             ),
             Trap(lambda: 32, "That is the number of slots. Which budget runs out first?"),
-            Trap(lambda: fits(*TILED).warps, "Those are the warps. How many blocks is that?"),
+            Trap(
+                lambda: fits(*TILED).warps, "That is the number of warps. How many blocks are that?"
+            ),
         ),
         reveal="{answer}: they bring {warps} warps and take all {registers} registers. Shared "
-        "memory, about which everybody worries, would hold {shared}.",
+        "memory, about which everybody worries, would hold {shared} blocks.",
         facts=lambda: {
             "warps": fits(*TILED).warps,
             "registers": f"{fits(*TILED).registers_used:,}",
@@ -157,26 +159,26 @@ QUESTIONS = (
     ),
     Choose(
         id="06-small",
-        asks="Blocks of 32 threads, 24 registers each, no shared memory, on the same SM. Which "
-        "budget limits them?",
+        asks="A kernel has blocks of 32 threads, uses 24 registers per thread and no shared "
+        "memory, and runs on the same GPU. Which budget limits the number of its blocks on an SM?",
         choices=(
-            Choice("Warps.", "There is room for 64."),
-            Choice("Registers.", "A warp takes 768 of 65,536."),
-            Choice("Shared memory.", "Each takes only the 1 KiB that is reserved."),
+            Choice("Warps.", "The SM has room for 64 of them."),
+            Choice("Registers.", "A warp takes only 768 of the 65,536 registers."),
+            Choice("Shared memory.", "Each block takes only the 1 KiB that is reserved."),
             Choice("Block slots.", "", right=True),
         ),
-        reveal="32 slots, one warp in each: {share} of the warps. Very small blocks cannot fill "
-        "an SM.",
+        reveal="An SM has 32 block slots, and each of these blocks has only one warp. That makes "
+        "{share} of the warps that the SM can hold. Very small blocks cannot fill an SM.",
         facts=lambda: {"share": f"{fits(32, 24, 0).share:.0%}"},
         spoilers=("very small blocks",),
     ),
     Number(
         id="06-means",
-        asks="In `register_1d`, a kernel of lesson 08, each thread owns 8 outputs: 512 threads in "
-        f"a block, 44 registers each. An SM of an H200 holds {EIGHT_EACH.warps} of its warps "
-        f"({100 * EIGHT_EACH.share:.0f} %), and {fits(*TILED).warps} of the tiled kernel's "
-        f"({100 * fits(*TILED).share:.0f} %). How many times as fast as the tiled kernel is it "
-        "there, 4096 × 4096?",
+        asks="In `register_1d`, a kernel of lesson 08, each thread owns 8 outputs. A block has 512 "
+        "threads, and a thread has 44 registers. An SM of an H200 holds "
+        f"{EIGHT_EACH.warps} warps of this kernel ({100 * EIGHT_EACH.share:.0f} %), but "
+        f"{fits(*TILED).warps} warps of the tiled kernel ({100 * fits(*TILED).share:.0f} %). How "
+        "many times as fast as the tiled kernel is it there, for 4096 × 4096 matrices?",
         value=lambda: gflops("register_1d") / gflops("tiled"),
         unit="times",
         within=0.2,
@@ -184,9 +186,9 @@ QUESTIONS = (
             Trap(lambda: 0.5, "It would be, if speed followed occupancy."),
             Trap(lambda: 1, "Occupancy is not all that differs."),
         ),
-        reveal="{answer} times: {tiled} against {register_1d} GFLOP/s (both in Numba with `range`, "
-        "{device}). Half the warps, and more than twice the speed. And one more step of this kind "
-        "halves the occupancy again.",
+        reveal="{answer} times: {tiled} against {register_1d} GFLOP/s (both in Numba with "
+        "`range`, {device}). It has half the warps and more than twice the speed. And one more "
+        "step of this kind halves the occupancy again.",
         facts=means_facts,
         spoilers=(
             tells_times(gflops("register_1d") / gflops("tiled")),
@@ -196,19 +198,19 @@ QUESTIONS = (
     ),
     Choose(
         id="06-smaller-blocks",
-        asks=f"On an A6000 the tiled kernel stands at {100 * ON_A6000:.1f} %. A colleague wants "
-        f"smaller blocks, since “at 100 % it will be {1 / ON_A6000:.1f} times as fast”. What do "
-        "you say?",
-        hint="What did lesson 05b find it waiting for?",
+        asks=f"On an A6000 the tiled kernel has an occupancy of {100 * ON_A6000:.1f} %. A "
+        f"colleague wants smaller blocks, since “at 100 % it will be {1 / ON_A6000:.1f} times as "
+        "fast”. What do you say?",
+        hint="What did the warps of this kernel wait for in lesson 05b?",
         choices=(
             Choice(
                 "Yes: speed follows occupancy.",
-                "You have just seen it go the other way.",
+                "You have just seen a kernel with fewer warps run faster.",
             ),
             Choice(
                 "Ask first what the warps wait for. If they queue for shared memory, more of them "
                 "lengthen the queue.",
-                "More warps help where an SM has nothing to issue.",
+                "More warps help where the schedulers of an SM have nothing to issue.",
                 right=True,
             ),
             Choice(
@@ -220,9 +222,9 @@ QUESTIONS = (
     ),
     Number(
         id="06-few-tiles",
-        asks="C has 16 rows and 4096 columns, and a block computes a tile of 16 × 16, on an H200 "
-        "with its 132 SMs. Each SM has room for 8 such blocks. What percentage of that room do "
-        "they fill?",
+        asks="C has 16 rows and 4096 columns, and a block computes a tile of 16 × 16, on an "
+        "H200, which has 132 SMs. Each SM has room for 8 such blocks. What percentage of that "
+        "room do they fill?",
         value=filled_by_few_tiles,
         unit="%",
         within=0.05,
@@ -233,8 +235,9 @@ QUESTIONS = (
                 "What is divided by what? There is more room than there are tiles.",
             ),
         ),
-        reveal="{tiles} tiles, and room for {room} blocks on {sms} SMs: {answer} %. A longer K "
-        "gives every block more work, and no SM more blocks.",
+        reveal="There are {tiles} tiles, and there is room for {room} blocks on {sms} SMs, so "
+        "they fill {answer} %. A longer K gives every block more work, but it gives no SM more "
+        "blocks.",
         facts=few_tiles_facts,
         spoilers=("room for 1,056 blocks", "no SM more blocks"),
     ),

@@ -108,10 +108,10 @@ QUESTIONS = (
         value=lambda: passes_of_turn(along_a_row=False),
         unit="wavefronts",
         slips=(
-            Trap(lambda: 1, "That is along a row."),
+            Trap(lambda: 1, "That is the number along a row."),
             Trap(lambda: 4, "Sectors are for global memory; shared memory has none."),
         ),
-        reveal="{answer}, one for each lane; along the row it is {row}.",
+        reveal="{answer}, one for each lane; along the row it takes {row}.",
         facts=lambda: {"row": passes_of_turn(along_a_row=True)},
         spoilers=(re.compile(r"\b32 (passes|wavefronts|turns)\b"), "one for each lane; along"),
     ),
@@ -123,24 +123,32 @@ QUESTIONS = (
         unit="wavefronts",
         slips=(
             Trap(lambda: 1, "How many different values does `r & 7` take in 32 rows?"),
-            Trap(lambda: 8, "Eight is the number of banks used. How many rows share each?"),
-            Trap(lambda: 32, "That is without any XOR. Rows 0 and 1 now lie in different banks."),
+            Trap(
+                lambda: 8,
+                "Eight is the number of banks that are used. How many rows share "
+                "each of these banks?",
+            ),
+            Trap(
+                lambda: 32,
+                "That is the number without any XOR. Rows 0 and 1 now lie in different banks.",
+            ),
         ),
-        reveal="{answer}: three bits give eight places, so 32 rows share 8 banks. It takes all "
-        "five bits to separate them: {all_bits} wavefront.",
+        reveal="{answer}: three bits give eight places, so 32 rows share 8 banks. With all five "
+        "bits, each row uses its own bank, and the walk takes {all_bits} wavefront.",
         facts=lambda: {"all_bits": passes_with_bits(31)},
         spoilers=("32 rows share", "XOR row & 7: 4 pass"),
     ),
     Number(
         id="07-wide",
         asks="Now each lane loads **16 bytes**, four neighbouring float32, and lane k + 1 begins "
-        "where lane k ends. How many wavefronts?",
+        "where lane k ends. How many wavefronts does the load of a warp take?",
         value=passes_of_wide,
         unit="wavefronts",
         slips=(Trap(lambda: 1, "No bank can deliver more than one word in a wavefront."),),
-        reveal="{answer}, served in **phases** of eight lanes: a wavefront moves {most} bytes at "
-        "most. These wavefronts are normal; conflicts count within a phase. A row of 32 words has "
-        "eight such chunks, so there three bits are enough: this is where `r & 7` comes from.",
+        reveal="{answer}. The request is served in **phases** of eight lanes, because a "
+        "wavefront moves {most} bytes at most. These wavefronts are normal; conflicts count "
+        "within a phase. A row of 32 words has eight such chunks of 16 bytes, so three bits are "
+        "enough for them. This is where `r & 7` comes from.",
         facts=lambda: {"most": BANKS * BANK_BYTES},
         spoilers=("conflicts count within a phase", "chunk ^ (row & 7)"),
     ),
@@ -150,8 +158,12 @@ QUESTIONS = (
         "tiles from 32 × 32 to 32 × 33, to be safe. What happens?",
         choices=(
             Choice("It gets faster.", "Which of the two accesses walks down a column?"),
-            Choice("Nothing.", "So the conflict counters say: none before, none after."),
-            Choice("It gets slower.", "And no conflict counter says why.", right=True),
+            Choice(
+                "Nothing.",
+                "That is what the conflict counters suggest: they show no "
+                "conflicts before and none after.",
+            ),
+            Choice("It gets slower.", "And no conflict counter tells you why.", right=True),
         ),
         reveal="Slower by {more}: {before} ms became {after} ms ({device}, CUDA C++, "
         "{size} × {size}). "
@@ -162,15 +174,16 @@ QUESTIONS = (
     ),
     Number(
         id="07-seconds",
-        asks="The transpose of 16384 × 16384, tile by tile, on an H200. How many times faster "
-        "does it get when padding removes its 32-way conflict?",
+        asks="A kernel transposes a matrix of 16384 × 16384, tile by tile, on an H200. How many "
+        "times as fast does it become when padding removes its 32-way conflict?",
         value=cured,
         unit="times",
         within=0.15,
         slips=(Trap(lambda: 32, "It would be, if warps did nothing but wait for banks."),),
-        reveal="{answer} times ({device}, CUDA C++): no tile {no_tile} ms, tile {tile}, padded "
-        "{padded}, `r & 7` {three_bits}; a plain copy takes {copy}. While one warp queues, others "
-        "wait for DRAM anyway, and four wavefronts hide behind it almost entirely.",
+        reveal="{answer} times ({device}, CUDA C++). The transpose takes {no_tile} ms without a "
+        "tile, {tile} ms with a tile, {padded} ms with a padded tile and {three_bits} ms with `r "
+        "& 7`; a plain copy takes {copy} ms. While one warp waits for the banks, others wait for "
+        "DRAM anyway, and four wavefronts are almost entirely hidden behind that wait.",
         facts=cured_facts,
         spoilers=(tells_times(cured()),),
     ),
@@ -181,12 +194,12 @@ QUESTIONS = (
         value=passes_of_last_warp,
         unit="wavefronts",
         slips=(
-            Trap(lambda: 1, "The lanes ask for words 0, 32, 64, … In which banks do they lie?"),
-            Trap(lambda: 16, "That is one round earlier or one later."),
+            Trap(lambda: 1, "The lanes ask for words 0, 32, 64, … In which banks are they?"),
+            Trap(lambda: 16, "That is the number one round earlier or one round later."),
         ),
         reveal="{answer}: the stride doubles with every round, and so do the wavefronts. The "
-        "loads of that kernel have {theirs} conflicts in all, those of yours {yours}: its lanes "
-        "always read neighbours.",
+        "loads of that kernel have {theirs} conflicts in all, but the loads of your kernel have "
+        "{yours}, because its lanes always read neighbouring words.",
         facts=conflicts_of_trees,
         spoilers=("the stride doubles with every round",),
     ),

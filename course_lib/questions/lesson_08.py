@@ -87,17 +87,17 @@ def load_instructions() -> float:
 QUESTIONS = (
     Number(
         id="08-column",
-        asks="With 8 outputs of a column instead of 4: how many numbers does the thread load in "
-        "one step of k, for its 8 multiply-adds?",
+        asks="Suppose a thread computes 8 outputs of a column instead of 4. How many numbers "
+        "does it load in one step of k, for its 8 multiply-adds?",
         value=loads_of_a_column,
         unit="loads",
         slips=(
-            Trap(lambda: 1, "The number of B is loaded once. And those of A?"),
-            Trap(lambda: 8, "That is A's share. What do they meet?"),
+            Trap(lambda: 1, "The number of B is loaded once. How many numbers of A are loaded?"),
+            Trap(lambda: 8, "Those are the numbers of A. What are they multiplied by?"),
             Trap(lambda: 16, "The number of B stays in its register for all eight."),
         ),
-        reveal="{answer}: one of B, which serves eight sums, and eight of A, each of which serves "
-        "one. However long the column, a multiply-add needs more than one load.",
+        reveal="{answer}: one of B, which serves eight sums, and eight of A, which serve one sum "
+        "each. However long the column is, a multiply-add needs more than one load.",
         spoilers=("one of B, which serves eight", re.compile(r"\b(9|nine) loads for 8")),
     ),
     Number(
@@ -107,13 +107,18 @@ QUESTIONS = (
         value=loads_of_a_square,
         unit="loads",
         slips=(
-            Trap(lambda: 65, "That is a column of 64. A square shares the numbers of A as well."),
-            Trap(lambda: 128, "That is if nothing is kept."),
+            Trap(
+                lambda: 65,
+                "That is the number for a column of 64 outputs. A square shares the "
+                "numbers of A as well.",
+            ),
+            Trap(lambda: 128, "That would be the number if the thread kept nothing."),
             Trap(lambda: 64, "How many *different* numbers do eight rows and eight columns need?"),
-            Trap(lambda: 8, "Eight of A. And of B?"),
+            Trap(lambda: 8, "It needs eight numbers of A. How many numbers of B does it need?"),
         ),
-        reveal="{answer}: eight of A and eight of B, and every pair is multiplied. One load for "
-        "four multiply-adds; the tiled kernel has two for one.",
+        reveal="{answer}: eight of A and eight of B, and every pair is multiplied. That is one "
+        "load for four multiply-adds, where the tiled kernel needs two loads for one "
+        "multiply-add.",
         spoilers=("eight of A and eight of B", re.compile(r"\b16 loads for 64")),
     ),
     Number(
@@ -123,12 +128,20 @@ QUESTIONS = (
         value=load_instructions,
         unit="instructions",
         slips=(
-            Trap(lambda: 16, "It would be, if they lay anywhere. But they are neighbours."),
-            Trap(lambda: 8, "Two at a time? The widest load fetches 128 bits."),
-            Trap(lambda: 2, "One for a, one for b? The widest load fetches 128 bits."),
+            Trap(
+                lambda: 16,
+                "It would be, if the 16 numbers were far apart. But they are neighbours.",
+            ),
+            Trap(
+                lambda: 8, "That would be two numbers at a time. The widest load fetches 128 bits."
+            ),
+            Trap(
+                lambda: 2,
+                "That would be one load for a and one for b. The widest load fetches 128 bits.",
+            ),
         ),
-        reveal="{answer}: an `LDS.128` fetches four neighbours. They are neighbours because k is "
-        "the row of both tiles, so a thread's eight numbers lie side by side.",
+        reveal="{answer}: an `LDS.128` loads four neighbouring numbers. They are neighbours "
+        "because k is the row of both tiles, so a thread's eight numbers lie side by side.",
         spoilers=("lie side by side in both tiles", "k is the row of both tiles"),
     ),
     Choose(
@@ -148,22 +161,23 @@ QUESTIONS = (
             ),
             Choice(
                 "`for k in unroll(16)`",
-                "With the 16 steps written out, every address is a constant away from the first; "
-                "counter, test and index arithmetic disappear.",
+                "When the 16 steps are written out, every address is the first one plus a "
+                "constant, so the loop counter, its test and the arithmetic for the indices "
+                "disappear.",
                 right=True,
             ),
         ),
-        reveal="Counted for sm_75, over a whole tile: {plain} instructions for each multiply-add "
-        "as it stands, {unsigned} with unsigned indices, {unrolled} with the loop written out.",
+        reveal="For each multiply-add, counted over a whole tile for sm_75, the given kernel "
+        "takes {plain} instructions. It takes {unsigned} with unsigned indices and {unrolled} "
+        "with the loop unrolled.",
         facts=instruction_facts,
-        spoilers=("1.55 with unsigned", "as it stands, 1.55"),
+        spoilers=("1.55 with unsigned",),
     ),
     Number(
         id="08-faster",
-        asks=f"On an H200 `register_2d` keeps {FEW.warps} warps on an SM, and `tiled` "
-        f"{MANY.warps}: "
-        "a quarter as many. How many times as fast is it there, 4096 × 4096, both in Numba with "
-        "`range`?",
+        asks=f"On an H200 an SM holds {FEW.warps} warps of `register_2d`, but {MANY.warps} warps "
+        "of `tiled`, which is four times as many. How many times as fast as `tiled` is "
+        "`register_2d` there, for 4096 × 4096 matrices? Both are written in Numba with `range`.",
         value=times_faster,
         unit="times",
         within=0.2,
@@ -172,39 +186,50 @@ QUESTIONS = (
                 lambda: 1 / 4,
                 "A quarter of the warps, a quarter of the speed? Look at what each warp has to do.",
             ),
-            Trap(lambda: 1, "Fewer loads on one side, fewer warps on the other: no draw."),
+            Trap(
+                lambda: 1,
+                "There are fewer loads but also fewer warps, and the two do not cancel each other.",
+            ),
             Trap(lambda: 2, "Fewer loads are worth more than that."),
-            Trap(lambda: 8, "The loads in the source fall to an eighth, and something else binds."),
+            Trap(
+                lambda: 8,
+                "The loads in the source fall to an eighth, and then something else is the limit.",
+            ),
         ),
         reveal="{answer}: {tiled} and {square} GFLOP/s ({where}, Numba). Each thread has {sums} "
-        "sums that do not wait for one another: while one result is on its way, the *same* warp "
-        "issues the next multiply-add. Other warps are needed less.",
+        "sums that do not wait for one another: while one multiply-add is still in progress, the "
+        "*same* warp issues the next one. So the SM depends less on other warps.",
         facts=speed_facts,
         spoilers=("64 sums that do not wait", tells_times(times_faster())),
     ),
     Number(
         id="08-epilogue",
-        asks="A first kernel stores C = A @ B, a second one adds the bias to C and sets what is "
-        "negative to zero. How often does each number of C travel between registers and memory?",
+        asks="A first kernel stores C = A @ B, and a second one adds the bias to C and sets "
+        "negative numbers to zero. How often does each number of C travel between registers and "
+        "memory?",
         value=trips_of_c,
         unit="times",
         slips=(
             Trap(lambda: 1, "That is the product's store. Where does the second kernel get C?"),
-            Trap(lambda: 2, "Out, and in again. And where does the second kernel leave it?"),
+            Trap(
+                lambda: 2,
+                "That counts the store of the product and the load of the second "
+                "kernel. Where does the second kernel put its result?",
+            ),
             Trap(lambda: 4, "The product need not read C: its sums begin in registers."),
         ),
         reveal="{answer} times: the product stores it, the second kernel loads it and stores it "
-        "once more. For an addition and a comparison, C makes two trips too many.",
+        "once more. An addition and a comparison are not worth these two trips too many.",
         spoilers=("two trips too many", "loads it and stores it once more"),
     ),
     Choose(
         id="08-sixteen",
         asks="If 8 × 8 is good, 16 × 16 needs 32 loads for 256 multiply-adds, half as many for "
-        "each. What becomes of the 256 sums?",
+        "each. Where does the compiler put the 256 sums?",
         choices=(
             Choice(
                 "The compiler refuses the kernel.",
-                "It never gives up for lack of registers. It has another place for numbers.",
+                "It never gives up for lack of registers. It has another place for the numbers.",
             ),
             Choice(
                 "Some of them go to memory and back.",
@@ -217,9 +242,9 @@ QUESTIONS = (
             ),
         ),
         reveal="{registers} registers, and {bytes} bytes of each thread **spill** into local "
-        "memory: it belongs to one thread, but it lies in L1 at best. In each iteration of the "
-        "hot loop, {local} instructions carry sums to and fro beside {ffma} multiply-adds. Check "
-        "the spills whenever you enlarge a tile.",
+        "memory: this memory belongs to one thread, but it is no faster than L1. In each "
+        "iteration of the hot loop, {local} instructions carry sums to and fro beside {ffma} "
+        "multiply-adds. Check the spills whenever you enlarge a tile.",
         facts=spill_facts,
         spoilers=("carry sums to and fro", re.compile(r"\b256 bytes of each thread")),
     ),

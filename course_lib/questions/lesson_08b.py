@@ -64,8 +64,8 @@ def load_facts() -> dict[str, object]:
     return {"held": global_loads("held"), "where": counted("eight_by_eight").label}
 
 
-FAR_APART = "Lanes load numbers that lie far apart: give neighbouring lanes neighbours."
-QUEUES = "Lanes queue for a bank: make the rows in shared memory one word longer."
+FAR_APART = "Lanes load numbers that are far apart: let neighbouring lanes load neighbours."
+QUEUES = "Lanes wait for the same bank: make the rows in shared memory one word longer."
 AGAIN = "A block loads the same numbers again and again: stage them in shared memory."
 BRANCHES = "The lanes of a warp take different branches: let whole warps take one."
 NO_SHARED = "This kernel has no shared memory."
@@ -94,7 +94,7 @@ QUESTIONS = (
             Choice(
                 "The number of store requests.",
                 "A request is one store of a warp, wherever its lanes write. A copy has just as "
-                "many.",
+                "many requests.",
             ),
             Choice(
                 "The sectors of its stores.",
@@ -103,15 +103,16 @@ QUESTIONS = (
             ),
             Choice(
                 "The bank conflicts of its stores.",
-                "Those belong to shared memory, and this kernel has none of it.",
+                "Those belong to shared memory, and this kernel has no shared memory.",
             ),
             Choice(
                 "The bytes that the threads store.",
                 "Every element is stored once, as in a copy.",
             ),
         ),
-        reveal="{direct} sectors for {requests} requests, {each} for each, where a copy writes "
-        "{copy}. A request is a question; what it costs are its sectors.",
+        reveal="The kernel writes {direct} sectors for {requests} requests, {each} for each "
+        "request, where a copy writes {copy}. A request is a question; its cost is the number of "
+        "its sectors.",
         facts=store_facts,
         spoilers=(re.compile(r"1,048,576 sectors"), "a request is a question"),
     ),
@@ -121,19 +122,22 @@ QUESTIONS = (
         "does the GPU count, in 32,768 loads from shared memory?",
         choices=(
             Choice(
-                "None, as the emulator says.", "Almost. But other traffic takes wavefronts, too."
+                "None, as the emulator says.", "Almost, but other traffic takes wavefronts, too."
             ),
             Choice(
-                "Some: fewer than one in a hundred.", "And none is the kernel's own.", right=True
+                "Some: fewer than one in a hundred.",
+                "And none of them comes from the kernel itself.",
+                right=True,
             ),
             Choice(
                 "As many as there are loads.",
-                "Then every load would take two wavefronts: a pattern, and padding has none.",
+                "Then every load would take two wavefronts. That would come from the access "
+                "pattern, but the padded pattern has no conflicts.",
             ),
         ),
-        reveal="{padded} in {loads} loads, {share}: wavefronts that were lost to other traffic of "
-        "the same memory. A pattern is a multiple: without padding it counts {unpadded}, {each} "
-        "for each load.",
+        reveal="It counts {padded} in {loads} loads, {share}. They are wavefronts that were lost "
+        "to other traffic in the same memory. Conflicts of an access pattern are a multiple of "
+        "the loads: without padding, the GPU counts {unpadded}, which is {each} for each load.",
         facts=conflict_facts,
         spoilers=(
             "wavefronts that were lost to other traffic",
@@ -148,19 +152,22 @@ QUESTIONS = (
         value=lambda: global_loads("between"),
         unit="loads",
         slips=(Trap(lambda: 1, "It would, if it knew that y is not a."),),
-        reveal="{answer}. Between the two questions a number is stored to `y`, and for all that "
-        "the compiler knows, `y` *is* `a`. Take `a[i]` into a variable before the first store, "
-        "and {held} load is left ({where}).",
+        reveal="{answer}. Between the two loads a number is stored to `y`, and for all that the "
+        "compiler knows, `y` *is* `a`. If you keep `a[i]` in a variable before the first store, "
+        "{held} load is left ({where}).",
         facts=load_facts,
         spoilers=("for all that the compiler knows", "restrict__`, a promise"),
     ),
     Choose(
         id="08b-hits",
         asks="L1 answers a share of the requests that reach it: its **hit rate**. `coalesced` "
-        "loads everything through L1, and `tiled` only its tiles. Which has the higher hit rate "
-        "in L1, 4096 × 4096 on an H200?",
+        "loads everything through L1, and `tiled` only its tiles. Which of the two has the "
+        "higher hit rate in L1, for 4096 × 4096 on an H200?",
         choices=(
-            Choice("`tiled`, the faster one.", "It asks L1 once for what its block needs."),
+            Choice(
+                "`tiled`, the faster one.",
+                "It asks L1 only once for each number that its block needs.",
+            ),
             Choice(
                 "`coalesced`, the slower one.",
                 "Neighbouring warps ask L1 again and again for the same numbers.",
@@ -168,30 +175,32 @@ QUESTIONS = (
             ),
             Choice("They are about equal.", "What do 32 warps of a block ask for in each?"),
         ),
-        reveal="{before} for `coalesced`, {after} for `tiled`. A hit rate says which share of the "
-        "questions was answered, and nothing about how many were asked: {asked_before} GB there, "
-        "{asked_after} GB here. What L1 passes on is nearly the same, {missed_before} and "
-        "{missed_after} GB.",
+        reveal="It is {before} for `coalesced` and {after} for `tiled`. A hit rate says which "
+        "share of the questions was answered, but it says nothing about how many were asked: "
+        "{asked_before} GB by `coalesced` and {asked_after} GB by `tiled`. The amount that L1 "
+        "passes on is nearly the same, {missed_before} and {missed_after} GB.",
         facts=hit_facts,
         spoilers=("which share of the questions was answered", f"{hit_facts()['before']} for"),
     ),
     Choose(
         id="08b-stall",
         asks="When no warp of a scheduler can issue, Nsight Compute says what each of them waits "
-        "for. `tiled` multiplies, at T = 32. What do its warps mostly wait for?",
+        "for. What do the warps of `tiled` (T = 32) mostly wait for while they multiply?",
         choices=(
             Choice(
                 "Long scoreboard: for numbers that come from global memory.",
-                "Once for each tile. Between two tiles a warp does 32 steps of k.",
+                "They wait for it only once for each tile. Between two tiles a warp does 32 "
+                "steps of k.",
             ),
             Choice(
                 "MIO throttle: the queue of instructions to shared memory is full.",
-                "Each multiply-add sends it at least one more.",
+                "Each multiply-add sends at least one more load to that queue.",
                 right=True,
             ),
             Choice(
                 "Barrier: for the other warps of the block.",
-                "Twice for each tile, and all its warps have the same work.",
+                "They wait for it only twice for each tile, and all warps have the same amount "
+                "of work.",
             ),
         ),
         reveal="**MIO throttle**, as published for this kernel on an RTX A6000. It fits what is "
@@ -204,13 +213,16 @@ QUESTIONS = (
         id="08b-first-unknown",
         asks="What is wrong with the first kernel, and what do you change first?",
         choices=(
-            Choice(FAR_APART, "32 lanes, 32 sectors: no two lanes share one.", right=True),
+            Choice(
+                FAR_APART, "With 32 lanes and 32 sectors, no two lanes share a sector.", right=True
+            ),
             Choice(QUEUES, NO_SHARED),
             Choice(AGAIN, "Each number is asked for once: nothing can be used again."),
             Choice(BRANCHES, AS_ONE),
         ),
-        reveal="{sectors} sectors for a request, where neighbours need 4: a warp walks down a "
-        "column, though each thread goes along its row. Give a row to a warp, not to a thread.",
+        reveal="A request takes {sectors} sectors, where neighbouring lanes need 4. Each thread "
+        "goes along its row, so the lanes of a warp walk down a column together. The cure is to "
+        "give a row to a warp, not to a thread.",
         revealed_code=source(1),
         facts=of_first,
         spoilers=(
@@ -223,14 +235,17 @@ QUESTIONS = (
         asks="What is wrong with the second kernel, and what do you change first?",
         choices=(
             Choice(FAR_APART, "4 sectors for a request are the best there is."),
-            Choice(QUEUES, "Without a queue it would be one wavefront a load.", right=True),
+            Choice(QUEUES, "Without conflicts, a load would take one wavefront.", right=True),
             Choice(
-                AGAIN, "Each number is loaded from global memory only once. It is staged already."
+                AGAIN,
+                "Each number is loaded from global memory only once. So the numbers are "
+                "staged already.",
             ),
             Choice(BRANCHES, AS_ONE),
         ),
-        reveal="{wavefronts} wavefronts for a load: the lanes are 16 words apart, so they meet in "
-        "two banks. Rows of 17 words would spread them over all banks.",
+        reveal="A load takes {wavefronts} wavefronts. The words of neighbouring lanes are 16 "
+        "words apart, so all lanes meet in two banks. Rows of 17 words would spread them over "
+        "all banks.",
         revealed_code=source(2),
         facts=of_second,
         spoilers=(
@@ -242,9 +257,17 @@ QUESTIONS = (
         id="08b-third-unknown",
         asks="What is wrong with the third kernel, and what do you change first?",
         choices=(
-            Choice(FAR_APART, "Nearly 4 sectors: neighbours that do not begin with a sector."),
+            Choice(
+                FAR_APART,
+                "A request takes nearly 4 sectors, so the lanes load neighbours, "
+                "which only do not begin at the start of a sector.",
+            ),
             Choice(QUEUES, NO_SHARED),
-            Choice(AGAIN, "Few sectors for each request, and far too many requests.", right=True),
+            Choice(
+                AGAIN,
+                "There are few sectors for each request, but far too many requests.",
+                right=True,
+            ),
             Choice(BRANCHES, AS_ONE),
         ),
         reveal="Each number is loaded {times} times, by as many threads of one block. The "

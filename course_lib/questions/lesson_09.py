@@ -106,106 +106,132 @@ QUESTIONS = (
         choices=(
             Choice(
                 "Three of four requests, three of four sectors",
-                "The same numbers are needed. Do they lie in fewer sectors?",
+                "The copy needs the same numbers. Are they in fewer sectors?",
             ),
             Choice(
                 "Three of four requests, no sector",
-                "One instruction asks for four times as much, and the bytes are the same.",
+                "One instruction asks for four times as much, and the number of bytes is the same.",
                 right=True,
             ),
             Choice(
                 "No request, three of four sectors",
-                "Sectors hold bytes, and those are the same. What is saved is instructions.",
+                "The bytes are the same, so the sectors are the same. The copy saves instructions.",
             ),
         ),
-        reveal="{requests} requests become {few}; {sectors} sectors stay {as_many}. A wide load "
-        "moves just as many bytes. It saves issue slots: one instruction instead of four, and one "
-        "address to compute.",
+        reveal="The {requests} requests become {few}, but the {sectors} sectors stay {as_many}. "
+        "A wide load moves just as many bytes. It saves issue slots: one instruction instead of "
+        "four, and one address to compute.",
         facts=copy_facts,
         spoilers=("not one byte less", re.compile(r"quarter of the requests")),
     ),
     Number(
         id="09-padding",
-        asks="A colleague pads more generously: rows of 136 words, also a multiple of four. How "
-        "many wavefronts does one of the four stores take then?",
+        asks="A colleague uses more padding: rows of 136 words, which is also a multiple of "
+        "four. How many wavefronts does one of the four stores take then?",
         value=lambda: passes_with_rows_of(136),
         unit="wavefronts",
         slips=(
             Trap(
                 lambda: 1, "The two threads of a row write four rows apart. How many words is that?"
             ),
-            Trap(lambda: 4, "That is what a wide *load* takes. A store here has 4 bytes a lane."),
+            Trap(
+                lambda: 4,
+                "That is the number for a wide *load*. Here each lane stores only 4 bytes.",
+            ),
             Trap(lambda: 8, "Lanes in different banks are served together."),
         ),
-        reveal="{answer}: four rows further is a multiple of 32 words, so both threads of a row "
-        "want the same bank again. Don't guess a padding: count.",
+        reveal="{answer}: four rows are a multiple of 32 words, so both threads of a row want "
+        "the same bank again. Do not guess how much padding you need: count.",
         spoilers=("want the same bank again",),
     ),
     Number(
         id="09-strip",
         asks="In lesson 08, as in `vectorised`, the 16 threads in a row own 8 columns each, side "
-        "by side. With `load4` a lane takes the first four, and then the others. How many "
-        "wavefronts does one of these loads of B take?",
+        "by side. With `load4`, a lane first loads the first four numbers of B and then the "
+        "other four. How many wavefronts does one of these loads of B take?",
         value=lambda: passes_of_b(TASKS["warp_piece"].given),
         unit="wavefronts",
         slips=(
-            Trap(lambda: 4, "It would be, if the pieces lay side by side. They lie 8 words apart."),
+            Trap(
+                lambda: 4,
+                "It would be, if the pieces were side by side. But they are 8 words apart.",
+            ),
             Trap(
                 lambda: 2, "Which two lanes ask for the same piece of B, and are they neighbours?"
             ),
-            Trap(lambda: 16, "Lanes 0 and 16 ask for the same piece, and eight lanes go together."),
+            Trap(
+                lambda: 16,
+                "Lanes 0 and 16 ask for the same piece, and eight lanes are served together.",
+            ),
         ),
-        reveal="{answer}. Eight lanes are served together. Their pieces lie spread over "
-        "twice as many words as there are banks, and use only every second group of four: two "
-        "words in each bank that is asked. Shared in pairs, the load would take {cured}.",
+        reveal="{answer}. Eight lanes are served together. Their pieces are spread over twice as "
+        "many words as there are banks, and they use only every second group of four. So each "
+        "bank that is used has to deliver two different words. If the lanes shared in pairs, the "
+        "load would take {cured} wavefronts.",
         facts=strip_facts,
         spoilers=("every second group of four",),
     ),
     Number(
         id="09-slack",
-        asks="Without such pairs, each value of its rows and columns costs a warp one wavefront. "
-        "An SM of an A6000 starts four multiply-adds of warps in a clock, and moves one "
-        "wavefront. A thread owns 8 × 8 outputs. At full speed, in what percentage of the clocks "
-        "does shared memory have to work?",
+        asks="Without such pairs, each value that a thread loads for its rows and columns costs "
+        "its warp one wavefront. In one clock, an SM of an A6000 starts the multiply-adds of "
+        "four warps and serves one wavefront. A thread owns 8 × 8 outputs. At full speed, in "
+        "what percentage of the clocks does shared memory have to work?",
         value=lambda: busy(8, 8),
         unit="percent",
         slips=(
-            Trap(lambda: 25, "That is one multiply-add in each clock. Four are started."),
+            Trap(
+                lambda: 25,
+                "That would be right if the SM started one multiply-add in each "
+                "clock. It starts four.",
+            ),
             Trap(lambda: 50, "Each thread needs 8 values of A *and* 8 of B."),
             Trap(lambda: 400, "A value in a register serves eight multiply-adds."),
         ),
-        reveal="{answer}: no slack, so each conflict and each store of the next tile costs time. "
-        "8 × 16 outputs need {wider} percent. That is why a thread of `warp_tiled` owns so many.",
+        reveal="{answer}. Shared memory would be busy all the time, so each conflict and each "
+        "store of the next tile would cost time. With 8 × 16 outputs, it is busy in {wider} "
+        "percent of the clocks. That is why a thread of `warp_tiled` owns so many.",
         facts=slack_facts,
-        spoilers=("no slack",),
+        spoilers=("would be busy all the time",),
     ),
     Number(
         id="09-faster",
-        asks="Wide loads and warp tiles together: how many times as fast as `register_2d` is "
-        "`warp_tiled` on an H200, for 4096 × 4096 matrices?",
+        asks="`warp_tiled` has both wide loads and warp tiles. How many times as fast as "
+        "`register_2d` is it on an H200, for 4096 × 4096 matrices?",
         value=times_faster,
         unit="times",
         within=0.08,
         slips=(
-            Trap(lambda: 2, "Half the wavefronts, but wavefronts are not all that it waits for."),
-            Trap(lambda: 1, "The wavefronts did bind, so fewer of them help."),
-            Trap(lambda: 4, "A quarter of the requests for global memory, which did not bind."),
+            Trap(
+                lambda: 2,
+                "It takes half the wavefronts, but the kernel waits for other things, too.",
+            ),
+            Trap(
+                lambda: 1,
+                "The wavefronts were a limit, so the kernel gets faster with fewer of them.",
+            ),
+            Trap(
+                lambda: 4,
+                "It makes a quarter of the requests to global memory, but these were "
+                "not the limit.",
+            ),
         ),
-        reveal="{answer}: a factor of {wide} by wide loads, and {warp} by warp tiles ({where}).",
+        reveal="{answer}. Wide loads bring a factor of {wide} by themselves, and warp tiles "
+        "bring another {warp} ({where}).",
         facts=speed_facts,
         spoilers=(
             f"{load('H200').speeds(4096, ('float32',)).gflops['warp_tiled']:,.0f}",
-            f"factor of {speed_facts()['wide']} by wide",
+            f"factor of {speed_facts()['wide']} by themselves",
         ),
     ),
     Choose(
         id="09-waiting",
-        asks="In a third of all clocks no warp of `warp_tiled` can go on. What do its warps "
-        "wait for most?",
+        asks="In a third of all clocks, no warp of `warp_tiled` can issue an instruction. What "
+        "do its warps mostly wait for?",
         choices=(
             Choice(
                 "Shared memory",
-                "It was the reason before. Now it is busy in half of the clocks only.",
+                "That was the reason before. Now shared memory is busy in only half of the clocks.",
             ),
             Choice(
                 "The next tile, from global memory",
@@ -214,16 +240,17 @@ QUESTIONS = (
             ),
             Choice(
                 "DRAM, which is too slow",
-                "How busy is it? A wait need not come from a lack of bandwidth.",
+                "How busy is DRAM? A warp can wait for a load even if there is enough bandwidth.",
             ),
             Choice(
                 "The multiply-adds of one another",
-                "A thread has many independent sums; they keep the units busy.",
+                "A thread has many independent sums, and they keep the units busy.",
             ),
         ),
         reveal="When a scheduler issues an instruction, {warps} of its warps wait for global "
-        "memory, on average, more than for anything else ({where}). No unit is full: everyone "
-        "loads, everyone waits. The next lesson lets loads run in the meantime.",
+        "memory, on average, more than for anything else ({where}). No unit is at its limit: "
+        "everyone loads, everyone waits. In the next lesson, the loads run while the warps "
+        "multiply.",
         facts=waiting_facts,
         spoilers=("everyone loads, everyone waits",),
     ),

@@ -65,42 +65,55 @@ QUESTIONS = (
     Number(
         id="09b-ticks",
         asks="Suppose a tile takes 3 ticks to arrive and 2 to be multiplied. With one buffer, "
-        "four tiles take 20 ticks. How many do they take with two?",
+        "four tiles take 20 ticks. How many ticks do they take with two buffers?",
         value=lambda: ticks(2),
         unit="ticks",
         slips=(
             Trap(lambda: ticks(1), "While one tile is multiplied, the next may be on its way."),
-            Trap(lambda: 10, "Half? Each tile still needs 3 ticks to come, one after the other."),
-            Trap(lambda: 12, "Those are the loads alone. What follows the last of them?"),
-            Trap(lambda: 11, "That takes two loads at once. But one buffer is being read."),
+            Trap(
+                lambda: 10,
+                "Half of the ticks? Each tile still takes 3 ticks to arrive, one "
+                "tile after the other.",
+            ),
+            Trap(
+                lambda: 12,
+                "That is the time for the loads alone. What has to follow the last load?",
+            ),
+            Trap(
+                lambda: 11,
+                "For that, two tiles would have to be loaded at once. But one of "
+                "the two buffers is being read.",
+            ),
         ),
         reveal="{answer}: the first load, then three times the longer of the two jobs, then the "
-        "last multiplication. Whatever takes longer sets the pace, and the other one is free.",
+        "last multiplication. The longer job sets the pace, and the other one costs no extra "
+        "time.",
         spoilers=(re.compile(r"\b14 ticks"), "sets the pace"),
     ),
     Choose(
         id="09b-one-barrier",
-        asks="In your loop one barrier separates the tiles; with one buffer there were two. Which "
-        "of the two needs is gone?",
+        asks="In your loop, one barrier separates the tiles. The kernel with one buffer had two "
+        "barriers, each for a reason of its own. Which of the two reasons is gone?",
         choices=(
             Choice(
                 "That a tile is complete before anyone reads it.",
-                "Who stores a tile and who reads it are different threads, as before.",
+                "A number of a tile is stored by one thread and read by others, as before.",
             ),
             Choice(
                 "That all have read a tile before anyone overwrites it.",
-                "It is still there, but the same barrier serves it: what is filled next is not "
-                "what is read now.",
+                "This reason is still there, but the same barrier serves it, because the buffer "
+                "that is filled next is not the one that is read now.",
                 right=True,
             ),
             Choice(
                 "None: warps run in step.",
-                "They need not, and the check has run yours one after the other.",
+                "They need not, and the check has run your warps one after the other.",
             ),
         ),
-        reveal="While one buffer is read, the *other* is filled. Its last readers were done "
-        "before the barrier that all have just passed. So one barrier ensures both: this tile is "
-        "complete, and nobody needs that one any more.",
+        reveal="While one buffer is read, the *other* is filled. The threads that read that "
+        "other buffer were done before the barrier that all have just passed. So one barrier "
+        "ensures both: the current tile is complete, and no thread needs the previous one any "
+        "more.",
         spoilers=("one barrier ensures both",),
     ),
     Choose(
@@ -108,20 +121,24 @@ QUESTIONS = (
         asks="S. Boehm published a ladder of kernels in CUDA C++ on an A6000, and one of them has "
         "two buffers. How fast is it compared with his warp tiles?",
         choices=(
-            Choice("A fifth faster.", "One would think so, and so it is in our ladder."),
+            Choice(
+                "A fifth faster.", "That is what one would expect, and it is true in our ladder."
+            ),
             Choice(
                 "As fast.",
-                "It changes a lot: memory, registers, the barriers, and what waits for what.",
+                "It changes a lot: the shared memory, the registers, the barriers, and the "
+                "reasons for waiting.",
             ),
             Choice(
                 "A fifth slower.",
-                "A second buffer costs memory, registers and instructions. What it hides must be "
-                "worth that.",
+                "A second buffer costs memory, registers and instructions. The wait that it "
+                "hides must be worth that.",
                 right=True,
             ),
         ),
-        reveal="{slow} GFLOP/s against {fast}: two buffers are no gain by themselves. Ours gain a "
-        "factor of {ours} over our warp tiles ({where}).",
+        reveal="{slow} GFLOP/s against {fast}: two buffers are no gain by themselves. In our "
+        "ladder, the kernel with two buffers is {ours} times as fast as the one with warp tiles "
+        "({where}).",
         facts=published_facts,
         spoilers=("17,278",),
     ),
@@ -129,20 +146,24 @@ QUESTIONS = (
         id="09b-profile",
         asks="From `warp_tiled` to `double_buffered` several things changed at once: twice as "
         "many warps, 8 × 8 outputs instead of 8 × 16, fewer steps of k in a tile. Which counter "
-        "can show that it was the wait that disappeared?",
+        "can show that the wait for global memory disappeared?",
         choices=(
             Choice("The wavefronts for each multiply-add", "They have gone up: 8 × 8 shares less."),
-            Choice("The bytes from DRAM", "DRAM was hardly busy. It cannot matter."),
+            Choice("The bytes from DRAM", "DRAM was hardly busy, so it cannot be the reason."),
             Choice(
                 "The warps that wait for global memory",
-                "It counts the reason itself, not something that goes along with it.",
+                "It counts the reason itself, and not a number that merely changes together with "
+                "it.",
                 right=True,
             ),
-            Choice("The registers of a thread", "They say how many warps fit, not what they do."),
+            Choice(
+                "The registers of a thread",
+                "They say how many warps fit on an SM, but not what these warps do.",
+            ),
         ),
-        reveal="At each instruction issued, {before} warps of the scheduler waited for global "
-        "memory, and then {after}. The issue slots are busy {fuller} of the time in place of "
-        "{slots} ({where}).",
+        reveal="For each instruction that a scheduler issued, {before} warps waited for global "
+        "memory on average in `warp_tiled`, and {after} warps in `double_buffered`. The issue "
+        "slots are busy {fuller} of the time instead of {slots} ({where}).",
         facts=waiting_facts,
         spoilers=(str(waiting_facts()["after"]),),
     ),
@@ -158,11 +179,13 @@ QUESTIONS = (
             ),
             Choice(
                 "those that its warp started",
-                "A warp's lanes need not be at the same place, and the wait is each thread's own.",
+                "The lanes of a warp need not be at the same place in the program, and each "
+                "thread waits only for its own copies.",
             ),
             Choice(
                 "those that it started itself",
-                "What others started is there after *they* have waited; a barrier ensures that.",
+                "The copies of other threads are complete only after *those* threads have "
+                "waited. A barrier ensures that they have.",
                 right=True,
             ),
         ),
@@ -174,14 +197,15 @@ QUESTIONS = (
         value=warps_left,
         unit="warps",
         slips=(
-            Trap(lambda: 48, "65,536 registers, and each warp takes 8,000 of them."),
+            Trap(lambda: 48, "An SM has 65,536 registers, and each warp takes 8,000 of them."),
             Trap(lambda: 16, "Two blocks need more registers than an SM has."),
             Trap(lambda: 1, "That is how many blocks. How many warps does a block have?"),
         ),
-        reveal="{answer}, one block: a sixth of what fits. Yet it is the fastest rung so far, "
-        "with {gflops} GFLOP/s, {share} of cuBLAS ({where}). What other warps did for the tiled "
-        "kernel, each warp now does for itself: a thread has {sums} sums that do not wait, and "
-        "tiles on their way.",
+        reveal="{answer}, which is one block and a sixth of the warps that the SM has room for. "
+        "Yet it is the fastest rung so far, with {gflops} GFLOP/s, {share} of cuBLAS ({where}). "
+        "The tiled kernel needed other warps to hide its waits. Here each warp hides its own: a "
+        "thread has {sums} sums that do not wait for one another, and the next tiles are on "
+        "their way.",
         facts=warps_facts,
         spoilers=(str(warps_facts()["gflops"]), "a sixth of what fits"),
     ),

@@ -41,7 +41,7 @@ def in_float32(name: str) -> float:
 
 
 def fused_over_unfused() -> float:
-    """The solution of the exercise against PyTorch's three kernels."""
+    """The solution of exercise 11 against PyTorch's three kernels."""
     return in_float32(attention.SOLUTION) / in_float32(attention.UNFUSED)
 
 
@@ -109,7 +109,7 @@ QUESTIONS = (
     Number(
         id="11b-fused",
         asks="Take one head of 8192 tokens, d = 32, in float32 on an H200. PyTorch's three "
-        "kernels store S and P. A solution of your exercise stores neither. How many times as "
+        "kernels store S and P. A solution of exercise 11 stores neither. How many times as "
         "long does the solution take?",
         value=fused_over_unfused,
         unit="times",

@@ -67,16 +67,19 @@ TASK = Task(
     formula="C = A.T @ B",
     wrong_ideas=before.IDEAS,
     hints=(
-        "`cp_async16(sA, i, A, j)` takes the place of a `load4` and its `store4`. Where does the "
-        "copy have to start, and into which buffer?",
-        "Close a group with `cp_async_commit()`. Before which line must it have arrived?",
-        "Wait, then barrier, then read: `cp_async_wait(0)` covers this thread's copies, the "
-        "barrier those of the others.",
+        "One `cp_async16(sA, i, A, j)` replaces a `load4` and the `store4` that belongs to it. "
+        "Where in the loop does the copy have to start, and into which buffer does it write?",
+        "Close a group with `cp_async_commit()`. Before which line must the copies of this group "
+        "be complete?",
+        "Wait, then barrier, then read: `cp_async_wait(0)` waits for the copies of this thread, "
+        "and the barrier ensures that all other threads have waited for theirs.",
     ),
     given=GIVEN,
     answer=GIVEN.replace(before.LOOP, WAIT_FIRST).replace(ONE, GROWN),
     another=GIVEN.replace(before.LOOP, WAIT_LAST).replace(ONE, GROWN),
-    compared="The wait is at the end of an iteration, as in the kernel with registers.",
+    compared="In this version the wait is at the end of an iteration, where the kernel with "
+    "registers has its stores.",
     par=12,
-    meaning="No register holds a number that is on its way, and no instruction stores it.",
+    meaning="The numbers that are on their way need no registers, and no instruction has to "
+    "store them.",
 )

@@ -76,8 +76,9 @@ TASK = Task(
         ),
     ),
     hints=(
-        "How many words come before the first one of row 1? And before row 2?",
-        "It is word `row * width + column`. Its bank is the remainder after division by 32.",
+        "How many words come before the first word of row 1? How many come before row 2?",
+        "The element is word `row * width + column` of the tile. Its bank is the remainder after "
+        "division by 32.",
     ),
     given='''\
 def bank_of(row, column, width):

@@ -92,17 +92,18 @@ TASK = Task(
     ),
     formula="C = max(A @ B + bias, 0)",
     hints=(
-        "The four sums are those of rows top to top + 3. Which of these rows does C have?",
-        "All four belong to one column, so they get one number of bias.",
-        "`max(…, float32(0))`: with a plain 0 the comparison is done in float64.",
+        "The four sums belong to the rows top to top + 3. Which of these rows does C have?",
+        "All four sums belong to one column, so they all need the same number of bias.",
+        "Write `max(…, float32(0))`: with a plain 0, the comparison would be done in float64.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", EPILOGUE),
     another=GIVEN.replace("sums[i] = 0", "sums[i] = bias[column]").replace(
         "    ...\n", FROM_THE_BIAS
     ),
-    compared="The sums begin at the bias instead of at 0, and an `if` in place of `max`.",
+    compared="In this version the sums begin at the bias instead of at 0, and an `if` does the "
+    "work of `max`.",
     par=3,
-    meaning="This is a **fused epilogue**: work on a result that is still in registers costs no "
-    "trip to memory.",
+    meaning="This is a **fused epilogue**: it works on results that are still in registers, so "
+    "it needs no extra loads or stores of C.",
 )

@@ -56,7 +56,8 @@ def copy_by_fours(source, target):
     x, y, z, w = load4(source, first)
     store4(target, first, (x, y, z, w))
 ''',
-    compared="With a name for each of the four, a kernel can change them on the way.",
+    compared="This version has a name for each of the four numbers, so a kernel could change "
+    "them before it stores them.",
     par=2,
-    meaning="Now it copies four numbers at a time. What has that saved?",
+    meaning="Now it copies four numbers at a time. What does that save?",
 )

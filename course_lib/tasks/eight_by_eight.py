@@ -144,11 +144,12 @@ TASK = Task(
     multiply_adds=1024,
     formula="C = A.T @ B",
     hints=(
-        "In one step of k: fill a with eight numbers of sA and b with eight of sB. Then multiply "
-        "every pair.",
-        "This thread's rows begin at 8 * y of the tile, its columns at 8 * x. In a tile, k is the "
-        "row of both arrays.",
-        "Too many instructions? Find the loop that still counts, and the index that is signed.",
+        "In each step of k, fill a with eight numbers of sA and b with eight numbers of sB. Then "
+        "multiply every pair.",
+        "This thread's rows begin at 8 * y of the tile, and its columns begin at 8 * x. In both "
+        "tiles, k chooses the row.",
+        "Are there too many instructions? Look for a loop that is not unrolled and for an index "
+        "that is signed.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", LOOP),
@@ -164,9 +165,9 @@ TASK = Task(
         "        cuda.syncthreads()\n    for",
         "        cuda.syncthreads()\n        start += 16\n    for",
     ),
-    compared="Unsigned indices and a `while` loop: an index that cannot be negative needs no "
-    "test for it.",
+    compared="This version has unsigned indices and a `while` loop. An index that cannot be "
+    "negative needs no test whether it is.",
     par=7,
-    meaning="64 sums that stay in registers, 16 numbers fetched for 64 multiply-adds. This is what "
-    "every fast matmul is at its core.",
+    meaning="64 sums stay in registers, and each step of k loads 16 numbers for 64 "
+    "multiply-adds. Every fast matmul has this at its core.",
 )

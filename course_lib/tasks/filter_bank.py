@@ -67,8 +67,9 @@ TASK = Task(
     hints=(
         "Which of this kernel's loops plays the part of k? What are its rows, and what are its "
         "columns?",
-        "For one tap j: four numbers of w, two of x, eight products.",
-        "Eight sums in a local array; a loop over the taps around everything else.",
+        "For one tap j, load four numbers of w and two numbers of x, and make eight products of "
+        "them.",
+        "Keep eight sums in a local array, and put a loop over the taps around everything else.",
     ),
     given='''\
 @cuda.jit
@@ -110,9 +111,9 @@ def filter_bank(x, w, y):
             right += tap * far[j]
         y[f, i], y[f, i + 64] = left, right
 ''',
-    compared="The loops are exchanged: ten numbers of x are kept, and two sums at a time. It "
-    "takes as many loads, and two more registers.",
+    compared="In this version the loops are exchanged: it keeps ten numbers of x and two sums at "
+    "a time. It takes the same number of loads and two more registers.",
     par=13,
-    meaning="Nothing here was a matrix, yet the same rectangle of sums worked: filters down, "
-    "places across, taps in place of k.",
+    meaning="Nothing here was a matrix, but the same rectangle of sums worked: its rows are the "
+    "filters, its columns are the places, and the taps take the part of k.",
 )

@@ -56,8 +56,10 @@ TASK = Task(
         ),
     ),
     hints=(
-        "What belongs before the loop over k, what inside it, and what after it?",
-        "In a step of k: four numbers of A, two of B, eight products.",
+        "Which lines belong before the loop over k, which belong inside it, and which belong "
+        "after it?",
+        "In each step of k, load four numbers of A and two numbers of B, and make eight products "
+        "of them.",
         "`cuda.local.array((4, 2), float32)` holds the sums. They do not start at zero by "
         "themselves.",
     ),
@@ -106,7 +108,8 @@ def four_by_two(A, B, C):
         for j in range(2):
             C[y + 8 * i, x + 8 * j] = sums[i, j]
 ''',
-    compared="Rows and columns 8 apart: neighbouring threads load neighbouring numbers.",
+    compared="In this version, the rows and columns of a thread are 8 apart, so neighbouring "
+    "threads load neighbouring numbers.",
     par=12,
-    meaning="Three loads for four multiply-adds.",
+    meaning="Your kernel needs three loads for four multiply-adds.",
 )

@@ -16,9 +16,10 @@ TASK = Task(
     asks=("bounds", "coalesced"),
     formula="out = 2 * A",
     hints=(
-        "In its tile, thread (x, y) takes the rows y, y + 8, y + 16 and y + 24.",
-        "The next tile begins 32 rows further down, though a block has only 8 rows of threads.",
-        "So `cuda.grid(2)` is right for the column only. The row: `cuda.blockIdx.y * 32 + …`",
+        "Thread (x, y) takes the rows y, y + 8, y + 16 and y + 24 of its tile.",
+        "The next tile begins 32 rows further down, although a block has only 8 rows of threads.",
+        "So `cuda.grid(2)` gives the right column, but the wrong row. The row is "
+        "`cuda.blockIdx.y * 32 + …`",
     ),
     given='''\
 @cuda.jit
@@ -46,7 +47,8 @@ def four_rows_each(A, out):
         if column < A.shape[1]:
             out[row, column] = 2 * A[row, column]
 ''',
-    compared="The rows come from the loop itself, which stops where the matrix ends.",
+    compared="Here the loop runs over the rows themselves, and it stops where the matrix ends.",
     par=5,
-    meaning="A tile of 1024 elements, and 256 threads. So a tile may be larger than a block.",
+    meaning="A block of 256 threads computed a tile of 1024 elements. So a tile may be larger "
+    "than a block.",
 )

@@ -47,7 +47,8 @@ TASK = Task(
     hints=(
         "Which number do all four rows need in this step of k?",
         "Load that number before the loop over the rows, into a variable of its own.",
-        "In the loop over i, only the number of A is new. Multiply it by the one that you hold.",
+        "Inside the loop over i, load only `A[i, k]`, and multiply it by the number of B that "
+        "you keep in your variable.",
     ),
     given='''\
 @cuda.jit
@@ -91,7 +92,9 @@ def four_sums(A, B, C):
         s3 += A[3, k] * b
     C[0, x], C[1, x], C[2, x], C[3, x] = s0, s1, s2, s3
 ''',
-    compared="Four names instead of an array: longer, but the sums are certain to be in registers.",
+    compared="This version has four variables instead of an array. It is longer, but the sums "
+    "are certain to be in registers.",
     par=3,
-    meaning="One number of B, fetched once, served four sums. Each number of A served one.",
+    meaning="You loaded each number of B once and used it for four sums. But you used each "
+    "number of A for only one sum.",
 )

@@ -27,7 +27,7 @@ TASK = Task(
         along="GB passed on, of 100 asked for",
         at=(0, 10, 25, 50, 75, 90, 100),
         rows={"100 GB asked for": lambda passed_on: (100, passed_on)},
-        shows="What the cache does not pass on, it answers itself.",
+        shows="The cache itself answers every request that it does not pass on.",
         look="bars",
         unit="share",
     ),
@@ -59,8 +59,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "100 GB are asked for, and 25 are passed on. How many did the cache answer itself?",
-        "Divide that by all that was asked for.",
+        "If 100 GB are asked for and 25 GB are passed on, how many GB did the cache answer itself?",
+        "Divide that by all the GB that were asked for.",
     ),
     given='''\
 def hit_rate(asked, passed_on):
@@ -81,7 +81,7 @@ def hit_rate(asked, passed_on):
     missed = passed_on / asked
     return 1 - missed
 ''',
-    compared="One minus the share that missed.",
+    compared="This is one minus the share of the requests that missed.",
     par=1,
     meaning="Nsight Compute calls it *hit rate*, for L1 and for L2.",
 )

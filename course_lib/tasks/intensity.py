@@ -106,8 +106,9 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Take one step. How many bytes do the two tiles have?",
-        "And how many multiply-adds does the block do with them? Each output gets BK.",
+        "Look at one step along K. How many bytes do the two tiles have?",
+        "How many multiply-adds does the block do with these two tiles? Each output takes BK of "
+        "them.",
         "A multiply-add is 2 FLOP.",
     ),
     given='''\
@@ -125,7 +126,7 @@ def intensity(BM, BN, BK):
     """FLOP per requested byte of a block that computes BM × BN outputs in steps of BK."""
     return BM * BN / (2 * (BM + BN))
 ''',
-    compared="BK appears above and below the line, so it cancels.",
+    compared="BK appears in the numerator and in the denominator, so it cancels.",
     par=1,
     meaning="**BK cancels.** It only sets how much is staged at once, so it may be small.",
 )

@@ -45,8 +45,9 @@ TASK = Task(
     hints=(
         "Four lanes form a square. What is the number of a lane's square, and what is its place "
         "there?",
-        "The square is `lane // 4`: two squares side by side, four below each other.",
-        "Within a square, the column is `lane % 2` and the row `lane // 2 % 2`.",
+        "The number of the square is `lane // 4`. There are two squares side by side, and four "
+        "below each other.",
+        "Within a square, the column is `lane % 2` and the row is `lane // 2 % 2`.",
     ),
     given='''\
 @cuda.jit(device=True)
@@ -79,8 +80,8 @@ def lane_place(lane):
     column = (lane & 1) + (lane >> 1 & 2)
     return row, column
 ''',
-    compared="The five bits of a lane's number, dealt alternately: columns get two of them, rows "
-    "three.",
+    compared="This version takes the five bits of a lane's number in turns: two of them give the "
+    "column, and three give the row.",
     par=2,
-    meaning="Lanes 0 and 1 share a row, lanes 0 and 2 a column, and so on through the warp.",
+    meaning="Lanes 0 and 1 share a row, lanes 0 and 2 share a column, and so on through the warp.",
 )

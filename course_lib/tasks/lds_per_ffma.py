@@ -97,8 +97,8 @@ def lds_per_ffma(opcodes):
     multiply_adds = [each for each in opcodes if each[:4] == "FFMA"]
     return len(loads) / len(multiply_adds)
 ''',
-    compared="Two lists, and their lengths.",
+    compared="This version makes two lists and divides their lengths.",
     par=7,
-    meaning="The source says what you asked for, the machine code what you got. This ratio is the "
-    "first thing to look for in a hot loop.",
+    meaning="The source says what you asked for, and the machine code says what you got. This "
+    "ratio is the first thing to look for in a hot loop.",
 )

@@ -20,7 +20,8 @@ TASK = Task(
             f"{rows} rows" if rows > 1 else "1 row": lambda columns, rows=rows: (rows, columns)
             for rows in (1, 2, 4, 8, 16)
         },
-        shows="A thread of 4 × 4 outputs loads less than one of 1 × 16, which has as many.",
+        shows="A thread with 4 × 4 outputs loads fewer numbers than a thread with 1 × 16 "
+        "outputs, although both compute 16.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -60,9 +61,9 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Take one step of k. How many numbers of A do the rows need, and how many numbers of B do "
-        "the columns need?",
-        "How many sums does the rectangle have? Each gets one multiply-add in that step.",
+        "Look at one step of k. How many numbers of A do the rows need, and how many numbers of "
+        "B do the columns need?",
+        "How many sums does the rectangle have? Each sum takes one multiply-add in that step.",
     ),
     given='''\
 def loads_per_multiply_add(rows, columns):
@@ -79,9 +80,9 @@ def loads_per_multiply_add(rows, columns):
     """Loads for each multiply-add of a thread that computes `rows` x `columns` outputs."""
     return 1 / rows + 1 / columns
 ''',
-    compared="Each number of B serves all rows, and each number of A all columns, so a "
+    compared="Each number of B serves all rows, and each number of A serves all columns, so a "
     "multiply-add costs 1 / rows and 1 / columns of a load.",
     par=1,
-    meaning="It is half the perimeter divided by the area. Of all rectangles with the same area, "
-    "the square has the shortest perimeter.",
+    meaning="The rule is half the perimeter divided by the area. Of all rectangles with the same "
+    "area, the square has the shortest perimeter.",
 )

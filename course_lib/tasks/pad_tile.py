@@ -49,7 +49,7 @@ def pad_tile(A, B):
     cuda.syncthreads()
     B[y, x] = tile[x, y]
 ''',
-    compared="Any odd width will do; 33 wastes the least.",
+    compared="Any odd width above 32 works; 33 wastes the least memory.",
     par=1,
     meaning="This is **padding**. The unused column makes the tile larger by 1/32.",
 )

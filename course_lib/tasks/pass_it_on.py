@@ -26,8 +26,9 @@ TASK = Task(
     asks=("shared-memory", "race-free"),
     formula="y[i] = x[i + 1]; the last thread of each block gets x of its first",
     hints=(
-        "Each thread puts its number where the whole block can read it.",
-        "Which number does thread t of a block take, and has it been put there yet?",
+        "Let each thread store its number where the whole block can read it.",
+        "Which number does thread t of a block take, and is it certain that this number has "
+        "already been stored?",
         "`(t + 1) % 64` is 0 for the last thread.",
     ),
     given='''\
@@ -58,7 +59,8 @@ def pass_it_on(x, y):
     cuda.syncthreads()
     y[i] = numbers[t + 1]
 ''',
-    compared="One extra cell instead of a remainder: it holds the first number a second time.",
+    compared="This version has one extra element instead of a remainder: it holds the first "
+    "number a second time.",
     par=5,
     meaning="That took 64 threads and 256 bytes of shared memory. How much of each may a block "
     "have?",

@@ -34,8 +34,8 @@ TASK = Task(
             f"{threads} threads a block": lambda registers, threads=threads: (threads, registers)
             for threads in (64, 256, 512)
         },
-        shows="The larger the block, the larger the steps: what is left over is too small for "
-        "another block.",
+        shows="The larger the block, the larger the steps, because the registers that are left "
+        "over are not enough for another block.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -108,8 +108,8 @@ def resident_warps(threads, registers):
     by_registers = 16_384 // of_a_warp * 4 // warps
     return min(by_warps, by_registers) * warps
 ''',
-    compared="As an occupancy calculator does it: how many blocks does each limit allow? The "
-    "lowest one counts.",
+    compared="This is how an occupancy calculator does it: it computes how many blocks each "
+    "limit allows and takes the smallest number.",
     par=3,
     meaning="You will want this number later, for a kernel with 128 registers.",
 )  # fmt: skip

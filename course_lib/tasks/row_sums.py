@@ -75,8 +75,9 @@ def row_sums(A, y):
         total += tile[lane, (lane + k) % 32]
     y[lane] = total
 ''',
-    compared="No padding: each lane begins its row in a different column, so no two lanes "
-    "conflict.",
+    compared="This version has no padding: each lane begins its row in a different column, so no "
+    "two lanes conflict.",
     par=9,
-    meaning="Whole sectors from global memory, one wavefront for each access to the tile.",
+    meaning="Your loads use whole sectors of global memory, and each access to the tile takes "
+    "one wavefront.",
 )

@@ -68,14 +68,14 @@ TASK = Task(
         "Cut k into four pieces of equal length. Where does piece `part` begin, and where does it "
         "end?",
         "If 4 does not divide K, round the length up, and let the last piece end at K.",
-        "Or deal them out like cards: block y takes the steps y, y + 4, y + 8, …",
+        "Or deal the steps out like cards: block y takes the steps y, y + 4, y + 8, …",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", LOOP),
     another=GIVEN.replace("        ...\n", IN_TURNS),
-    compared="Every fourth step of k instead of a contiguous part: no length to compute, and no "
-    "edge to handle.",
+    compared="A block takes every fourth step of k instead of a contiguous part, so there is no "
+    "length to compute and no edge to handle.",
     par=3,
-    meaning="This is **split-K**: four times the blocks for the same C, paid for with four "
-    "additions to each of its numbers in place of one store.",
+    meaning="This is **split-K**: four times as many blocks work on the same C. The price is "
+    "four additions to each element of C instead of one store.",
 )

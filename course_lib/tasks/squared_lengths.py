@@ -27,9 +27,10 @@ TASK = Task(
     formula="out[i] = x² + y² + z² of point i",
     hints=(
         "128 points are 384 consecutive numbers. Which thread loads which of them?",
-        "Number f of all numbers is `p[f // 3, f % 3]`. Neighbouring threads load neighbouring f.",
-        "Load three rounds of 128 numbers into a shared array of 384, then wait. Thread t finds "
-        "its own three from 3 * t on.",
+        "If you number all coordinates in order, number f is `p[f // 3, f % 3]`. Let "
+        "neighbouring threads load neighbouring f.",
+        "Load three rounds of 128 numbers into a shared array of 384, then wait. The three "
+        "numbers of thread t begin at 3 * t.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -95,8 +96,9 @@ def squared_lengths(p, out):
     if i < n:
         out[i] = squares[3 * t] + squares[3 * t + 1] + squares[3 * t + 2]
 ''',
-    compared="It squares on the way in, and fills the cells past the end with zeros.",
+    compared="This version squares the numbers before it stores them in shared memory, and it "
+    "fills the elements past the end with zeros.",
     par=8,
-    meaning="That takes a third of the sectors. And since the stride of 3 is odd, there is no "
-    "bank conflict on the way out.",
+    meaning="Your kernel takes a third of the sectors. And since the stride of 3 is odd, its "
+    "loads from shared memory have no bank conflicts.",
 )

@@ -53,10 +53,11 @@ TASK = Task(
     hints=(
         "The tile should be stored as `sA[k, row]`. Which k belongs to `four[0]`, and which to "
         "`four[3]`?",
-        "Four stores. Two threads share a row, so their k differ by 4: by how many words do these "
-        "addresses differ, and in which bank does each lie?",
-        "A longer row moves them apart. Its length must stay a multiple of four, since `load4` "
-        "reads from it, and a flat index depends on it.",
+        "You need four stores. Two threads share a row of A, so their k differ by 4. By how many "
+        "words do the addresses of their stores differ, and in which bank is each?",
+        "A longer row of sA moves the two stores to different banks. The length must stay a "
+        "multiple of four, since `load4` reads from the tile. Remember that the flat index "
+        "depends on the length, too.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", STORES)
@@ -65,8 +66,9 @@ TASK = Task(
     another=GIVEN.replace("    ...\n", SWIZZLED)
     .replace("+ first)", "+ (first ^ k // 4 * 16))", 2)
     .replace("store4(T, 128 * k + (first ^ k // 4 * 16)", "store4(T, 128 * k + first"),
-    compared="An XOR in place of the padding: rows 4 to 7 of the tile are shifted by 16 words. It "
-    "costs no space.",
+    compared="This version uses an XOR instead of the padding: it moves rows 4 to 7 of the tile "
+    "by 16 words. That takes no extra space.",
     par=4,
-    meaning="One wavefront for each store and four for each wide load: none is wasted.",
+    meaning="Each store takes one wavefront and each wide load takes four, so no wavefront is "
+    "wasted.",
 )

@@ -61,7 +61,8 @@ TASK = Task(
     ),
     hints=(
         "`+=` reads a neighbour's sum and overwrites a sum that another neighbour reads.",
-        "Read into a local variable, and write only after all threads have read.",
+        "Read the neighbour's sum into a local variable, and write only after all threads have "
+        "read.",
         "Threads that add nothing have to reach the barrier as well.",
     ),
     given='''\
@@ -108,8 +109,9 @@ def sums_of_four(x, y):
     cuda.syncthreads()
     y[t] = pairs[t] + pairs[t - 2] if t >= 2 else pairs[t]
 ''',
-    compared="Double buffering: writes go to a second array, so they disturb no reader.",
+    compared="This version uses double buffering: writes go to a second array, so no thread "
+    "overwrites a sum that another thread has yet to read.",
     par=6,
-    meaning="Another way is **double buffering**: read from one array, write into a second one. "
-    "It saves half the barriers.",
+    meaning="Another way is **double buffering**: read from one array and write into a second "
+    "one. It saves half the barriers.",
 )

@@ -44,8 +44,9 @@ TASK = Task(
     ),
     hints=(
         "With 1024 numbers, what can 512 threads add at once, so that 512 sums are left?",
-        "Each thread below `half` adds the number `half` places further on. Then `half` is halved.",
-        "All threads must reach the barrier: it belongs in the loop, but not in the `if`.",
+        "Each thread below `half` adds the number `half` places further on. After each round, "
+        "`half` is halved.",
+        "All threads must reach the barrier, so it belongs in the loop, but not in the `if`.",
     ),
     given='''\
 @cuda.jit
@@ -84,8 +85,9 @@ def tree_sum(x, y):
     if t == 0:
         y[0] = sums[0]
 ''',
-    compared="The same ten rounds as a `for` loop, with the barrier after each round instead of "
-    "before.",
+    compared="These are the same ten rounds in a `for` loop, with the barrier after each round "
+    "instead of before it.",
     par=11,
-    meaning="This is a **reduction**: ten rounds instead of 1023 additions in a row.",
+    meaning="This is a **reduction**: it takes ten rounds instead of 1023 additions, one after "
+    "the other.",
 )

@@ -17,8 +17,9 @@ TASK = Task(
     without_shared=True,
     formula="B[column, row] = A[row, column]",
     hints=(
-        "Each thread moves one element. Which threads of the grid have none?",
-        "Row and column are those of A. Where in B does this element belong?",
+        "Each thread moves one element. Which threads of the grid have no element to move?",
+        "The row and the column of a thread are indices into A. Where in B does this element "
+        "belong?",
     ),
     wrong_ideas=(
         WrongIdea(

@@ -15,8 +15,10 @@ TASK = Task(
     asks=("coalesced", "shared-memory", "race-free"),
     formula="B[row, column] = A[column, row]",
     hints=(
-        "Each thread brings one element of A and stores one of B. They are not the same element.",
-        "Both times threadIdx.x has to choose the column, so the transposition happens in between.",
+        "Each thread loads one element of A and stores one element of B. They are not the same "
+        "element.",
+        "threadIdx.x has to choose the column in the load and in the store, so the transposition "
+        "must happen between the two.",
         "Fill `tile[y, x]`, wait for all threads, and read `tile[x, y]`.",
     ),
     given='''\
@@ -45,7 +47,9 @@ def turn_tile(A, B):
     cuda.syncthreads()
     B[row, column] = tile[row, column]
 ''',
-    compared="Transposed on the way into the tile instead of on the way out.",
+    compared="This version transposes the tile when it writes to shared memory, not when it "
+    "reads from it.",
     par=5,
-    meaning="Both sides of global memory now run along rows: 4 sectors for each request.",
+    meaning="Loads and stores of global memory now run along rows, so each request takes 4 "
+    "sectors.",
 )

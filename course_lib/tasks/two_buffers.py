@@ -217,18 +217,20 @@ TASK = Task(
     formula="C = A.T @ B",
     wrong_ideas=IDEAS,
     hints=(
-        "Buffer 0 is words 0 to 255 of each array, buffer 1 the words from 256 on. Load the first "
-        "tile before the loop.",
-        "In the loop: load the next tile into registers, if there is one; multiply the current "
-        "one; store the new one in the *other* buffer; wait at the barrier; swap.",
-        "Let `now` be 0 or 256, the start of the buffer being read. `256 - now` is the other.",
+        "Let buffer 0 be the words 0 to 255 of each array, and let buffer 1 be the words from "
+        "256 on. Load the first tile before the loop.",
+        "In the loop, load the next tile into registers, if there is one, and multiply the "
+        "current tile. Then store the next tile in the *other* buffer, wait at the barrier, and "
+        "swap the buffers.",
+        "Let `now` be 0 or 256, the start of the buffer that is being read. Then `256 - now` is "
+        "the start of the other buffer.",
     ),
     given=GIVEN,
     answer=GIVEN.replace(LOOP, TWO).replace(*BOTH),
     another=GIVEN.replace(LOOP, AT_THE_TOP).replace(*BOTH),
-    compared="Stored at the top of the loop, after the arithmetic of the previous iteration. That "
-    "saves one `if`.",
+    compared="This version stores the tile at the top of the loop, after the arithmetic of the "
+    "previous iteration. That saves one `if`.",
     par=14,
-    meaning="One barrier per tile, and the wait for global memory is hidden behind the "
-    "multiply-adds.",
+    meaning="Your kernel needs one barrier per tile, and the wait for global memory is hidden "
+    "behind the multiply-adds.",
 )

@@ -54,9 +54,9 @@ TASK = Task(
     hints=(
         "The square has the rows y and y + 1 and the columns x and x + 1. Which numbers of A, and "
         "which of B, does it need in one step of k?",
-        "Load these four into variables first, then multiply.",
-        "Every number of A is multiplied by every number of B: two times two products, one for "
-        "each sum.",
+        "Load these four numbers into variables first, and then multiply.",
+        "Multiply each number of A by each number of B. That makes four products, one for each "
+        "sum.",
     ),
     given='''\
 @cuda.jit
@@ -107,9 +107,9 @@ def two_by_two(A, B, C):
         for j in range(2):
             C[y + i, x + j] = sums[i, j]
 ''',
-    compared="As loops over a square of any size. Only the two numbers of B are kept, since each "
-    "number of A is used up before the next one is loaded.",
+    compared="This version has loops for a square of any size. Only the two numbers of B are "
+    "kept, since each number of A is used up before the next one is loaded.",
     par=7,
-    meaning="This is an **outer product**: every number of a column times every number of a row. "
-    "Each number that you fetched, of A or of B, served two sums.",
+    meaning="This is an **outer product**: every number of a column is multiplied by every "
+    "number of a row. Each number that you loaded, from A or from B, served two sums.",
 )

@@ -91,17 +91,17 @@ TASK = Task(
         ),
     ),
     hints=(
-        "A warp's 8 × 4 lanes own 8 × 8 outputs each, so its piece has 64 × 32. How do four such "
-        "pieces fill 64 × 128?",
-        "`t // 32` is the warp, `t % 32` the lane. `lane_place` gives the lane's place.",
-        "Only the line with y and x changes; everything below follows from it.",
+        "Each of a warp's 8 × 4 lanes owns 8 × 8 outputs, so the piece of a warp has 64 × 32. "
+        "How do four such pieces fill 64 × 128?",
+        "`t // 32` is the warp, and `t % 32` is the lane. `lane_place` gives the lane's place.",
+        "You only need to change the line that computes y and x; all lines below it use these two.",
     ),
     given=GIVEN,
     answer=GIVEN.replace(STRIP, ANSWER),
     another=GIVEN.replace(STRIP, BITS),
-    compared="The same zigzag bit by bit: two bits of the lane's number for its column, three for "
-    "its row.",
+    compared="This version computes the same zigzag bit by bit: two bits of the lane's number "
+    "give its column, and three give its row.",
     par=2,
-    meaning="Two fifths of the wavefronts, with the same loops. Only *which* lanes share a piece "
-    "has changed.",
+    meaning="The same loops now take two fifths of the wavefronts. You changed only *which* "
+    "lanes share a piece.",
 )

@@ -76,8 +76,8 @@ TASK = Task(
     ),
     hints=(
         "A scheduler issues one instruction a clock. How many fit into the wait?",
-        "Each warp has `independent` of them. Which way do you round? And there are four "
-        "schedulers.",
+        "Each warp has `independent` instructions to issue. In which direction do you round? And "
+        "remember that an SM has four schedulers.",
     ),
     given='''\
 def warps_needed(latency, independent):
@@ -97,9 +97,9 @@ def warps_needed(latency, independent):
     `latency` clocks, if a warp has `independent` of them to issue before it must wait."""
     return (latency + independent - 1) // independent * 4
 ''',
-    compared="Ceiling division by addition, as in lesson 00. It binds from left to right, so 4 "
-    "comes last.",
+    compared="This is ceiling division by addition, as in lesson 00. Python evaluates `//` and "
+    "`*` from left to right, so the factor 4 comes last.",
     par=1,
     meaning="So there are **two** ways to hide a wait: more warps, or more independent work in "
-    "each.",
+    "each warp.",
 )

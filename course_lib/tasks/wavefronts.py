@@ -27,8 +27,8 @@ TASK = Task(
         along="stride in words",
         at=tuple(range(33)),
         rows={"wavefronts": lambda stride: (stride,)},
-        shows="The more often 2 divides the stride, the more wavefronts it takes. Stride 0 is one "
-        "word for all lanes.",
+        shows="The more often 2 divides the stride, the more wavefronts it takes. With stride 0, "
+        "all lanes read one word.",
         look="bars",
     ),
     wrong_ideas=(
@@ -91,8 +91,8 @@ TASK = Task(
     ),
     hints=(
         "Lane 5 reads word 5 * stride. In which bank is that?",
-        "A set drops words that are asked for twice. Then count how many of the words are in each "
-        "bank.",
+        "A `set` keeps only one copy of a word that several lanes ask for. Then count how many "
+        "of the words are in each bank.",
         "A list of 32 zeros, one for each bank, can keep the counts; the largest is the answer.",
     ),
     given='''\
@@ -116,8 +116,8 @@ def wavefronts(stride):
     """How many wavefronts an access takes in which lane k reads word k * stride."""
     return math.gcd(stride, 32) if stride else 1
 ''',
-    compared="Number theory has the answer: the greatest common divisor. An even stride shares "
-    "factors of two with the 32 banks.",
+    compared="Number theory gives the answer: it is the greatest common divisor. An even stride "
+    "has factors of two in common with the 32 banks.",
     par=4,
     meaning="A wavefront serves each bank once, so the busiest bank decides.",
 )

@@ -17,6 +17,7 @@ from lesson_rules.rules import SETUP_LINES
 from sampling import few
 
 from course_lib.building.generated import (
+    addressed,
     launch_cell,
     next_cell,
     opening,
@@ -206,3 +207,22 @@ def test_the_readme_lists_the_lessons_that_are_there(course, placed):
     table = readme_table(placed, {"notebooks/00_first.ipynb"})
     assert "[00 · First](notebooks/00_first.ipynb) | 10 | [`mat_add`]" in table
     assert "Second" not in table and "mybinder.org/v2/gh/some-one/course" in table
+
+
+def test_the_readme_has_no_badge_that_leads_nowhere(course):
+    table = readme_table(course, {"notebooks/00_first.ipynb"})
+    assert table.splitlines() == [
+        "| lesson | minutes | exercise |",
+        "| --- | --- | --- |",
+        "| [00 · First](notebooks/00_first.ipynb) | 10 | [`mat_add`](exercises/00_first.ipynb) |",
+    ]
+
+
+def test_addresses_in_text_files_follow(placed):
+    text = 'git clone https://github.com/OWNER/NAME\nrepository-code: "https://github.com/a/b"\n'
+    text += "see https://github.com/numba/numba\n"
+    assert addressed(text, placed, "") == (
+        "git clone https://github.com/some-one/course\n"
+        'repository-code: "https://github.com/some-one/course"\n'
+        "see https://github.com/numba/numba\n"
+    )

@@ -113,7 +113,7 @@ def test_what_only_instructors_and_maintainers_need_is_not_there(names: list[str
 
 def test_exercises_are_unsolved_and_have_no_outputs() -> None:
     names = [name for name in made().files if name.startswith("exercises/") and "ipynb" in name]
-    assert len(names) == 12
+    assert len(names) == 13
     for name in names:
         assert made().files[name] == (REPOSITORY / name).read_bytes()
         assert BEGIN not in text(made().files[name])

@@ -94,16 +94,17 @@ SLOW = {
 
 # The lesson, or the question, whose words they are; the words; what has to be true.
 SAID: list[tuple[str, str, Callable[[], bool]]] = [
-    ("08", "Half of that roof is left.", lambda: 0.45 < of_the_roof("register_2d") < 0.55),
+    ("08", "Half of that roof is left, for two reasons.",
+     lambda: 0.45 < of_the_roof("register_2d") < 0.55),
     ("09", "Lesson 08 ended at half of the roof.",
      lambda: 0.45 < of_the_roof("register_2d") < 0.55),
     ("09", "`vectorised` is near the limit of shared memory.",
      lambda: busy("vectorised")[SHARED] > 0.78),
     ("09", "In `warp_tiled` **nothing** is full.", lambda: max(busy("warp_tiled").values()) < 0.75),
     ("09-waiting", "In a third of all clocks", lambda: 0.3 < 1 - busy("warp_tiled")[SLOTS] < 0.37),
-    ("09-waiting", "Now it is busy in half of the clocks only.",
+    ("09-waiting", "Now shared memory is busy in only half of the clocks.",
      lambda: 0.45 < busy("warp_tiled")[SHARED] < 0.55),
-    ("09b-published", "and so it is in our ladder",
+    ("09b-published", "and it is true in our ladder",
      lambda: 1.1 < times("double_buffered", "warp_tiled") < 1.3),
     ("10b", "cuBLAS keeps its tensor cores the busiest, requests the least from L2, and runs at",
      lambda: busy(CUBLAS)[TENSOR_CORES] > busy(WGMMA)[TENSOR_CORES]
@@ -149,7 +150,7 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
      lambda: 3.5 < times("register_2d", "tiled") < 4.5),
     ("05b-counter", "**twice** as much",
      lambda: 1.8 < levels("tiled").dram_gb / levels("coalesced").dram_gb < 2.2),
-    ("06-means", "Half the warps, and more than twice the speed",
+    ("06-means", "It has half the warps and more than twice the speed",
      lambda: 2 < times("register_1d", "tiled") < 2.5),
     ("06-means", "And one more step of this kind halves the occupancy again",
      lambda: 2 * occupancy("H200", 256, 128, 8192).share

@@ -11,12 +11,13 @@ from passing import passes
 from stored_answers import right_answers_to
 
 from course_lib.curriculum import EXERCISES
+from course_lib.devices.number_formats import rounded
 from course_lib.diagnosis.ideas import idea_behind
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.problems.attention_ideas import online as tile_by_tile
 from course_lib.problems.attention_ideas import scores_of, softmax
 from course_lib.problems.inputs import make_inputs
-from course_lib.problems.problem import make_cases
+from course_lib.problems.problem import Case, make_cases
 from course_lib.problems.table import problem_of
 
 ATTENTION = problem_of(EXERCISES["attention"])
@@ -51,6 +52,34 @@ def test_float32_stays_within_the_tolerance() -> None:
         got = weights @ inputs[2] / weights.sum(axis=1, keepdims=True)
         assert got.dtype == np.float32
         assert (np.abs(got - expected) <= tolerance).all()
+
+
+ON_TENSOR_CORES = problem_of(EXERCISES["attention_mma"])
+
+
+def rounded_weights(inputs: tuple[np.ndarray, ...], bits: Callable[..., np.ndarray]) -> np.ndarray:
+    """Attention whose weights are rounded before they mix the values, as `mma` wants them."""
+    scores = scores_of(*inputs[:2])
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return bits(weights) @ inputs[2] / weights.sum(axis=1, keepdims=True)
+
+
+@every_case(("factor", "most"), [(1, 2e-4), (60, 0.03)])
+def test_weights_in_bfloat16_stay_within_the_tolerance(factor: int, most: float) -> None:
+    """A small one, where the weights are powers of two: nothing but them is told from rounding."""
+    inputs = make_inputs(ON_TENSOR_CORES, Case((70, 33, factor), draw=1), seed=4)
+    expected, tolerance = ON_TENSOR_CORES.answer(*inputs)
+    got = rounded_weights(inputs, lambda weights: rounded(weights.astype(np.float32), "bfloat16"))
+    assert (np.abs(got - expected) <= tolerance).all()
+    assert tolerance.max() < most
+
+
+def test_every_idea_for_tensor_cores_computes_an_output() -> None:
+    inputs = make_inputs(ON_TENSOR_CORES, Case((70, 33, 1), draw=1), seed=4)
+    with np.errstate(all="ignore"):
+        for idea in ON_TENSOR_CORES.wrong_ideas():
+            computed = np.asarray(idea.computes(*(each.astype(np.float64) for each in inputs)))
+            assert computed.shape == (70, 64), idea.says
 
 
 @every_case(

@@ -1,8 +1,15 @@
-"""Short ways to run a kernel that is given as text."""
+"""Short ways to run a kernel that is given as text; and programs on Numba's own simulator."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
 
 from course_lib.emulator import KernelRejected, Profile, emulate, load_program
 
@@ -49,6 +56,15 @@ def run_clean(body: str, grid, block, *arguments, **options) -> Profile:
     return profile
 
 
+def assert_as_in_python(body: str, **arrays: np.ndarray) -> None:
+    """One thread leaves in these arrays what Python leaves in them."""
+    mine, theirs = ({name: each.copy() for name, each in arrays.items()} for _ in range(2))
+    run_clean(body, 1, 1, *mine.values(), parameters=", ".join(mine))
+    exec(textwrap.dedent(body), dict(theirs))
+    for name, found in mine.items():
+        np.testing.assert_array_equal(found, theirs[name], err_msg=f"{name} of {body}")
+
+
 def codes(profile: Profile) -> list[str]:
     """The codes of a profile's errors, in order, each once."""
     return list(dict.fromkeys(each.code for each in profile.findings if each.severity == "error"))
@@ -61,3 +77,23 @@ def rejection_codes(program: str, *arguments, grid=1, block=32) -> list[str]:
     except KernelRejected as refused:
         return [each.code for each in refused.findings]
     return []
+
+
+def on_numbas_simulator(*arguments: str, text: str = "") -> str:
+    """What Python prints with these arguments and this input, in a process of its own.
+
+    An environment variable chooses the simulator; where Numba has none, the test is skipped.
+    """
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env=os.environ | {
+            "NUMBA_ENABLE_CUDASIM": "1", "PYTHONWARNINGS": "ignore",
+            "PYTHONPATH": os.pathsep.join((str(root), str(root / "tests"))),
+        },
+        input=text, capture_output=True, text=True, timeout=1500, cwd=Path(__file__).parent,
+    )  # fmt: skip
+    if "No module named 'numba.cuda" in done.stderr:
+        pytest.skip("this Numba has no simulator")
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout

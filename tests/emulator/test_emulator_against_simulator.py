@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from emulator_helpers import on_numbas_simulator
 from simulator_programs import INTRINSICS, LACKING, SMALL, answers, cases
 
 from course_lib.emulator import emulate, load_program
 from course_lib.host.arguments import HostArguments
 
-SCRIPT = Path(__file__).parent / "simulator_programs.py"
-ROOT = SCRIPT.parents[2]
 SHUFFLES = {"attention shuffles", "block_scan warp_shuffles"}
 
 
@@ -34,18 +28,7 @@ def simulated(
 ) -> Simulated:
     """Which programs, and the simulator's outputs; one process, because it starts slowly."""
     results = tmp_path_factory.mktemp("simulator") / "results.npz"
-    environment = {
-        **os.environ,
-        "NUMBA_ENABLE_CUDASIM": "1",
-        "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tests"))),
-    }
-    finished = subprocess.run(
-        [sys.executable, str(SCRIPT), str(results), request.param],
-        env=environment, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    if "No module named 'numba.cuda" in finished.stderr:
-        pytest.skip("this Numba has no simulator")
-    assert finished.returncode == 0, finished.stderr[-2000:]
+    on_numbas_simulator("simulator_programs.py", str(results), request.param)
     with np.load(results) as outputs:
         return request.param, dict(outputs)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from operator import add as operator_add
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +15,25 @@ from every_case import every_case
 
 from course_lib.emulator import Budget, KernelRejected, Profile, emulate, load_program
 
-
-def test_break_continue_else_and_return() -> None:
-    body = """
-        i = cuda.grid(1)
+FUNCTIONS = """
+SCALE = 3
+def clamp(x, low, high):
+    if x < low:
+        return low
+    if x > high:
+        return high
+    return x
+def both(x):
+    return SCALE * x, clamp(x, 2, 5)
+def put(array, i, value):
+    array[i] = value
+def hundredfold(x):
+    i = x * 100
+    return i + 1
+"""
+DEVICE = FUNCTIONS.replace("def ", "@cuda.jit(device=True)\ndef ")
+STATEMENTS = {
+    "break, continue, else and return": """
         total = 0
         for k in range(10):
             if k == i:
@@ -30,23 +47,32 @@ def test_break_continue_else_and_return() -> None:
         if i % 2:
             return
         out[i] += 5
-    """
-    out = np.zeros(8, np.int64)
-    run_clean(body, 1, 8, out)
+    """,
+    "a loop's variable keeps its last value": "k = -1\nfor k in range(i):\n    pass\nout[i] = k",
+    "changing it does not change the loop": "for k in range(5):\n    out[i] += 1\n    k += 10",
+    "swap": "a, b = 1, i\na, b = b, a\nout[i] = 10 * a + b",
+    "unpacking": "(c, d), e = (2, i), 9\nx = y = c\nx += 1\nout[i] = x * 10 + y + d + e",
+    "a function and a lambda inside": """
+        n = 8
+        def mirrored(k):
+            return n - 1 - k
+        double = lambda x: 2 * x
+        out[mirrored(i)] = double(i)
+    """,
+    "device functions": "a, b = both(i)\nput(out, i, a * 10 + b)",
+    "a device function's variables are its own": "y = hundredfold(i)\nout[i] = y + i",
+}
 
-    def reference(i: int) -> int:
-        total = 0
-        for k in range(10):
-            if k == i:
-                continue
-            if k > 2 * i:
-                break
-            total += k
-        else:
-            total += 1000
-        return total + (0 if i % 2 else 5)
 
-    assert out.tolist() == [reference(i) for i in range(8)]
+@every_case("body", STATEMENTS.values(), ids=STATEMENTS)
+def test_a_thread_does_what_python_does(body: str) -> None:
+    body, mine, theirs = textwrap.dedent(body), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    run_clean(f"i = cuda.threadIdx.x\n{body}", 1, 8, mine, before=DEVICE)
+    names: dict[str, Any] = {}
+    exec(f"{FUNCTIONS}def thread(i, out):\n{textwrap.indent(body, '    ')}", names)
+    for i in range(8):
+        names["thread"](i, theirs)
+    assert mine.tolist() == theirs.tolist()
 
 
 def test_short_circuit_keeps_lanes_from_memory() -> None:
@@ -59,64 +85,6 @@ def test_short_circuit_keeps_lanes_from_memory() -> None:
     """
     run_clean(body, 1, 32, data, out, parameters="data, out")
     assert out[:5].tolist() == [0, 0, 3, 3, 0]
-
-
-# What four threads, i of them, leave in out.
-STATEMENTS = {
-    "a loop's variable keeps its last value": (
-        "k = -1\nfor k in range(i):\n    pass\nout[i] = k", [-1, 0, 1, 2]),
-    "changing it does not change the loop": (
-        "for k in range(5):\n    out[i] += 1\n    k += 10", [5] * 4),
-    "swap": ("a, b = 1, i\na, b = b, a\nout[i] = 10 * a + b", [1, 11, 21, 31]),
-    "unpacking": ("(c, d), e = (2, i), 9\nx = y = c\nx += 1\nout[i] = x * 10 + y + d + e",
-                  [41, 42, 43, 44]),
-    "a function and a lambda inside": (
-        "n = 4\ndef mirrored(k):\n    return n - 1 - k\ndouble = lambda x: 2 * x\n"
-        "out[mirrored(i)] = double(i)", [6, 4, 2, 0]),
-    "a device function's variables are its own": ("y = f(i)\nout[i] = y + i", [1, 102, 203, 304]),
-}  # fmt: skip
-
-
-@every_case(("body", "expected"), STATEMENTS.values(), ids=lambda body: body)
-def test_statements(body: str, expected: list[int]) -> None:
-    before = "@cuda.jit(device=True)\ndef f(x):\n    i = x * 100\n    return i + 1\n"
-    out = np.zeros(4, np.int64)
-    run_clean(f"i = cuda.threadIdx.x\n{body}", 1, 4, out, before=before)
-    assert out.tolist() == expected
-
-
-def test_device_functions() -> None:
-    before = """
-        SCALE = 3
-
-        @cuda.jit(device=True)
-        def scaled(x):
-            return SCALE * x
-
-        @cuda.jit(device=True)
-        def clamp(x, low, high):
-            if x < low:
-                return low
-            if x > high:
-                return high
-            return x
-
-        @cuda.jit(device=True)
-        def both(x):
-            return scaled(x), clamp(x, 2, 5)
-
-        @cuda.jit(device=True)
-        def put(array, i, value):
-            array[i] = value
-    """
-    body = """
-        i = cuda.threadIdx.x
-        a, b = both(i)
-        put(out, i, a * 10 + b)
-    """
-    out = np.zeros(8, np.int64)
-    run_clean(body, 1, 8, out, before=before)
-    assert out.tolist() == [30 * i + min(max(i, 2), 5) for i in range(8)]
 
 
 def test_kernels_made_by_a_factory() -> None:

@@ -398,3 +398,15 @@ def test_what_is_said_of_a_loop_that_does_not_end(body: str) -> None:
     assert found.code == "timeout"
     assert told in str(found)
     assert ("allows more" in found.hint) == may_end
+
+
+@pytest.mark.parametrize(("first", "said"), [("0", "Each thread loads"), ("i", "A thread loads")])
+def test_loads_are_counted_on_average_where_threads_have_different_numbers(
+    first: str, said: str
+) -> None:
+    body = f"i = cuda.grid(1)\nfor k in range({first}, x.size):\n    y[k, i] = x[i]"
+    x, y = np.ones(64, np.float32), np.zeros((64, 64), np.float32)
+    profile = launch(as_program(body, "x, y"), 1, 64, x, y, costs=True)
+    (found,) = (each for each in profile.findings if " the same 1 element of x" in each.message)
+    assert found.message.startswith(said)
+    assert ("on average" in found.message) == (first == "i")

@@ -227,6 +227,10 @@ FAULTS = {
         "FULL + 8 * s, 16384)", "FULL + 8 * s, 8192)",
         "race-", "start(sums", "tma_load(base + s * STAGE + 8192",
     ),
+    "bytes for a part of a box are announced": (
+        "FULL + 8 * s, 16384)", "FULL + 8 * s, 4096)",
+        "race-", "start(sums", "tma_load(base + s * STAGE, map_a",
+    ),
     "too many bytes are announced": (
         "FULL + 8 * s, 16384)", "FULL + 8 * s, 32768)",
         "barrier-divergence", "mbarrier_wait(base + FULL", "",
@@ -310,6 +314,9 @@ FAULTS = {
     ),
     "results are not where two numbers may begin": (
         "+ column % 4 * 4\n", "+ column % 4 * 4 + 4\n", "wrong-index", "store_shared2(place", "",
+    ),
+    "an address counts no whole number": (
+        "+ column % 4 * 4\n", "+ column % 4 * 4 + 2\n", "wrong-index", "store_shared2(place", "",
     ),
     "the warps of the group part": (
         "            start(sums",

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import textwrap
-
 import numpy as np
-from emulator_helpers import as_program, rejection_codes, run_clean
+from emulator_helpers import as_program, assert_as_in_python, rejection_codes, run_clean
 from every_case import every_case
 
 LOOPS = {
@@ -39,16 +37,8 @@ LOOPS = {
 
 @every_case("loop", LOOPS.values())
 def test_a_loop_goes_through_what_pythons_goes_through(loop: str) -> None:
-    loop = textwrap.dedent(loop).strip()
-    given = {
-        "x": np.arange(1, 7, dtype=np.int64),
-        "y": np.arange(20, 26, dtype=np.int64),
-        "m": np.arange(12, dtype=np.int64).reshape(4, 3),
-    }
-    mine, theirs = np.zeros(16, np.int64), np.zeros(16, np.int64)
-    run_clean(loop, 1, 1, *given.values(), mine, parameters="x, y, m, out")
-    exec(loop, given | {"out": theirs})
-    assert mine.tolist() == theirs.tolist()
+    x, y, m = np.arange(1, 7), np.arange(20, 26), np.arange(12).reshape(4, 3)
+    assert_as_in_python(loop, x=x, y=y, m=m, out=np.zeros(16, np.int64))
 
 
 def test_each_thread_ends_with_its_own_items() -> None:

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from emulator_helpers import as_program, codes, launch, line_of, rejection_codes, run, run_clean
+from emulator_helpers import (
+    as_program,
+    assert_as_in_python,
+    codes,
+    launch,
+    line_of,
+    rejection_codes,
+    run,
+    run_clean,
+)
 from every_case import every_case
 
 
@@ -114,29 +123,14 @@ def test_two_views_of_one_array_are_one_memory() -> None:
     assert out.tolist() == [5.0, 4.0, 103.0, 102.0]
 
 
-def test_tuples_as_indices_and_chained_indices() -> None:
-    data = np.arange(12, dtype=np.float32).reshape(3, 4)
-    out = np.zeros(3, np.float32)
-    body = """
-        i = cuda.threadIdx.x
-        where = (i, 2)
-        out[i] = data[where] + data[i][3]
-    """
-    run_clean(body, 1, 3, data, out, parameters="data, out")
-    assert out.tolist() == [5.0, 13.0, 21.0]
-
-
-def test_array_attributes() -> None:
-    data, out = np.zeros((3, 4), np.float32), np.zeros(6, np.int64)
-    body = """
-        out[0] = len(data)
-        out[1], out[2] = data.shape
-        out[3] = data.size
-        out[4] = data.ndim
-        out[5] = data.shape[-1]
-    """
-    run_clean(body, 1, 1, data, out, parameters="data, out")
-    assert out.tolist() == [3, 3, 4, 12, 2, 4]
+@every_case(
+    "value",
+    ["data[where]", "data[1][3]", "len(data)", "data.shape[1]", "data.size", "data.ndim",
+     "data.shape[-1]"],
+)  # fmt: skip
+def test_indices_and_attributes(value: str) -> None:
+    body = f"where = (1, 2)\nout[0] = {value}"
+    assert_as_in_python(body, data=np.arange(12.0).reshape(3, 4), out=np.zeros(1))
 
 
 @every_case(

@@ -12,48 +12,29 @@ from every_case import every_case
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-# Expression of the integers i and j, and the same in Python.
+# Expressions of the integers i and j that Python computes, too.
 INTEGERS = [
-    ("i // j", lambda i, j: i // j),
-    ("i % j", lambda i, j: i % j),
-    ("divmod(i, j)[0] * 1000 + divmod(i, j)[1]", lambda i, j: i // j * 1000 + i % j),
-    ("-(-i // j)", lambda i, j: -(-i // j)),
-    ("i << 3", lambda i, j: i << 3),
-    ("i >> 1", lambda i, j: i >> 1),
-    ("i & j", lambda i, j: i & j),
-    ("i | j", lambda i, j: i | j),
-    ("i ^ j", lambda i, j: i ^ j),
-    ("~i", lambda i, j: ~i),
-    ("abs(i)", lambda i, j: abs(i)),
-    ("min(i, j, 1)", lambda i, j: min(i, j, 1)),
-    ("max(i, j)", lambda i, j: max(i, j)),
-    ("i ** 2", lambda i, j: i**2),
-    ("i ** 3", lambda i, j: i**3),
-    ("int(i / j)", lambda i, j: int(i / j)),
-    ("int(i > j) + (i > 0)", lambda i, j: (i > j) + (i > 0)),
-    ("i if i > j else -j", lambda i, j: i if i > j else -j),
-    ("-3 < i <= j < 5", lambda i, j: -3 < i <= j < 5),
-    ("i > 0 and j > 0 or i == j", lambda i, j: (i > 0 and j > 0) or i == j),
-    ("not (i > 0 or j > 0)", lambda i, j: not (i > 0 or j > 0)),
-    ("(i == j) + (i != j) * 2 + (i >= j) * 4", lambda i, j: (i == j) + (i != j) * 2 + (i >= j) * 4),
-    ("round(i / 2)", lambda i, j: round(i / 2)),
-    ("int(math.floor(i / 2)) * 100 + int(math.ceil(i / 2))",
-     lambda i, j: math.floor(i / 2) * 100 + math.ceil(i / 2)),
-    ("int(i / 2)", lambda i, j: int(i / 2)),
-    ("int32(i) * int32(j)", lambda i, j: i * j),
-    ("int64(np.int8(i * 50))", lambda i, j: (i * 50 + 128) % 256 - 128),
-    ("int64(np.uint8(i))", lambda i, j: i % 256),
-    ("int64(uint32(i))", lambda i, j: i % 2**32),
-    ("int64(np.int32(uint32(i)))", lambda i, j: i),
-    ("uint32(i) < 5", lambda i, j: i % 2**32 < 5),
-    ("int64(uint32(i) + uint32(1))", lambda i, j: i % 2**32 + 1),
-    ("-i", lambda i, j: -i),
-    ("+i", lambda i, j: i),
+    "i // j", "i % j", "divmod(i, j)[0] * 1000 + divmod(i, j)[1]", "-(-i // j)", "i << 3", "i >> 1",
+    "i & j", "i | j", "i ^ j", "~i", "-i", "+i", "abs(i)", "min(i, j, 1)", "max(i, j)", "i ** 2",
+    "i ** 3", "int(i / j)", "int(i / 2)", "round(i / 2)", "int(i > j) + (i > 0)",
+    "i if i > j else -j", "-3 < i <= j < 5", "i > 0 and j > 0 or i == j", "not (i > 0 or j > 0)",
+    "(i == j) + (i != j) * 2 + (i >= j) * 4",
+    "int(math.floor(i / 2)) * 100 + int(math.ceil(i / 2))",
 ]  # fmt: skip
+# Those with types of NumPy's, and what they give in Python.
+TYPED = {
+    "int32(i) * int32(j)": "i * j",
+    "int64(np.int8(i * 50))": "(i * 50 + 128) % 256 - 128",
+    "int64(np.uint8(i))": "i % 256",
+    "int64(uint32(i))": "i % 2**32",
+    "int64(np.int32(uint32(i)))": "i",
+    "uint32(i) < 5": "i % 2**32 < 5",
+    "int64(uint32(i) + uint32(1))": "i % 2**32 + 1",
+}
 
 
-@every_case(("expression", "reference"), INTEGERS, ids=[e for e, _ in INTEGERS])
-def test_integer_expression(expression, reference) -> None:
+@every_case(("expression", "meaning"), [*zip(INTEGERS, INTEGERS, strict=True), *TYPED.items()])
+def test_integer_expression(expression: str, meaning: str) -> None:
     side = 16
     values = [value - 7 if value < 7 else value - 6 for value in range(side)]  # no zero
     numbers = np.array(values, np.int64)
@@ -65,6 +46,7 @@ def test_integer_expression(expression, reference) -> None:
         out[y, x] = {expression}
     """
     run_clean(body, (1, 1), (side, side), out, numbers, parameters="out, numbers")
+    reference = eval(f"lambda i, j: {meaning}", {"math": math})
     assert out.tolist() == [[int(reference(i, j)) for j in values] for i in values]
 
 
@@ -111,29 +93,25 @@ def test_stores_convert_to_the_arrays_type() -> None:
         assert np.array_equal(out, source.astype(dtype)), dtype
 
 
-FLOATS = [
-    ("a * b + a", lambda a, b: a * b + a),
-    ("a / b", lambda a, b: a / b),
-    ("a - b * b", lambda a, b: a - b * b),
-    ("a // b", lambda a, b: np.float32(math.floor(float(a) / float(b)))),
-    ("a ** 2", lambda a, b: a * a),
-    ("math.sqrt(abs(a))", lambda a, b: np.sqrt(abs(a))),
-    ("math.fabs(a)", lambda a, b: abs(a)),
-    ("min(a, b)", lambda a, b: min(a, b)),
-    ("max(a, b)", lambda a, b: max(a, b)),
-    ("-a", lambda a, b: -a),
-    ("math.floor(a)", lambda a, b: np.floor(a)),
-    ("math.ceil(a)", lambda a, b: np.ceil(a)),
-    ("float32(int(a))", lambda a, b: np.float32(int(a))),
-    ("float32(a > b)", lambda a, b: np.float32(a > b)),
-    ("cuda.fma(a, b, a)", lambda a, b: np.float32(float(a) * float(b) + float(a))),
-    ("a if a > b else b", lambda a, b: a if a > b else b),
-    ("math.copysign(a, b)", lambda a, b: np.copysign(a, b)),
-]
+# Expressions of the float32 a and b, and what they give with NumPy's.
+FLOATS = {
+    **{each: each for each in ("a * b + a", "a / b", "a - b * b", "-a", "a if a > b else b",
+                               "min(a, b)", "max(a, b)")},
+    "a // b": "np.float32(math.floor(float(a) / float(b)))",
+    "a ** 2": "a * a",
+    "math.sqrt(abs(a))": "np.sqrt(abs(a))",
+    "math.fabs(a)": "abs(a)",
+    "math.floor(a)": "np.floor(a)",
+    "math.ceil(a)": "np.ceil(a)",
+    "float32(int(a))": "np.float32(int(a))",
+    "float32(a > b)": "np.float32(a > b)",
+    "cuda.fma(a, b, a)": "np.float32(float(a) * float(b) + float(a))",
+    "math.copysign(a, b)": "np.copysign(a, b)",
+}  # fmt: skip
 
 
-@every_case(("expression", "reference"), FLOATS, ids=[e for e, _ in FLOATS])
-def test_float32_expression(expression, reference) -> None:
+@every_case(("expression", "meaning"), FLOATS.items())
+def test_float32_expression(expression: str, meaning: str) -> None:
     numbers = np.array([0.1, -2.75, 3.3, 1e-3, -7.5, 12.0, 0.5, -0.3], np.float32)
     out = np.zeros((8, 8), np.float32)
     body = f"""
@@ -143,6 +121,7 @@ def test_float32_expression(expression, reference) -> None:
         out[y, x] = {expression}
     """
     profile = run_clean(body, (1, 1), (8, 8), out, numbers, parameters="out, n")
+    reference = eval(f"lambda a, b: {meaning}", {"math": math, "np": np})
     expected = np.array([[reference(a, b) for b in numbers] for a in numbers], np.float32)
     np.testing.assert_array_equal(out, expected)
     assert profile.float64_flops == 0

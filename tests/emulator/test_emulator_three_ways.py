@@ -9,19 +9,15 @@ times as many.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import random_blocks
 import random_kernels
-from emulator_helpers import as_program, launch
+from emulator_helpers import as_program, launch, on_numbas_simulator
 from how_many import some_or_many
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -132,7 +128,7 @@ def on_the_emulator(kernel: BlockKernel) -> list[list[int]]:
     return [each.tolist() for each in arrays]
 
 
-def on_numbas_simulator(kernels: list[BlockKernel]) -> list[list[list[int]]]:
+def on_the_simulator(kernels: list[BlockKernel]) -> list[list[list[int]]]:
     lines = [
         json.dumps(
             [
@@ -144,19 +140,8 @@ def on_numbas_simulator(kernels: list[BlockKernel]) -> list[list[list[int]]]:
         )
         for kernel in kernels
     ]
-    done = subprocess.run(
-        [sys.executable, "-c", RUNNER],
-        input="\n".join(lines),
-        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONWARNINGS": "ignore"},
-        capture_output=True,
-        text=True,
-        timeout=1500,
-        cwd=Path(__file__).parent,
-    )
-    if "No module named 'numba.cuda" in done.stderr:
-        pytest.skip("this Numba has no simulator")
-    assert done.returncode == 0, done.stderr[-3000:]
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    printed = on_numbas_simulator("-c", RUNNER, text="\n".join(lines))
+    return [json.loads(line) for line in printed.splitlines()]
 
 
 def kernels_without_overflow(count: int) -> list[tuple[BlockKernel, list[list[int]]]]:
@@ -180,7 +165,7 @@ def kernels_without_overflow(count: int) -> list[tuple[BlockKernel, list[list[in
 def test_three_ways_agree(count: int) -> None:
     drawn = kernels_without_overflow(count)
     assert len(drawn) >= 0.6 * count, "too few kernels stay within the range"
-    simulated = on_numbas_simulator([kernel for kernel, _ in drawn])
+    simulated = on_the_simulator([kernel for kernel, _ in drawn])
     assert len(simulated) == len(drawn)
     for (kernel, expected), theirs in zip(drawn, simulated, strict=True):
         ours = on_the_emulator(kernel)

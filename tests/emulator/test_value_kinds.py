@@ -6,39 +6,26 @@ Under every schedule, with counters and races on; and counted with the true size
 from __future__ import annotations
 
 import math
-import os
 import pickle
-import subprocess
-import sys
 import textwrap
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from emulator_helpers import on_numbas_simulator
 from every_case import every_case
 from value_kinds_programs import PROGRAMS
 
 from course_lib.emulator import KernelRejected, emulate, load_program
 from course_lib.emulator.launch import SCHEDULES
 
-SCRIPT = Path(__file__).parent / "value_kinds_programs.py"
-ROOT = SCRIPT.parents[2]
-
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """What the arguments hold after Numba's simulator has run; one process, it starts slowly."""
     results = tmp_path_factory.mktemp("simulator") / "results.pickle"
-    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": str(ROOT)}
-    finished = subprocess.run(
-        [sys.executable, str(SCRIPT), str(results)],
-        env=environment, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
-    if "No module named 'numba.cuda" in finished.stderr:
-        pytest.skip("this Numba has no simulator")
-    assert finished.returncode == 0, finished.stderr[-2000:]
+    on_numbas_simulator("value_kinds_programs.py", str(results))
     found: dict[str, dict[str, Any]] = pickle.loads(results.read_bytes())
     return found
 

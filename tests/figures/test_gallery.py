@@ -216,8 +216,16 @@ def test_every_picture_is_in_the_gallery():
     assert picture_functions() == {name.split("-")[0] for name in (*GALLERY, *FROM_RUNS)}
 
 
+# Each of these is drawn as no other task is.
+ONE_OF_A_KIND = (
+    "bytes_in_flight", "convolve", "eight_by_eight", "share_of_peak", "stage_a", "staged_bytes",
+    "tl_copy",
+)  # fmt: skip
 OF_TASKS = {
-    name: marks(number, fast=FAST_ONE_IN, slow=SLOW_ONE_IN) for number, name in enumerate(TASKS)
+    name: [pytest.mark.slow]
+    if name in ONE_OF_A_KIND
+    else marks(number, fast=FAST_ONE_IN, slow=SLOW_ONE_IN)
+    for number, name in enumerate(TASKS)
 }
 # The first form of each picture is in the fast set; the others stand beside it in `--all`.
 FIRST_FORMS = {name.split("-")[0]: name for name in reversed(GALLERY)}.values()

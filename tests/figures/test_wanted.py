@@ -239,7 +239,11 @@ def known(task: Task) -> str:
     return f"holds {task.before:g}" if not problem_of(task).starts_blank else "may hold anything"
 
 
-@every_case("task", {known(each): each for each in LAUNCHED}.values(), ids=lambda each: each.id)
+# One task for each such sentence and each number of arrays.
+KINDS = {(known(each), len(each.parameters)): each for each in LAUNCHED}.values()
+
+
+@every_case("task", KINDS, ids=lambda each: each.id)
 def test_the_picture_promises_no_zeros_that_the_judge_does_not_give(task: Task) -> None:
     """What stands below its title is what `C[row, column] +=` may count on."""
     (subtitle,) = (

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+from by_path import module_at
 
 
-def changed(module: ModuleType, old: str, new: str, folder: Path) -> ModuleType:
+def changed(module: ModuleType, old: str, new: str, folder: Path) -> Any:
     """The module made of a text in which `new` stands for the only `old`; a file in `folder`.
 
     Raises:
@@ -18,16 +19,7 @@ def changed(module: ModuleType, old: str, new: str, folder: Path) -> ModuleType:
     assert source.count(old) == 1, source.count(old)
     path = folder / "changed.py"
     path.write_text(source.replace(old, new), encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("changed", path)
-    assert spec
-    assert spec.loader
-    made = importlib.util.module_from_spec(spec)
-    sys.modules["changed"] = made  # dataclasses look the module up
-    try:
-        spec.loader.exec_module(made)
-    finally:
-        del sys.modules["changed"]
-    return made
+    return module_at(path)
 
 
 def is_named(findings: list, folder: Path, code: str, parts: list[str]) -> bool:

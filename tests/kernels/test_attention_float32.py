@@ -102,7 +102,7 @@ def test_fused_is_mostly_multiply_adds(compiles: None, cc: str) -> None:
 def test_the_benchmark_finds_the_solution(compiles: None) -> None:
     """What it is compared with is the exercise's own answer, and has a loop of another kind."""
     benchmark = module_at(ROOT / "benchmarks/attention.py")
-    kernel = benchmark.solution()
+    kernel = benchmark.solution("11_flash_attention", "attention")
     if kernel is None:
         pytest.skip("a copy without solutions")
     opcodes = compile_report(kernel, FOUR, "9.0").mix.opcodes

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 from changed_kernels import changed, is_named
+from on_gpu import OnGpu
 from sampling import few
 
 from course_lib.emulator import Profile
@@ -288,15 +289,6 @@ def test_shared_memory_of_every_plan_fits_a_block() -> None:
     for plan in ALL_PLANS:
         assert plan.shared_bytes <= 227 * 1024  # FACTS: compute capability 9.0
         assert plan.q_bytes % 1024 == plan.tile_bytes % 1024 == 0  # where a swizzled box may begin
-
-
-class OnGpu:
-    """Stands in for an array on the GPU: what `check_inputs` looks at."""
-
-    def __init__(self, *shape: int, dtype: str = "uint16", strides: Any = None) -> None:
-        self.shape, self.dtype = shape, np.dtype(dtype)
-        interface = {"shape": shape, "typestr": self.dtype.str, "data": (0, False)}
-        self.__cuda_array_interface__ = {**interface, "strides": strides}
 
 
 def test_what_it_refuses() -> None:

@@ -7,26 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from on_gpu import OnGpu
 
 from course_lib.kernels import RUNG_KERNELS, InputsRefused, hopper_launch, tma_launch
 from course_lib.kernels.hopper_launch import Described, described
 
 RUNG = RUNG_KERNELS["tma_bf16"]
-
-
-class OnGpu:
-    """Stands in for an array on the GPU."""
-
-    def __init__(self, *shape: int, address: int = 1024, strides: Any = None) -> None:
-        self.shape, self.dtype = shape, np.dtype(np.uint16)
-        interface = {"shape": shape, "typestr": "<u2", "data": (address, False)}
-        self.__cuda_array_interface__ = {**interface, "strides": strides}
-
-    def is_c_contiguous(self) -> bool:
-        return self.__cuda_array_interface__["strides"] is None
-
-    def copy_to_host(self) -> None:
-        raise AssertionError("nothing has to be copied")
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from exact_products import product
 from sampling import few
 
-from course_lib.host import runtime
 from course_lib.kernels import RUNG_KERNELS, InputsRefused, accuracy
 
 # Rows beyond a tile, columns that end within one, an odd and an even number of tiles along K.
@@ -15,22 +15,11 @@ SHAPES = {
     "tensor_core_bf16": (130, 264, 128),
     "tensor_core_tf32": (130, 260, 48),
 }
-FORMAT_OF = {made.rung: name for name, made in accuracy.FORMATS.items()}
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_products(name: str) -> None:
-    rung, (M, N, K) = RUNG_KERNELS[name], SHAPES[name]
-    made = accuracy.FORMATS[FORMAT_OF[name]]
-    generator = np.random.default_rng(1)
-    A, B = (made.encode(generator.standard_normal(s).astype("f4")) for s in ((M, K), (K, N)))
-    C = np.full((M, N), np.nan, np.float32)
-    grid, block = rung.grid_and_block(M, N, K)
-    emulated = runtime.emulate(rung.kernel, max_dynamic_shared=max(rung.dynamic_shared, 49_152))
-    profile = emulated[grid, block, 0, rung.dynamic_shared](A, B, C)
-    assert profile.findings == []
-    exact = made.value(A).astype(np.float64) @ made.value(B).astype(np.float64)
-    assert np.abs(C - exact).max() < 1e-5 * np.abs(exact).max()
+    assert product(RUNG_KERNELS[name], *SHAPES[name]).findings == []
 
 
 def test_conversions() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from exact_products import product
 from numba import cuda
 
 import course_lib
 from course_lib.bench import tuner
-from course_lib.host import runtime
-from course_lib.kernels import RUNG_KERNELS, accuracy, block_order
+from course_lib.kernels import RUNG_KERNELS, block_order
 from course_lib.kernels.block_order import place_of_block
 from course_lib.kernels.variants import TEMPLATES, variant
 
@@ -17,24 +17,6 @@ SOME = {  # of each rung one that differs in every constant
     "cp_async": {"WARPS_DOWN": 2, "WARPS_ACROSS": 2, "A_GROUPS": 1, "B_GROUPS": 2, "BK": 16},
     "tensor_core_bf16": {"WARPS_DOWN": 1, "WARPS_ACROSS": 4, "DOWN": 4, "ACROSS": 4, "STAGES": 4},
 }
-
-
-def product(rung, M: int, N: int, K: int) -> None:
-    """Multiply on the emulator; the result has to be right, and nothing may be found."""
-    random = np.random.default_rng(3)
-    A, B = (random.standard_normal(shape, dtype=np.float32) for shape in ((M, K), (K, N)))
-    exact = A, B
-    if rung.dtype == "uint16":
-        A, B = map(accuracy.bits_of_bf16, (A, B))
-        exact = tuple(map(accuracy.from_bf16, (A, B)))
-    C = np.full((M, N), np.nan, np.float32)
-    rung.check_inputs(A, B, C)
-    grid, block = rung.grid_and_block(M, N, K)
-    emulated = runtime.emulate(rung.kernel, max_dynamic_shared=max(rung.dynamic_shared, 49_152))
-    profile = emulated[grid, block, 0, rung.dynamic_shared](A, B, C)
-    assert profile.errors == []
-    wanted = exact[0].astype(np.float64) @ exact[1].astype(np.float64)
-    assert np.abs(C - wanted).max() < 1e-5 * np.abs(wanted).max()
 
 
 @pytest.mark.parametrize("name", SOME)

@@ -21,7 +21,7 @@ FAST, SLOW = 6, 3  # mutants in the fast set, and under `slow`; all are under `l
 # Not in the fast set.
 COSTLY = (
     "matmul_1d", "matmul_2d", "matmul_wide", "matmul_warp_tiled", "matmul_two_buffers",
-    "matmul_async", "matmul_mma", "matmul_tma", "attention",
+    "matmul_async", "matmul_mma", "matmul_tma", "attention", "attention_mma",
 )  # fmt: skip
 SEEDS = (0, 1, 2, 3, 4)
 AT_ONCE = 40  # mutants in one test under `long`
@@ -55,6 +55,13 @@ SAME: dict[str, tuple[set[str], ...]] = {
         {"queries", "Q.shape[0]", "O.shape[0]"},
         {"keys", "K.shape[0]", "V.shape[0]"},
         {"32", "TILE", "cuda.blockDim.x", *(f"{name}.shape[1]" for name in "QKVO")},
+    ),
+    "attention_mma": (
+        {"queries", "Q.shape[0]", "O.shape[0]"},
+        {"keys", "K.shape[0]", "V.shape[0]"},
+        {"64", "QUERIES", *(f"{name}.shape[1]" for name in "QKVO")},
+        {"32", "KEYS"},
+        {"THREADS", "128", "cuda.blockDim.x"},
     ),
 }
 # Others that compute the same: the reason, and by exercise, place and what stood there, what may.

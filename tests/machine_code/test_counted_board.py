@@ -26,15 +26,14 @@ def planted(default=open("{there}", "w")):
 
 
 def folder_of(where: Path) -> Path:
-    """A board of five rungs, the lowest one as a `while` too, and one that would like to run."""
+    """A board of three rungs, and one that would like to run."""
     assert board.main([str(where), "--new"]) == 0
-    settings = (where / "board.toml").read_text().replace("size = 256", "size = 64")
+    settings = (where / "board.toml").read_text().replace("size = 256", "size = 128")
     (where / "board.toml").write_text(settings)
     for name in ("naive_by_rows", "matmul_coalesced"):
         (where / f"{name}.py").write_text(HEAD + TASKS[name].answer)
-    for exercise in ("matmul_tiled", "matmul_2d", "matmul_wide"):
-        text = next(text for (name, _), text in right_answers().items() if name == exercise)
-        (where / f"{exercise}.py").write_text(text)
+    text = next(text for (name, _), text in right_answers().items() if name == "matmul_2d")
+    (where / "matmul_2d.py").write_text(text)
     planted = HOSTILE.format(there=where / "touched")
     (where / "hostile.py").write_text(planted + TASKS["matmul_coalesced"].answer)
     return where
@@ -49,9 +48,7 @@ def test_a_board_is_made_again_with_the_same_bytes(
     ranked = [entry["name"] for entry in plain["entries"] if not entry["refused"]]
     assert "hostile" in ranked
     order = [name for name in ranked if name != "hostile"]
-    assert order == [
-        "matmul_wide", "matmul_2d", "matmul_tiled", "matmul_coalesced", "naive_by_rows"
-    ]  # fmt: skip
+    assert order == ["matmul_2d", "matmul_coalesced", "naive_by_rows"]
     assert not (folder / "touched").exists()
     assert board.main([str(folder), "--check"]) == 0
     (folder / "matmul_2d.py").write_text((folder / "matmul_2d.py").read_text() + "\n# later\n")

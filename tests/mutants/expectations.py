@@ -96,7 +96,8 @@ def as_mutant(exercise: str, name: str, text: str) -> Mutant:
 _BY_COST = (
     "mat_add matmul_naive matmul_coalesced pick_a_tile transpose_tiled block_scan "
     "matmul_column_major matmul_tiled blocks_per_sm matmul_1d matmul_wide matmul_2d "
-    "matmul_warp_tiled matmul_two_buffers matmul_async matmul_mma matmul_tma attention"
+    "matmul_warp_tiled matmul_two_buffers matmul_async matmul_mma matmul_tma "
+    "attention_mma attention"
 ).split()
 
 

@@ -31,6 +31,7 @@ AT_LEAST = {
     "transpose_tiled": 35,
     "block_scan": 35,
     "attention": 45,
+    "attention_mma": 23,
     "matmul_1d": 35,
     "matmul_2d": 35,
     "matmul_wide": 29,

@@ -36,6 +36,7 @@ AT_LEAST = {
     "transpose_tiled": 10,
     "block_scan": 10,
     "attention": 6,
+    "attention_mma": 8,
     "matmul_1d": 6,
     "matmul_2d": 6,
     "matmul_wide": 5,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from by_path import module_at
 
 from course_lib.curriculum import TASKS
 
@@ -41,8 +41,4 @@ def module_of(text: str, folder: Path) -> ModuleType:
     """A module with this text; both languages read the source of a kernel from its file."""
     path = folder / "answer.py"
     path.write_text(text)
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    assert specification and specification.loader
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return module_at(path)

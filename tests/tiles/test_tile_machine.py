@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from by_path import module_at
 from every_case import every_case
 from tile_kernels import CASES, CUTILE_PRODUCT, TRITON_PRODUCT
 
@@ -272,11 +272,7 @@ def both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         monkeypatch.setitem(sys.modules, name, stub)
     path = tmp_path / "kernels_of_both.py"
     path.write_text(KERNELS_OF_BOTH)
-    specification = importlib.util.spec_from_file_location(path.stem, path)
-    assert specification is not None and specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return module_at(path)
 
 
 def test_a_kernel_itself_may_stand_in_place_of_its_text(both: ModuleType) -> None:

@@ -86,7 +86,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
     ),
     ONLY: (
         "accumulator-error",
-        "Of the sum in {element}, {terms} all that is left.",
+        "Only part of the sum in {element} is left: {terms} there, and nothing else.",
         "What happens to the sum from one step to the next?",
     ),
     SURPLUS: (

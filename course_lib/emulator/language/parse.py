@@ -27,6 +27,7 @@ from course_lib.emulator.language.definitions import (
     stranger,
 )
 from course_lib.emulator.language.kernel import Kernel, Program
+from course_lib.emulator.language.lines import LineOfFile, note_file
 from course_lib.emulator.language.names import (
     KNOWN_MODULES,
     DeviceArray,
@@ -217,13 +218,14 @@ def _kernel_of_function(
     function: FunctionType, decorated: object, names: Mapping[str, Any]
 ) -> Kernel:
     definition, source, first_line = _definition_of(function)
+    note_file(definition, file := function.__code__.co_filename)
     options = getattr(decorated, "targetoptions", {}) or {}
     return Kernel(
         name=function.__name__,
         parameters=parameters_of(definition.args, definition),
         tree=definition,
         source=source,
-        first_line=first_line,
+        first_line=LineOfFile(first_line, file),
         namespace=names,
         is_device=bool(options.get("device", False)),
         is_inlined=_is_written_out(definition) or options.get("inline") in (True, "always"),
@@ -233,7 +235,7 @@ def _kernel_of_function(
         is_fast=bool(options.get("fastmath", False)),
         is_unrolled=hasattr(getattr(decorated, "py_func", decorated), "written_as"),
         declared=_declared(decorated),
-        file=function.__code__.co_filename,
+        file=file,
     )
 
 

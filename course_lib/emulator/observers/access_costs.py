@@ -11,9 +11,11 @@ import ast
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from course_lib.emulator.language.lines import holds
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.loads_in_loops import is_moved_out
@@ -146,7 +148,8 @@ class CostNotes(Observer):
             by = fetched.stored_by[chosen]
             handed = chosen[(by >= 0) & (by != threads)]
             fetched.handed[handed] = True
-            fetched.handed_at = fetched.handed_at or access.line * bool(handed.size)
+            if handed.size and not fetched.handed_at:
+                fetched.handed_at = access.line
             same = (fetched.by[chosen] == threads) & (fetched.line[chosen] == access.line)
             fetched.again[chosen[same]] += 1
             fresh = fetched.by[chosen] < 0
@@ -379,22 +382,33 @@ class LaunchCosts:
             if not len(own) or np.bincount(fetched.by[own]).max() > KEPT:
                 continue
             traffic = self.meter.arrays[array]
-            line = int(np.bincount(fetched.line[own]).argmax())
+            most = int(np.bincount(fetched.line[own]).argmax())
+            line = next((known for known in traffic.loaded_at if known == most), most)
             if is_moved_out(line, array, self.typings):
                 continue
             again = int(fetched.again[own].sum())
             loads = int(np.count_nonzero(fetched.by >= 0) + fetched.again.sum()) + fetched.by_others
             if again * traffic.load_sectors < loads * max(FEW, SHARE * total):
                 continue
+            words: dict[str, Any] = {
+                "elements": counted(len(own) // len(np.unique(fetched.by[own])), "element"),
+                "array": array,
+                "times": round(1 + again / len(own)),
+            }
+            loads_again = say(
+                "Each thread loads the same {elements} of {array} {times} times. If no other "
+                "thread changes them, a register could hold them.",
+                **words,
+            )
+            if np.ptp(fetched.again[own]):
+                loads_again = say(
+                    "A thread loads the same {elements} of {array} {times} times on average. If no "
+                    "other thread changes them, a register could hold them.",
+                    **words,
+                )
             yield finding(
                 "excess-global-traffic",
-                say(
-                    "Each thread loads the same {elements} of {array} {times} times. If no "
-                    "other thread changes them, a register could hold them.",
-                    elements=counted(len(own) // len(np.unique(fetched.by[own])), "element"),
-                    array=array,
-                    times=round(1 + again / len(own)),
-                ),
+                loads_again,
                 line,
                 "Which local variable could hold the value until the loop is done?",
             )
@@ -453,12 +467,12 @@ class LaunchCosts:
     def _by_data(self, line: int, array: str) -> bool:
         """Does what was loaded decide which element of an array a line accesses?"""
         for tree, names in self.flows:
-            if not tree.lineno <= line <= (tree.end_lineno or line):
+            if not holds(tree, line):
                 continue
             found = [
                 node
                 for node in ast.walk(tree)
-                if isinstance(node, ast.Subscript) and node.lineno <= line <= (node.end_lineno or 0)
+                if isinstance(node, ast.Subscript) and holds(node, line)
             ]
             named = [node for node in found if ast.unparse(node.value) == array]
             return any(is_by_data(node.slice, names) for node in named or found)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
+from course_lib.emulator.language.lines import holds
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.observers.values_in_text import SIZES, names_set
 
@@ -24,7 +25,7 @@ def is_moved_out(line: int, array: str, typings: Sequence[Typing]) -> bool:
     for typing in typings:
         tree, unrolled = typing.kernel.tree, _unrolled(typing)
         loops = [node for node in ast.walk(tree) if isinstance(node, Loop)]
-        around = [loop for loop in loops if loop.lineno <= line <= (loop.end_lineno or line)]
+        around = [loop for loop in loops if holds(loop, line)]
         if around:
             left = [loop for loop in around if loop not in unrolled]
             loop = left[-1] if left else around[0]  # the innermost; of written out ones all

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from course_lib.emulator.language.lines import holds
 from course_lib.emulator.machine.events import Frame, Observer
 from course_lib.emulator.observers.findings import FaultObserver
 from course_lib.emulator.profile.profile import TracedAccess, TracedStatement
@@ -68,9 +69,8 @@ def _swaps(tree: ast.AST) -> Iterator[set[int]]:
 
 def assignments_at(tree: ast.AST, line: int) -> Iterator[ast.Assign | ast.AugAssign]:
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign | ast.AugAssign):
-            if node.lineno <= line <= (node.end_lineno or node.lineno):
-                yield node
+        if isinstance(node, ast.Assign | ast.AugAssign) and holds(node, line):
+            yield node
 
 
 def _change(statement: ast.Assign | ast.AugAssign) -> str:

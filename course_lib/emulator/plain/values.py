@@ -347,7 +347,7 @@ def starts_with(text: str, beginning: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Method:
+class PlainMethod:
     """A method that a plain function may call with one argument: whose, and what it does."""
 
     owner: type
@@ -355,8 +355,8 @@ class Method:
     sentence: str  # where it is called in another way
 
 
-METHODS: Mapping[str, Method] = {
-    "append": Method(list, add_item, "append is known for one item and a list."),
-    "add": Method(set, add_to_set, "add is known for one item and a set."),
-    "startswith": Method(str, starts_with, STARTS_WITH),
+METHODS: Mapping[str, PlainMethod] = {
+    "append": PlainMethod(list, add_item, "append is known for one item and a list."),
+    "add": PlainMethod(set, add_to_set, "add is known for one item and a set."),
+    "startswith": PlainMethod(str, starts_with, STARTS_WITH),
 }

@@ -118,16 +118,24 @@ def lines_of(profile: Profile) -> list[SourceLine]:
     shown: set[int] = set()
     for span in _functions(source, profile):
         shown.update(span)
-    numbers = sorted(shown) or range(len(texts))
-    return [
-        SourceLine(profile.first_line + at, texts[at], profile.lines.get(profile.first_line + at))
-        for at in numbers
-    ]
+    numbers, counted = sorted(shown) or range(len(texts)), _counted(profile)
+    first = int(profile.first_line)
+    return [SourceLine(first + at, texts[at], counted.get(first + at)) for at in numbers]
+
+
+def _counted(profile: Profile) -> dict[int, Counters]:
+    """What was counted in the lines of the file that the source is of."""
+    file = getattr(profile.first_line, "file", None)
+    return {
+        int(line): counters
+        for line, counters in profile.lines.items()
+        if file is None or file == getattr(line, "file", file)
+    }
 
 
 def _functions(source: str, profile: Profile) -> Iterator[range]:
     """The functions of the source in which something was counted, and the kernel itself."""
-    counted = {number - profile.first_line for number in profile.lines}
+    counted = {number - profile.first_line for number in _counted(profile)}
     spans = []
     with contextlib.suppress(SyntaxError):
         for node in ast.walk(ast.parse(source)):

@@ -20,6 +20,7 @@ WRITTEN_BY = ("attention.py",)
 SCHEMA = 1
 CUDNN, FLASH_2, OURS = "PyTorch, cuDNN", "PyTorch, FlashAttention-2", "flash_attention"
 UNFUSED, SOLUTION = "PyTorch, unfused", "exercise 11's solution"
+MMA_SOLUTION = "exercise 11b's solution"
 OURS_IN_FLOAT32 = "attention_float32"
 
 

@@ -1,0 +1,24 @@
+"""Attention in one kernel on tensor cores: the scores never leave the registers."""
+
+from course_lib.registry.exercise import Exercise
+
+EXERCISE = Exercise(
+    id="attention_mma",
+    title="Attention on tensor cores",
+    lesson="11b",
+    parameters=("Q", "K", "V", "O"),
+    dtypes={"Q": "bfloat16", "K": "bfloat16", "V": "bfloat16"},
+    output="O",
+    block=(128,),
+    tile=(64,),
+    points={
+        "right": 4,
+        "bounds": 1,
+        "race-free": 2,
+        "reuse": 1,
+        "tensor": 1,
+        "float32": 1,
+    },
+    family="attention on tensor cores",
+    sizes=((70, 33, 1), (7, 20, 1), (5, 1, 60), (20, 40, 60), (130, 70, 1)),
+)

@@ -1,0 +1,313 @@
+"""Weights as they lie in sums are the left operand of the second product."""
+
+from itertools import permutations
+from typing import Any
+
+from course_lib.registry.exercise import Task, WrongIdea
+from course_lib.tasks.one_mma import in_order, one_of_each_pair, pairs_exchanged
+from course_lib.tasks.score_tile import in_sixteens
+from course_lib.tasks.warp_product import as_if_in_order, blocks_turned, quarters_exchanged
+
+GIVEN = '''\
+import numpy as np
+from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_bf16, pack_bf16
+
+
+@cuda.jit(device=True)
+def add_product(sums, j, a, b0, b1):
+    """To the 16 x 8 sums j, add one product of fragments."""
+    four = sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3]
+    four = mma_m16n8k16_bf16(four, a, (b0, b1))
+    sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3] = four
+
+
+@cuda.jit(device=True)
+def mix_values(mixed, P, sV):
+    """mixed += P @ sV: P is 16 x 32, four pieces of 16 x 8; sV 32 x 64; mixed eight pieces."""
+    lane = np.uint32(cuda.threadIdx.x) % 32
+    for k in range(2):  # 16 keys each
+        a = ...
+        for j in range(0, 8, 2):
+            ...
+'''
+WORDS = """\
+        a = (
+            pack_bf16(P[2 * k, 0], P[2 * k, 1]),
+            pack_bf16(P[2 * k, 2], P[2 * k, 3]),
+            pack_bf16(P[2 * k + 1, 0], P[2 * k + 1, 1]),
+            pack_bf16(P[2 * k + 1, 2], P[2 * k + 1, 3]),
+        )
+"""
+FETCHED = """\
+            b0, b1, b2, b3 = ldmatrix_x4_trans(sV, piece_at(16 * k + lane % 16, j + lane // 16))
+            add_product(mixed, j, a, b0, b1)
+            add_product(mixed, j + 1, a, b2, b3)
+"""
+RIGHT_THEN_DOWN = """\
+            value, piece = 16 * k + lane // 16 * 8 + lane % 8, j + lane // 8 % 2
+            b0, b1, b2, b3 = ldmatrix_x4_trans(sV, piece_at(value, piece))
+            add_product(mixed, j, a, b0, b2)
+            add_product(mixed, j + 1, a, b1, b3)
+"""
+TILE = 32
+WORD, FETCH, PRODUCT = ("call", "pack_bf16"), ("call", "ldmatrix_x4_trans"), ("call", "add_product")
+EIGHT_TWICE = [*range(8)] * 2
+
+
+def rounded(P: Any) -> Any:
+    """To the nearest bfloat16, the upper half of a float32."""
+    import numpy as np  # the registry is read without it, too
+
+    bits = np.asarray(P, np.float32).view(np.uint32).astype(np.uint64)
+    nearest = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    return (nearest.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+
+
+def in_parts(P: Any, change: Any) -> Any:
+    """P with each of its parts of 16 x 16 changed."""
+    import numpy as np
+
+    return np.hstack([change(P[:, first : first + 16]) for first in range(0, P.shape[1], 16)])
+
+
+def _tiles(P: Any, V: Any, last_alone: bool) -> Any:
+    """What is left if the sums begin again with each 16 keys, or with each tile."""
+    first = len(V) - (16 if last_alone else TILE)
+    return P[:, first:] @ V[first:]
+
+
+NAMES = tuple(
+    f"the {keys} keys of row g{below}" for keys in ("first", "last") for below in ("", " + 8")
+)
+ORDERS = tuple(
+    (
+        lambda P, V, order=order: in_parts(P, lambda part: in_order(part, order)) @ V,
+        f"the words of A hold {', '.join(NAMES[word] for word in order)}, in this order",
+        "Which numbers does each word of A hold in the figure of lesson 10, and in which piece of "
+        "P are they?",
+        WORD,
+    )
+    for order in permutations(range(4))
+    if order not in ((0, 1, 2, 3), (0, 2, 1, 3))
+)
+IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
+    (
+        lambda P, V: in_parts(P, lambda part: in_order(part, (0, 2, 1, 3))) @ V,
+        "the second and the third word of A have changed places",
+        "Word 1 of A is 8 rows below word 0, and word 2 is 8 columns to the right. In which piece "
+        "of P is each of them?",
+        WORD,
+    ),
+    (
+        lambda P, V: pairs_exchanged(P) @ V,
+        "the two numbers of each word of A have changed places",
+        "Which number belongs in the lower half of a word?",
+        WORD,
+    ),
+    *(
+        (
+            lambda P, V, n=n: (
+                P[:, [p + c for p in range(0, 64, 8) for c in one_of_each_pair(n)]] @ V
+            ),
+            "each word of A holds one number twice",
+            "Two neighbours share a word. Which of a lane's four numbers are these?",
+            WORD,
+        )
+        for n in range(2)
+    ),
+    (
+        lambda P, V: P.reshape(2, 8, -1, 2).transpose(3, 1, 2, 0).reshape(16, -1) @ V,
+        "a word of A holds two numbers of one column, from the rows g and g + 8",
+        "Two neighbours in a row share a word. Which of a lane's four numbers are these?",
+        WORD,
+    ),
+    (
+        lambda P, V: in_parts(P, lambda part: part[:, EIGHT_TWICE]) @ V,
+        "the first piece of each two is in the place of the second one, too",
+        "16 keys are two pieces of P. Which words come from the second?",
+        WORD,
+    ),
+    (
+        lambda P, V: in_parts(P, lambda part: part[:, [*range(8, 16)] * 2]) @ V,
+        "the second piece of each two is in the place of the first one, too",
+        "16 keys are two pieces of P. Which words come from the first?",
+        WORD,
+    ),
+    (
+        lambda P, V: P[EIGHT_TWICE] @ V,
+        "the lower eight rows repeat the upper ones",
+        "Which of a lane's four numbers are in row g + 8?",
+        WORD,
+    ),
+    (
+        lambda P, V: P[[*range(8, 16)] * 2] @ V,
+        "the upper eight rows repeat the lower ones",
+        "Which of a lane's four numbers are in row g?",
+        WORD,
+    ),
+    (
+        lambda P, V: P[:, [t + c for t in (0, TILE) for c in [*range(16)] * 2]] @ V,
+        "the weights of the first 16 keys of each tile serve for the next 16, too",
+        "Which two pieces of P belong to step k of this loop?",
+        WORD,
+    ),
+    (
+        lambda P, V: P[:, [t + c for t in (0, TILE) for c in [*range(16), *range(8, 24)]]] @ V,
+        "for k = 1, the weights begin with piece 1 of P",
+        "How many pieces of P does one k use up? With which one does k = 1 begin?",
+        WORD,
+    ),
+    (
+        lambda P, V: P @ V[[t + c for t in (0, TILE) for c in [*range(16)] * 2]],
+        "the first 16 values of each tile are multiplied by all weights",
+        "Which rows of V belong to step k of this loop?",
+        FETCH,
+    ),
+    (
+        lambda P, V: P @ V[[t + k + r for t in (0, TILE) for k in range(2) for r in range(16)]],
+        "from one k to the next, the rows of V move on by 1 and not by 16",
+        "How many rows of V does one k take? Where do those of k = 1 begin?",
+        FETCH,
+    ),
+    (
+        lambda P, V: P @ V[[t + c for t in (0, TILE) for c in [*range(16), *range(8, 24)]]],
+        "for k = 1, the rows of V begin at row 8",
+        "How many rows of V does one k take? Where do those of k = 1 begin?",
+        FETCH,
+    ),
+    (
+        lambda P, V: P @ blocks_turned(V),
+        "each 8 x 8 matrix of V is transposed",
+        "The words of B run down a column of V. Which of the two `ldmatrix` brings that?",
+        ("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sV"),
+    ),
+    (
+        lambda P, V: P @ quarters_exchanged(V),
+        "in each 16 x 16 part of V, the upper right and lower left quarters are exchanged",
+        "Which two of the four words belong to one column of 8?",
+        FETCH,
+    ),
+    (
+        lambda P, V: P @ in_sixteens(V, EIGHT_TWICE),
+        "in every 16 rows of V, the first 8 are in the place of the last 8, too",
+        "Which lanes should point at the last 8 of 16 rows?",
+        FETCH,
+    ),
+    (
+        lambda P, V: P @ in_sixteens(V.T, EIGHT_TWICE).T,
+        "in every 16 columns of V, the first 8 are in the place of the last 8, too",
+        "Which lanes should point at the second of two pieces of V?",
+        FETCH,
+    ),
+    (
+        lambda P, V: P @ in_sixteens(V.T, [*range(8, 16), *range(8)]).T,
+        "in every 16 columns, the first and the last 8 have changed places",
+        "Which two of the four words belong to piece j of the sums, and which to j + 1?",
+        PRODUCT,
+    ),
+    (
+        lambda P, V: P @ V[:, [8 * (j // 2 + j % 2) + c for j in range(8) for c in range(8)]],
+        "from one pair of words of V to the next, its columns move on by 8 and not by 16",
+        "How many pieces does one ldmatrix_x4_trans fetch? Where does the next one begin?",
+        FETCH,
+    ),
+    (
+        lambda P, V: P @ V[:, [*range(16)] * 4],
+        "the first 16 columns of V are in the place of all others, too",
+        "Which pieces of V do the words for the sums j and j + 1 come from?",
+        FETCH,
+    ),
+    (
+        lambda P, V: P @ V * [1 - c // 8 % 2 for c in range(64)],
+        "every second 8 columns are 0",
+        "Which columns do the two words fetched last, b2 and b3, belong to?",
+        PRODUCT,
+    ),
+    (
+        lambda P, V: P @ as_if_in_order(V),
+        "the pieces of V are read as if they were in order",
+        "Where does `piece_at` put a piece of this row?",
+        FETCH,
+    ),
+    (
+        lambda P, V: _tiles(P, V, False),
+        "only the values of the last tile are in the sums",
+        "The formula says +=. What is in `mixed` when the second tile begins?",
+        PRODUCT,
+    ),
+    (
+        lambda P, V: _tiles(P, V, True),
+        "only the last 16 keys are in the sums",
+        "The formula says +=. What is in `mixed` when k = 1 begins?",
+        PRODUCT,
+    ),
+    *ORDERS,
+)
+
+TASK = Task(
+    id="mix_values",
+    title="Weights as an operand",
+    lesson="11b",
+    position=3,
+    parameters=("P", "V", "O"),
+    output="O",
+    grid=(1,),
+    block=(32,),
+    shapes=("16,64", "64,64", "16,64"),
+    dtypes={"V": "bfloat16"},
+    reference=lambda P, V: rounded(P) @ V,
+    asks=("float32", "conflict-free"),
+    uses=("piece_at",),
+    loads=(2 * 16 + 2 * 64) / (16 * 64),  # a weight has the bytes of two values
+    wrong_ideas=tuple(
+        WrongIdea(lambda P, V, computes=computes: computes(rounded(P), V), says, hint, place)
+        for computes, says, hint, place in IDEAS
+    ),
+    formula="O = P @ V, the weights P rounded to bfloat16",
+    hints=(
+        "In the figure of lesson 10, compare a lane's four numbers of C with the numbers in its "
+        "words of A: which rows, and which columns?",
+        "A has 16 columns, C has 8. So words 0 and 1 come from piece 2 * k of P, words 2 and 3 "
+        "from the piece to its right. `pack_bf16(low, high)` rounds two numbers and makes one "
+        "word of them.",
+        "V is what B was in lesson 10's `warp_product`: 16 rows from 16 * k on, and for lanes "
+        "from 16 on the next piece; `ldmatrix_x4_trans`, and two `add_product`.",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace("        a = ...\n", WORDS).replace("            ...\n", FETCHED),
+    another=GIVEN.replace("        a = ...\n", WORDS).replace("            ...\n", RIGHT_THEN_DOWN),
+    compared="Here the lanes point at V across first, as they do at K in `score_tile`. Then the "
+    "words of one piece of the sums are the first and the third.",
+    caller='''\
+from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
+
+
+@cuda.jit
+def caller(P, V, O):
+    """Loads the weights as `mma` would leave them, and calls for each of two tiles of V."""
+    sV = cuda.shared.array((64, 64), np.uint16, alignment=128)
+    weights = cuda.local.array((4, 4), float32)
+    mixed = cuda.local.array((8, 4), float32)
+    lane = np.uint32(cuda.threadIdx.x)
+    for i in range(lane, 512, 32):
+        cp_async16(sV, piece_at(i // 8, i % 8), V, i * 8)
+    cp_async_commit()
+    cp_async_wait(0)
+    cuda.syncthreads()
+    for j in range(8):
+        for c in range(4):
+            mixed[j, c] = 0
+    for tile in range(2):
+        for j in range(4):
+            for c in range(4):
+                column = 32 * tile + 8 * j + lane % 4 * 2 + c % 2
+                weights[j, c] = P[c // 2 * 8 + lane // 4, column]
+        mix_values(mixed, weights, sV[32 * tile : 32 * tile + 32])
+    for j in range(8):
+        for c in range(4):
+            O[c // 2 * 8 + lane // 4, 8 * j + lane % 4 * 2 + c % 2] = mixed[j, c]
+''',
+    par=9,
+    meaning="What one `mma` leaves is what the next one wants: the weights never left the "
+    "registers. They were only rounded.",
+)

@@ -1,0 +1,306 @@
+"""An online softmax of fragments: a lane has parts of two rows, and shares each with three more."""
+
+import math
+from typing import Any
+
+from course_lib.registry.exercise import Task, WrongIdea
+
+TILE = 32
+GIVEN = '''\
+import math
+
+
+@cuda.jit(device=True)
+def online_rows(S, mixed, top, total):
+    """A tile's scores become weights: S = exp(S - top). Before that, `top` grows to the largest
+    score of the row so far, and `total` and `mixed` shrink by exp(old top - new top); then this
+    lane's own weights are added to `total`. S is four pieces of 16 x 8, `mixed` eight."""
+    for h in range(2):  # row g: [j, 0] and [j, 1], top[0], total[0]; then row g + 8
+        new = top[h]
+        ...
+'''
+WRITTEN = """\
+        for j in range(4):
+            new = max(new, S[j, 2 * h], S[j, 2 * h + 1])
+        new = max(new, cuda.shfl_xor_sync(0xFFFFFFFF, new, 1))
+        new = max(new, cuda.shfl_xor_sync(0xFFFFFFFF, new, 2))
+        factor = math.exp(top[h] - new)
+        top[h] = new
+        total[h] *= factor
+        for j in range(8):
+            mixed[j, 2 * h] *= factor
+            mixed[j, 2 * h + 1] *= factor
+        for j in range(4):
+            for c in range(2 * h, 2 * h + 2):
+                S[j, c] = math.exp(S[j, c] - new)
+                total[h] += S[j, c]
+"""
+ONLY_IF_IT_GROWS = """\
+        for j in range(4):
+            new = max(new, S[j, 2 * h], S[j, 2 * h + 1])
+        new = max(new, cuda.shfl_xor_sync(0xFFFFFFFF, new, 1))
+        new = max(new, cuda.shfl_xor_sync(0xFFFFFFFF, new, 2))
+        if new > top[h]:
+            factor = math.exp(top[h] - new)
+            top[h] = new
+            total[h] *= factor
+            for j in range(8):
+                mixed[j, 2 * h] *= factor
+                mixed[j, 2 * h + 1] *= factor
+        for j in range(4):
+            for c in range(2 * h, 2 * h + 2):
+                S[j, c] = math.exp(S[j, c] - new)
+                total[h] += S[j, c]
+"""
+EXCHANGES = (
+    ((), "each lane has only that of its own columns"),
+    ((1,), "each lane has only that of its own columns and of those of lane ^ 1"),
+    ((2,), "each lane has only that of its own columns and of those of lane ^ 2"),
+)
+ALL_FOUR = (1, 2)
+
+
+def softened(
+    S: Any,
+    masks: Any = ALL_FOUR,
+    total: int = 1,
+    mixed: int = 1,
+    forgets: bool = False,
+    keeps: bool = False,
+    late: bool = False,
+    shifted: bool = True,
+    begins: float = -math.inf,
+    rows: Any = None,
+    by_column: bool = False,
+    early: bool = False,
+    pieces: int = 8,
+    adds: Any = None,
+) -> Any:
+    """What comes out, row by row and lane by lane, tile after tile.
+
+    Args:
+        S: the scores, as many columns as keys.
+        masks: with which lanes of the four a maximum is exchanged.
+        total, mixed: how they are rescaled: 1 as they should be, 0 not at all, -1 by the inverse.
+        forgets: the maximum starts anew with each tile.
+        keeps: the maximum is never stored, so the one before the first tile stays.
+        late: what the tile adds to `total` is rescaled as well.
+        shifted: whether the maximum is subtracted in the weights.
+        begins: what the maximum is at least in each tile.
+        rows: which row's factor each row gets.
+        by_column: in `mixed`, even columns get the factor of row g, odd ones that of row g + 8.
+        early: `total` is summed over the four lanes after each tile, and once more in the end.
+        pieces: so many pieces of `mixed` are rescaled.
+        adds: the part of its weights that a lane adds to `total`, by column.
+    """
+    import numpy as np  # the registry is read without it, too
+
+    count, keys = S.shape
+    padded = np.full((count, -(-keys // TILE) * TILE), -np.inf)
+    padded[:, :keys] = S
+    lane = np.arange(TILE) % 8 // 2
+    column_lane = np.arange(64) % 8 // 2
+    top, sums = np.full((count, 4), -np.inf), np.zeros((count, 4))
+    out = np.zeros((count, 64))
+    with np.errstate(all="ignore"):
+        for first in range(0, padded.shape[1], TILE):
+            part = padded[:, first : first + TILE]
+            new = np.stack([part[:, lane == t].max(axis=1) for t in range(4)], axis=-1)
+            new = np.maximum(new, begins if forgets else np.maximum(top, begins))
+            for mask in masks:
+                new = np.maximum(new, new[:, np.arange(4) ^ mask])
+            weights = np.exp(part - new[:, lane] if shifted else part)
+            factor = np.exp(top - new)
+            factor = factor if rows is None else factor[rows]
+            counted = weights if adds is None else weights * adds
+            own = np.stack([counted[:, lane == t].sum(axis=1) for t in range(4)], axis=-1)
+            by = {1: factor, 0: 1.0, -1: np.where(factor > 0, 1 / factor, 0.0)}
+            sums = (sums + own) * by[total] if late else sums * by[total] + own
+            sums = sums.sum(axis=1, keepdims=True).repeat(4, axis=1) if early else sums
+            shrunk = out * (by[mixed][:, column_lane] if mixed else 1.0)
+            if by_column:
+                shrunk = (
+                    out * factor[np.arange(16)[:, None] % 8 + 8 * (np.arange(64) % 2), column_lane]
+                )
+            out = np.where(np.arange(64) < 8 * pieces, shrunk, out)
+            out = out + weights[:, np.arange(64) % TILE]
+            top = top if keeps else new
+        result = out / sums.sum(axis=1, keepdims=True)
+    return result
+
+
+FACTOR, MIXED = ("exponential", "first"), ("named", "mixed")
+SHRINK = "What has to happen to everything that was added up with the old maximum?"
+IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
+    *(
+        (
+            lambda S, masks=masks: softened(S, masks),
+            f"the lanes of a row have different maxima: {who}",
+            "Which lanes hold the other columns of this row, and how do their numbers get here?",
+            ("largest",),
+        )
+        for masks, who in EXCHANGES
+    ),
+    (
+        lambda S: softened(S, mixed=0),
+        "what was mixed before a new maximum keeps its old weights",
+        SHRINK,
+        FACTOR,
+    ),
+    (
+        lambda S: softened(S, total=0),
+        "the sum of the weights is not rescaled when a larger score turns up",
+        SHRINK,
+        ("sum",),
+    ),
+    (
+        lambda S: softened(S, total=0, mixed=0),
+        "nothing is rescaled when a larger score turns up",
+        SHRINK,
+        FACTOR,
+    ),
+    (
+        lambda S: softened(S, late=True),
+        "what the tile itself adds to the sum is rescaled as well",
+        "Which maximum is in the new weights already?",
+        ("sum",),
+    ),
+    (
+        lambda S: softened(S, forgets=True),
+        "the maximum of each tile ignores the earlier tiles",
+        "Which maximum does a lane know when a tile begins?",
+        ("largest",),
+    ),
+    (
+        lambda S: softened(S, keeps=True),
+        "the maximum is forgotten after each tile, so the earlier tiles are rescaled to nothing",
+        "Which line gives `top` its next value?",
+        FACTOR,
+    ),
+    (
+        lambda S: softened(S, begins=0.0),
+        "where all scores of a row lie below 0, its maximum is 0",
+        "With which value does a row's maximum begin, and is every score larger?",
+        ("largest",),
+    ),
+    (
+        lambda S: softened(S, shifted=False),
+        "no maximum has been subtracted in the weights",
+        "Which number belongs in the exponent besides the score?",
+        ("exponential",),
+    ),
+    (
+        lambda S: softened(S, pieces=4),
+        "only the first four pieces of `mixed` have been rescaled",
+        "How many pieces does S have, and how many `mixed`?",
+        MIXED,
+    ),
+    (
+        lambda S: softened(S, rows=[*range(8, 16), *range(8)]),
+        "rows g and g + 8 have exchanged their factors",
+        "Which of a lane's four numbers are in row g, and which in row g + 8?",
+        MIXED,
+    ),
+    (
+        lambda S: softened(S, by_column=True),
+        "row g's factor has gone to the even columns of both rows, and that of row g + 8 to the "
+        "odd ones",
+        "Which of a lane's four numbers are in row g, and which in row g + 8?",
+        MIXED,
+    ),
+    (
+        lambda S: softened(S, early=True),
+        "the sums of the four lanes are added up after each tile, so earlier tiles count again and "
+        "again",
+        "After an exchange, all four lanes have the whole sum. What does the next one make of it?",
+        ("exchange", "sum", "read"),
+    ),
+    *(
+        (
+            lambda S, parity=parity: softened(S, adds=[1 - (c + parity) % 2 for c in range(TILE)]),
+            "each lane has added only every second of its weights to its sum",
+            "How many numbers of a row does a lane have in each piece?",
+            ("sum",),
+        )
+        for parity in range(2)
+    ),
+    (
+        lambda S: softened(S, adds=[int(c >= TILE - 8) for c in range(TILE)]),
+        "only the weights of the last piece are in the sums",
+        "How many pieces does a tile have, and which of them are added?",
+        ("sum",),
+    ),
+    (
+        lambda S: softened(S, total=-1, mixed=-1),
+        "everything is rescaled by the inverse factor",
+        "A larger maximum makes all old weights smaller. Which sign does the exponent have?",
+        ("exponential",),
+    ),
+)
+
+TASK = Task(
+    id="online_rows",
+    title="Two rows a lane, tile by tile",
+    lesson="11b",
+    position=4,
+    parameters=("S", "out"),
+    output="out",
+    grid=(1,),
+    block=(32,),
+    shapes=("16,70", "16,64"),
+    reference=softened,
+    offsets={"S": -110},  # exp(S) is 0 in float32
+    rises={"S": 400},  # by 25 from the first key of a row to its last
+    asks=("float32",),
+    wrong_ideas=tuple(WrongIdea(*idea) for idea in IDEAS),
+    formula="out[i, x] = sum of softmax(S[i])[x % 32 :: 32]",
+    hints=(
+        "Start with row g alone. A lane has two of its scores in each piece: their maximum, then "
+        "that of the four lanes, by the exchanges of `quad_sum`. All four lanes need it.",
+        "Now `mix_tiles` of lesson 11: one factor, exp(top[h] - new), for all that was collected "
+        "with the old maximum. That is total[h], and this row's two numbers in each of eight "
+        "pieces of `mixed`.",
+        "Then each score becomes its weight, in place, and goes into total[h]. There is no "
+        "exchange of sums: each lane collects its own part, and one `quad_sum` after the last "
+        "tile is enough.",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace("        ...\n", WRITTEN),
+    another=GIVEN.replace("        ...\n", ONLY_IF_IT_GROWS),
+    compared="It rescales only if the maximum has grown. After a few tiles that is rare, and "
+    "most of the 32 multiplications are saved.",
+    caller='''\
+@cuda.jit
+def caller(S, out):
+    """Hands over tile after tile as `mma` would leave it; a key that does not exist has -inf."""
+    scores = cuda.local.array((4, 4), float32)
+    mixed = cuda.local.array((8, 4), float32)
+    top = cuda.local.array(2, float32)
+    total = cuda.local.array(2, float32)
+    g, t = cuda.threadIdx.x // 4, cuda.threadIdx.x % 4
+    for h in range(2):
+        top[h], total[h] = float32(-math.inf), float32(0)
+    for j in range(8):
+        for c in range(4):
+            mixed[j, c] = 0
+    for first in range(0, S.shape[1], 32):
+        for j in range(4):
+            for c in range(4):
+                key = first + 8 * j + 2 * t + c % 2
+                exists = key < S.shape[1]
+                scores[j, c] = S[c // 2 * 8 + g, key] if exists else float32(-math.inf)
+        online_rows(scores, mixed, top, total)
+        for j in range(8):
+            for c in range(4):
+                mixed[j, c] += scores[j % 4, c]
+    for h in range(2):
+        total[h] += cuda.shfl_xor_sync(0xFFFFFFFF, total[h], 1)
+        total[h] += cuda.shfl_xor_sync(0xFFFFFFFF, total[h], 2)
+        for j in range(8):
+            for c in range(2):
+                out[8 * h + g, 8 * j + 2 * t + c] = mixed[j, 2 * h + c] / total[h]
+''',
+    par=14,
+    meaning="Two exchanges a row and tile, and no memory. A key that does not exist has the score "
+    "−∞, so its weight is exp(−∞) = 0.",
+)

@@ -1,0 +1,267 @@
+"""A warp's scores: its queries times a tile of keys, whose rows are the columns of B."""
+
+from typing import Any
+
+from course_lib.registry.exercise import Task, WrongIdea
+from course_lib.tasks.warp_product import as_if_in_order, blocks_turned, quarters_exchanged
+
+GIVEN = '''\
+import numpy as np
+from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_bf16
+
+
+@cuda.jit(device=True)
+def add_product(sums, j, a, b0, b1):
+    """To the 16 x 8 sums j, add one product of fragments."""
+    four = sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3]
+    four = mma_m16n8k16_bf16(four, a, (b0, b1))
+    sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3] = four
+
+
+@cuda.jit(device=True)
+def score_tile(S, q, sK):
+    """S = the scores of a warp's 16 queries and the 32 keys in sK, four pieces of 16 x 8. A key is
+    a row of sK, and q[k] has the four words of the queries' columns from 16 * k on."""
+    lane = np.uint32(cuda.threadIdx.x) % 32
+    ...
+'''
+WRITTEN = """\
+    for j in range(4):
+        for c in range(4):
+            S[j, c] = float32(0)
+    for k in range(4):
+        a = q[k, 0], q[k, 1], q[k, 2], q[k, 3]
+        for j in range(0, 4, 2):
+            key, piece = 8 * j + lane // 16 * 8 + lane % 8, 2 * k + lane // 8 % 2
+            b0, b1, b2, b3 = ldmatrix_x4(sK, piece_at(key, piece))
+            add_product(S, j, a, b0, b1)
+            add_product(S, j + 1, a, b2, b3)
+"""
+AS_FOR_A = """\
+    for j in range(4):
+        for c in range(4):
+            S[j, c] = float32(0)
+    for k in range(4):
+        a = q[k, 0], q[k, 1], q[k, 2], q[k, 3]
+        for j in range(0, 4, 2):
+            b0, b1, b2, b3 = ldmatrix_x4(sK, piece_at(8 * j + lane % 16, 2 * k + lane // 16))
+            add_product(S, j, a, b0, b2)
+            add_product(S, j + 1, a, b1, b3)
+"""
+FETCH, PRODUCT = ("call", "ldmatrix_x4", "with", "sK"), ("call", "add_product")
+TILE = 32
+
+
+def in_sixteens(m: Any, order: Any) -> Any:
+    """A matrix with 64 rows in which these 16 rows stand in the place of each 16, counted there."""
+    return m[[16 * part + row for part in range(4) for row in order]]
+
+
+def _keys(Q: Any, K: Any, of_tile: Any) -> Any:
+    """The scores of these keys of each tile."""
+    return Q @ K[[first + key for first in (0, TILE) for key in of_tile]].T
+
+
+def _with_tile_before(Q: Any, K: Any) -> Any:
+    """The scores of the second tile with those of the first in them."""
+    scores = (Q @ K.T).copy()
+    scores[:, TILE:] += scores[:, :TILE]
+    return scores
+
+
+def _one_piece_for_two(scores: Any) -> Any:
+    """The sums of two pieces in the first of them, and nothing in the second."""
+    pairs = scores.reshape(16, 4, 2, 8)
+    return (pairs.sum(axis=2, keepdims=True) * [[1], [0]]).reshape(16, 64)
+
+
+EIGHT_TWICE = [*range(8)] * 2
+IDEAS = (
+    (
+        _with_tile_before,
+        "to the scores of the second tile, those of the first have been added",
+        "What is in S when the second tile begins, and what should be in it?",
+        ("sum",),
+    ),
+    (
+        lambda Q, K: Q @ blocks_turned(K).T,
+        "each 8 x 8 matrix of K is transposed",
+        "A word of B has two neighbours of one column of B. Which numbers of a key are these, and "
+        "does `ldmatrix` have to transpose anything?",
+        ("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sK"),
+    ),
+    (
+        lambda Q, K: Q @ quarters_exchanged(K).T,
+        "in each 16 keys and 16 columns of K, two quarters are exchanged: those of the first keys "
+        "and the last columns, and of the last keys and the first columns",
+        "Which two of the four words belong to the same eight keys?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: _keys(Q, K, [*range(16)] * 2),
+        "the first 16 keys of each tile are in the place of the next 16, too",
+        "Which keys do the pieces 2 and 3 of S belong to?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: _keys(Q, K, [*range(16), *range(8, 24)]),
+        "the second 16 keys of each tile begin at key 8",
+        "How many keys does one `ldmatrix_x4` fetch? Where do the next ones begin?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: _keys(Q, K, [*range(16), *range(2, 18)]),
+        "the second 16 keys of each tile begin at key 2",
+        "j counts pieces of 8 keys. At which key does piece j begin?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: _keys(Q, K, EIGHT_TWICE * 2),
+        "the first 8 keys of each tile are in the place of all others, too",
+        "Which keys does piece j of S belong to?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: Q @ in_sixteens(K, EIGHT_TWICE).T,
+        "in every 16 keys, the first 8 are in the place of the last 8, too",
+        "Which lanes should point at the last 8 of 16 keys?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: Q @ in_sixteens(K, [*range(8, 16), *range(8)]).T,
+        "in every 16 keys, the first 8 and the last 8 have changed places",
+        "Which two of the four words belong to the first 8 keys?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: Q @ in_sixteens(K.T, EIGHT_TWICE),
+        "in every 16 columns of K, the first 8 are in the place of the last 8, too",
+        "Which lanes should point at the second of the two pieces of a key?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: Q @ in_sixteens(K.T, [*range(8, 16), *range(8)]),
+        "in every 16 columns of K, the first 8 and the last 8 have changed places",
+        "Which of the two words of B belongs to the first 8 columns of K?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: Q[:, [*range(16)] * 4] @ K.T,
+        "the first 16 columns of the queries are multiplied by all columns of the keys",
+        "Which words of q belong to step k of this loop?",
+        ("load", "q"),
+    ),
+    (
+        lambda Q, K: Q @ K[:, [*range(16)] * 4].T,
+        "all columns of the queries are multiplied by the first 16 columns of the keys",
+        "Which pieces of a key belong to step k of this loop?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: Q @ K[:, [8 * k + c for k in range(4) for c in range(16)]].T,
+        "from one k to the next, the columns of the keys move on by 8 and not by 16",
+        "How many pieces make up 16 columns? Where do those of k = 1 begin?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: Q[:, :16] @ K[:, :16].T,
+        "only the first 16 columns of queries and keys have been multiplied",
+        "A query has 64 columns. How many steps of 16 are these?",
+        PRODUCT,
+    ),
+    (
+        lambda Q, K: Q[:, 48:] @ K[:, 48:].T,
+        "only the last 16 columns of queries and keys are in the scores",
+        "How often may S be set to zero?",
+        ("sum",),
+    ),
+    (
+        lambda Q, K: Q @ K.T * [1 - key // 8 % 2 for key in range(64)],
+        "the scores of every second 8 keys are 0",
+        "Which keys do the two words fetched last, b2 and b3, belong to?",
+        PRODUCT,
+    ),
+    (
+        lambda Q, K: _one_piece_for_two(Q @ K.T),
+        "of each 16 keys, the scores of the last 8 have been added to those of the first 8",
+        "Which piece of S do the two words fetched last, b2 and b3, belong to?",
+        PRODUCT,
+    ),
+    (
+        lambda Q, K: Q @ as_if_in_order(K).T,
+        "the pieces of the keys are read as if they were in order",
+        "Where does `piece_at` put a piece of this row?",
+        FETCH,
+    ),
+    (
+        lambda Q, K: Q @ K.T / 8,
+        "the scores are divided by 8 already",
+        "The formula of this task is Q Kᵀ. Where does the exercise scale?",
+        ("sum",),
+    ),
+)
+
+TASK = Task(
+    id="score_tile",
+    title="Scores of a tile",
+    lesson="11b",
+    position=2,
+    parameters=("Q", "K", "S"),
+    output="S",
+    grid=(1,),
+    block=(32,),
+    shapes=("16,64", "64,64", "16,64"),
+    dtypes={"Q": "bfloat16", "K": "bfloat16"},
+    reference=lambda Q, K: Q @ K.T,
+    asks=("float32", "conflict-free"),
+    uses=("piece_at",),
+    loads=2 * (16 + 2 * 32) / (16 * 64),
+    wrong_ideas=tuple(WrongIdea(*idea) for idea in IDEAS),
+    formula="S = Q @ K.T, in tiles of 32 keys",
+    hints=(
+        "In the figure of lesson 10, column g of B and the rows 2t and 2t + 1 belong to one lane. "
+        "In K, which key and which two of its numbers are these? Do they lie side by side?",
+        "So `ldmatrix_x4`, not `…_trans`. One of them fetches 16 keys and 16 columns, two words "
+        "for each of two pieces of S. Which lanes point at which rows decides what is in which "
+        "word.",
+        "Set S to zero. Then for each k, and for each 16 keys: fetch four words, and call "
+        "`add_product` twice, with `(q[k, 0], q[k, 1], q[k, 2], q[k, 3])` as A.",
+    ),
+    given=GIVEN,
+    answer=GIVEN.replace("    ...\n", WRITTEN),
+    another=GIVEN.replace("    ...\n", AS_FOR_A),
+    compared="Here the lanes point at K as they do at A: down first. Then the words of one piece "
+    "of S are the first and the third.",
+    caller='''\
+from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
+from course_lib.intrinsics import ldmatrix_x4
+
+
+@cuda.jit
+def caller(Q, K, S):
+    """Keeps the fragments of Q, and calls for each of two tiles of K."""
+    sQ = cuda.shared.array((16, 64), np.uint16, alignment=128)
+    sK = cuda.shared.array((64, 64), np.uint16, alignment=128)
+    q = cuda.local.array((4, 4), np.uint32)
+    scores = cuda.local.array((4, 4), float32)
+    lane = np.uint32(cuda.threadIdx.x)
+    for i in range(lane, 128, 32):
+        cp_async16(sQ, piece_at(i // 8, i % 8), Q, i * 8)
+    for i in range(lane, 512, 32):
+        cp_async16(sK, piece_at(i // 8, i % 8), K, i * 8)
+    cp_async_commit()
+    cp_async_wait(0)
+    cuda.syncthreads()
+    for k in range(4):
+        words = ldmatrix_x4(sQ, piece_at(lane % 16, 2 * k + lane // 16))
+        q[k, 0], q[k, 1], q[k, 2], q[k, 3] = words
+    for tile in range(2):
+        score_tile(scores, q, sK[32 * tile : 32 * tile + 32])
+        for j in range(4):
+            for c in range(4):
+                S[c // 2 * 8 + lane // 4, 32 * tile + 8 * j + lane % 4 * 2 + c % 2] = scores[j, c]
+''',
+    par=10,
+    meaning="Rows of K are columns of B: Kᵀ costs nothing. The queries' words were loaded once, "
+    "for all tiles.",
+)
