@@ -73,7 +73,7 @@ def second_kernel(C, bias):
 
 
 def trips_of_c() -> float:
-    """How often an element of C travels if a second kernel adds the bias; the first store counts."""
+    """How often an element of C travels if a second kernel adds the bias, all stores counted."""
     C = ones(8, 32)
     second = run(EPILOGUE, 1, (32, 8), C, ones(32)).arrays["C"]
     return 1 + (second.loaded_elements + second.stored_elements) / C.size
