@@ -118,7 +118,7 @@ QUESTIONS = (
                 "Compute `staged_bytes` for both. Where does BK appear in the result?",
             ),
             Choice(
-                "A block needs twice as much shared memory and half as many steps.",
+                "A block needs double the shared memory and half as many steps.",
                 "The tiles are larger, so fewer of them are needed.",
                 right=True,
             ),
