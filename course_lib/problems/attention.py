@@ -14,10 +14,10 @@ from course_lib.problems.attention_ideas import (
     ROWS,
     WIDTH,
     Array,
-    attention_ideas,
     scores_of,
     softmax,
 )
+from course_lib.problems.attention_lanes import attention_ideas
 from course_lib.problems.problem import EPSILON, Geometry, Problem, Shape, more_tiles
 from course_lib.registry.exercise import WrongIdea
 

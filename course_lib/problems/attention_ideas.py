@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -40,11 +40,6 @@ def softmax(scores: Array, axis: int = 1) -> Array:
     weights = np.exp(scores - scores.max(axis, keepdims=True))
     result: Array = weights / weights.sum(axis, keepdims=True)
     return result
-
-
-def attention_ideas() -> Iterator[WrongIdea]:
-    """In float32, a lane for each key of a tile and each column."""
-    return ideas_with((*_lanes(), *_sums_of_lanes()), WIDTH, ROWS)
 
 
 def ideas_with(
@@ -247,156 +242,6 @@ def _with_ghosts(tile: int, Q: Array, K: Array, V: Array) -> Array:
 
 
 # --- lanes --------------------------------------------------------------------------------------
-
-
-def _orders() -> Iterator[tuple[Callable[..., Array], tuple[int, ...], str, str]]:
-    """From which lane each one takes a number, over which distances; what that comes to, and what
-    part of the loop over the distances shows it."""
-    yield _across, (), "in each lane by itself", ""
-    for count in range(1, len(DISTANCES)):
-        among = f"among {1 << count} lanes each, and not among all 32"
-        yield _across, DISTANCES[-count:], among, "start"
-        yield _across, DISTANCES[:count], among, "end"
-    for order in (DISTANCES, DISTANCES[::-1]):
-        yield _down, order, "by shuffles down, which bring it to lane 0 alone", "read"
-        yield _up, order, "by shuffles up, which bring it to lane 31 alone", "read"
-
-
-def _across(distance: Array) -> Array:
-    return np.asarray(np.arange(LANES) ^ distance)
-
-
-def _down(distance: Array) -> Array:
-    lane = np.arange(LANES)
-    return np.where(lane + distance < LANES, lane + distance, lane)
-
-
-def _up(distance: Array) -> Array:
-    lane = np.arange(LANES)
-    return np.where(lane >= distance, lane - distance, lane)
-
-
-def _exchanged(
-    numbers: Array, other: Callable[..., Array], distances: Sequence[int], combine: np.ufunc
-) -> Array:
-    """What each lane (the last axis) has after exchanges over these distances."""
-    for distance in distances:
-        numbers = combine(numbers, numbers[..., other(distance)])
-    return numbers
-
-
-def _in_lanes(Q: Array, K: Array) -> Array:
-    """The scores: query, tile, lane; all not-a-number where the last tile is not full."""
-    if len(K) % LANES:
-        return np.full((len(Q), -(-len(K) // LANES), LANES), np.nan)
-    return scores_of(Q, K).reshape(len(Q), -1, LANES)
-
-
-def _sums_of_lanes() -> Ideas:
-    hint = "With which other lanes has a lane put its sum together in the end?"
-    for other, distances, how, part in _orders():
-        says = f"the sum of the weights is found {how}"
-        place = ("exchange", "sum", part) if part else TOTAL
-        yield SUM, partial(_divided_by_own, other, distances), says, hint, place
-
-
-def _divided_by_own(
-    other: Callable[..., Array], distances: Sequence[int], Q: Array, K: Array, V: Array
-) -> Array:
-    """Each lane divides by the sum that it has; it owns one column."""
-    lanes = _in_lanes(Q, K)
-    weights = np.exp(lanes - lanes.max((1, 2), keepdims=True))
-    own = _exchanged(weights.sum(1), other, distances, np.add)
-    result: Array = _all_keys(weights, V) / own
-    return result
-
-
-def _all_keys(weights: Array, V: Array) -> Array:
-    flat = weights.reshape(len(weights), -1)[:, : len(V)]
-    result: Array = flat @ V
-    return result
-
-
-def _lanes() -> Ideas:
-    """Lanes that know different maxima, or take one weight for all."""
-    hint = "With which other lanes has a lane compared its maximum in the end?"
-    for other, distances, how, part in _orders():
-        says = f"the maximum is found {how}, so the weights of a query have different maxima"
-        place = ("exchange", "largest", part) if part else LARGEST
-        for at_the_end in (False, True):
-            computes = partial(_own_maxima, other, distances, at_the_end)
-            yield FORMULA, computes, says, hint, place
-    says = (
-        "each thread multiplies all values of a tile by one weight, that of the key for which it "
-        "has worked out the score itself"
-    )
-    hint = "Which weight belongs to which value, and which thread has worked it out?"
-    for all_lanes in (True, False):
-        yield FORMULA, partial(_one_weight, all_lanes), says, hint, WEIGHING
-    says = "the score of a key begins with the one that the thread had in the tile before"
-    hint = "Where is the score set to zero, and how often does a thread pass that line?"
-    for factor in (1 / np.sqrt(WIDTH), 1.0):  # it is scaled again, or never
-        yield SUM, partial(_scores_go_on, factor), says, hint, ("product", "K")
-    says = "all elements of a key are multiplied by the one of the query that the lane holds"
-    hint = "In which lane is the element of the query that belongs to this step?"
-    yield INDEX, _own_element, says, hint, ("product", "K")
-    hint = "Over which distances must shuffles go so that each lane gets all 32 products?"
-    for other, distances, how, part in _orders():
-        if other is _across and distances:
-            says = f"a score sums only the products that are found {how}"
-            computes = partial(_partly_reduced, distances)
-            yield "wrong-loop-bound", computes, says, hint, ("exchange", part)
-
-
-def _own_maxima(
-    other: Callable[..., Array],
-    distances: Sequence[int],
-    at_the_end: bool,
-    Q: Array,
-    K: Array,
-    V: Array,
-) -> Array:
-    """Lanes have found different maxima in a tile; the sum is put together in each tile, or
-    `at_the_end`."""
-    lanes = _in_lanes(Q, K)
-    top = np.maximum.accumulate(_exchanged(lanes, other, distances, np.maximum), axis=1)
-    weights = np.exp(lanes - top)
-    total, out = np.zeros((len(lanes), LANES)), np.zeros((len(lanes), LANES))
-    for tile in range(lanes.shape[1]):
-        factor = np.exp(top[:, max(tile - 1, 0)] - top[:, tile])
-        own = weights[:, tile] if at_the_end else weights[:, tile].sum(1, keepdims=True)
-        total = total * factor + own
-        out = out * factor + _all_keys(weights[:, tile : tile + 1], V[tile * LANES :][:LANES])
-    return out / (total.sum(1, keepdims=True) if at_the_end else total)
-
-
-def _one_weight(all_lanes: bool, Q: Array, K: Array, V: Array) -> Array:
-    lanes = _in_lanes(Q, K)
-    weights = np.exp(lanes - lanes.max((1, 2), keepdims=True))
-    tiles = np.add.reduceat(V, np.arange(0, len(V), LANES))
-    total = weights.sum((1, 2))[:, None] if all_lanes else LANES * weights.sum(1)
-    result: Array = (weights * tiles).sum(1) / total
-    return result
-
-
-def _scores_go_on(factor: float, Q: Array, K: Array, V: Array) -> Array:
-    lanes = _in_lanes(Q, K).copy()
-    for tile in range(1, lanes.shape[1]):
-        lanes[:, tile] += factor * lanes[:, tile - 1]
-    return _all_keys(softmax(lanes.reshape(len(Q), -1)), V)
-
-
-def _own_element(Q: Array, K: Array, V: Array) -> Array:
-    lane = np.arange(len(K)) % LANES
-    result: Array = softmax(Q[:, lane] * K.sum(1) / np.sqrt(WIDTH)) @ V
-    return result
-
-
-def _partly_reduced(distances: Sequence[int], Q: Array, K: Array, V: Array) -> Array:
-    """Each column has scores of its own: sums over some distances of lanes."""
-    scores = _exchanged(Q[:, None] * K[None] / np.sqrt(WIDTH), _across, distances, np.add)
-    result: Array = (softmax(scores) * V[None]).sum(1)
-    return result
 
 
 # --- the running maximum ----------------------------------------------------------------------

@@ -10,39 +10,16 @@ from math import exp, gcd
 
 from course_lib.devices import device, occupancy
 from course_lib.questions.kinds import Choice, Choose, FillIn, Misread, Number, Trap, WhichLine
-from course_lib.questions.runs import line_of, ones, run, sectors
-from course_lib.questions.whiteboard import WHITEBOARD, loads_per_multiply_add
+from course_lib.questions.runs import sectors
+from course_lib.questions.whiteboard import (
+    EDGES,
+    WHITEBOARD,
+    line_with_the_wrong_guard,
+    loads_per_multiply_add,
+)
 from course_lib.roofline import requested_bytes, tile_intensity
 
 GPU, SIZE = "H200", 4096
-_EDGES = """\
-@cuda.jit
-def matmul_tiled(A, B, C):
-    sA = cuda.shared.array((16, 16), float32)
-    sB = cuda.shared.array((16, 16), float32)
-    col, row = cuda.grid(2)
-    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
-    M, N, K = C.shape[0], C.shape[1], A.shape[1]
-    total, start = float32(0), 0
-    while start < K:
-        sA[ty, tx] = A[row, start + tx] if row < M and start + tx < K else float32(0)
-        sB[ty, tx] = B[start + ty, col] if start + tx < K and col < N else float32(0)
-        cuda.syncthreads()
-        for k in range(16):
-            total += sA[ty, k] * sB[k, tx]
-        cuda.syncthreads()
-        start += 16
-    if row < M and col < N:
-        C[row, col] = total
-"""
-
-
-def _line_with_the_wrong_guard() -> int:
-    profile = run(_EDGES, (2, 2), (16, 16), ones(20, 20), ones(20, 20), ones(20, 20))
-    return line_of(profile, "out-of-bounds-read")
-
-
-# --- explanations: a sentence, and whether it is true ---------------------------------------------
 
 
 def _h100_share(registers: int) -> float:
@@ -162,9 +139,9 @@ QUESTIONS = (
         id="12-guard",
         asks="Lesson 05. This kernel is right for sizes that are multiples of 16, and reads "
         "outside an array at 20 × 20. Which line does it?",
-        code=_EDGES,
+        code=EDGES,
         line="sB[ty, tx] =",
-        proof=_line_with_the_wrong_guard,
+        proof=line_with_the_wrong_guard,
         hint="For each of the three guards: does it test the indices that its line uses?",
         why="The line loads from row `start + ty` of B, but the guard tests `start + tx`. Each "
         "guard has to test the indices that its own line uses.",

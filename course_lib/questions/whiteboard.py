@@ -16,6 +16,7 @@ from course_lib.questions.kinds import (
     Trap,
     WhichLine,
 )
+from course_lib.questions.runs import line_of, ones, run
 from course_lib.roofline import requested_bytes, tile_intensity
 
 GPU, SIZE = "H200", 4096
@@ -169,6 +170,36 @@ def fuse_facts() -> dict[str, object]:
 
 def loads_per_multiply_add(rows: int, columns: int) -> float:
     return (rows + columns) / (rows * columns)
+
+
+EDGES = """\
+@cuda.jit
+def matmul_tiled(A, B, C):
+    sA = cuda.shared.array((16, 16), float32)
+    sB = cuda.shared.array((16, 16), float32)
+    col, row = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    M, N, K = C.shape[0], C.shape[1], A.shape[1]
+    total, start = float32(0), 0
+    while start < K:
+        sA[ty, tx] = A[row, start + tx] if row < M and start + tx < K else float32(0)
+        sB[ty, tx] = B[start + ty, col] if start + tx < K and col < N else float32(0)
+        cuda.syncthreads()
+        for k in range(16):
+            total += sA[ty, k] * sB[k, tx]
+        cuda.syncthreads()
+        start += 16
+    if row < M and col < N:
+        C[row, col] = total
+"""
+
+
+def line_with_the_wrong_guard() -> int:
+    profile = run(EDGES, (2, 2), (16, 16), ones(20, 20), ones(20, 20), ones(20, 20))
+    return line_of(profile, "out-of-bounds-read")
+
+
+# --- explanations: a sentence, and whether it is true ---------------------------------------------
 
 
 WHITEBOARD: tuple[Question, ...] = (
