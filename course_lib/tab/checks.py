@@ -49,7 +49,7 @@ from course_lib.wording.sentences import Line
 
 INTRINSICS = (
     "cp_async16 cp_async_commit cp_async_wait ldmatrix_x2_trans ldmatrix_x4 ldmatrix_x4_trans "
-    "load4 mma_m16n8k16_bf16 store4 unroll unrolled"
+    "load4 mma_m16n8k16_bf16 pack_bf16 store4 unroll unrolled"
 ).split()
 IMPORTS = f"{callers.HEAD}from course_lib.intrinsics import {', '.join(INTRINSICS)}\n"
 
