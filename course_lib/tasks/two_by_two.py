@@ -107,8 +107,8 @@ def two_by_two(A, B, C):
         for j in range(2):
             C[y + i, x + j] = sums[i, j]
 ''',
-    compared="Its loops handle a square of any size. It keeps only the two elements of B, since each "
-    "element of A is used up before the next is loaded.",
+    compared="Its loops handle a square of any size. It keeps only the two elements of B, since "
+    "each element of A is used up before the next is loaded.",
     par=7,
     meaning="This is an **outer product**: every number of a column is multiplied by every "
     "number of a row. Each number that you loaded, from A or from B, served two sums.",
