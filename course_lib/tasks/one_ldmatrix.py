@@ -120,7 +120,7 @@ TASK = Task(
     answer=ANSWER,
     another=ANSWER.replace("(16, 16), np", "(16, 24), np").replace("% 16 * 16 +", "% 16 * 24 +"),
     compared="Its rows begin 48 bytes apart, padded as in lesson 07. So the eight rows of a "
-    "quarter are in different banks, and a load takes one wavefront instead of two.",
+    "quarter are in different banks, and a load needs one wavefront, not two.",
     par=2,
     meaning="Two instructions replace twelve loads. One lane pointed at each row of 16 bytes, and "
     "four lanes received a part of that row.",
