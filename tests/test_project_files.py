@@ -120,6 +120,7 @@ EXTRAS = {
     "fuzz": ("fuzz",),
     "gpu-cu12": ("gpu-cu12",),
     "gpu-cu13": ("gpu-cu13",),
+    "tiles": ("tiles",),
 }
 CONTAINED = ("lab", "grade")  # every package of these is in "test"; course.py counts on it
 

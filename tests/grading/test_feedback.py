@@ -128,7 +128,7 @@ def test_what_costs_everything_is_said_once() -> None:
 
 def test_hints_come_from_the_instructors_notebooks(tmp_path: Path) -> None:
     ours = Settings(notebooks=tmp_path)
-    assert "Hint" not in words(page_of(row("s01", RACY), settings=ours))
+    assert "Hints" not in words(page_of(row("s01", RACY), settings=ours))
     hints = read_hints(EXERCISES)
     assert all(len(each) == 3 for each in hints.values()) and len(hints) >= 11
     assert "<code>" in hints["mat_add"][0].as_html() and "`" not in hints["mat_add"][0].as_html()
@@ -351,7 +351,7 @@ def test_an_instructor_reads_how_it_was_launched_and_what_came_out() -> None:
     assert re.search(r"C\[3, 3\] is \S+ and should be ", told)
     assert not any(said in page for said in ("731904553", "draw ", "and should be"))
     hint = judged.findings[0].hint
-    assert hint in page and hint not in told and "Look at:" not in told
+    assert hint in page and hint not in told and "Hint:" not in told
 
 
 def test_a_sentence_that_begins_with_a_name_keeps_it() -> None:
