@@ -210,8 +210,8 @@ QUESTIONS = (
     ),
     Choose(
         id="10b-gain",
-        asks="Six steps lead from `wgmma` to `tma`. At 4096 × 4096 × 4096 on an H200, five of "
-        "them make the kernel faster. Which one does not?",
+        asks="Six of the seven steps were timed at 4096 × 4096 × 4096 on an H200. Five of them "
+        "make the kernel faster. Which one does not?",
         choices=tuple(_step_choice(name) for name in STEPS[1:]),
         reveal="Pairs of blocks: {least} points of cuBLAS's speed ({where}). Even TMA and its "
         "producer give only {tma}: rung 11 hides its copies, too. They free the threads for "
