@@ -241,7 +241,7 @@ TASK = Task(
     hints=(
         "First find the new maximum, in one loop over the 8 keys of the tile. It is the largest "
         "of the old maximum and these 8 scores.",
-        "By which factor do all old weights shrink? The whole mixture shrinks by the same factor.",
+        "By what factor do all old weights shrink? The whole mixture shrinks by the same factor.",
         "Multiply `mixed` by the factor once. Then add eight weighted numbers of column x, and "
         "compute each weight with the new maximum.",
     ),

@@ -91,7 +91,7 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Each of a warp's 8 × 4 lanes owns 8 × 8 outputs, so the piece of a warp has 64 × 32. "
+        "Each of a warp's 8 × 4 lanes owns 8 × 8 outputs, so a warp computes 64 × 32 outputs. "
         "How do four such pieces fill 64 × 128?",
         "`t // 32` is the warp, and `t % 32` is the lane. `lane_place` gives the lane's place.",
         "You only need to change the line that computes y and x; all lines below it use these two.",

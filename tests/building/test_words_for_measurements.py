@@ -118,7 +118,7 @@ SAID: list[tuple[str, str, Callable[[], bool]]] = [
      lambda: seen("tensor_core_bf16").fullest == "L2"),
     ("10-binds", "cannot pass two thirds of their peak",
      lambda: {name: round(seen(name).clocks_of_an_mma or 0) for name in SLOW} == SLOW),
-    ("10b-gain", "five of them make the kernel faster",
+    ("10b-gain", "Five of them make the kernel faster",
      lambda: [ablation().gain(name) > 0 for name in STEPS[1:]].count(False) == 1),
     ("10b-gain", "Pairs of blocks:", lambda: least_gained() == "clusters"),
     ("10b", "which is little here, but much for a small product",

@@ -241,7 +241,7 @@ def _contains(items: Any, item: Any) -> bool:
     if not isinstance(items, Sequence):
         raise Stop("unsupported", "`in` looks into tuples, lists, ranges and texts here.")
     if isinstance(items, range) and not isinstance(item, int):
-        raise Stop("unsupported", "Only a whole number can be searched for in a range here.")
+        raise Stop("unsupported", "Here, `in` can look only for a whole number in a range.")
     return item in items
 
 
