@@ -10,15 +10,15 @@ from course_lib.devices.number_formats import encoded, rounded
 from course_lib.emulator import TensorMap
 from course_lib.problems.problem import Array, Case, Problem
 
-# The draws that hold exact zeros: one launch with each kind of poison.
-DRAWS_WITH_ZEROS = (2, 3)
+# The draws that hold whole numbers, zeros among them: one launch with each kind of poison.
+DRAWS_WITH_WHOLE_NUMBERS = (2, 3)
 # The draws in which inputs rise, where a task asks for that: along a row, and from row to row.
 RISING_DRAWS = (3, 5)
-SHARE_OF_ZEROS = 1 / 16
+SHARE_OF_WHOLE_NUMBERS = 1 / 16
 WIDE_DRAW = 4  # the draw with two numbers far from all others, and with neighbours that are equal
 FAR_NUMBER = np.float32(1000)
 ROW_BYTES = 16  # each row of an array that TMA copies from begins at a multiple of them
-FEW_ELEMENTS = 8  # an array that small gets no zeros: it might be left with nothing else
+FEW_ELEMENTS = 8  # an array that small gets none of them: it might be left with nothing else
 
 
 def make_inputs(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
@@ -53,7 +53,7 @@ def described(matrix: Array, box: Sequence[int]) -> TensorMap:
 
 
 def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
-    """Some draws hold exact zeros, where the formula allows them."""
+    """Some draws hold whole numbers, where the formula allows them."""
     rng = np.random.default_rng((seed, case.draw))
     draw = problem.telling_operands if case.allowed else problem.operands
     inputs = draw(case.shape, rng)
@@ -61,11 +61,11 @@ def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
         return problem.rising(inputs)
     if case.draw == WIDE_DRAW and problem.any_range and not case.allowed:
         return tuple(_with_far_numbers(each, rng) for each in inputs)
-    if case.allowed or case.draw not in DRAWS_WITH_ZEROS:
+    if case.allowed or case.draw not in DRAWS_WITH_WHOLE_NUMBERS:
         return inputs
     rng = np.random.default_rng((seed, case.draw, 96))
-    holed = tuple(_with_zeros(each, rng) for each in inputs)
-    return holed if problem.has_answer(*holed) else inputs
+    whole = tuple(_with_whole_numbers(each, rng) for each in inputs)
+    return whole if problem.has_answer(*whole) else inputs
 
 
 def expected_of(problem: Problem, case: Case, inputs: Sequence[Array]) -> tuple[Array, Array]:
@@ -84,10 +84,13 @@ def _with_far_numbers(array: Array, rng: np.random.Generator) -> Array:
     return flat.reshape(array.shape)
 
 
-def _with_zeros(array: Array, rng: np.random.Generator) -> Array:
-    """A copy in which some elements are exactly 0; one at least, if there are more than a few."""
+def _with_whole_numbers(array: Array, rng: np.random.Generator) -> Array:
+    """A copy in which some elements have lost their fraction: `<` and `<=` differ there.
+
+    One of them at least is 0, if there are more than a few.
+    """
     if np.size(array) < FEW_ELEMENTS:
         return array
-    zeros = rng.random(array.shape) < SHARE_OF_ZEROS
-    zeros.reshape(-1)[rng.integers(array.size)] = True
-    return np.where(zeros, np.float32(0), array)
+    whole = np.where(rng.random(array.shape) < SHARE_OF_WHOLE_NUMBERS, np.trunc(array), array)
+    whole.reshape(-1)[rng.integers(array.size)] = 0
+    return whole

@@ -12,7 +12,7 @@ from course_lib.curriculum import EXERCISES
 from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.number_patterns import equal_in_both
 from course_lib.diagnosis.report import Report
-from course_lib.problems.inputs import DRAWS_WITH_ZEROS, make_inputs
+from course_lib.problems.inputs import DRAWS_WITH_WHOLE_NUMBERS, make_inputs
 from course_lib.problems.problem import Case, Geometry, make_cases
 from course_lib.problems.table import problem_of
 
@@ -133,7 +133,7 @@ def test_some_launches_hold_exact_zeros(exercise: object) -> None:
 def test_a_formula_that_has_no_answer_at_zero_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of(EXERCISES["mat_add"])
     monkeypatch.setattr(type(problem), "has_answer", lambda self, *inputs: False)
-    inputs = make_inputs(problem, Case((9, 9, 0), draw=DRAWS_WITH_ZEROS[0]), 0)
+    inputs = make_inputs(problem, Case((9, 9, 0), draw=DRAWS_WITH_WHOLE_NUMBERS[0]), 0)
     assert not any((each == 0).any() for each in inputs)
 
 

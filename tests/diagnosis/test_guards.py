@@ -50,6 +50,28 @@ def test_each_slip_of_a_test_reads_differently(name: str) -> None:
     assert clauses in found.message and joint in found.message
 
 
+EDGES = {
+    "one number lower": "b <= v and v < b",
+    "both edges": "b <= v and v <= b + 1",
+    "neither edge": "b < v and v < b + 1",
+}
+
+
+@pytest.mark.parametrize("held", ["x[i]", "v"])
+@every_case("name", EDGES)
+def test_a_test_of_elements_is_no_bounds_check(name: str, held: str) -> None:
+    test = EDGES[name].replace("v", held)
+    body = f"""\
+i = cuda.grid(1)
+if i < x.shape[0]:
+    v = x[i]
+    for b in range(5):
+        if {test}:
+            cuda.atomic.add(counts, b, 1)"""
+    found, line = first("histogram", body)
+    assert (found.code, line) == ("wrong-formula", f"if {test}:")
+
+
 RETURNS = {
     "both needed": ("y >= C.shape[0] and x >= C.shape[1]", "C.shape[1] is false (0 >= 19)"),
     "larger than": ("y > C.shape[0] or x > C.shape[1]", "y > C.shape[0] is false (33 > 33)"),

@@ -32,7 +32,7 @@ from course_lib.diagnosis.provenance.facts import (
     SumTerms,
 )
 from course_lib.diagnosis.source.source import Source
-from course_lib.diagnosis.source.tree import is_constant
+from course_lib.diagnosis.source.tree import asks_about_elements, is_constant
 from course_lib.wording.sentences import Sentence, say
 from course_lib.wording.words import element, joined
 
@@ -149,7 +149,10 @@ def code_of(fact: Fact, source: Source, line: int) -> str:
         return SUM  # it is set to a number again
     if fact.kind == START and isinstance(statement, ast.Assign):
         return usual if is_constant(statement.value) else "wrong-formula"
-    return BY_STATEMENT.get((fact.kind, type(statement)), usual)  # type: ignore[arg-type]
+    code = BY_STATEMENT.get((fact.kind, type(statement)), usual)  # type: ignore[arg-type]
+    if isinstance(statement, ast.If) and asks_about_elements(statement.test, source.kernel):
+        return "wrong-formula" if code == TEST else code
+    return code
 
 
 def _statement_at(source: Source, line: int) -> ast.stmt | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from course_lib.diagnosis.codes import OUTSIDE
 from course_lib.diagnosis.repair.edit import Edit, Function
 from course_lib.diagnosis.source.tree import (
+    asks_about_elements,
     last_name,
     names_bound,
     names_in,
@@ -73,13 +74,16 @@ def code_of(edit: Edit, seen: str) -> str:
     code = OF_KIND.get(edit.kind) or _of_value(edit) or _of_move(edit)
     code = code or (FORMULA if edit.kind in OF_A_FORMULA else seen)
     code = FORMULA if code == "wrong-result" else code
-    if code == TEST and seen == "incomplete-output" and not _checks_bounds(edit):
+    changed = [*_comparisons_changed(edit)] if code == TEST else []
+    if changed and all(asks_about_elements(each, edit.tree) for each in changed):
+        return FORMULA
+    if code == TEST and seen == "incomplete-output" and not _checks_bounds(edit, changed):
         return seen
     return code
 
 
-def _checks_bounds(edit: Edit) -> bool:
-    """Does a test that is changed ask whether a place lies inside an array?"""
+def _checks_bounds(edit: Edit, changed: Sequence[ast.Compare]) -> bool:
+    """Does one of the comparisons that are changed ask whether a place lies inside an array?"""
     sizes = {
         name
         for node in ast.walk(edit.tree)
@@ -89,7 +93,7 @@ def _checks_bounds(edit: Edit) -> bool:
     return any(
         isinstance(operator, ast.Lt | ast.LtE)
         or (isinstance(operator, ast.Gt | ast.GtE) and ("shape" in names_in(part) or own & sizes))
-        for part in _comparisons_changed(edit)
+        for part in changed
         for own in [variables_in(part)]
         for operator in part.ops
     )
@@ -133,7 +137,7 @@ def _of_value(edit: Edit) -> str | None:
     changed = node_at(edit.tree, path)
     for length in reversed(range(len(path))):
         parent, part = node_at(edit.tree, path[:length]), path[length][0]
-        code = _of_part(parent, part, changed) or _of_tile_access(parent, path[length])
+        code = _of_part(parent, part, changed) or _of_access(parent, path[length])
         if code:
             return code
         if isinstance(parent, ast.Assign | ast.AugAssign) and part == "value":
@@ -163,19 +167,21 @@ def _of_part(parent: ast.AST, part: str, changed: ast.expr) -> str | None:
     return None
 
 
-def _of_tile_access(parent: ast.AST, place: tuple[str, int | None]) -> str | None:
-    """What an argument of a tile's load or store is for."""
-    if not isinstance(parent, ast.Call) or last_name(parent.func) not in TILE_ACCESSES:
-        return None
-    return dict(_arguments_of(parent)).get(place)
+def _of_access(parent: ast.AST, place: tuple[str, int | None]) -> str | None:
+    """What an argument of a tile's load or store is for, or of an atomic operation."""
+    return dict(_arguments_of(parent)).get(place) if isinstance(parent, ast.Call) else None
 
 
 def _arguments_of(access: ast.Call) -> Iterator[tuple[tuple[str, int | None], str]]:
-    """The arguments of a tile's load or store, each with the code of what it is for.
+    """The arguments of a call that accesses memory, each with the code of what it is for.
 
     By place it is a tuple that is the index, in cuTile, or the address in the first place, in
-    Triton.
+    Triton; and the second of `cuda.atomic.add(array, index, value)`.
     """
+    if "atomic" in names_in(access.func):
+        yield ("args", 1), INDEX
+    if last_name(access.func) not in TILE_ACCESSES:
+        return
     for number, argument in enumerate(access.args):
         if isinstance(argument, ast.Tuple) or (not number and not isinstance(argument, ast.Name)):
             yield ("args", number), INDEX
@@ -252,7 +258,7 @@ def _uses(tree: Function) -> Iterator[tuple[str, ast.expr]]:
         match node:
             case ast.Subscript(slice=index):
                 yield INDEX, index
-            case ast.Call() if last_name(node.func) in TILE_ACCESSES:
+            case ast.Call():
                 for (name, number), code in _arguments_of(node):
                     part = getattr(node, name)[number]
                     yield code, part.value if isinstance(part, ast.keyword) else part

@@ -122,10 +122,11 @@ def _of_comparison(node: ast.Compare, function: Ingredients, path: Path) -> Iter
     if len(node.ops) > 1:
         return
     written = type(node.ops[0])
-    kind = "larger or smaller" if T.is_float(function.kind_of(node.left)) else "comparison"
+    is_float = any(T.is_float(function.kind_of(each)) for each in (node.left, *node.comparators))
     for other in COMPARISONS:
         if other is not written:
             alike = written.__name__[:2] == other.__name__[:2]
+            kind = "larger or smaller" if is_float and not alike else "comparison"
             new = ast.Compare(node.left, [other()], node.comparators)
             yield function.value(kind, 1 if alike else 2, path, new)
 

@@ -24,7 +24,7 @@ from course_lib.diagnosis.launches.outcome import Outcome
 from course_lib.diagnosis.repair.edit import Edit
 from course_lib.diagnosis.repair.edits import edits_of
 from course_lib.diagnosis.repair.schemata import schemata
-from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays
+from course_lib.diagnosis.trial import Trial, exact_of, leaves_arrays, right_but_for_races
 from course_lib.emulator import Budget, Kernel, KernelRejected, Profile, emulate
 from course_lib.emulator.budget import BudgetExceeded
 from course_lib.emulator.language.typings import Typing
@@ -102,8 +102,7 @@ class Search:
         """
         order = sorted(self.trials, key=lambda trial: (_is_fine(trial), _size(trial)))
         first = min(order, key=lambda trial: (trial.right, _is_fine(trial), trial.profile.steps))
-        in_step = [trial for trial in order if trial.case.schedule == "lockstep"]
-        if all(trial.right and not leaves_arrays(trial) for trial in in_step):
+        if all(right_but_for_races(trial) and not leaves_arrays(trial) for trial in order):
             return None  # what threads do to each other shows in no number
         edits = [edit for edit in self.edits(first) if self.distance(edit) <= FARTHEST]
         kept = int(KEPT * self.steps)

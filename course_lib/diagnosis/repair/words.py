@@ -60,7 +60,10 @@ SAYS = {
         "What is the largest number that occurs here, and the largest that this type can hold?",
     ),
     "array": ("another array in {text}", "Which array holds what is needed here?"),
-    "off by one": ("one more or one less than {text}", "What are the first and the last value?"),
+    "off by one": (
+        "one more or one less than {text}",
+        "Take a small case: what is {text} there, and what should it be?",
+    ),
     "term": ("something added to {text}", "Where does {text} begin to count?"),
     "factor": ("a factor with {text}", "How far apart are these?"),
     "block": (

@@ -130,6 +130,31 @@ def is_constant(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant | ast.UnaryOp)
 
 
+def asks_about_elements(test: ast.AST, function: ast.AST) -> bool:
+    """Does every comparison in a test compare an element of an array, or a variable that holds one?
+
+    Such a test is no bounds check. A variable that is an index, too, holds a place.
+    """
+    indices = (node.slice for node in ast.walk(function) if isinstance(node, ast.Subscript))
+    places = set().union(*map(variables_in, indices))
+    held = {
+        name
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign | ast.AugAssign) and _reads_element(node.value)
+        for name in names_bound(node) - places
+    }
+    parts = [node for node in ast.walk(test) if isinstance(node, ast.Compare)]
+    return bool(parts) and all(_reads_element(each) or variables_in(each) & held for each in parts)
+
+
+def _reads_element(node: ast.AST) -> bool:
+    """Not so `A.shape[0]`."""
+    return any(
+        isinstance(part, ast.Subscript) and isinstance(part.value, ast.Name | ast.Subscript)
+        for part in ast.walk(node)
+    )
+
+
 def multiplies(node: ast.AST) -> bool:
     """Is it a product of numbers, and not one of thread and block numbers?"""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
