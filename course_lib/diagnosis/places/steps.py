@@ -126,7 +126,7 @@ def _sets(target: ast.expr, names: set[str]) -> bool:
 
 def mask_place(at: Evidence, details: list[str]) -> SlipLocation:
     """The test within a loop that keeps what does not exist out of a sum, or the line of the number
-    that it gives; where there is none, where a weight is made."""
+    that it gives; where there is none, where scores are scaled, or else where a weight is made."""
     for node in sorted(tests_of(at.source), key=lambda node: node.test.lineno):
         parts = [*ast.walk(node)]
         moves = any(isinstance(e, ast.Subscript) and root_name(e) in at.names for e in parts)
@@ -139,7 +139,26 @@ def mask_place(at: Evidence, details: list[str]) -> SlipLocation:
                 if not any(isinstance(part, ast.Subscript | ast.BinOp) for part in made):
                     return SlipLocation(given.lineno)
             return SlipLocation(node.test.lineno)
-    return exponential_place(at, [at.names[1]])
+    scaled = [each for each in statements_of(at.source) if _scales_numbers(at.source, each)]
+    return _line(scaled[:1]) if scaled else exponential_place(at, [at.names[1]])
+
+
+def _scales_numbers(source: Source, statement: Statement) -> bool:
+    """Does it multiply a thread's own numbers, one after another, by a constant?"""
+    target = target_of(statement)
+    array = root_name(target)
+    names = {part.id for part in outside(statement.value) if isinstance(part, ast.Name)} - {array}
+    if isinstance(statement, ast.AugAssign):
+        op: ast.AST | None = statement.op
+    else:
+        op = getattr(statement.value, "op", None) if array in names_in(statement.value) else None
+    return (
+        isinstance(target, ast.Subscript)
+        and isinstance(op, ast.Mult | ast.Div)
+        and array not in source.shared_names()
+        and bool(source.loops_around(statement))
+        and not any(map(source.assignments, names))
+    )
 
 
 def test_place(at: Evidence, details: list[str]) -> SlipLocation:

@@ -93,7 +93,8 @@ class Suspects(TextPlaces):
                 if len(inputs) > 1 and self._told_apart_by(fact) == inputs:
                     # A load concerns one operand; whose sums a lane has, the hardware says.
                     own = [each for each in self._sums if each not in self.source.products()]
-                    yield from lines_of([*own, *stores])
+                    yield from lines_of(own)
+                    yield from self._of_stores_alone(stores, loads)
                 yield from self._careless_fillings(fact)
                 yield from lines_of([*loads[:1], *self._sums, *loads[1:], *stores])
                 yield from self._definitions(loads)

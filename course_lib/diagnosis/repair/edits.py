@@ -13,7 +13,7 @@ from course_lib.diagnosis.repair.ingredients import Ingredients, expression
 from course_lib.diagnosis.repair.plain import of_plain_expressions
 from course_lib.diagnosis.repair.statements import (
     arguments_exchanged,
-    indices_exchanged,
+    elements_exchanged,
     names_exchanged,
     of_statements,
     registers_exchanged,
@@ -154,7 +154,7 @@ def edits_of(
         *both_indices_off(function),
         *alike_comparisons(function),
         *alike_numbers(function),
-        *indices_exchanged(function),
+        *elements_exchanged(function),
         *names_exchanged(function),
         *targets_exchanged(function),
         *arguments_exchanged(function),

@@ -8,6 +8,7 @@ then runs by itself, watched, in every launch that was made.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -162,9 +163,10 @@ class Search:
 
     def first_verified(self, edits: list[Edit], order: Sequence[Trial]) -> Edit | None:
         """The first of the changes with which all launches are right, and no cost is new."""
-        for trial in order[:SIFTED]:
-            edits = [variant.edit for variant in self.tried(edits, trial) if variant.is_right]
-        nearest = sorted(edits, key=self.distance)[:MOST_WATCHED]
+        for trial in order[:SIFTED]:  # in step: that costs least, and what is left is watched
+            in_step = replace(trial, case=replace(trial.case, schedule="lockstep"))
+            edits = [variant.edit for variant in self.tried(edits, in_step) if variant.is_right]
+        nearest = self.nearest(edits)[:MOST_WATCHED]
         most = min(map(self.distance, nearest), default=0) + ABOUT_AS_NEAR
         for is_near in (True, False):  # to count a cost takes long: the near ones first
             alike = [edit for edit in nearest if (self.distance(edit) <= most) is is_near]
@@ -172,6 +174,16 @@ class Search:
                 if self.is_right(edit, order):
                     return edit
         return None
+
+    def nearest(self, edits: Sequence[Edit]) -> list[Edit]:
+        """The changes in the order of their distance; of those of one kind in one line, each comes
+        after the one before it, since the same is said of all."""
+        alike: Counter[tuple[str, int]] = Counter()
+        rank: dict[Edit, int] = {}
+        for edit in sorted(edits, key=self.distance):
+            rank[edit] = self.distance(edit) + alike[edit.kind, edit.line]
+            alike[edit.kind, edit.line] += 1
+        return sorted(rank, key=lambda edit: rank[edit])
 
     def cheapest_first(self, edits: list[Edit], exact: Trial | None) -> list[Edit]:
         """The changes that the exercise's requirements do not refuse, no cheap ways out. Those

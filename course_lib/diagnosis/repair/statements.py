@@ -37,12 +37,21 @@ def registers_exchanged(function: Ingredients, paths: Sequence[Path], cost: int)
             yield function.values("exchange", cost, new, min(map(function.line, new)))
 
 
-def indices_exchanged(function: Ingredients) -> Iterator[Edit]:
+def elements_exchanged(function: Ingredients) -> Iterator[Edit]:
+    """The two indices of an access, or two expressions of one kind in a tuple."""
     for node, path in function.nodes:
-        if isinstance(node, ast.Tuple) and len(node.elts) == 2 and path[-1][0] == "slice":
-            one, two = node.elts
-            new: dict[Path, ast.expr] = {(*path, ("elts", 0)): two, (*path, ("elts", 1)): one}
-            yield function.values("indices", 1, new, function.line(path))
+        if not isinstance(node, ast.Tuple) or not isinstance(node.ctx, ast.Load):
+            continue
+        is_index = path[-1][0] == "slice" and len(node.elts) == 2
+        for one, two in combinations(range(len(node.elts)), 2):
+            parts = [node.elts[one], node.elts[two]]
+            names = all(isinstance(part, ast.Name) for part in parts)  # exchanged below
+            kinds = {function.kind_of(part) for part in parts}
+            if is_index or (len(kinds) == 1 and not names):
+                places: list[Path] = [(*path, ("elts", number)) for number in (two, one)]
+                new = dict(zip(places, parts, strict=True))
+                kind, cost = ("indices", 1) if is_index else ("exchange", 2)
+                yield function.values(kind, cost, new, min(map(function.line, new)))
 
 
 def names_exchanged(function: Ingredients) -> Iterator[Edit]:
