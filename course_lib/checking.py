@@ -166,7 +166,8 @@ def _kernel_text(
 def _examined(
     exercise: Exercise, answer: Answer, block: Block, seed: int, early: Hearer = nobody
 ) -> Report:
-    kernel = callers.with_others_apart(callers.as_launched(exercise, answer.kernel))
+    launched = callers.as_launched(exercise, answer.kernel)
+    kernel = callers.with_others_apart(launched, answer.kernel)
     judged = replace(answer, kernel=kernel)
     if isinstance(exercise, Task) and exercise.caller:
         judged = Answer(kernel)

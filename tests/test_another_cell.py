@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import linecache
 
 import pytest
 from sampling import few
 
 import course_lib
+from course_lib.answer_text.context import HEAD
+from course_lib.curriculum import TASKS, Task
 from course_lib.diagnosis.report import Report
 
 HELPERS = """\
@@ -49,12 +52,18 @@ def judged(slip: str, as_object: bool) -> tuple[Report, str]:
     text = ANSWER.format(a=a.replace("float32(0)", "0"), store=store)
     if not as_object:
         return course_lib.examine_source("mat_add", text, context=HELPERS, debug=True), function
+    names = defined_in_cells({3: HELPERS, 4: text})
+    return course_lib.examine("mat_add", names["mat_add"], debug=True), function
+
+
+def defined_in_cells(cells: dict[int, str]) -> dict[str, object]:
+    """What these cells of a notebook define, each run under its number."""
     names: dict[str, object] = {"__name__": "cells"}
-    for number, cell in ((3, HELPERS), (4, text)):
+    for number, cell in cells.items():
         file = f"<ipython-input-{number}-{len(cell)}>"
         linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
         exec(compile(cell, file, "exec"), names)
-    return course_lib.examine("mat_add", names["mat_add"], debug=True), function
+    return names
 
 
 @pytest.mark.parametrize("as_object", few([False, True], 2))
@@ -71,3 +80,29 @@ def test_a_function_of_the_same_cell_is_told_at_its_own_line() -> None:
     text = HELPERS + ANSWER.format(a="0", store="C[y, x] = shifted(A, y, x) + B[y, x]")
     error = course_lib.examine_source("mat_add", text, debug=True).errors[0]
     assert error.line == text.splitlines().index("    return A[row, column + 1]") + 1
+
+
+def with_an_unknown_name(function: str, text: str) -> tuple[str, int]:
+    """A cell in whose function the first statement uses a name that nobody knows, and its line."""
+    tree = ast.parse(text)
+    [found] = [n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == function]
+    line = found.body[1].lineno if isinstance(found.body[0], ast.Expr) else found.body[0].lineno
+    lines = text.splitlines()
+    lines[line - 1 : line - 1] = [f"{' ' * found.body[0].col_offset}unused = nowhere"]
+    return "\n".join(lines), line
+
+
+@pytest.mark.parametrize("as_object", [False, True])
+@pytest.mark.parametrize("task", [each for each in TASKS.values() if each.caller], ids=lambda each: each.id)
+def test_a_function_that_a_given_kernel_calls_is_told_at_its_own_line(
+    task: Task, as_object: bool
+) -> None:
+    text, line = with_an_unknown_name(task.id, HEAD + task.answer)
+    if as_object:
+        used = HEAD + "\n".join(TASKS[each].answer for each in task.uses)
+        report = course_lib.examine(task, defined_in_cells({3: used, 4: text})[task.id], debug=True)
+    else:
+        report = course_lib.examine_source(task, text, debug=True)
+    error = report.errors[0]
+    assert (error.code, error.line) == ("compile-error", line), error
+    assert "nowhere" in error.message

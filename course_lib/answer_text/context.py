@@ -121,10 +121,10 @@ def as_launched(exercise: Exercise, answer: Kernel) -> Kernel:
     return replace(answer, namespace=above) if moved else answer
 
 
-def with_others_apart(answer: Kernel) -> Kernel:
-    """The answer with the functions of other cells and files that it calls: their lines are moved
-    out of the way, so that nobody takes them for lines of the answer."""
-    return _apart(answer, [answer.file], {})
+def with_others_apart(launched: Kernel, answer: Kernel) -> Kernel:
+    """The kernel to launch for an answer, with the functions of other cells and files that it
+    calls: their lines are moved out of the way, so that nobody takes them for the answer's."""
+    return _apart(launched, [answer.file], {})
 
 
 def _apart(function: Kernel, files: list[str], known: dict[str, Kernel]) -> Kernel:

@@ -3,13 +3,13 @@
 from course_lib.registry.exercise import Task, WrongIdea
 
 
-def weighted(a, w, before=2):
+def weighted(a, w, before=2, mode="constant"):
     """The sum over 5 x 5 elements, of which `before` rows and columns lie before each element; past
-    the edges there are zeros."""
+    the edges there are zeros, or what np.pad puts there in another mode."""
     import numpy as np  # the registry is read without it, too
 
     rows, columns = a.shape
-    padded = np.pad(a, (before, 4 - before))
+    padded = np.pad(a, (before, 4 - before), mode)
     return sum(w[i, j] * padded[i : i + rows, j : j + columns] for i in range(5) for j in range(5))
 
 
@@ -99,6 +99,18 @@ def convolve(A, W, C):
             one_neighbour,
             "all 25 weights are applied to the same element",
             "Which cell of the tile belongs to `W[i, j]`?",
+        ),
+        WrongIdea(
+            lambda a, w: weighted(a, w, mode="edge"),
+            "past the edges of A, its nearest elements are used in place of zeros",
+            "What should the cells of the tile hold that lie outside A?",
+            place=("load", "A"),
+        ),
+        WrongIdea(
+            lambda a, w: weighted(a, w, mode="wrap"),
+            "past the edges of A, elements from its opposite side are used in place of zeros",
+            "What should the cells of the tile hold that lie outside A?",
+            place=("load", "A"),
         ),
         WrongIdea(
             lambda a, w: weighted(a, w[::-1, ::-1]),
