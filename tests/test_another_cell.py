@@ -93,7 +93,9 @@ def with_an_unknown_name(function: str, text: str) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("as_object", [False, True])
-@pytest.mark.parametrize("task", [each for each in TASKS.values() if each.caller], ids=lambda each: each.id)
+@pytest.mark.parametrize(
+    "task", [each for each in TASKS.values() if each.caller], ids=lambda each: each.id
+)
 def test_a_function_that_a_given_kernel_calls_is_told_at_its_own_line(
     task: Task, as_object: bool
 ) -> None:

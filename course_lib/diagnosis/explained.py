@@ -214,8 +214,8 @@ class CauseSearch:
             message, hint = idea.message, idea.hint  # type: ignore[assignment]
         elif fact and fact.kind != NOT_FINITE and not plain:
             message = self.sentence_of(fact)[0]
-        elif lost:
-            message, hint = lost.message, lost.hint  # type: ignore[assignment]
+        elif lost:  # perhaps in another launch than that whose numbers are told
+            message, hint, has_values = lost.message, lost.hint, True  # type: ignore[assignment]
         elif seen.code != "wrong-result" and seen.line not in (None, edit.line):
             message = tell.says("shows elsewhere", line=Line(seen.line), seen=message)
         else:
@@ -252,7 +252,8 @@ class CauseSearch:
         """Wrong numbers of which only a part is known."""
         if self.lost:
             lost, line = self.lost, next(iter(self.ranks), self.seen.line)
-            return self.with_launch(finding(lost.code, lost.message, line, lost.hint, "error"))
+            found = finding(lost.code, lost.message, line, lost.hint, "error")
+            return self.with_launch(found, has_values=True)
         if not self.telling:
             return tell.again("unexplained", self.seen)
         fact = self.sentence_of(self.telling)[0]

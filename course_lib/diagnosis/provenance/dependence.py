@@ -220,7 +220,8 @@ class Experiment:
         """How the outcome moves if these groups of cells of an input are others."""
         rows = [self._arguments(self._with_others(number, cells)) for cells in groups]
         got = self.copies.results(rows).reshape(len(rows), -1).astype(np.float64)
-        moved: Array = got - self.got
+        with np.errstate(invalid="ignore"):
+            moved: Array = got - self.got
         return moved
 
     def _right_of_changed(self, number: int, groups: Sequence[Array]) -> Array:

@@ -17,6 +17,7 @@ from course_lib.emulator.language.names import (
     Reference,
     belongs_to_cuda,
     did_you_mean,
+    names_of_module,
 )
 from course_lib.emulator.language.types import DTYPES
 from course_lib.wording.sentences import Sentence, say
@@ -141,6 +142,8 @@ def hint_at_name(name: str, known: Iterable[str]) -> str | Sentence:
     """What a student may have meant by a name that is not defined, among names that are."""
     if belongs_to_cuda(name):
         return "It belongs to cuda. Is `cuda.` missing before it?"
+    if name in names_of_module("math"):
+        return "It belongs to math. Is `math.` missing before it?"
     if len(name) == 1 and name.isupper():  # the sizes of a matrix, as a text calls them
         return say("Is it a size? Which entry of a .shape is {name}?", name=name)
     return did_you_mean(name, known) or "Is it mistyped, or is an import missing?"

@@ -219,8 +219,11 @@ class Typer:
             return Typed(T.ArrayType(value.dtype, value.ndim, writable=False))
         if isinstance(value, DeviceArray):
             return self.device_array(node, value)
+        if value is Ellipsis:
+            message = "`...` stands here for code that has not been written yet."
+            raise rejection("missing-answer", message, node, "What should this line do?")
         strange = isinstance(value, np.ndarray) and value.dtype.kind in "SUMmV"
-        if isinstance(value, complex | bytes) or value is Ellipsis or strange:
+        if isinstance(value, complex | bytes) or strange:
             message = say("The emulator does not know values such as {value}.", value=shown(value))
             hint = "It has whole numbers, floats and truth values, and tuples of them."
             raise rejection("unsupported", message, node, hint)

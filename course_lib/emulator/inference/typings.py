@@ -25,8 +25,8 @@ def bound(
     """
     given = kernel.tree.args
     starred = any(isinstance(argument, ast.Starred) for argument in node.args)
-    defaults = len(arguments) < len(kernel.parameters) and given.defaults
-    if not (starred or keywords or given.vararg or defaults):
+    fits = len(arguments) == len(kernel.parameters)
+    if fits and not (starred or keywords or given.vararg):
         return list(arguments), None
     given_there = places(node, arguments)
     names = kernel.parameters[: -1 if given.vararg else None]
@@ -49,7 +49,10 @@ def bound(
             wanted=len(names),
             given=len(given_there) + len(keywords),
         )
-        raise rejection("compile-error", message, node)
+        hint = say(
+            "It is defined as {kernel}({names}).", kernel=kernel.name, names=", ".join(names)
+        )
+        raise rejection("compile-error", message, node, hint)
     kinds = [filled[name][0] for name in names]
     slots: list[Slot | tuple[Slot, ...]] = [filled[name][1] for name in names]
     if given.vararg:

@@ -255,7 +255,7 @@ def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]
     if race.code == "race-read-after-write":
         message = say(
             "{second} reads {cell} at {second_line}, perhaps before the copy that {first} started "
-            "at {first_line} has arrived. In between, it takes a cp_async_wait and then a "
+            "at {first_line} has arrived. Between the two there must be a cp_async_wait and then a "
             "cuda.syncthreads().",
             **facts,
         )
