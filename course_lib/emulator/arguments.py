@@ -22,8 +22,7 @@ from course_lib.wording.words import counted
 def types_of_arguments(kernel: Kernel, arguments: Sequence[Any]) -> list[T.Type]:
     """The type of each argument of a launch.
 
-    Raises:
-        KernelRejected: for too many or too few of them, and as `type_of_argument` does.
+    Raises KernelRejected for too many or too few of them, and as `type_of_argument` does.
     """
     names = kernel.parameters
     if len(arguments) != len(names):
@@ -47,8 +46,7 @@ def types_of_arguments(kernel: Kernel, arguments: Sequence[Any]) -> list[T.Type]
 def type_of_argument(name: str, value: Any) -> T.Type:
     """The type of an argument.
 
-    Raises:
-        KernelRejected: with `invalid-launch` for what no launch takes, else with `unsupported`.
+    Raises KernelRejected with `invalid-launch` for what no launch takes, else with `unsupported`.
     """
     if isinstance(value, np.ndarray):
         return _type_of_array(name, value)
@@ -157,8 +155,7 @@ _CONVERT_ARRAY = (
 def as_declared(kernel: Kernel, arguments: Sequence[Any]) -> Sequence[Any]:
     """The arguments as a declared kernel takes them: numbers become the declared type.
 
-    Raises:
-        KernelRejected: if the kernel has signatures and the arguments fit none of them.
+    Raises KernelRejected if the kernel has signatures and the arguments fit none of them.
     """
     try:
         signatures = declared_signatures(kernel)
@@ -222,11 +219,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _fitted(values: Sequence[Any], signature: Sequence[Declared]) -> list[Any]:
-    """The arguments in the declared types.
-
-    Raises:
-        KernelRejected: if that cannot be.
-    """
+    """The arguments in the declared types. Raises KernelRejected if that cannot be."""
     if len(values) != len(signature):
         counts = say(
             "The signature has {declared}, but the launch passes {given}.",
@@ -284,9 +277,7 @@ def _handed_over(value: Any, declared: Declared) -> Any:
     """A number in its declared type, as Numba's launch makes it; anything else as it is.
 
     Numba hands numbers over by way of ctypes: an integer wraps around, a float is no integer.
-
-    Raises:
-        TypeError: for a number that Numba does not convert.
+    Raises TypeError for a number that Numba does not convert.
     """
     if not isinstance(declared, np.dtype):
         return value

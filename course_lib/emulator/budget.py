@@ -31,24 +31,17 @@ MAX_DEPTH_OF_CALLS = 300
 
 @dataclass(frozen=True)
 class Budget:
-    """What one launch may use.
+    """What one launch may use."""
 
-    Attributes:
-        steps: executed statements (see PARTS_PER_STEP).
-        bytes: memory and variables of the blocks that are emulated side by side.
-        printed_lines: how many lines of `print` are kept.
-        lanes_per_step: a statement that more lanes execute costs more steps.
-        lanes_at_once: how many lanes are emulated side by side, if a block does not have more;
-            None for as many as are fast.
-        access_steps: what an access to memory costs beside its statement, where steps are to
-            stand for time: counting it and looking for races takes some six statements' time.
-    """
-
-    steps: int = 4_000_000
-    bytes: int = 1 << 30
-    printed_lines: int = 1000
-    lanes_per_step: int = LANES_PER_STEP
+    steps: int = 4_000_000  # executed statements (see PARTS_PER_STEP)
+    bytes: int = 1 << 30  # memory and variables of the blocks that are emulated side by side
+    printed_lines: int = 1000  # how many lines of `print` are kept
+    lanes_per_step: int = LANES_PER_STEP  # a statement that more lanes execute costs more steps
+    # how many lanes are emulated side by side, if a block does not have more; None for as many as
+    # are fast
     lanes_at_once: int | None = None
+    # what an access to memory costs beside its statement, where steps are to stand for time:
+    # counting it and looking for races takes some six statements' time
     access_steps: int = 0
 
     def cost_for(self, lanes: int) -> int:
@@ -66,45 +59,27 @@ INTERACTIVE = Budget(steps=1_000_000, access_steps=6)
 
 @dataclass(frozen=True)
 class OpenLoop:
-    """The loop that a launch did not come out of when its steps were used up.
+    """The loop that a launch did not come out of when its steps were used up."""
 
-    Attributes:
-        line: the loop's line.
-        turns: how often it had turned.
-        ends: it is a `for`, which ends some day; a `while` may not.
-        for_lock: it turns until an atomic exchange gives it a lock.
-        in_vain: nothing changed any more on which its end depends.
-    """
-
-    line: int
-    turns: int
-    ends: bool
-    for_lock: bool = False
-    in_vain: bool = False
+    line: int  # the loop's line
+    turns: int  # how often it had turned
+    ends: bool  # it is a `for`, which ends some day; a `while` may not
+    for_lock: bool = False  # it turns until an atomic exchange gives it a lock
+    in_vain: bool = False  # nothing changed any more on which its end depends
 
 
 @dataclass(frozen=True)
 class Awaited:
-    """A barrier in shared memory at which threads wait in vain.
+    """A barrier in shared memory at which threads wait in vain."""
 
-    Attributes:
-        line: where they wait.
-        lane: one of them, by its number in its space.
-        made: the line where the barrier was made, or first met.
-        phase: the number of the phase that does not complete.
-        expected: how many arrivals would complete it.
-        missing: how many of them have not come; negative if more came than were expected.
-        bytes: how many announced bytes have not come.
-        is_product: whether it stands for a product, at which the warps of a group arrive.
-    """
-
-    line: int
-    lane: int
-    made: int
-    phase: int
-    expected: int
-    missing: int
-    bytes: int
+    line: int  # where they wait
+    lane: int  # one of them, by its number in its space
+    made: int  # the line where the barrier was made, or first met
+    phase: int  # the number of the phase that does not complete
+    expected: int  # how many arrivals would complete it
+    missing: int  # how many of them have not come; negative if more came than were expected
+    bytes: int  # how many announced bytes have not come
+    # whether it stands for a product, at which the warps of a group arrive
     is_product: bool = False
 
 
@@ -131,11 +106,7 @@ class StepCounter:
         self.left = budget.steps
 
     def spend(self, steps: int, line: int) -> None:
-        """Use up `steps`.
-
-        Raises:
-            BudgetExceeded: when none are left.
-        """
+        """Use up `steps`. Raises BudgetExceeded when none are left."""
         self.left -= steps
         if self.left < 0:
             raise BudgetExceeded(line)

@@ -77,17 +77,12 @@ Moment = StartedStatement | MemoryOperation | Arrival | Passing | Arithmetic
 
 @dataclass(frozen=True, eq=False)
 class Film:
-    """A launch, moment by moment. A lane is a thread's number in the launch, block after block.
+    """A launch, moment by moment. A lane is a thread's number in the launch, block after block."""
 
-    Attributes:
-        profile: what the emulator says of the launch.
-        moments: what happened, in the order in which it happened.
-        final: the kernel's variables at its end, as the lanes that came last left them.
-    """
-
-    profile: Profile
+    profile: Profile  # what the emulator says of the launch
     space: LaneSpace
-    moments: list[Moment]
+    moments: list[Moment]  # what happened, in the order in which it happened
+    # the kernel's variables at its end, as the lanes that came last left them
     final: Mapping[str, Any]
 
     @property
@@ -127,8 +122,7 @@ def film(
 ) -> Film:
     """Run a small launch on the emulator and keep every moment of it.
 
-    Raises:
-        KernelRejected: if the kernel cannot run, or the launch is too large for a film.
+    Raises KernelRejected if the kernel cannot run, or the launch is too large for a film.
     """
     emulation = emulate(kernel, schedule=schedule, seed=seed, budget=FILM_BUDGET)
     launch = emulation[grid, block]

@@ -155,8 +155,7 @@ class Emulation:
 def shared_bytes_of(kernel: object, argument_types: Sequence[Any]) -> int:
     """What the shared arrays of a block take in a kernel for arguments of these types of Numba's.
 
-    Raises:
-        KernelRejected: if it does not compile for them, or they are not known here.
+    Raises KernelRejected if it does not compile for them, or they are not known here.
     """
     emulation = emulate(kernel)
     if not emulation.typings:
@@ -167,8 +166,7 @@ def shared_bytes_of(kernel: object, argument_types: Sequence[Any]) -> int:
 def result_type(kernel: Kernel, elements: Sequence[np.dtype]) -> np.dtype:
     """What the function returns that a kernel applies to elements of these types.
 
-    Raises:
-        KernelRejected: if it does not compile, or returns no number.
+    Raises KernelRejected if it does not compile, or returns no number.
     """
     arrays = [T.ArrayType(each, 1) for each in (*elements, np.dtype(complex))]
     typing = Emulation(kernel, EmulationOptions()).typing_for(arrays)

@@ -62,8 +62,7 @@ class _Unwatched(Run):
     def run_for_numbers(self) -> int:
         """Run all blocks; how many steps that took.
 
-        Raises:
-            BudgetExceeded: if there are not enough.
+        Raises BudgetExceeded if there are not enough.
         """
         self.steps = StepCounter(self.options.budget)
         with np.errstate(all="ignore"):
@@ -73,11 +72,7 @@ class _Unwatched(Run):
 
 
 def typing_for(kernel: Kernel, arguments: Sequence[Any]) -> Typing:
-    """A kernel's types for these arguments.
-
-    Raises:
-        KernelRejected: as Numba's compiler would.
-    """
+    """A kernel's types for these arguments. Raises KernelRejected as Numba's compiler would."""
     return infer(kernel, types_of_arguments(kernel, tuple(arguments)))
 
 

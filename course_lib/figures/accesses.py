@@ -19,8 +19,7 @@ from course_lib.wording.words import counted, stretches
 def warp_access(*requests: Request, itemsize: int = 4) -> Picture:
     """One or two requests side by side: lines, the sectors that are moved, the items that are used.
 
-    Raises:
-        ValueError: if there are not one or two requests.
+    Raises ValueError if there are not one or two requests.
     """
     if len(requests) not in (1, 2):
         raise ValueError(f"One or two requests fit a picture, not {len(requests)}.")
@@ -261,8 +260,7 @@ def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
 def places_of(piece_at: Callable[[int, int], int]) -> dict[tuple[int, int], tuple[int, int]]:
     """Row and place of every (row, piece).
 
-    Raises:
-        ValueError: if two pieces share a place, or one lies outside.
+    Raises ValueError if two pieces share a place, or one lies outside.
     """
     found = {
         (row, piece): divmod(int(piece_at(row, piece)), _NUMBERS)

@@ -95,11 +95,7 @@ def tiles_in_time(
 
 
 def story_of(name: str, profile: Any, steps: int, along: Mapping[str, int]) -> Story:
-    """The tiles of block (0, 0), from a trace.
-
-    Raises:
-        ValueError: if none is found.
-    """
+    """The tiles of block (0, 0), from a trace. Raises ValueError if none is found."""
     reader = _Reader(steps, along)
     for access in traced(profile):
         reader.take(access)

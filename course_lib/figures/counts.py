@@ -39,8 +39,7 @@ def line_counters(
 ) -> Picture:
     """A kernel's source with a bar for each line and counter: where the cost is.
 
-    Raises:
-        ValueError: if there are more than four counters.
+    Raises ValueError if there are more than four counters.
     """
     if not 1 <= len(counters) <= len(_COLUMN_COLOURS):
         raise ValueError(f"One to {len(_COLUMN_COLOURS)} counters fit beside the source.")

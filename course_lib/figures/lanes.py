@@ -111,11 +111,7 @@ def warp_pieces(profiles: Mapping[str, Any], output: str = "C", title: str = "")
 
 
 def piece_of(name: str, profile: Any, output: str) -> Piece:
-    """What warp 0 stores of an output.
-
-    Raises:
-        ValueError: if it stores nothing there.
-    """
+    """What warp 0 stores of an output. Raises ValueError if it stores nothing there."""
     at, lane = [], []
     for access in traced(profile):
         if access.array == output and access.kind == "store":

@@ -30,8 +30,7 @@ _MOST_ROWS_TOLD = 4
 def draw_values(task: Task, values: Values, function: Kernel) -> Picture:
     """A table, bars or curves of what the function returns; it is interpreted, never executed.
 
-    Raises:
-        NoPicture: if one of these calls returns no number, or none at all.
+    Raises NoPicture if one of these calls returns no number, or none at all.
     """
     rows = {
         name: [_number(task, function, arguments(each)) for each in values.at]

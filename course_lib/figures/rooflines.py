@@ -297,10 +297,7 @@ def measured_roofline(
 
     Rungs whose blocks share the same tile of C request the same bytes, so they stand one above the
     other; of these the fastest is shown (and the slowest where nothing is shared), unless `rungs`
-    names the ones wanted.
-
-    Raises:
-        ValueError: if nothing was measured at this size.
+    names the ones wanted. Raises ValueError if nothing was measured at this size.
     """
     shown = [entry for entry in _entries(measured, size) if rungs is None or entry.name in rungs]
     # The fastest first: where dots are close, the first finds room for its label on the right.

@@ -31,10 +31,7 @@ def ladder(current: str | None = None, *, speeds: Speeds | None = None) -> Pictu
     """The rungs from the bottom up; `current` is the one that is lit.
 
     With `speeds` (from `course_lib.bench.speeds()`) they are those, with their device and date;
-    without, the published ones.
-
-    Raises:
-        ValueError: if no rung has that name.
+    without, the published ones. Raises ValueError if no rung has that name.
     """
     if speeds is not None and speeds.origin == "measured":
         steps = [

@@ -92,8 +92,7 @@ def _requests(run: OwnRun) -> Iterator[tuple[str, Footprint]]:
 def draw_map(ran: SmallLaunch, title: str) -> Picture:
     """The picture that the task asks for, of one launch.
 
-    Raises:
-        NoPicture: if the kernel does nothing that could be drawn so.
+    Raises NoPicture if the kernel does nothing that could be drawn so.
     """
     task = ran.task
     name = ran.profile.kernel_name

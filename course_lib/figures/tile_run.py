@@ -32,8 +32,7 @@ Array = np.ndarray[Any, Any]
 def draw_tile_run(task: Task, kernel: object) -> Picture:
     """The output of a small launch, every element in the colour of the program that stored it.
 
-    Raises:
-        NoPicture: if the kernel does not run.
+    Raises NoPicture if the kernel does not run.
     """
     try:
         program, name = read_kernel(kernel)

@@ -141,11 +141,7 @@ class Judgement:
 
     @classmethod
     def from_json(cls, text: str) -> Judgement:
-        """The judgement that `to_json` wrote.
-
-        Raises:
-            BadRecord: for anything else.
-        """
+        """The judgement that `to_json` wrote. Raises BadRecord for anything else."""
         try:
             fields = json.loads(text)
             findings = tuple(_finding(*each) for each in fields.pop("findings"))

@@ -168,8 +168,7 @@ def _about(found: object) -> dict[str, Any]:
 def read_record(out: Path, work: Path) -> RunRecord:
     """What the last complete run has left; nothing if there was none.
 
-    Raises:
-        CannotGrade: if it is damaged or gone: then nobody knows what would be lost.
+    Raises CannotGrade if it is damaged or gone: then nobody knows what would be lost.
     """
     path = work / COUNTED
     try:
@@ -253,9 +252,8 @@ class RunFolder:
     def seed(self, wanted: int | None, may_draw: bool = True) -> int:
         """The seed of this folder: the one it has had since its first run, the wanted, a fresh one.
 
-        Raises:
-            CannotGrade: if another one is wanted than it has, or none may be drawn, or if this
-                would be its first run and it holds files of others.
+        Raises CannotGrade if another one is wanted than it has, or none may be drawn, or if this
+        would be its first run and it holds files of others.
         """
         stored = self._about.get("seed")
         if stored is None:
@@ -354,9 +352,8 @@ class RunFolder:
     def _known_about(self) -> dict[str, Any]:
         """What the runs here are about; nothing before the first one.
 
-        Raises:
-            CannotGrade: if the file that says so is damaged: then another seed would be drawn, and
-                what was set by hand be left out.
+        Raises CannotGrade if the file that says so is damaged: then another seed would be drawn,
+        and what was set by hand be left out.
         """
         try:
             return read_about(self._run)

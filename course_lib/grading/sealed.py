@@ -35,11 +35,7 @@ def sealed(value: object) -> bytes:
 
 
 def unsealed(data: bytes) -> Any:
-    """The value in a sealed file.
-
-    Raises:
-        Damaged: if a single byte is another.
-    """
+    """The value in a sealed file. Raises Damaged if a single byte is another."""
     try:
         value = json.loads(data.decode("ascii"))["holds"]
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -108,8 +104,7 @@ class FileSet:
     def __init__(self, out: Path, work: Path) -> None:
         """See that what is there is one set: that of the last run which came to its end.
 
-        Raises:
-            CannotGrade: if a run was killed and what it was about to replace cannot be read.
+        Raises CannotGrade if a run was killed and what it was about to replace cannot be read.
         """
         self._out, self._work = out, work
         self.new = work / NEW

@@ -221,8 +221,7 @@ class Settings:
     def restored(cls, stored: Mapping[str, Any]) -> Settings:
         """The settings that `stored` has put down, without what was to be graded.
 
-        Raises:
-            CannotGrade: if the course has changed, and a name in the file's text is gone.
+        Raises CannotGrade if the course has changed, and a name in the file's text is gone.
         """
         notebooks = Path(stored.get("notebooks", OUR_NOTEBOOKS))
         if "file" not in stored:
@@ -265,8 +264,7 @@ def total(points: Iterable[Decimal]) -> Decimal:
 def load_settings(path: Path | None, notebooks: Path | None = None) -> Settings:
     """The settings in a file; the course's own where there is none.
 
-    Raises:
-        CannotGrade: for anything in it that cannot be used.
+    Raises CannotGrade for anything in it that cannot be used.
     """
     folder = notebooks or OUR_NOTEBOOKS
     if path is None:

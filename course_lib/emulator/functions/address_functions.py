@@ -65,11 +65,7 @@ def _uniform(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
 
 
 def array_at_or_refuse(machine: Machine, address: int) -> ArrayView:
-    """The shared array in which an address lies.
-
-    Raises:
-        KernelRejected: if there is none.
-    """
+    """The shared array in which an address lies. Raises KernelRejected if there is none."""
     array = array_at(machine.memory, address)
     if array is None:
         message = say("No shared array of this block has the address {address}.", address=address)
@@ -88,10 +84,8 @@ def tile_at(
     """The array in which a swizzled tile of `size` bytes lies, and where it begins there.
 
     It has to begin at a multiple of so many bytes. The swizzle goes by addresses, so the array has
-    to promise where it begins.
-
-    Raises:
-        KernelRejected: if it begins elsewhere, or ends outside of the array.
+    to promise where it begins. Raises KernelRejected if it begins elsewhere, or ends outside of the
+    array.
     """
     view = array_at_or_refuse(machine, address)
     array = view.allocation

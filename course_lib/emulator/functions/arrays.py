@@ -71,8 +71,7 @@ def _axes(shape: object) -> int:
 def static_dtype(kind: T.Type) -> np.dtype:
     """The dtype that an argument names: float32, np.float32, "float32" or A.dtype.
 
-    Raises:
-        TypingError: if it names none.
+    Raises TypingError if it names none.
     """
     value = kind.value if isinstance(kind, T.Static) else None
     if isinstance(value, Reference) and value.dtype is not None:

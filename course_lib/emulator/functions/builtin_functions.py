@@ -34,8 +34,7 @@ from course_lib.wording.sentences import Capital, say
 def item_type(kind: T.Type) -> T.Type:
     """The type of the items of what a loop goes over.
 
-    Raises:
-        TypingError: if no loop goes over it.
+    Raises TypingError if no loop goes over it.
     """
     if isinstance(kind, T.RangeType):
         return kind.dtype

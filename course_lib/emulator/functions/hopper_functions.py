@@ -257,8 +257,7 @@ def _copy_typing(*names: str) -> Callable[[Arguments, Keywords], Typed]:
 def box_at(tensor_map: ArrayView, first: Sequence[int]) -> Box:
     """The box of a tensor map that begins at these coordinates.
 
-    Raises:
-        KernelRejected: if the array is no tensor map, or has another number of axes.
+    Raises KernelRejected if the array is no tensor map, or has another number of axes.
     """
     described = tensor_map.allocation.described
     if described is None:

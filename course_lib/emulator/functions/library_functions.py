@@ -49,8 +49,7 @@ _CHARACTERS = "?bBhHiIlLqQfdFD"  # of the types that Numba has loops for
 def _loop(function: np.ufunc, kinds: list[np.dtype]) -> tuple[list[np.dtype], np.dtype]:
     """The types into which a ufunc converts its arguments, and that of its result.
 
-    Raises:
-        TypingError: if there is no loop for them.
+    Raises TypingError if there is no loop for them.
     """
     need(T.FLOAT16 not in kinds, "takes no float16")
     mixed = any(kind.kind in "fc" for kind in kinds)
@@ -115,8 +114,7 @@ for _name, _same in _ALSO.items():
 def check_arrays(function: np.ufunc, inputs: Sequence[T.Type], out: T.ArrayType) -> None:
     """Refuse what a ufunc takes for no operands, or not for those of this result.
 
-    Raises:
-        TypingError: with what Numba refuses, or NotEmulated with what it computes wrongly.
+    Raises TypingError with what Numba refuses, or NotEmulated with what it computes wrongly.
     """
     kinds = [each.dtype if isinstance(each, T.ArrayType) else each for each in inputs]
     fits = all(isinstance(kind, np.dtype) and not kind.names for kind in kinds)

@@ -82,17 +82,11 @@ def _active_rows(machine: Machine) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Meeting:
-    """The lanes that carry out a function of warps together; all are rows of warps.
+    """The lanes that carry out a function of warps together; all are rows of warps."""
 
-    Attributes:
-        active: the lanes that take part.
-        absent: those that a mask names, that have not ended, and that do not come.
-        masks: the mask that each lane passes.
-    """
-
-    active: np.ndarray
-    absent: np.ndarray
-    masks: np.ndarray
+    active: np.ndarray  # the lanes that take part
+    absent: np.ndarray  # those that a mask names, that have not ended, and that do not come
+    masks: np.ndarray  # the mask that each lane passes
 
     def groups(self) -> np.ndarray:
         """For each lane those that meet it here, as bits."""

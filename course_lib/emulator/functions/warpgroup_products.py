@@ -55,22 +55,15 @@ LOWER_A, LOWER_B = 1 << 16, PANEL // UNIT << 16  # as in course_lib.intrinsics.w
 
 @dataclass(frozen=True)
 class Tile:
-    """An operand in shared memory: rows of 128 bytes, in panels of 64 columns side by side.
+    """An operand in shared memory: rows of 128 bytes, in panels of 64 columns side by side."""
 
-    Attributes:
-        word: which of a product's words names it.
-        rows, columns: as it lies there.
-        panel: bytes from one panel to the next.
-        transposed: whether its transpose is multiplied.
-        shift: where it begins, in bytes from what the word names.
-    """
-
-    word: int
+    word: int  # which of a product's words names it
+    # rows, columns: as it lies there
     rows: int
     columns: int
-    panel: int = PANEL
-    transposed: bool = False
-    shift: int = 0
+    panel: int = PANEL  # bytes from one panel to the next
+    transposed: bool = False  # whether its transpose is multiplied
+    shift: int = 0  # where it begins, in bytes from what the word names
 
     @property
     def panels(self) -> int:
@@ -106,16 +99,12 @@ def _places(tile: Tile) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ProductForm:
-    """Which operands a product has.
+    """Which operands a product has."""
 
-    Attributes:
-        parts: the left and the right one of each product of 64 rows; the results of one follow
-            those of the one before. None: what threads hold in registers.
-        replaces: whether what the sums held is forgotten, whatever the call says.
-    """
-
+    # the left and the right one of each product of 64 rows; the results of one follow those of the
+    # one before. None: what threads hold in registers
     parts: tuple[tuple[Tile | None, Tile], ...]
-    replaces: bool = False
+    replaces: bool = False  # whether what the sums held is forgotten, whatever the call says
 
     @property
     def depth(self) -> int:
@@ -328,11 +317,7 @@ def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
 
 
 def need_array_of(argument: Typed, kind: np.dtype) -> None:
-    """Refuse anything but an array of this type.
-
-    Raises:
-        TypingError: if it is something else.
-    """
+    """Refuse anything but an array of this type. Raises TypingError if it is something else."""
     array = need_array(argument, (kind.itemsize,))
     need(array.dtype == kind, say("needs {kind}, not {it}", kind=kind, it=array.dtype))
 

@@ -37,11 +37,7 @@ NOTHING_RETURNED = "A function without `return` returns None. Does this value co
 
 
 def need_arguments(arguments: Arguments, keywords: Keywords, names: Sequence[str]) -> None:
-    """Refuse any other number of arguments than `names`.
-
-    Raises:
-        TypingError: if they do not fit.
-    """
+    """Refuse any other number of arguments than `names`. Raises TypingError if they do not fit."""
     need(not keywords, "takes its arguments by place")
     said = ", ".join(names) or "no arguments"
     need(
@@ -54,8 +50,7 @@ def need_arguments(arguments: Arguments, keywords: Keywords, names: Sequence[str
 def need_array(argument: Typed, sizes: Sequence[int]) -> T.ArrayType:
     """The type of an argument that must be a row-major array of elements of some size.
 
-    Raises:
-        TypingError: if it is anything else.
+    Raises TypingError if it is anything else.
     """
     kind = argument.type
     if not isinstance(kind, T.ArrayType):
@@ -70,11 +65,7 @@ def need_array(argument: Typed, sizes: Sequence[int]) -> T.ArrayType:
 
 
 def need_index(argument: Typed) -> None:
-    """Refuse anything but an integer.
-
-    Raises:
-        TypingError: if it is none.
-    """
+    """Refuse anything but an integer. Raises TypingError if it is none."""
     need(
         T.is_integer(argument.type),
         say("needs a whole number as index, not {type}", type=argument.type),

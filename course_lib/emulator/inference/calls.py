@@ -60,11 +60,8 @@ def belongs_around(name: str, kernel: Kernel, callers: Sequence[Kernel]) -> bool
 def check_names_are_meant(kernel: Kernel, callers: Sequence[Kernel], node: ast.AST) -> None:
     """Refuse a call from where a name that the function takes from around it is another thing.
 
-    A function sees the variables around its definition; here they are looked for among those of
-    the functions that are being called.
-
-    Raises:
-        KernelRejected: with `unsupported`.
+    A function sees the variables around its definition; here they are looked for among those of the
+    functions that are being called. Raises KernelRejected with `unsupported`.
     """
     around = [place for place, each in enumerate(callers) if _encloses(each, kernel)]
     if not around:

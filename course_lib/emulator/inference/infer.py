@@ -170,10 +170,8 @@ def _stores(typing: Typing, call: ast.Call) -> bool:
 def infer(kernel: Kernel, argument_types: Sequence[T.Type], remembers: bool = False) -> Typing:
     """The types in `kernel` when it is launched with arguments of these types.
 
-    With `remembers`, device functions keep what they were once found to be, as in Numba.
-
-    Raises:
-        KernelRejected: with `compile-error`, `unsupported` or `not-allowed`.
+    With `remembers`, device functions keep what they were once found to be, as in Numba. Raises
+    KernelRejected with `compile-error`, `unsupported` or `not-allowed`.
     """
     arguments = [
         Typed(T.INT64, None, each.members)

@@ -24,22 +24,17 @@ from course_lib.wording.sentences import say
 
 @dataclass
 class Common:
-    """What the typings of a kernel and of all functions that it calls have in common.
+    """What the typings of a kernel and of all functions that it calls have in common."""
 
-    Attributes:
-        typings: those of device functions, by function and types of the arguments, unless the
-            function itself remembers them.
-        left: how much may still be looked at.
-        remembers: whether decorated functions remember their types from one kernel to the next.
-        depth: how deeply statements, expressions and calls lie in each other at this moment.
-        without_optional: the functions in which Numba has values that are perhaps None, and the
-            emulator asks the types of the arguments instead.
-    """
-
+    # those of device functions, by function and types of the arguments, unless the function itself
+    # remembers them
     typings: dict[ast.AST, dict[tuple[T.Type, ...], Typing]] = field(default_factory=dict)
+    # whether decorated functions remember their types from one kernel to the next
     remembers: bool = False
-    left: int = MAX_TYPED_EXPRESSIONS
-    depth: int = 0
+    left: int = MAX_TYPED_EXPRESSIONS  # how much may still be looked at
+    depth: int = 0  # how deeply statements, expressions and calls lie in each other at this moment
+    # the functions in which Numba has values that are perhaps None, and the emulator asks the types
+    # of the arguments instead
     without_optional: set[ast.AST] = field(default_factory=set)
 
     def typings_of(self, kernel: Kernel) -> dict[tuple[T.Type, ...], Typing]:
@@ -49,11 +44,7 @@ class Common:
         return self.typings.setdefault(kernel.tree, {})
 
     def spend(self, amount: int, node: ast.AST) -> None:
-        """Use up some of what may be looked at.
-
-        Raises:
-            KernelRejected: when nothing is left.
-        """
+        """Use up some of what may be looked at. Raises KernelRejected when nothing is left."""
         self.left -= amount
         if self.left < 0:
             message = (
@@ -63,11 +54,7 @@ class Common:
             raise rejection("timeout", message, node, hint)
 
     def enter(self, levels: int, node: ast.AST) -> None:
-        """Go so many levels deeper.
-
-        Raises:
-            KernelRejected: if that is too deep.
-        """
+        """Go so many levels deeper. Raises KernelRejected if that is too deep."""
         self.depth += levels
         if self.depth > MAX_DEPTH:
             message = "Expressions, blocks and calls are nested too deeply here."

@@ -20,8 +20,7 @@ def bound(
 ) -> tuple[list[Typed], Slots | None]:
     """What a function's parameters are given, and where from; None if it is simply by place.
 
-    Raises:
-        KernelRejected: for names that are no parameters, and defaults that are not known now.
+    Raises KernelRejected for names that are no parameters, and defaults that are not known now.
     """
     given = kernel.tree.args
     starred = any(isinstance(argument, ast.Starred) for argument in node.args)

@@ -28,17 +28,12 @@ _OF_IPYTHON = frozenset(
 
 @dataclass(frozen=True)
 class Binding:
-    """A name that a statement may bind, unbind or change.
+    """A name that a statement may bind, unbind or change."""
 
-    Attributes:
-        name: the name, or ANY.
-        line: where.
-        way: how, a phrase such as "inside `if`"; empty if it is bound whenever the statement is
-            reached, so that the text alone tells what it holds.
-    """
-
-    name: str
-    line: int
+    name: str  # the name, or ANY
+    line: int  # where
+    # how, a phrase such as "inside `if`"; empty if it is bound whenever the statement is reached,
+    # so that the text alone tells what it holds
     way: str = ""
 
 

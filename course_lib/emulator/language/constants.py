@@ -73,10 +73,8 @@ def constant_of_reference(reference: Reference) -> Any:
 def evaluate_constant(node: ast.expr, names: Mapping[str, Any]) -> Any:
     """The value of a constant expression: literals, arithmetic, tuples, scalar calls.
 
-    Nothing of it is executed by Python: the tree is walked, and numbers are bounded.
-
-    Raises:
-        NotConstant: for anything else, or a number beyond the bounds.
+    Nothing of it is executed by Python: the tree is walked, and numbers are bounded. Raises
+    NotConstant for anything else, or a number beyond the bounds.
     """
     return _bounded(_evaluate(node, names))
 

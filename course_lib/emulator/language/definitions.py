@@ -46,8 +46,7 @@ _UNROLLED = "course_lib.intrinsics.unrolled"
 def parameters_of(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
     """The names of a function's parameters; that of `*rest` comes last.
 
-    Raises:
-        KernelRejected: for parameters that are given by name only.
+    Raises KernelRejected for parameters that are given by name only.
     """
     if arguments.kwarg or arguments.kwonlyargs:
         hint = "Name every parameter, and let it be passed by position."
@@ -67,8 +66,7 @@ def _is_exception(name: str, program: Program) -> bool:
 def read_statement(statement: ast.stmt, program: Program) -> None:
     """Take note of what a statement at the top level defines.
 
-    Raises:
-        KernelRejected: if an answer may not say so.
+    Raises KernelRejected if an answer may not say so.
     """
     match statement:
         case ast.Import() | ast.ImportFrom():

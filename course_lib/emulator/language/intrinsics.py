@@ -46,14 +46,11 @@ Keywords = Mapping[str, Typed]
 
 @dataclass(frozen=True)
 class Intrinsic:
-    """A function of the kernel language.
+    """A function of the kernel language."""
 
-    Attributes:
-        typing: from the types of the arguments to that of the result; raises TypingError.
-        run: what it does; called with the machine, the call and the evaluated arguments.
-    """
-
+    # from the types of the arguments to that of the result; raises TypingError
     typing: Callable[[Arguments, Keywords], Typed]
+    # what it does; called with the machine, the call and the evaluated arguments
     run: Callable[[Any, ast.Call, list[Any]], Any]
 
 
@@ -62,13 +59,10 @@ Scope = Literal["block", "grid", "others"]  # who waits for each other
 
 @dataclass(frozen=True)
 class Barrier(Intrinsic):
-    """A function in which the threads of a block, or of the grid, wait for each other.
+    """A function in which the threads of a block, or of the grid, wait for each other."""
 
-    Attributes:
-        arrive: what a thread does before it waits, with the evaluated arguments. Behind the barrier
-            `run` is given what that returned, as the only argument.
-    """
-
+    # what a thread does before it waits, with the evaluated arguments. Behind the barrier `run` is
+    # given what that returned, as the only argument
     arrive: Callable[[Any, ast.Call, list[Any]], Any]
     scope: Scope = "block"
 
@@ -80,14 +74,11 @@ class Beside(Intrinsic):
 
 @dataclass(frozen=True)
 class WaitFunction(Intrinsic):
-    """A function in which threads wait for what others, or a copy, will do some time.
+    """A function in which threads wait for what others, or a copy, will do some time."""
 
-    Attributes:
-        arrive: what a thread does before it waits, with the evaluated arguments.
-        is_over: whether the waiting is over, given what `arrive` returned; then `run` is given it.
-    """
-
+    # what a thread does before it waits, with the evaluated arguments
     arrive: Callable[[Any, ast.Call, list[Any]], Any]
+    # whether the waiting is over, given what `arrive` returned; then `run` is given it
     is_over: Callable[[Any, Any], bool]
 
 
@@ -126,8 +117,7 @@ ATTRIBUTES: dict[str, Attribute] = {}
 def need(condition: bool, message: str, hint: str = "") -> None:
     """Refuse a call, unless `condition` holds.
 
-    Raises:
-        TypingError: with the message, and with a hint where there is one for this call alone.
+    Raises TypingError with the message, and with a hint where there is one for this call alone.
     """
     if not condition:
         raise T.TypingError(message, hint)
@@ -136,8 +126,7 @@ def need(condition: bool, message: str, hint: str = "") -> None:
 def supported(condition: bool, message: str, hint: str) -> None:
     """Refuse a call that Numba compiles, unless `condition` holds.
 
-    Raises:
-        NotEmulated: with the message, and with what to write instead.
+    Raises NotEmulated with the message, and with what to write instead.
     """
     if not condition:
         raise T.NotEmulated(message, hint)
@@ -148,10 +137,7 @@ def scalars(
 ) -> list[np.dtype]:
     """The types of the arguments, which must be numbers, `low` to `high` of them.
 
-    Few functions take complex numbers as well.
-
-    Raises:
-        TypingError: if they are not.
+    Few functions take complex numbers as well. Raises TypingError if they are not.
     """
     high = low if high is None else high
     count = str(low) if low == high else f"{low} to {high}"

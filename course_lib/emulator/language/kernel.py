@@ -16,49 +16,36 @@ MOST_CALLS_FOLLOWED = 100  # of functions that make kernels, in one text
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Kernel:
-    """A function that runs on the device, as a syntax tree.
+    """A function that runs on the device, as a syntax tree."""
 
-    Attributes:
-        name: the function's name.
-        parameters: the names of its parameters.
-        tree: its definition; line numbers are those of the cell, file or text that holds it.
-        source: that cell, file or text, or as much of it as there is.
-        first_line: the line number of the first line of `source`.
-        namespace: what the names outside the function stand for.
-        file: where Python has the function from: a file, or what it calls a notebook's cell; ""
-            where it was read from a text.
-        is_device: whether it is decorated as a device function.
-        is_decorated: whether it is decorated with cuda.jit at all.
-        is_for_cpu: whether it is compiled for the processor instead, by numba.jit or numba.njit.
-        is_debugged: whether it is compiled with `debug=True`, so that exceptions are reported.
-        is_fast: whether it is compiled with `fastmath=True`.
-        is_inlined: whether it is written out where it is called, by `inline=True`.
-        is_unrolled: whether its loops over `unroll` are written out, by `@unrolled`.
-        jit_call: `cuda.jit(…)`, where the function was handed to it and not decorated with it.
-        declared: the types of its arguments and of its result, in each signature, as Numba has
-            them; None if decorator and `jit_call` say it.
-        compiled: its types, for arguments of each kind that it was called with. A decorated
-            function remembers them as Numba remembers what it compiled, with the values that
-            global names had then; elsewhere None.
-    """
-
-    name: str
-    parameters: tuple[str, ...]
+    name: str  # the function's name
+    parameters: tuple[str, ...]  # the names of its parameters
+    # its definition; line numbers are those of the cell, file or text that holds it
     tree: ast.FunctionDef | ast.Lambda
-    source: str
-    first_line: int
-    namespace: Mapping[str, Any]
-    is_device: bool = False
-    is_decorated: bool = True
+    source: str  # that cell, file or text, or as much of it as there is
+    first_line: int  # the line number of the first line of `source`
+    namespace: Mapping[str, Any]  # what the names outside the function stand for
+    is_device: bool = False  # whether it is decorated as a device function
+    is_decorated: bool = True  # whether it is decorated with cuda.jit at all
+    # whether it is compiled with `debug=True`, so that exceptions are reported
     is_debugged: bool = False
-    is_fast: bool = False
-    is_unrolled: bool = False
+    is_fast: bool = False  # whether it is compiled with `fastmath=True`
+    is_unrolled: bool = False  # whether its loops over `unroll` are written out, by `@unrolled`
+    # whether it is compiled for the processor instead, by numba.jit or numba.njit
     is_for_cpu: bool = False
-    is_inlined: bool = False
+    is_inlined: bool = False  # whether it is written out where it is called, by `inline=True`
+    # `cuda.jit(…)`, where the function was handed to it and not decorated with it
     jit_call: ast.Call | None = None
+    # the types of its arguments and of its result, in each signature, as Numba has them; None if
+    # decorator and `jit_call` say it
     declared: Sequence[tuple[Sequence[Any], Any]] | None = None
+    # where Python has the function from: a file, or what it calls a notebook's cell; "" where it
+    # was read from a text
     file: str = ""
     # Not handed on to copies, whose names may stand for something else.
+    # its types, for arguments of each kind that it was called with. A decorated function remembers
+    # them as Numba remembers what it compiled, with the values that global names had then;
+    # elsewhere None
     compiled: dict[tuple[Any, ...], Any] | None = field(default=None, init=False)
 
     def __repr__(self) -> str:
@@ -110,27 +97,22 @@ def _is_nothing(statement: ast.stmt) -> bool:
 
 @dataclass
 class Program:
-    """A text with one or more kernels, read but not executed.
+    """A text with one or more kernels, read but not executed."""
 
-    Attributes:
-        source: the text.
-        constants: module-level numbers and tuples, by name.
-        functions: every function defined in the text, by name; the last definition counts.
-        names: all of these and the imports, and what `surroundings` adds.
-        calls_left: how many calls of functions that make functions are still followed.
-    """
-
-    source: str
+    source: str  # the text
+    # module-level numbers and tuples, by name
     constants: dict[str, Any] = field(default_factory=dict)
+    # every function defined in the text, by name; the last definition counts
     functions: dict[str, Kernel] = field(default_factory=dict)
+    # all of these and the imports, and what `surroundings` adds
     names: dict[str, Any] = field(default_factory=dict)
+    # how many calls of functions that make functions are still followed
     calls_left: list[int] = field(default_factory=lambda: [MOST_CALLS_FOLLOWED])
 
     def kernel(self, name: str) -> Kernel:
         """The function called `name`.
 
-        Raises:
-            KernelRejected: with `missing-answer` if there is none.
+        Raises KernelRejected with `missing-answer` if there is none.
         """
         if name in self.functions:
             return self.functions[name]

@@ -90,13 +90,10 @@ class Unusable:
 
 @dataclass(frozen=True, eq=False)
 class DeviceArray:
-    """A device's array outside the kernel: Numba compiles its address, so its contents are shared.
+    """A device's array outside the kernel: Numba compiles its address, so contents are shared."""
 
-    Attributes:
-        owner: the object: its elements are a NumPy array of its own, as in Numba's simulator and
-            on the emulated device, or lie on a GPU.
-    """
-
+    # the object: its elements are a NumPy array of its own, as in Numba's simulator and on the
+    # emulated device, or lie on a GPU
     owner: Any
 
     def __eq__(self, other: object) -> bool:
@@ -291,11 +288,7 @@ def _names_in(kernel: Kernel) -> Iterator[str]:
 
 
 def _value_now(name: str, kernel: Kernel, known: dict[Kernel, Kernel]) -> Any:
-    """What a name stands for.
-
-    Raises:
-        KeyError: if it stands for nothing.
-    """
+    """What a name stands for. Raises KeyError if it stands for nothing."""
     try:
         value = kernel.namespace[name]
     except KernelRejected as refused:

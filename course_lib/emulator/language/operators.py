@@ -21,26 +21,18 @@ from course_lib.wording.sentences import say
 
 @dataclass(frozen=True)
 class Operator:
-    """What an operator does with numbers.
+    """What an operator does with numbers."""
 
-    Attributes:
-        compute: the operation itself.
-        result: from the types of the operands to the one that Numba computes in, and which the
-            result has; raises TypingError.
-        on_lanes: the operation in a kernel, where that is another one.
-        complex_flops: how many operations on floats it counts as, of complex numbers.
-        is_product: it is rounded, unless the compiler fuses it with a sum.
-        divides: by zero, too.
-        hides_limits: it leaves numbers below a limit as they are, as `%` does.
-    """
-
-    compute: Callable[..., Any]
+    compute: Callable[..., Any]  # the operation itself
+    # from the types of the operands to the one that Numba computes in, and which the result has;
+    # raises TypingError
     result: Callable[..., np.dtype]
+    # the operation in a kernel, where that is another one
     on_lanes: Callable[..., Any] | None = None
-    complex_flops: int = 1
-    is_product: bool = False
-    divides: bool = False
-    hides_limits: bool = False
+    complex_flops: int = 1  # how many operations on floats it counts as, of complex numbers
+    is_product: bool = False  # it is rounded, unless the compiler fuses it with a sum
+    divides: bool = False  # by zero, too
+    hides_limits: bool = False  # it leaves numbers below a limit as they are, as `%` does
 
     def __call__(self, *operands: Any) -> Any:
         return self.compute(*operands)
@@ -68,11 +60,7 @@ def division_type(left: np.dtype, right: np.dtype) -> np.dtype:
 
 
 def remainder_type(left: np.dtype, right: np.dtype) -> np.dtype:
-    """The type of `left // right` and `left % right`.
-
-    Raises:
-        TypingError: for complex numbers.
-    """
+    """The type of `left // right` and `left % right`. Raises TypingError for complex numbers."""
     result = arithmetic_type(left, right)
     if T.is_complex(result):
         raise T.TypingError("complex numbers have no // and no %")

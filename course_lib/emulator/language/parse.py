@@ -155,10 +155,8 @@ def load_program(text: str, surroundings: dict[str, Any] | None = None) -> Progr
 def kernel_from(source: object) -> Kernel:
     """The Kernel behind a `@cuda.jit` function, a plain function, or a Kernel.
 
-    Plain functions that it calls are out of reach, as they are for Numba; see `plain_from`.
-
-    Raises:
-        KernelRejected: if the source text cannot be found.
+    Plain functions that it calls are out of reach, as they are for Numba; see `plain_from`. Raises
+    KernelRejected if the source text cannot be found.
     """
     if isinstance(source, Kernel):
         return source
@@ -201,8 +199,7 @@ def _read(function: FunctionType, source: object) -> Kernel:
 def plain_from(source: object) -> Kernel:
     """The Kernel behind a plain function that is not one, for `plain.interpreter.call`.
 
-    Raises:
-        KernelRejected: if the source text cannot be found.
+    Raises KernelRejected if the source text cannot be found.
     """
     if isinstance(source, Kernel):
         return source
@@ -246,8 +243,7 @@ def _is_written_out(definition: ast.FunctionDef | ast.Lambda) -> bool:
 def _definition_of(function: FunctionType) -> tuple[ast.FunctionDef | ast.Lambda, str, int]:
     """A function's syntax tree, the text around it, and the number of that text's first line.
 
-    Raises:
-        KernelRejected: if there is no such text, or several lambdas may be meant.
+    Raises KernelRejected if there is no such text, or several lambdas may be meant.
     """
     try:
         if function.__name__ == "<lambda>":
@@ -442,8 +438,7 @@ class _PlainNames(_LiveNames):
 def parse_text(text: str, filename: str) -> ast.Module:
     """The syntax tree of a text.
 
-    Raises:
-        KernelRejected: for text that is no Python, is too large or too deeply nested.
+    Raises KernelRejected for text that is no Python, is too large or too deeply nested.
     """
     if len(text) > MAX_SOURCE_CHARACTERS:
         message = say("The text has more than {most} characters.", most=MAX_SOURCE_CHARACTERS)

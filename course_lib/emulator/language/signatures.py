@@ -43,8 +43,7 @@ class Signature:
     def cast(self, kinds: Sequence[T.Type]) -> tuple[T.Type, ...]:
         """The types of the parameters when the function is called with arguments of these.
 
-        Raises:
-            TypingError: if that cannot be.
+        Raises TypingError if that cannot be.
         """
         if len(kinds) != len(self.arguments):
             raise T.TypingError(
@@ -75,8 +74,7 @@ def _cast(kind: T.Type, declared: Declared) -> T.Type:
 def declared_signatures(kernel: Kernel) -> list[Signature]:
     """The signatures that a function was declared with; none if it has none.
 
-    Raises:
-        KernelRejected: with `unsupported`, for a signature that cannot be read here.
+    Raises KernelRejected with `unsupported`, for a signature that cannot be read here.
     """
     if kernel.declared is not None:
         return [
@@ -154,8 +152,7 @@ def _result(kind: Declared, name: str, node: ast.expr | None) -> np.dtype | None
 def types_of_numba(kinds: Sequence[Any]) -> list[T.Type]:
     """Types of Numba's own as the emulator has them.
 
-    Raises:
-        KernelRejected: if one of them is not known here.
+    Raises KernelRejected if one of them is not known here.
     """
     read = [_of_numba(kind) for kind in kinds]
     if None in read:
@@ -195,8 +192,7 @@ OPTIONS = frozenset(
 def refuse_decoration(kernel: Kernel) -> None:
     """Refuse a decorator with which Numba would compile nothing.
 
-    Raises:
-        KernelRejected: with `compile-error`, at the decorator.
+    Raises KernelRejected with `compile-error`, at the decorator.
     """
     decorators = list(getattr(kernel.tree, "decorator_list", ()))
     for call in (*decorators, *([kernel.jit_call] if kernel.jit_call else [])):

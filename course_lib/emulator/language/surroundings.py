@@ -25,8 +25,7 @@ Declared = tuple[Sequence[Any], Any]  # types of arguments and of the result, as
 def device_function(function: object, declared: Declared | None = None) -> Kernel:
     """A plain function as one of the device, with what names outside it stand for now.
 
-    Raises:
-        KernelRejected: if its text cannot be found.
+    Raises KernelRejected if its text cannot be found.
     """
     signatures = [] if declared is None else [declared]
     kernel = replace(kernel_from(function), is_decorated=True, is_device=True, declared=signatures)

@@ -277,8 +277,7 @@ def same(left: Type, right: Type) -> bool:
 def unify(left: Type, right: Type) -> Type:
     """The one type of a variable that is `left` on one path and `right` on another.
 
-    Raises:
-        TypingError: if there is none, as for an array and a number.
+    Raises TypingError if there is none, as for an array and a number.
     """
     if same(left, right):
         return left

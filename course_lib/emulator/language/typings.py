@@ -26,17 +26,13 @@ from course_lib.emulator.language.kernel import Kernel
 
 @dataclass(frozen=True)
 class Slot:
-    """Where the value of a parameter comes from.
+    """Where the value of a parameter comes from."""
 
-    Attributes:
-        argument: the number of the argument that is given, those by name counted last; None if it
-            is the `default`.
-        item: the item of that argument, if that is a tuple behind a `*`.
-        default: the value that the function has for a parameter that is not given.
-    """
-
+    # the number of the argument that is given, those by name counted last; None if it is the
+    # `default`
     argument: int | None = None
-    item: int | None = None
+    item: int | None = None  # the item of that argument, if that is a tuple behind a `*`
+    # the value that the function has for a parameter that is not given
     default: np.generic | None = None
 
 
@@ -45,52 +41,46 @@ Slots = tuple[Slot | tuple[Slot, ...], ...]
 
 @dataclass(eq=False)
 class Typing:
-    """The types of one function for one set of argument types.
+    """The types of one function for one set of argument types."""
 
-    Attributes:
-        kernel: the function.
-        types: the type of every expression.
-        operands: for an operator, the type to which its operands are converted first.
-        constants: the value of every expression that is known when the kernel is compiled.
-        calls: what each call calls.
-        slots: where the parameters of a called function come from, unless simply by place.
-        rewritten: calls that stand for another expression, such as `operator.add(a, b)`.
-        methods: the calls of methods, and what they are given: first what stands before the dot.
-        fields: the attributes and subscripts that name a field of records, and which.
-        layouts: the shape of every shared or local array.
-        own: the names that the function gives values to, itself.
-        uncertain: names that some path reaches without a value.
-        special: subscripts with indices that are negative on purpose, and on which axes; None for
-            a subscript of `.flat`.
-        parts: subscripts that are parts of arrays to be written.
-        shapes: the operands of comparisons of tuples that are the shape of an array.
-        pure: conditional operands that touch no memory, which may be computed for all lanes.
-        return_type: what the function returns; Static(None) for nothing.
-        levels: how many levels deeper each call of a function by itself lies; 0 if it has none.
-        weights: what statements cost, as far as that was asked.
-        prepared: the functions that evaluate expressions, as far as they have been made, and
-            `places` those that find the elements of subscripts; see machine/expressions.py.
-    """
-
-    kernel: Kernel
-    types: dict[ast.AST, T.Type] = field(default_factory=dict)
+    kernel: Kernel  # the function
+    types: dict[ast.AST, T.Type] = field(default_factory=dict)  # the type of every expression
+    # for an operator, the type to which its operands are converted first
     operands: dict[ast.AST, np.dtype] = field(default_factory=dict)
+    # the value of every expression that is known when the kernel is compiled
     constants: dict[ast.AST, Any] = field(default_factory=dict)
+    # what each call calls
     calls: dict[ast.Call, Intrinsic | Cast | Typing] = field(default_factory=dict)
+    # where the parameters of a called function come from, unless simply by place
     slots: dict[ast.AST, Slots] = field(default_factory=dict)
+    # calls that stand for another expression, such as `operator.add(a, b)`
     rewritten: dict[ast.AST, ast.expr] = field(default_factory=dict)
+    # the calls of methods, and what they are given: first what stands before the dot
     methods: dict[ast.AST, list[ast.expr]] = field(default_factory=dict)
+    # the attributes and subscripts that name a field of records, and which
     fields: dict[ast.AST, str] = field(default_factory=dict)
+    # the shape of every shared or local array
     layouts: dict[ast.Call, tuple[int, ...]] = field(default_factory=dict)
-    own: frozenset[str] = frozenset()
+    own: frozenset[str] = frozenset()  # the names that the function gives values to, itself
+    # names that some path reaches without a value
     uncertain: set[ast.AST] = field(default_factory=set)
+    # subscripts with indices that are negative on purpose, and on which axes; None for a subscript
+    # of `.flat`
     special: dict[ast.AST, tuple[int, ...] | None] = field(default_factory=dict)
+    # subscripts that are parts of arrays to be written
     parts: set[ast.AST] = field(default_factory=set)
+    # the operands of comparisons of tuples that are the shape of an array
     shapes: set[ast.AST] = field(default_factory=set)
+    # conditional operands that touch no memory, which may be computed for all lanes
     pure: set[ast.AST] = field(default_factory=set)
+    # what the function returns; Static(None) for nothing
     return_type: T.Type = field(default_factory=lambda: T.Static(None))
+    # how many levels deeper each call of a function by itself lies; 0 if it has none
     levels: int = 0
+    # what statements cost, as far as that was asked
     weights: dict[ast.stmt, int] = field(default_factory=dict)
+    # the functions that evaluate expressions, as far as they have been made, and `places` those
+    # that find the elements of subscripts; see machine/expressions.py
     prepared: dict[ast.AST, Any] = field(default_factory=dict)
     places: dict[ast.AST, Any] = field(default_factory=dict)
 

@@ -31,20 +31,14 @@ PRODUCT = "product"  # in the keys of what counts the warps that have started on
 
 @dataclass(eq=False)
 class EngineTask:
-    """A copy or a product under way.
+    """A copy or a product under way."""
 
-    Attributes:
-        agent: its number; negative, as those of lanes are not.
-        lane: that started it, by its number in the space.
-        carry_out: does it.
-        in_group: whether the thread waits for it by groups, in their order, as for a store.
-        after: what is done before it in any case: products of one warpgroup keep their order.
-    """
-
-    agent: int
-    lane: int
-    carry_out: Callable[[], None]
+    agent: int  # its number; negative, as those of lanes are not
+    lane: int  # that started it, by its number in the space
+    carry_out: Callable[[], None]  # does it
+    # whether the thread waits for it by groups, in their order, as for a store
     in_group: bool = False
+    # what is done before it in any case: products of one warpgroup keep their order
     after: Sequence[EngineTask] = ()
 
 

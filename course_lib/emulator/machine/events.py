@@ -70,27 +70,17 @@ Moment = tuple[Key, int]  # a barrier, and one of its phases
 
 @dataclass(frozen=True, eq=False)
 class EngineAccess:
-    """What a copy or a product reads or writes.
+    """What a copy or a product reads or writes."""
 
-    Attributes:
-        agent: which one; negative.
-        lane: the one that started it, by its number in the space.
-        kind: "load" or "store".
-        allocation: where.
-        starts: the first byte of each piece, from the beginning of the allocation; of a block's.
-        block: whose shared memory it is, by its number in the space.
-        width: bytes of a piece.
-        line: where it was started.
-    """
-
-    agent: int
-    lane: int
-    kind: str
-    allocation: Allocation
+    agent: int  # which one; negative
+    lane: int  # the one that started it, by its number in the space
+    kind: str  # "load" or "store"
+    allocation: Allocation  # where
+    # the first byte of each piece, from the beginning of the allocation; of a block's
     starts: np.ndarray
-    block: int
-    width: int
-    line: int
+    block: int  # whose shared memory it is, by its number in the space
+    width: int  # bytes of a piece
+    line: int  # where it was started
 
 
 Kind = Literal["test", "choice", "lanes", "wrap", "loop", "axis", "cast"]  # of limits
@@ -338,17 +328,11 @@ def _tell(hearing: Iterable[Callable[..., None]], *event: Any) -> None:
 
 @dataclass(frozen=True, eq=False)
 class AtomicUpdate:
-    """What an atomic function does to a cell.
+    """What an atomic function does to a cell."""
 
-    Attributes:
-        operands: its values, one or two.
-        combine: from the old value and the operands to the new one.
-        returns_old: whether the kernel uses the value that each lane found.
-    """
-
-    operands: Sequence[Value]
-    combine: Callable[[Any, Any], Any]
-    returns_old: bool
+    operands: Sequence[Value]  # its values, one or two
+    combine: Callable[[Any, Any], Any]  # from the old value and the operands to the new one
+    returns_old: bool  # whether the kernel uses the value that each lane found
 
     @property
     def one_by_one(self) -> bool:

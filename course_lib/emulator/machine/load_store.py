@@ -38,8 +38,7 @@ def last_named(item: Any, length: Value) -> Value:
 def cut(item: slice, length: Value, line: int) -> tuple[Value, Value, int]:
     """Where a slice of an axis begins, how many elements it has, and its step, as in NumPy.
 
-    Raises:
-        KernelRejected: if the step differs between lanes; strides are those of an array.
+    Raises KernelRejected if the step differs between lanes; strides are those of an array.
     """
     step = 1 if item.step is None else int(np.min(item.step))
     if item.step is not None and step != np.max(item.step):

@@ -38,18 +38,13 @@ from course_lib.emulator.state.memory import ArrayView, Memory
 
 @dataclass(frozen=True)
 class Pause:
-    """Where the active lanes wait.
+    """Where the active lanes wait."""
 
-    Attributes:
-        line: of the barrier or of the loop.
-        scope: for whom: their "block", the "grid", or "others", of whom a loop wants to see an
-            atomic operation, and which only have to be given a turn.
-        awaited: at which barriers of the engine, if it is for those.
-    """
-
-    line: int
+    line: int  # of the barrier or of the loop
+    # for whom: their "block", the "grid", or "others", of whom a loop wants to see an atomic
+    # operation, and which only have to be given a turn
     scope: Scope
-    awaited: Sequence[Waiting] = ()
+    awaited: Sequence[Waiting] = ()  # at which barriers of the engine, if it is for those
 
 
 # What runs statements: it yields at every barrier at which the active lanes arrive.
@@ -137,8 +132,7 @@ class Machine:
     def run(self) -> Steps:
         """Run the kernel to its end, with a pause at every barrier.
 
-        Raises:
-            BudgetExceeded: if the steps do not suffice.
+        Raises BudgetExceeded if the steps do not suffice.
         """
         try:
             yield from self.block(self.frame.typing.kernel.body)

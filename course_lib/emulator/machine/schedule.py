@@ -72,8 +72,7 @@ class Schedule:
     def run(self) -> None:
         """Run all units to their ends.
 
-        Raises:
-            BudgetExceeded: if the steps do not suffice, or all wait for what never comes.
+        Raises BudgetExceeded if the steps do not suffice, or all wait for what never comes.
         """
         idle, writes = 0, -1
         while running := [unit for unit in self._units if not unit.ended]:

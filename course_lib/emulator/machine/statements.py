@@ -300,15 +300,11 @@ def _leave_loop(machine: Machine, before: Mask, left: Sequence[Mask], loop: Runn
 
 @dataclass(frozen=True)
 class ItemsInTurn:
-    """What a loop takes out one by one, as long as all lanes are at the same place.
+    """What a loop takes out one by one, as long as all lanes are at the same place."""
 
-    Attributes:
-        count: how many there are, perhaps another number for each lane; None if there is no end.
-        item: the one at a place, for the lanes that are active then.
-    """
-
+    # how many there are, perhaps another number for each lane; None if there is no end
     count: Value | None
-    item: Callable[[Machine, int], Any]
+    item: Callable[[Machine, int], Any]  # the one at a place, for the lanes that are active then
 
 
 def items_of(machine: Machine, kind: T.Type, value: Any) -> ItemsInTurn:

@@ -52,29 +52,19 @@ RANDOM = 6.0  # wavefronts that 32 lanes may take where nobody chose their banks
 
 @dataclass
 class Fetched:
-    """What the first block loads of one array.
+    """What the first block loads of one array."""
 
-    Attributes:
-        by: the thread that loads each element first, or -1, and `line` where it does.
-        again: how often that thread loads it once more in that line.
-        others: whether another thread loads it, too.
-        stored_by: the thread that has stored each element last, or -1.
-        handed: whether another thread has loaded what that one had stored, the first time in
-            the line `handed_at`.
-        elsewhere: whether another block loads it, or changes it by an atomic operation.
-        by_others: loads of an element by a thread that is not the one in `by`.
-        loads: all of them, an element and a thread at a time.
-    """
-
-    by: np.ndarray
+    by: np.ndarray  # the thread that loads each element first, or -1, and `line` where it does
     line: np.ndarray
-    again: np.ndarray
-    others: np.ndarray
-    stored_by: np.ndarray
+    again: np.ndarray  # how often that thread loads it once more in that line
+    others: np.ndarray  # whether another thread loads it, too
+    stored_by: np.ndarray  # the thread that has stored each element last, or -1
+    # whether another thread has loaded what that one had stored, the first time in the line
+    # `handed_at`
     handed: np.ndarray
-    elsewhere: np.ndarray
-    by_others: int = 0
-    loads: int = 0
+    elsewhere: np.ndarray  # whether another block loads it, or changes it by an atomic operation
+    by_others: int = 0  # loads of an element by a thread that is not the one in `by`
+    loads: int = 0  # all of them, an element and a thread at a time
     handed_at: int = 0
 
 

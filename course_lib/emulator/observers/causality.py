@@ -10,25 +10,19 @@ from course_lib.emulator.language.intrinsics import Scope
 
 @dataclass(frozen=True)
 class Synchronisation:
-    """What threads of a block, or an agent, do at a time that may order them with others.
-
-    Attributes:
-        who: their numbers, or the agent's, and `block`, whose interval they are in.
-        interval: how many barriers the block had passed.
-        does: "fence"; "give" or "take", at the barrier or cell `at`; "both" for an atomic
-            operation that changes its cell; "start" or "join" the agent `agent`.
-        scope: of a fence, whom it lets see what was done.
-    """
+    """What threads of a block, or an agent, do at a time that may order them with others."""
 
     time: int
-    who: tuple[int, ...]
+    who: tuple[int, ...]  # their numbers, or the agent's, and `block`, whose interval they are in
     block: int
-    interval: int
+    interval: int  # how many barriers the block had passed
+    # "fence"; "give" or "take", at the barrier or cell `at`; "both" for an atomic operation that
+    # changes its cell; "start" or "join" the agent `agent`
     does: Literal["fence", "give", "take", "both", "start", "join"]
     at: object = None
     phase: int = 0
     agent: int = 0
-    scope: Scope = "grid"
+    scope: Scope = "grid"  # of a fence, whom it lets see what was done
 
 
 class Knowledge:

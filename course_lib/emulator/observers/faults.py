@@ -23,17 +23,11 @@ MOST_LOOKED_AT = 64  # accesses of a line to cells under way, until a thread mee
 
 @dataclass
 class _Awaited:
-    """A line with a `syncwarp`; all are rows of warps.
+    """A line with a `syncwarp`; all are rows of warps."""
 
-    Attributes:
-        came: the lanes that came there.
-        missed: those that had not returned and did not come.
-        elsewhere: those of them that then came to something else for which lanes wait.
-    """
-
-    came: Any = False
-    missed: Any = False
-    elsewhere: Any = False
+    came: Any = False  # the lanes that came there
+    missed: Any = False  # those that had not returned and did not come
+    elsewhere: Any = False  # those of them that then came to something else for which lanes wait
 
 
 class Faults(FaultObserver):

@@ -57,29 +57,20 @@ class Seen:
 
 @dataclass(eq=False)
 class Site:
-    """One place in the kernel, by one way of calls, where two values meet.
+    """One place in the kernel, by one way of calls, where two values meet."""
 
-    Attributes:
-        kind: a test; min or max ("choice"); a test, min or max of as many indices as there are
-            lanes ("lanes"), with how many are asked for on the left and how many there are on the
-            right; %, //, & or >> ("wrap"); a loop, with the turns that had work of their own on the
-            left and all its turns on the right; the axis of a shared or local array, with one more
-            than the index on the left; a cast to 8 or 16 bits.
-        line: where.
-        node: the expression, or the loop; None for an axis.
-        operator: of a test.
-        seen: by number of the launch.
-        met_in: the launch that met the limit, if one did.
-        is_open: whether it is still of interest.
-    """
-
+    # a test; min or max ("choice"); a test, min or max of as many indices as there are lanes
+    # ("lanes"), with how many are asked for on the left and how many there are on the right; %, //,
+    # & or >> ("wrap"); a loop, with the turns that had work of their own on the left and all its
+    # turns on the right; the axis of a shared or local array, with one more than the index on the
+    # left; a cast to 8 or 16 bits
     kind: Kind
-    line: int
-    node: ast.AST | None = None
-    operator: type[ast.cmpop] = ast.Lt
-    seen: dict[int, Seen] = field(default_factory=dict)
-    met_in: int | None = None
-    is_open: bool = True
+    line: int  # where
+    node: ast.AST | None = None  # the expression, or the loop; None for an axis
+    operator: type[ast.cmpop] = ast.Lt  # of a test
+    seen: dict[int, Seen] = field(default_factory=dict)  # by number of the launch
+    met_in: int | None = None  # the launch that met the limit, if one did
+    is_open: bool = True  # whether it is still of interest
 
     def note(self, launch: int, seen: Seen) -> None:
         known = self.seen.get(launch)

@@ -84,8 +84,7 @@ def function_of(kernel: Kernel) -> Function:
 def check_signature(tree: ast.FunctionDef | ast.Lambda, may_be_decorated: bool = False) -> None:
     """Refuse parameters and decorators that are not followed.
 
-    Raises:
-        KernelRejected: with what is not known.
+    Raises KernelRejected with what is not known.
     """
     arguments = tree.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:

@@ -93,8 +93,7 @@ def is_plain(value: Any) -> bool:
 def count(value: Any, depth: int = 0) -> int:
     """How many values a value is made of.
 
-    Raises:
-        Stop: if they are too many, or lie in each other too deeply.
+    Raises Stop if they are too many, or lie in each other too deeply.
     """
     if type(value) not in (tuple, list):
         return 1
@@ -111,8 +110,7 @@ def count(value: Any, depth: int = 0) -> int:
 def size(value: Any) -> int:
     """How much work it is to look at a value: characters, or values that it is made of.
 
-    Raises:
-        Stop: as `count`.
+    Raises Stop as `count`.
     """
     if type(value) is str:
         return len(value)

@@ -23,23 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class CounterColumn:
-    """One counter, or the sum of several, beside the source.
+    """One counter, or the sum of several, beside the source."""
 
-    Attributes:
-        title: heading of the table.
-        short: heading of the text.
-        unit: what is counted, in words.
-        counters: names of the counters that are added up.
-        meaning: what one of them is, in a line for the legend.
-        kept_with: a counter beside which this column's zeros mean something.
-    """
-
-    title: str
-    short: str
-    unit: str
-    counters: tuple[str, ...]
-    meaning: str
-    kept_with: tuple[str, ...] = ()
+    title: str  # heading of the table
+    short: str  # heading of the text
+    unit: str  # what is counted, in words
+    counters: tuple[str, ...]  # names of the counters that are added up
+    meaning: str  # what one of them is, in a line for the legend
+    kept_with: tuple[str, ...] = ()  # a counter beside which this column's zeros mean something
 
     def of(self, counters: Counters) -> int:
         """This column's number for a line, or for the launch."""

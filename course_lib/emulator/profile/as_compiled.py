@@ -22,23 +22,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class KeptLaunch:
-    """A launch as it was given, to be looked at again.
+    """A launch as it was given, to be looked at again."""
 
-    Attributes:
-        kernel: the `@cuda.jit` kernel or plain function.
-        grid, block: as (x, y, z).
-        dynamic_shared_bytes: of a block.
-        arguments: as they were before the launch: NumPy arrays and numbers; None if the arrays
-            were too large to keep.
-        bytes: how large the arrays are together.
-    """
-
-    kernel: Any
+    kernel: Any  # the `@cuda.jit` kernel or plain function
+    # grid, block: as (x, y, z)
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    dynamic_shared_bytes: int
+    dynamic_shared_bytes: int  # of a block
+    # as they were before the launch: NumPy arrays and numbers; None if the arrays were too large to
+    # keep
     arguments: tuple[Any, ...] | None
-    bytes: int = 0
+    bytes: int = 0  # how large the arrays are together
 
 
 def copies_of(arguments: Sequence[Any]) -> tuple[Any, ...]:
@@ -60,18 +54,12 @@ class AsCompiled(Counters):
     """What a launch costs as machine code; the counters are totals, as a GPU's own counters show.
 
     `executed` counts machine instructions of warps, not statements.
-
-    Attributes:
-        profile: the same launch as written.
-        cc: for which compute capability.
-        versions: who compiled.
-        lines: the counters of each source line.
     """
 
-    profile: Profile | None = None
-    cc: str = ""
-    versions: str = ""
-    lines: dict[int, LineCounters] = field(default_factory=dict)
+    profile: Profile | None = None  # the same launch as written
+    cc: str = ""  # for which compute capability
+    versions: str = ""  # who compiled
+    lines: dict[int, LineCounters] = field(default_factory=dict)  # the counters of each source line
 
     def show(self) -> None:
         """Show the source with both counts of each line; in a notebook as a table."""

@@ -39,21 +39,13 @@ FLOAT32_BYTES = 4
 
 @dataclass(frozen=True)
 class CacheSizes:
-    """What the model has to know of a GPU.
+    """What the model has to know of a GPU."""
 
-    Attributes:
-        l1_bytes: the L1 of one SM, without what shared memory takes of it.
-        l2_bytes: the L2 of the whole GPU.
-        sms: how many SMs there are.
-        resident_blocks: how many blocks run on one SM at the same time.
-        name: the GPU, if it has one.
-    """
-
-    l1_bytes: int
-    l2_bytes: int
-    sms: int
-    resident_blocks: int = 1
-    name: str = ""
+    l1_bytes: int  # the L1 of one SM, without what shared memory takes of it
+    l2_bytes: int  # the L2 of the whole GPU
+    sms: int  # how many SMs there are
+    resident_blocks: int = 1  # how many blocks run on one SM at the same time
+    name: str = ""  # the GPU, if it has one
 
     def __post_init__(self) -> None:
         if min(self.sms, self.resident_blocks) < 1 or min(self.l1_bytes, self.l2_bytes) < 0:
@@ -70,24 +62,15 @@ class CacheTraffic:
     """Bytes at each level of memory during one launch; loads unless a name says store.
 
     The first two are counts, the others what the model estimates.
-
-    Attributes:
-        requested_bytes: what the threads' loads ask for.
-        l1_bytes: sectors asked of L1 once each warp's addresses are merged, × 32.
-        l2_bytes: sectors that L1 did not hold, × 32.
-        dram_bytes: sectors that L2 did not hold either, × 32.
-        dram_store_bytes: sectors written to DRAM, × 32.
-        sizes: the caches.
-        method: "stream" or "tiles"; see the module.
     """
 
-    requested_bytes: int
-    l1_bytes: int
-    l2_bytes: int
-    dram_bytes: int
-    dram_store_bytes: int
-    sizes: CacheSizes
-    method: Literal["stream", "tiles"]
+    requested_bytes: int  # what the threads' loads ask for
+    l1_bytes: int  # sectors asked of L1 once each warp's addresses are merged, × 32
+    l2_bytes: int  # sectors that L1 did not hold, × 32
+    dram_bytes: int  # sectors that L2 did not hold either, × 32
+    dram_store_bytes: int  # sectors written to DRAM, × 32
+    sizes: CacheSizes  # the caches
+    method: Literal["stream", "tiles"]  # "stream" or "tiles"; see the module
 
     def __str__(self) -> str:
         amounts = (
@@ -135,8 +118,7 @@ class _Lru:
 def traffic(profile: Profile, sizes: CacheSizes) -> CacheTraffic:
     """What the caches leave over of a launch that was emulated with `stream=True`.
 
-    Raises:
-        ValueError: if the profile has no stream.
+    Raises ValueError if the profile has no stream.
     """
     if profile.stream is None or not profile.counted:
         raise ValueError("This profile has no stream: launch with emulate(kernel, stream=True).")

@@ -89,21 +89,13 @@ KINDS = ("load", "store", "atomic")
 
 @dataclass(frozen=True, eq=False)
 class LineStream:
-    """The lines that a launch asked for; all arrays have one element an entry.
+    """The lines that a launch asked for; all arrays have one element an entry."""
 
-    Attributes:
-        blocks: the block's number in the grid, x fastest.
-        steps: which memory instruction of its block it was: 0, 1, 2, …
-        lines: the line's number, byte address / 128.
-        sectors: four bits, one for each sector of the line that was asked for.
-        kinds: an index into KINDS.
-    """
-
-    blocks: np.ndarray
-    steps: np.ndarray
-    lines: np.ndarray
-    sectors: np.ndarray
-    kinds: np.ndarray
+    blocks: np.ndarray  # the block's number in the grid, x fastest
+    steps: np.ndarray  # which memory instruction of its block it was: 0, 1, 2, …
+    lines: np.ndarray  # the line's number, byte address / 128
+    sectors: np.ndarray  # four bits, one for each sector of the line that was asked for
+    kinds: np.ndarray  # an index into KINDS
 
     def __len__(self) -> int:
         return len(self.lines)

@@ -68,30 +68,18 @@ class StaleRead:
 
 @dataclass(frozen=True, eq=False)
 class TracedAccess:
-    """One memory operation with every lane written out; kept by `emulate(..., trace=True)`.
+    """One memory operation with every lane written out; kept by `emulate(..., trace=True)`."""
 
-    Attributes:
-        kind: "load", "store", "atomic", or "copy": the store of an asynchronous copy.
-        space: "global", "shared" or "local".
-        array: the array's name in the kernel.
-        line: source line.
-        step: 0, 1, 2, … in the order of execution.
-        interval: how many barriers had been passed.
-        indices: element indices, shape (lanes, axes of the array).
-        threads: block z, y, x and thread z, y, x of each lane, shape (lanes, 6).
-        addresses: byte addresses, shape (lanes,).
-        elements: how many neighbouring elements each lane accesses; the index is the first one's.
-    """
-
-    kind: str
-    space: str
-    array: str
-    line: int
-    step: int
-    interval: int
-    indices: np.ndarray
-    threads: np.ndarray
-    addresses: np.ndarray
+    kind: str  # "load", "store", "atomic", or "copy": the store of an asynchronous copy
+    space: str  # "global", "shared" or "local"
+    array: str  # the array's name in the kernel
+    line: int  # source line
+    step: int  # 0, 1, 2, … in the order of execution
+    interval: int  # how many barriers had been passed
+    indices: np.ndarray  # element indices, shape (lanes, axes of the array)
+    threads: np.ndarray  # block z, y, x and thread z, y, x of each lane, shape (lanes, 6)
+    addresses: np.ndarray  # byte addresses, shape (lanes,)
+    # how many neighbouring elements each lane accesses; the index is the first one's
     elements: int = 1
 
     def all_indices(self, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -106,19 +94,12 @@ class TracedAccess:
 
 @dataclass(frozen=True, eq=False)
 class TracedStatement:
-    """A statement that was executed, and by which lanes; kept by `emulate(..., trace=True)`.
+    """A statement that was executed, and by which lanes; kept by `emulate(..., trace=True)`."""
 
-    Attributes:
-        line: source line.
-        step: 0, 1, 2, … in the order of execution.
-        accesses: how many memory operations the launch had traced before it.
-        active: the lanes that executed it.
-    """
-
-    line: int
-    step: int
-    accesses: int
-    active: Mask
+    line: int  # source line
+    step: int  # 0, 1, 2, … in the order of execution
+    accesses: int  # how many memory operations the launch had traced before it
+    active: Mask  # the lanes that executed it
 
     def lanes_of(self, block: tuple[int, int, int] = (0, 0, 0)) -> np.ndarray | None:
         """The lanes of a block (x, y, z) that took part, shape (warps, 32).
@@ -136,51 +117,36 @@ class TracedStatement:
 
 @dataclass
 class Profile(Counters):
-    """Everything about one emulated launch; the counters are totals.
+    """Everything about one emulated launch; the counters are totals."""
 
-    Attributes:
-        kernel_name: the kernel.
-        source: the cell, file or text that holds the kernel (or as much of it as was found).
-        first_line: the line number of the source's first line.
-        grid, block: the launch, as (x, y, z).
-        schedule: in which order warps took turns.
-        lines: the counters of each line.
-        findings: races, faults, warnings; the most important first.
-        arrays: the traffic of each array that was passed in, by parameter name.
-        shared_arrays: the shared arrays that the kernel made.
-        stale_reads: see StaleRead.
-        output: the lines that the kernel printed, the first thousand of them.
-        unkept_lines: how many more it printed.
-        trace: every access, if asked for.
-        activity: every executed statement with its lanes, if a trace was asked for.
-        stream: the cache lines asked for, if asked for; see `course_lib.emulator.profile.cache`.
-        counted: whether counters were kept.
-        finished: False if the budget ended the run.
-        stopped_in: the loop that the budget ended, if it was in one.
-        steps: how much of the budget was used up.
-        recount: counts the launch's machine code, if it was kept; see `as_compiled`.
-    """
-
-    kernel_name: str = ""
-    source: str = ""
-    first_line: int = 1
+    kernel_name: str = ""  # the kernel
+    source: str = ""  # the cell, file or text that holds the kernel (or as much of it as was found)
+    first_line: int = 1  # the line number of the source's first line
+    # grid, block: the launch, as (x, y, z)
     grid: tuple[int, int, int] = (1, 1, 1)
     block: tuple[int, int, int] = (1, 1, 1)
-    schedule: str = "lockstep"
-    lines: dict[int, LineCounters] = field(default_factory=dict)
+    schedule: str = "lockstep"  # in which order warps took turns
+    lines: dict[int, LineCounters] = field(default_factory=dict)  # the counters of each line
+    # races, faults, warnings; the most important first
     findings: list[Finding] = field(default_factory=list)
+    # the traffic of each array that was passed in, by parameter name
     arrays: dict[str, ArrayTraffic] = field(default_factory=dict)
+    # the shared arrays that the kernel made
     shared_arrays: list[SharedArrayUse] = field(default_factory=list)
-    stale_reads: list[StaleRead] = field(default_factory=list)
+    stale_reads: list[StaleRead] = field(default_factory=list)  # see StaleRead
+    # the lines that the kernel printed, the first thousand of them
     output: list[str] = field(default_factory=list)
-    unkept_lines: int = 0
-    trace: list[TracedAccess] = field(default_factory=list)
+    unkept_lines: int = 0  # how many more it printed
+    trace: list[TracedAccess] = field(default_factory=list)  # every access, if asked for
+    # every executed statement with its lanes, if a trace was asked for
     activity: list[TracedStatement] = field(default_factory=list)
+    # the cache lines asked for, if asked for; see `course_lib.emulator.profile.cache`
     stream: LineStream | None = None
-    counted: bool = True
-    finished: bool = True
-    stopped_in: OpenLoop | None = None
-    steps: int = 0
+    counted: bool = True  # whether counters were kept
+    finished: bool = True  # False if the budget ended the run
+    stopped_in: OpenLoop | None = None  # the loop that the budget ended, if it was in one
+    steps: int = 0  # how much of the budget was used up
+    # counts the launch's machine code, if it was kept; see `as_compiled`
     recount: Callable[[Profile, str], AsCompiled] | None = None
 
     def __post_init__(self) -> None:

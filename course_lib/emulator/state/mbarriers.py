@@ -18,27 +18,18 @@ Onlooker = Literal["copies", "blocks"]  # other than threads of the same block
 
 @dataclass
 class Phases:
-    """A barrier.
+    """A barrier."""
 
-    Attributes:
-        expected: how many arrivals complete a phase.
-        line: of the kernel, where it was made.
-        missing: how many of the phase that is under way have still to come.
-        bytes: how many bytes were announced in this phase, and have not come yet; copies that come
-            before they are announced make it negative.
-        phase: how many phases are complete.
-        is_awaited: whether anybody has waited for one.
-        maker: the lane that made it, where one did.
-        fenced_for: who can see that it is there, by what that lane has called since.
-    """
-
-    expected: int
-    line: int
-    missing: int = 0
+    expected: int  # how many arrivals complete a phase
+    line: int  # of the kernel, where it was made
+    missing: int = 0  # how many of the phase that is under way have still to come
+    # how many bytes were announced in this phase, and have not come yet; copies that come before
+    # they are announced make it negative
     bytes: int = 0
-    phase: int = 0
-    is_awaited: bool = False
-    maker: int | None = None
+    phase: int = 0  # how many phases are complete
+    is_awaited: bool = False  # whether anybody has waited for one
+    maker: int | None = None  # the lane that made it, where one did
+    # who can see that it is there, by what that lane has called since
     fenced_for: set[Onlooker] = field(default_factory=set)
 
     def __post_init__(self) -> None:

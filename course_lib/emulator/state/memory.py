@@ -59,19 +59,12 @@ class Ages:
 
 @dataclass(frozen=True, eq=False)
 class CopyStories:
-    """For each lane, flat, what is known of the copy into a cell of its own.
+    """For each lane, flat, what is known of the copy into a cell of its own."""
 
-    Attributes:
-        starters: which lane has started it; -1 if there is none.
-        is_open: its group has not been closed.
-        was_missed: a wait came while its group had not been closed.
-        lets_go: how many of the newest groups the last wait did not wait for.
-    """
-
-    starters: np.ndarray
-    is_open: np.ndarray
-    was_missed: np.ndarray
-    lets_go: int
+    starters: np.ndarray  # which lane has started it; -1 if there is none
+    is_open: np.ndarray  # its group has not been closed
+    was_missed: np.ndarray  # a wait came while its group had not been closed
+    lets_go: int  # how many of the newest groups the last wait did not wait for
 
 
 class CopiesUnderWay(Protocol):
@@ -85,46 +78,35 @@ class CopiesUnderWay(Protocol):
 
 @dataclass(eq=False)
 class Allocation:
-    """One piece of storage.
+    """One piece of storage."""
 
-    Attributes:
-        name: the array's name in the kernel.
-        space: "global", "shared" or "local".
-        shape: the shape it was made with; names its cells.
-        dtype: the type of one element.
-        storage: the elements, flat; for shared memory block after block, for local memory
-            cell after cell, each with one element per lane.
-        address: virtual address of its first byte (per block or lane for shared and local).
-        line: where the kernel makes it, if it does.
-        written_in: for each element of storage the interval (number of barriers passed) in which
-            it was last written, or NEVER_WRITTEN; None for arrays that came in with their contents.
-        writable: False for arrays that the kernel must not change.
-        alignment: the number of bytes of which `address` is promised to be a multiple.
-        ages: what `written_in` says as a whole, if it has not changed since that was worked out.
-        copies: which cells of a shared array asynchronous copies are on their way to, if any.
-        spacing: bytes from one cell to the next; more than an element has, in a field of records.
-        within: of a field the allocation of the records, and the field's name as it is written.
-        fields: the allocations of the fields, by name, as far as they were made; see indices.py.
-        by_lane: of local memory, whether it lies lane after lane, and not cell after cell.
-        described: of a tensor map, the array that it describes, and the size of its boxes.
-    """
-
-    name: str
-    space: str
-    shape: tuple[int, ...]
-    dtype: np.dtype
+    name: str  # the array's name in the kernel
+    space: str  # "global", "shared" or "local"
+    shape: tuple[int, ...]  # the shape it was made with; names its cells
+    dtype: np.dtype  # the type of one element
+    # the elements, flat; for shared memory block after block, for local memory cell after cell,
+    # each with one element per lane
     storage: np.ndarray
-    address: int
-    line: int | None = None
+    address: int  # virtual address of its first byte (per block or lane for shared and local)
+    line: int | None = None  # where the kernel makes it, if it does
+    # for each element of storage the interval (number of barriers passed) in which it was last
+    # written, or NEVER_WRITTEN; None for arrays that came in with their contents
     written_in: np.ndarray | None = None
-    writable: bool = True
-    alignment: int = 256
+    writable: bool = True  # False for arrays that the kernel must not change
+    alignment: int = 256  # the number of bytes of which `address` is promised to be a multiple
+    # which cells of a shared array asynchronous copies are on their way to, if any
     copies: CopiesUnderWay | None = None
+    # what `written_in` says as a whole, if it has not changed since that was worked out
     ages: Ages | None = None
+    # bytes from one cell to the next; more than an element has, in a field of records
     spacing: int = 0
+    # of a field the allocation of the records, and the field's name as it is written
     within: tuple[Allocation, str] | None = None
+    # the allocations of the fields, by name, as far as they were made; see indices.py
     fields: dict[str, Allocation] = field(default_factory=dict)
+    # of local memory, whether it lies lane after lane, and not cell after cell
     by_lane: bool = False
+    # of a tensor map, the array that it describes, and the size of its boxes
     described: tuple[ArrayView, tuple[int, ...]] | None = None
 
     def __post_init__(self) -> None:
@@ -211,32 +193,21 @@ class ArrayView:
 
 @dataclass(eq=False, slots=True)
 class Access:
-    """One executed memory operation of all active lanes; the observers read these.
+    """One executed memory operation of all active lanes; the observers read these."""
 
-    Attributes:
-        kind: "load", "store", "atomic", or "copy": the store of an asynchronous copy.
-        array: the kernel's name for the array.
-        allocation: where.
-        cell: element of the allocation for each lane (int64, broadcastable over the lanes).
-        mask: the lanes that took part.
-        line: source line.
-        order: where it stands in the program's order: lines of the calls and loops around it, each
-            loop's turn, its own line. Unlike a count, it is the same for every schedule.
-        interval: barriers passed so far.
-        elements: how many neighbouring elements each lane accesses at once; `cell` is the first.
-        changes: of an atomic operation, for each active lane whether it changed the cell; None if
-            all did.
-    """
-
-    kind: str
-    array: str
-    allocation: Allocation
-    cell: Value
-    mask: Mask
-    line: int
+    kind: str  # "load", "store", "atomic", or "copy": the store of an asynchronous copy
+    array: str  # the kernel's name for the array
+    allocation: Allocation  # where
+    cell: Value  # element of the allocation for each lane (int64, broadcastable over the lanes)
+    mask: Mask  # the lanes that took part
+    line: int  # source line
+    # where it stands in the program's order: lines of the calls and loops around it, each loop's
+    # turn, its own line. Unlike a count, it is the same for every schedule
     order: tuple[int, ...]
-    interval: int
+    interval: int  # barriers passed so far
+    # how many neighbouring elements each lane accesses at once; `cell` is the first
     elements: int = 1
+    # of an atomic operation, for each active lane whether it changed the cell; None if all did
     changes: np.ndarray | None = None
 
     @property

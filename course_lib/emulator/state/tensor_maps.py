@@ -17,15 +17,10 @@ WORDS = 16  # of a tensor map, of 64 bits each
 
 
 class TensorMap(np.ndarray):
-    """A description of an array for TMA: to a kernel 16 uint64.
+    """A description of an array for TMA: to a kernel 16 uint64."""
 
-    Attributes:
-        array: C-contiguous.
-        box: how many elements are copied at once along each of its axes.
-    """
-
-    array: np.ndarray
-    box: tuple[int, ...]
+    array: np.ndarray  # C-contiguous
+    box: tuple[int, ...]  # how many elements are copied at once along each of its axes
 
     def __new__(cls, array: np.ndarray, box: Sequence[int]) -> Self:
         made = np.zeros(WORDS, np.uint64).view(cls)

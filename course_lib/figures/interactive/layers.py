@@ -16,20 +16,13 @@ ControlKind = Literal["slider", "choice", "steps"]
 
 @dataclass(frozen=True)
 class Control:
-    """Something to set.
+    """Something to set."""
 
-    Attributes:
-        key: how layers and clicks call it.
-        label: how the reader knows it.
-        values: what is shown for each position.
-        start: the position at first.
-        kind: "slider", "choice" (a list), or "steps" (a slider with back, play and step).
-    """
-
-    key: str
-    label: str
-    values: Sequence[str]
-    start: int = 0
+    key: str  # how layers and clicks call it
+    label: str  # how the reader knows it
+    values: Sequence[str]  # what is shown for each position
+    start: int = 0  # the position at first
+    # "slider", "choice" (a list), or "steps" (a slider with back, play and step)
     kind: ControlKind = "slider"
 
     def __post_init__(self) -> None:
@@ -97,15 +90,11 @@ DIGITS = string.digits + string.ascii_letters + "-_"
 
 @dataclass(frozen=True)
 class Layer:
-    """What some controls decide.
+    """What some controls decide."""
 
-    Attributes:
-        controls: their keys.
-        states: for each tuple of positions (in that order) a patch {name: {attribute: value}}, or
-            a sentence where the layer is one of words; or a function of the positions.
-    """
-
-    controls: Sequence[str]
+    controls: Sequence[str]  # their keys
+    # for each tuple of positions (in that order) a patch {name: {attribute: value}}, or a sentence
+    # where the layer is one of words; or a function of the positions
     states: Mapping[tuple[int, ...], Any] | Callable[..., Any]
 
     def all_states(self, controls: Mapping[str, Control]) -> dict[tuple[int, ...], Any]:

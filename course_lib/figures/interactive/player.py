@@ -31,26 +31,19 @@ _PATTERNS = ("hatch", "hatch-a", "hatch-b", "hatch-c", "hatch-trouble", "dots")
 
 @dataclass(frozen=True, eq=False)
 class Interactive:
-    """A figure to play with; a cell that ends in one shows the still, then the figure.
+    """A figure to play with; a cell that ends in one shows the still, then the figure."""
 
-    Attributes:
-        title: what stands above the controls.
-        scene: the picture, whose named elements the layers change.
-        controls: what the reader can set.
-        layers: how the picture depends on the controls; no two change the same attribute.
-        words: the state in words, one layer or several, whose sentences are joined.
-        draw_still: draws the picture that stands alone, where HTML is not shown.
-        alt: what the interactive picture shows, for those who can't see it.
-        clicks: {name of an element: (key of a control, position)}: clicking it sets the control.
-    """
-
-    title: str
-    scene: Scene
-    controls: Sequence[Control]
+    title: str  # what stands above the controls
+    scene: Scene  # the picture, whose named elements the layers change
+    controls: Sequence[Control]  # what the reader can set
+    # how the picture depends on the controls; no two change the same attribute
     layers: Sequence[Layer]
+    # the state in words, one layer or several, whose sentences are joined
     words: Layer | Sequence[Layer]
+    # draws the picture that stands alone, where HTML is not shown
     draw_still: Callable[[], Picture]
-    alt: str
+    alt: str  # what the interactive picture shows, for those who can't see it
+    # {name of an element: (key of a control, position)}: clicking it sets the control
     clicks: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

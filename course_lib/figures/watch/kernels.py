@@ -159,8 +159,7 @@ def filmed(
 ) -> Film:
     """The film of a launch.
 
-    Raises:
-        NothingToDraw: if the kernel cannot run like this, or does not end.
+    Raises NothingToDraw if the kernel cannot run like this, or does not end.
     """
     try:
         run = film(kernel, launch.grid, launch.block, arguments, schedule=schedule, seed=seed)
@@ -219,8 +218,7 @@ def _shared_shape_nodes(kernel: Kernel) -> list[ast.expr]:
 def in_tiles_of(kernel: Kernel, tile: int) -> Kernel:
     """The same kernel with another tile size, where the size is a name such as TILE.
 
-    Raises:
-        NothingToDraw: if the size is written out as a number.
+    Raises NothingToDraw if the size is written out as a number.
     """
     named = _named_sizes(kernel)
     size = tile_of(kernel)
@@ -242,8 +240,7 @@ def in_tiles_of(kernel: Kernel, tile: int) -> Kernel:
 def tile_of(kernel: Kernel) -> int:
     """The edge of the kernel's tiles: the length that its shared arrays have most often.
 
-    Raises:
-        NothingToDraw: if it has no shared arrays, or their sizes cannot be read.
+    Raises NothingToDraw if it has no shared arrays, or their sizes cannot be read.
     """
     shapes = shared_shapes(kernel)
     if not shapes:

@@ -232,8 +232,7 @@ class TextQuestion:
 def read_questions(folder: Path, ids: Collection[str]) -> dict[str, TextQuestion]:
     """The questions of these ids, from the instructor's exercise notebooks.
 
-    Raises:
-        CannotGrade: if one stands in no notebook, or in two places.
+    Raises CannotGrade if one stands in no notebook, or in two places.
     """
     found: dict[str, TextQuestion] = {}
     for path in sorted(folder.glob("*.ipynb")) if ids else ():

@@ -145,10 +145,8 @@ def chosen(
     """Those of `found` that are called so, by key or by name; all if there are no names.
 
     What was handed in apart from the platform is taken for that of whoever is called so in the
-    class; so is a single submission whose name is nobody's, such as 05.ipynb.
-
-    Raises:
-        CannotGrade: for a name that nobody has, or that several have.
+    class; so is a single submission whose name is nobody's, such as 05.ipynb. Raises CannotGrade
+    for a name that nobody has, or that several have.
     """
     if not names:
         return list(found)
@@ -224,10 +222,8 @@ def matched(
     """What was handed in with what counted of the same student, and what counted of others.
 
     A platform's number tells who it is, else the name of a file or folder. Where only one of the
-    two has a number, a name that nobody else has tells it, too: then the number stays.
-
-    Raises:
-        CannotGrade: if something was given with `--only` under a name that several have.
+    two has a number, a name that nobody else has tells it, too: then the number stays. Raises
+    CannotGrade if something was given with `--only` under a name that several have.
     """
     rest = {identity(each.submission): each for each in earlier}
     names = Counter(each.submission.student.casefold() for each in earlier)
@@ -269,8 +265,7 @@ def identity(submission: Submission) -> object:
 def refuse_two_of_a_name(everybody: Sequence[Submission], graded: Collection[str]) -> None:
     """See that nobody's files would replace another's.
 
-    Raises:
-        CannotGrade: if two different submissions would have one name.
+    Raises CannotGrade if two different submissions would have one name.
     """
     keys = Counter(submission.key.casefold() for submission in everybody)
     for key in graded:
@@ -296,8 +291,7 @@ def refuse_losses(
 ) -> None:
     """See that a run without `--only` leaves no row out that the class had.
 
-    Raises:
-        CannotGrade: with one sentence about what would be lost, and what to do.
+    Raises CannotGrade with one sentence about what would be lost, and what to do.
     """
     gone = [each.submission.student for each in rest if each.in_class]
     if gone:

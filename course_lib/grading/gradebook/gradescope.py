@@ -22,10 +22,8 @@ def results_json(rows: Sequence[GradebookRow]) -> str:
     """The file's text, for the rows of one submission.
 
     Points that nobody has decided yet count as none, since Gradescope knows no open ones; the
-    output says so. Late days are Gradescope's own business, and are not taken off here.
-
-    Raises:
-        CannotGrade: if the rows are those of several submissions, or of none.
+    output says so. Late days are Gradescope's own business, and are not taken off here. Raises
+    CannotGrade if the rows are those of several submissions, or of none.
     """
     if len({row.submission.key for row in rows}) != 1:
         raise CannotGrade("Gradescope's file is about one submission: name one student's folder.")

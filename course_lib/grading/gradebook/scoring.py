@@ -181,9 +181,8 @@ class _Reader(TomlFile):
 def whose(overrides: Overrides, found: Sequence[Graded]) -> dict[str, SetForStudent]:
     """What is set for each submission, by its key, and who is late by what the platform says.
 
-    Raises:
-        CannotGrade: for a student who is not there or is meant twice, and for an exercise that the
-            student was not asked for.
+    Raises CannotGrade for a student who is not there or is meant twice, and for an exercise that
+    the student was not asked for.
     """
     theirs: dict[str, SetForStudent] = {}
     for name, given in overrides.students.items():

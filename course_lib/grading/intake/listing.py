@@ -67,8 +67,7 @@ def entries_of_archive(
 ) -> list[FileEntry]:
     """The files in an archive in the order of its list, and then its empty folders.
 
-    Raises:
-        Unreadable: if it is no archive that can be read, or its list is too long.
+    Raises Unreadable if it is no archive that can be read, or its list is too long.
     """
     bounded = _Bounded(file, max_entries * _BYTES_PER_ENTRY)
     try:

@@ -176,8 +176,7 @@ class NothingThere(Unreadable):
 def read_cells(data: bytes) -> tuple[TextCell, ...]:
     """The cells of a notebook file, or of a Python file that was exported from one.
 
-    Raises:
-        Unreadable: with one sentence that says why; nothing else is raised, whatever the bytes.
+    Raises Unreadable with one sentence that says why; nothing else is raised, whatever the bytes.
     """
     if len(data) > MAX_FILE_BYTES:
         raise Unreadable(

@@ -49,9 +49,7 @@ def each_submission(path: Path) -> Iterator[Submission]:
 
     A file at the top is one student's, and so is a folder; the file names of Canvas, Moodle,
     Blackboard and Brightspace are understood. A single notebook or script is a submission, too.
-
-    Raises:
-        CannotGrade: if the path is none of these, or holds no submission.
+    Raises CannotGrade if the path is none of these, or holds no submission.
     """
     with ExitStack() as stack:
         entries = unwrapped(_top(path, stack), path.is_file())

@@ -40,8 +40,7 @@ class AssignedExercise:
 def read_tasks(folder: Path) -> dict[str, AssignedExercise]:
     """Every exercise of the notebooks in a folder, by id, and those of earlier editions.
 
-    Raises:
-        CannotGrade: if there is none, or a notebook cannot be read.
+    Raises CannotGrade if there is none, or a notebook cannot be read.
     """
     if not folder.is_dir():
         raise CannotGrade(
@@ -245,8 +244,7 @@ class Desk:
     def judge(self, item: int, exercise_id: str, text: str) -> None:
         """Judge one answer, write the judgement down, and print the verdict.
 
-        Raises:
-            NotPassed: if it did not pass, so that nbval counts it as failed.
+        Raises NotPassed if it did not pass, so that nbval counts it as failed.
         """
         judgement = judge(exercise_id, text, self._seed, self._contexts[exercise_id])
         line = json.dumps({"item": item, "judgement": judgement.to_json()})

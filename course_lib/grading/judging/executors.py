@@ -76,8 +76,7 @@ def _processors() -> int:
 def dask_cluster(address: str) -> Workplace:
     """The workers of a Dask cluster whose scheduler has this address.
 
-    Raises:
-        CannotGrade: if this is no address, or nobody answers there, or it has no workers.
+    Raises CannotGrade if this is no address, or nobody answers there, or it has no workers.
     """
     _check_address(address)
     try:

@@ -48,11 +48,7 @@ class WatchedKernel(RunningKernel):  # type: ignore[misc]  # nbval has no types
         WatchedKernel.now = self
 
     def await_reply(self, msg_id: str, timeout: float | None = None) -> None:
-        """Wait for the end of a cell.
-
-        Raises:
-            KernelDied, ClockRanOut: if it does not come.
-        """
+        """Wait for the end of a cell. Raises KernelDied, ClockRanOut if it does not come."""
         patience = STARTING_SECONDS if self.is_starting else timeout or STARTING_SECONDS
         most_spent = self._processor_seconds() + patience
         deadline = time.monotonic() + patience * BUSY
