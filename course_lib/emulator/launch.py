@@ -217,13 +217,9 @@ class ConfiguredKernel:
             raise too_much_shared(self.dynamic_shared_bytes, None, limit)
 
     def __call__(self, *arguments: Any) -> Profile:
-        """Run the kernel.
+        """Run the kernel. Mistakes that show while it runs are findings of the profile.
 
-        Returns:
-            The profile. Mistakes that show while it runs are findings there.
-
-        Raises:
-            KernelRejected: if the kernel cannot run with these arguments at all.
+        Raises KernelRejected if the kernel cannot run with these arguments at all.
         """
         emulation = self.emulation
         arguments = tuple(as_declared(emulation.kernel, arguments))

@@ -51,12 +51,7 @@ def memories(run: Repeatable) -> Memories:
 
 
 def weigh(run: Repeatable, before: Memories) -> None:
-    """Turn reads of unwritten values that reach no result into warnings.
-
-    Args:
-        run: a launch that has ended.
-        before: its memory before it began.
-    """
+    """Turn reads of unwritten values that reach no result of an ended launch into warnings."""
     suspects = {key: finding for key, finding in run.findings.items() if _is_suspect(run, finding)}
     places = {_place(suspect) for suspect in suspects.values()}
     if not places:

@@ -285,11 +285,7 @@ class Run:
         return min(self.options.budget.lanes_at_once or LANES_AT_ONCE, room)
 
     def _check_residency(self, room: int) -> None:
-        """Refuse a grid of which not all blocks can run at once, though they wait for each other.
-
-        Args:
-            room: how many lanes the budget has room for.
-        """
+        """Refuse a grid whose blocks wait for each other and cannot all run at once."""
         blocks, most = self.shape.blocks, self.shape.most_resident(self._declared_shared)
         if self.is_grid_wide and blocks > most:
             message = say(

@@ -58,13 +58,7 @@ class Footprint:
 
 
 def footprint_of(addresses: Ints, lanes: Ints, width: int) -> Footprint:
-    """The lines and sectors that a warp's request touches.
-
-    Args:
-        addresses: the byte address that each active lane asks for.
-        lanes: the active lanes.
-        width: bytes per lane.
-    """
+    """The lines and sectors that a warp's active lanes touch, with `width` bytes each."""
     first = np.asarray(addresses, dtype=np.int64)
     ends = np.concatenate([first, first + width - 1])
     return Footprint(

@@ -22,11 +22,7 @@ _PANEL = 2.4
 
 @style.drawn
 def bank_examples(examples: Sequence[tuple[str, Sequence[int]]]) -> Picture:
-    """Small boards of 32 banks: for each example, which bank serves which lane in which wavefront.
-
-    Args:
-        examples: name and the word that each of the 32 lanes asks for; three in a row.
-    """
+    """Small boards of 32 banks, three in a row: which bank serves which lane in which wavefront."""
     rows = -(-len(examples) // 3)
     pen = Pen.card(
         0.75 + 1.72 * rows,
@@ -63,10 +59,8 @@ _MOST_LINES = 6  # more are shortened
 
 @style.drawn
 def sector_examples(examples: Sequence[tuple[str, Footprint]]) -> Picture:
-    """Small maps of memory lines: the sectors that a request moves, and the bytes that it uses.
-
-    Args:
-        examples: name and footprint; three in a row.
+    """Small maps of memory lines, three in a row: the sectors that a request moves, and the bytes
+    that it uses.
     """
     rows = [examples[first : first + 3] for first in range(0, len(examples), 3)]
     heights = [0.62 + _LINE * max(len(_shown_lines(each)) for _, each in row) for row in rows]
@@ -130,12 +124,7 @@ _COLOUR = {"load": style.BLUE, "multiply": style.GREEN, "use": style.GREEN, "sto
 
 @style.drawn
 def races_in_time(runs: Sequence[tuple[str, Showing]], warps: int) -> Picture:
-    """Runs of one block, one under the other, each with its wrong reads.
-
-    Args:
-        runs: (title, run) for each.
-        warps: how many warps the block has.
-    """
+    """Runs of one block, one under the other, each with its title and its wrong reads."""
     panel = 0.75 + warps * _LANE
     narrow = any((_RIGHT - _LEFT) / len(run.beats) <= _WORD for _, run in runs)
     key = key_of(run for _, run in runs) if narrow else ""

@@ -150,9 +150,7 @@ class RunRecord:
 def read_about(path: Path) -> dict[str, Any]:
     """What the runs into a folder are about.
 
-    Raises:
-        Damaged: if the file is not as a run has written it.
-        FileNotFoundError: if there is none.
+    Raises Damaged if the file is not as a run has written it, FileNotFoundError if there is none.
     """
     return _about(unsealed(path.read_bytes()))
 
@@ -206,13 +204,8 @@ class RunFolder:
     def __init__(self, out: Path, submissions: Path, command: str = "") -> None:
         """Claim the folder, and see that it is as the last complete run has left it.
 
-        Args:
-            out: the folder.
-            submissions: what is graded, which must not lie in it.
-            command: what was typed, for the history.
-
-        Raises:
-            CannotGrade: if it cannot be used; the message says why.
+        Submissions must not lie in it; `command` was typed, and goes into the history. Raises
+        CannotGrade if it cannot be used; the message says why.
         """
         self.out = out
         self._command = command
@@ -304,11 +297,8 @@ class RunFolder:
     ) -> None:
         """Put what a run has come to in the place of what was there, all of it or nothing.
 
-        Args:
-            write: writes the files for the instructor into a folder.
-            choice: what counts now.
-            rows: the gradebook.
-            say: told every change of what counted, and what was changed by hand.
+        `write` writes the files for the instructor into a folder; `say` is told every change of
+        what counted, and what was changed by hand.
         """
         when = datetime.now(UTC).isoformat(timespec="seconds")
         counted = with_history(choice.counted, rows, when, self._command)

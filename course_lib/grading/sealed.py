@@ -122,13 +122,11 @@ class FileSet:
         return {name: [checksum((self.new / name).read_bytes())] for name in names}
 
     def replace(self, known: Known, gone: Iterable[str], said: Callable[[list[str]], None]) -> None:
-        """Put the new files in their places, and remove others.
+        """Put the new files in their places, and remove those that are `gone`.
 
-        Args:
-            known: what earlier runs have written; anything else was changed by hand.
-            gone: the names of files to remove, where they are.
-            said: called when all is in its place and may still be taken back, with the names of
-                the files that were changed by hand and where they are kept.
+        What is not as earlier runs have written it, `known`, was changed by hand; when all is in
+        its place and may still be taken back, `said` is told the names of these files and where
+        they are kept.
         """
         changing = [name for name in self._fresh() if not self._stays(name)]
         changing += [name for name in gone if (self._out / name).is_file()]

@@ -446,13 +446,9 @@ class _Reader(TomlFile):
 def exercise_ids(names: Iterable[str], course: Sequence[str] | None = None) -> tuple[str, ...]:
     """The exercises that are meant, each once, in the order of the course.
 
-    Args:
-        names: ids of exercises, numbers or names of lessons for all of theirs, and "pretest" or
-            "posttest" for their kernels, which go with every course.
-        course: the exercises of a course of one's own, which has no others.
-
-    Raises:
-        CannotGrade: for a name that is neither, or a lesson that has no exercise.
+    Names are ids of exercises, numbers or names of lessons for all of theirs, and "pretest" or
+    "posttest" for their kernels, which go with every course; a `course` of one's own has no others.
+    Raises CannotGrade for a name that is neither, or a lesson that has no exercise.
     """
     chosen: set[str] = set()
     for name in names:

@@ -111,15 +111,9 @@ MOST = 256
 
 
 def check_unrolled(kernel: Kernel, node: ast.For, own_names: Collection[str]) -> None:
-    """Refuse a loop over `unroll` that `@unrolled` cannot write out.
+    """Refuse a loop over `unroll` that `@unrolled` cannot write out, with `compile-error`.
 
-    Args:
-        kernel: the function that holds the loop.
-        node: the loop.
-        own_names: the names that are variables of the function.
-
-    Raises:
-        KernelRejected: with `compile-error`.
+    `own_names` are those that are variables of the kernel.
     """
     assert isinstance(node.iter, ast.Call)
     if not kernel.is_unrolled:

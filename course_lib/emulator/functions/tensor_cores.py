@@ -190,13 +190,9 @@ def _ldmatrix(count: int, transposed: bool) -> Intrinsic:
 def dealt_out(rows: np.ndarray, count: int, transposed: bool) -> np.ndarray:
     """What the lanes get of the rows that they point at.
 
-    Args:
-        rows: shape (warps, 8 `count`, elements of a row).
-        count: of matrices; each lane gets a word of each.
-        transposed: whether each matrix is turned over on its way.
-
-    Returns:
-        Words, shape (count, warps, 32): lane l has word l % 4 of row l // 4.
+    These have the shape (warps, 8 `count`, elements of a row). Each lane gets a word of each of
+    `count` matrices, which may be `transposed` on their way: shape (count, warps, 32), where lane l
+    has word l % 4 of row l // 4.
     """
     matrices = rows.reshape(len(rows), count, ROWS_OF_MATRIX, -1)
     if transposed:

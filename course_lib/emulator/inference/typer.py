@@ -75,11 +75,7 @@ class NotKnownYet(Exception):
 class Typer:
     """Types the expressions of one function, with a handler for each kind of expression.
 
-    Args:
-        kernel: the function.
-        outer: the variables around a closure.
-        callers: the functions that are being called, outermost first.
-        common: shared by all functions of a kernel.
+    `outer` are the variables around a closure; `callers` are being called, outermost first.
     """
 
     handlers: ClassVar[dict[type, Callable[[Any, Any, Environment], Typed]]]

@@ -260,9 +260,7 @@ class _Names(ChainMap[str, Any]):
 def frozen(kernel: Kernel, known: dict[Kernel, Kernel] | None = None) -> Kernel:
     """The function with the values that names outside it have now, and so all that it calls.
 
-    Args:
-        kernel: the function.
-        known: functions that are fixed already, or are about to be.
+    `known` are functions that are fixed already, or are about to be.
     """
     known = {} if known is None else known
     values: dict[str, Any] = {}

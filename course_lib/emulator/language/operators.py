@@ -78,11 +78,7 @@ def power_type(base: np.dtype, exponent: np.dtype) -> np.dtype:
 
 
 def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:
-    """The type of `left & right`, `|` and `^`.
-
-    Raises:
-        T.TypingError: for floats and complex numbers.
-    """
+    """The type of `left & right`, `|` and `^`; a TypingError for floats and complex numbers."""
     if left.kind in "fc" or right.kind in "fc":
         raise T.TypingError(
             say("no bitwise operation on {left} and {right}", left=left, right=right)
@@ -94,11 +90,7 @@ def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:
 
 
 def shift_type(left: np.dtype, right: np.dtype) -> np.dtype:
-    """The type of `left << right`: that of `left`, 64 bits wide.
-
-    Raises:
-        T.TypingError: for floats and complex numbers.
-    """
+    """That of `left`, 64 bits wide; a TypingError for floats and complex numbers."""
     if left.kind in "fc" or right.kind in "fc":
         raise T.TypingError(say("no shift of {left} by {right}", left=left, right=right))
     return T.UINT64 if left.kind == "u" else T.INT64

@@ -342,11 +342,8 @@ class AtomicUpdate:
     def carry_out(
         self, storage: np.ndarray, place: np.ndarray, operands: Sequence[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """Update cells.
-
-        Returns:
-            The value that each lane found, or zeros if nobody asks; and whether each changed it,
-            None if that is not known.
+        """Update cells: the value that each lane found, or zeros if nobody asks; and whether each
+        changed it, None if that is not known.
         """
         old = np.zeros(len(place), storage.dtype)
         if isinstance(self.combine, np.ufunc) and not self.returns_old:

@@ -25,9 +25,8 @@ NOBODY = -1  # or several threads
 class HandedValues(Observer):
     """Hears who writes a cell of shared memory, and keeps what is read; see `loaded`.
 
-    Args:
-        given: of another launch, in the order in which each line read it: what a thread reads here
-            instead, where another thread has written the cell.
+    `given` is of another launch, in the order in which each line read it: what a thread reads here
+    instead, where another thread has written the cell.
     """
 
     spaces: ClassVar = ("shared",)

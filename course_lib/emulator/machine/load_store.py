@@ -81,15 +81,9 @@ CELLS_PER_STEP = 1 << 15
 class LoadStoreUnit:
     """Accesses to memory by the lanes of one space.
 
-    Args:
-        space: the lanes.
-        memory: the shared and local memory of their blocks.
-        observers: who is told about every access.
-        steps: what may be spent.
-        instead: what stands for values that nobody wrote, in a launch that tries that out.
-
-    `interval` counts the barriers passed, `count` the accesses made; `moment` says in which turn of
-    which loops, and in which calls, the lanes are.
+    `instead` stands for values that nobody wrote, in a launch that tries that out. `interval`
+    counts the barriers passed, `count` the accesses made; `moment` says in which turn of which
+    loops, and in which calls, the lanes are.
     """
 
     def __init__(
@@ -171,10 +165,8 @@ class LoadStoreUnit:
     def load_wide(
         self, view: ArrayView, index: Value, elements: int, active: Mask, line: int
     ) -> np.ndarray:
-        """Read neighbouring elements at once for each active lane, from a flat index on.
-
-        Returns:
-            The elements; the first axis counts them, the others are lanes.
+        """Read neighbouring elements at once for each active lane, from a flat index on; the first
+        axis of what it returns counts them, the others are lanes.
         """
         allocation = view.allocation
         cell, mask = self.flat_cells(view, index, elements, active, line, "load")
@@ -289,10 +281,8 @@ class LoadStoreUnit:
     def _check_written(
         self, allocation: Allocation, cell: Value, mask: Mask, line: int, elements: int = 1
     ) -> tuple[Mask, Value] | None:
-        """Notice reads of cells that were never written, or not in the latest round of writes.
-
-        Returns:
-            The lanes that read what was never written, and what they are to read instead, if so.
+        """Notice reads of cells that were never written, or not in the latest round of writes: the
+        lanes that read what was never written, and what they are to read instead, if so.
         """
         unwritten = None
         written = allocation.written_in

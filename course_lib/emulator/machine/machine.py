@@ -59,21 +59,11 @@ LOCKS = (".atomic.cas", ".atomic.exch", ".atomic.compare_and_swap")  # by which 
 class Machine:
     """Runs one kernel for the lanes of one space.
 
-    Args:
-        space: the lanes.
-        memory: the shared and local memory of their blocks.
-        typing: the kernel and its types.
-        arguments: the value of each parameter: a NumPy scalar, an ArrayView or a tuple.
-        active: the lanes to run.
-        observers: who is told what happens.
-        steps: what may be spent.
-        dynamic_shared_bytes: size of the dynamic shared memory of a block.
-        instead: what stands for values that nobody wrote, in a launch that tries that out.
-        captured: the devices' arrays that the kernel finds outside.
-        engine: what goes on beside the threads of these blocks.
-        cluster: how many neighbouring blocks, along x, make up a cluster.
-        run_block: runs statements, and `prepared` makes a function of an expression. Each kind of
-            either has a room of its own, and all hold others: here they meet.
+    `arguments` has for each parameter a NumPy scalar, an ArrayView or a tuple. `instead` stands for
+    values that nobody wrote, in a launch that tries that out; `captured` are the devices' arrays
+    that the kernel finds outside; `cluster` neighbouring blocks, along x, make up a cluster.
+    `run_block` runs statements, and `prepared` makes a function of an expression. Each kind of
+    either has a room of its own, and all hold others: here they meet.
     """
 
     def __init__(

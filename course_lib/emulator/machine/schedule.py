@@ -48,11 +48,7 @@ class Unit:
 class Schedule:
     """Runs units in turns until all have ended; `seed` shuffles them, without one they keep order.
 
-    Args:
-        space: the lanes of all of them.
-        units: those that run.
-        observers: told who arrives at a barrier when all that can have come.
-        engine: what goes on beside them.
+    `observers` are told who arrives at a barrier when all that can have come.
     """
 
     def __init__(

@@ -71,8 +71,7 @@ class Fetched:
 class CostNotes(Observer):
     """Notes what the counters leave out: what one block fetches, and how its lanes lie.
 
-    Args:
-        written: the global arrays that the kernel writes, by id.
+    `written` are the global arrays that the kernel writes, by id.
     """
 
     def __init__(self, written: Collection[int]) -> None:
@@ -177,10 +176,7 @@ def _stride(cells: np.ndarray, active: np.ndarray) -> int:
 class LaunchCosts:
     """What one launch cost beyond its need, line by line.
 
-    Args:
-        typings: of the kernel and the device functions that it calls.
-        shape: of the launch.
-        orders_blocks: whether barriers of the grid, or atomic operations, order blocks.
+    `orders_blocks` says whether barriers of the grid, or atomic operations, order blocks.
     """
 
     def __init__(

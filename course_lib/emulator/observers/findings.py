@@ -57,12 +57,7 @@ class NotedFindings(dict[tuple[Any, ...], Finding]):
 
 
 class FaultObserver(Observer):
-    """An observer that makes findings about threads.
-
-    Args:
-        names: what the threads of this launch are called.
-        note: keeps a finding.
-    """
+    """An observer that makes findings about threads; `note` keeps one."""
 
     space: LaneSpace
 
@@ -289,13 +284,7 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
 def float64_findings(
     lines: Iterable[int], made: Iterable[int], array_types: Collection[str]
 ) -> list[Finding]:
-    """Lines that compute in float64, or make an array of it, as those that were passed in are not.
-
-    Args:
-        lines: those that compute.
-        made: those that make a shared or a local array, whatever is computed with what it holds.
-        array_types: the types of the arrays that were passed in.
-    """
+    """Lines that compute in float64, or make an array of it, unlike those that were passed in."""
     if {"float64", "complex128"}.intersection(array_types):
         return []
     arrays = "none of the arrays is"

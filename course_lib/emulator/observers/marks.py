@@ -46,11 +46,9 @@ class _Condition:
 
 
 class CellMarks:
-    """The marks that cells of arrays hold in a kernel.
+    """The marks that cells of arrays hold in a kernel, which calls no other function.
 
-    Args:
-        tree: the kernel, which calls no other function.
-        values: what its global names and its arguments stand for.
+    `values` is what its global names and its arguments stand for.
     """
 
     def __init__(self, tree: ast.AST, values: Mapping[str, Any]) -> None:

@@ -206,10 +206,8 @@ class StreamRecorder(Observer):
 
 
 def _lines_of(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The lines that each row (a block that stands for its like) touches, sorted, each once.
-
-    Returns:
-        The row, the line and the four sector bits of every entry.
+    """The lines that each row (a block that stands for its like) touches, sorted, each once: the
+    row, the line and the four sector bits of every entry.
     """
     cells, active = over_same_blocks(access.cell, access.mask)
     shape = np.broadcast_shapes(cells.shape, active.shape)
@@ -230,10 +228,8 @@ def _lines_of(access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray,
 
 
 def _spread(rows: np.ndarray, access: Access, space: LaneSpace) -> tuple[np.ndarray, np.ndarray]:
-    """Which entries belong to which block of the grid, where one row stands for several blocks.
-
-    Returns:
-        For every pair that belongs together the block's number and the entry's place.
+    """Which entries belong to which block of the grid, where one row stands for several blocks: for
+    every pair that belongs together the block's number and the entry's place.
     """
     cells, _ = over_same_blocks(access.cell, access.mask)
     varying = cells.shape[:3]

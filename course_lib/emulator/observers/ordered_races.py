@@ -80,10 +80,7 @@ class Touches:
 class OrderedRaces(Observer):
     """Keeps what touches the arrays that a kernel writes, and judges it when the launch has ended.
 
-    Args:
-        grid: the grid's size, (z, y, x).
-        threads: the block's size, (z, y, x).
-        written_globals: the global arrays that the kernel writes, by id.
+    `grid` and `threads` are (z, y, x); `written_globals` are ids.
     """
 
     spaces = ("global", "shared")

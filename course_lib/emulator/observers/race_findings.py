@@ -29,12 +29,8 @@ SIGNAL = "signal"  # a plain store, where other threads wait for the cell by ato
 class RaceNotes:
     """Notes the races of one launch as findings; called with each race.
 
-    Args:
-        trees: the kernel and the functions that it calls, for what their lines do to a cell.
-        generators: the names of the arrays that hold states of random number generators.
-        values: what the kernel's global names and its arguments stand for.
-        names: what the threads of this launch are called.
-        note: keeps a finding.
+    `trees` are the kernel and the functions that it calls, `generators` the arrays that hold states
+    of random number generators, `values` what global names and arguments stand for.
     """
 
     def __init__(

@@ -85,9 +85,8 @@ class Race:
 class RaceDetector(Observer):
     """Collects the accesses of the blocks that run side by side and judges them at their barriers.
 
-    Args:
-        written_globals: the global arrays that the kernel writes, by id; others need no record.
-        report: told of every race when the blocks have ended.
+    Of global arrays only those that the kernel writes, told by id, need a record. `report` is told
+    of every race when the blocks have ended.
     """
 
     spaces = ("global", "shared")

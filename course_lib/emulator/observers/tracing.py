@@ -103,11 +103,7 @@ def _texts(nodes: Iterable[ast.expr]) -> list[str]:
 
 
 class Tracer(Observer):
-    """Keeps what happened, in its order.
-
-    Args:
-        space: "global" for accesses to global memory alone; None for all.
-    """
+    """Keeps what happened, in its order; with `space` "global", accesses to global memory alone."""
 
     def __init__(self, space: str | None = None) -> None:
         self.space = space

@@ -55,12 +55,9 @@ def distinct_per_row(numbers: np.ndarray, active: np.ndarray) -> np.ndarray:
 
 
 def global_cost(addresses: np.ndarray, active: np.ndarray, width: int) -> GlobalCost:
-    """The cost of one access to global memory.
+    """The cost of one access to global memory, of so many bytes (1, 2, 4, 8 or 16) per lane.
 
-    Args:
-        addresses: byte addresses, shape (warps, 32).
-        active: which lanes take part, same shape.
-        width: bytes per lane (1, 2, 4, 8 or 16).
+    `addresses` are bytes, shape (warps, 32); so is `active`, which says what lanes take part.
     """
     requests = int(np.count_nonzero(active.any(axis=1)))
     return GlobalCost(requests, int(sectors_per_row(addresses, active, width).sum()))

@@ -234,9 +234,7 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
 class Memory:
     """All allocations that the blocks of one space can see.
 
-    Args:
-        space: the blocks.
-        notes_writes: whether it is kept when a cell was written, to tell who reads it before.
+    `notes_writes`: is it kept when a cell was written, to tell who reads it before?
     """
 
     def __init__(self, space: LaneSpace, notes_writes: bool = True) -> None:

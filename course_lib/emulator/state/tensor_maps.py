@@ -35,10 +35,7 @@ class TensorMap(np.ndarray):
 class Box:
     """One box of an array; outside of it, a load gives zeros, and a store leaves out.
 
-    Args:
-        view: the array.
-        sizes: of the box, along each axis.
-        first: its first element, the innermost axis first.
+    `first` is its first element, the innermost axis first.
     """
 
     def __init__(self, view: ArrayView, sizes: Sequence[int], first: Sequence[int]) -> None:

@@ -108,12 +108,7 @@ class OwnRequests:
 def own_requests(
     profile: Any, space: Literal["global", "shared"], block: Sequence[int] = (0, 0)
 ) -> OwnRequests:
-    """The loads and stores of one block, as many as a figure can hold.
-
-    Args:
-        profile: a launch with `emulate(kernel, trace=True)`.
-        block: which block, as (x, y).
-    """
+    """The loads and stores of one block of a traced launch, as many as a figure can hold."""
     found = _by_place(profile, space, block)
     places = [_place(profile, space, key, requests) for key, requests in found.items()]
     places.sort(key=lambda place: (place.line, place.kind, place.array))
@@ -135,11 +130,9 @@ def own_requests(
 def costliest(
     places: Sequence[AccessLine], cost: Callable[[np.ndarray, np.ndarray, int], int]
 ) -> tuple[AccessLine, Asked]:
-    """Of the first request of each warp at each place, the one that costs most.
+    """Of the first request of each warp at each place, the one that costs most; there is one.
 
-    Args:
-        places: where to look; some warp asks for something at one of them.
-        cost: of the addresses, the lanes and the bytes of a lane.
+    `cost` is one of the addresses, the lanes and the bytes of a lane.
     """
     found = [
         (place, asked)

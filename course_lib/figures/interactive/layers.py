@@ -122,8 +122,7 @@ def layers_over(
 ) -> Callable[[Sequence[str], Callable[..., Any]], Layer]:
     """A maker of layers whose states are told by what is offered, not by positions.
 
-    Args:
-        offered: by the key of a control what stands at each of its positions.
+    `offered` has by the key of a control what stands at each of its positions.
     """
 
     def layer(keys: Sequence[str], state: Callable[..., Any]) -> Layer:

@@ -98,14 +98,9 @@ def our_kernel(text: str, constants: Mapping[str, int] | None = None) -> Kernel:
 
 
 def read_kernel(kernel: object, arguments: int = 3) -> Kernel:
-    """The student's kernel as a syntax tree.
+    """The student's kernel as a syntax tree; a figure has so many arguments for it, A, B and C.
 
-    Args:
-        kernel: the student's.
-        arguments: how many a figure has for it; a product's are A, B and C.
-
-    Raises:
-        NothingToDraw: if it has no source, is still empty, or takes other arguments.
+    Raises NothingToDraw if it has no source, is still empty, or takes other arguments.
     """
     try:
         read = kernel_from(kernel)

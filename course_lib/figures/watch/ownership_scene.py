@@ -94,13 +94,8 @@ class Ownership:
 
 
 def ownership(run: Film, names: tuple[str, ...], c: np.ndarray, product: np.ndarray) -> Ownership:
-    """Who wrote what in a film of a kernel with the parameters A, B, C.
-
-    Args:
-        run: the film.
-        names: what the kernel calls A, B and C.
-        c: C after the run.
-        product: what it should be.
+    """Who wrote what in a film of a kernel with the parameters A, B, C, of these `names`; in the
+    end `c` holds what should be `product`.
     """
     deeds = [Deeds() for _ in range(run.space.size)]
     writers = np.zeros(c.shape, int)

@@ -202,13 +202,9 @@ class Walk:
 
 
 def walk(run: Film, kernel: Kernel, block: tuple[int, int], shapes: dict[str, Cell]) -> Walk:
-    """The phases of one block of a film.
+    """The phases of one block (x, y) of a film in lockstep.
 
-    Args:
-        run: a film in lockstep.
-        kernel: what was filmed; its first three parameters are A, B and C.
-        block: which block, (x, y).
-        shapes: the shape of each shared array, by its name in the kernel.
+    The kernel's first three parameters are A, B and C; `shapes` are those of its shared arrays.
     """
     names, lanes = kernel.parameters[:3], run.lanes_of(block)
     parts = list(chunks(run.moments, lanes))

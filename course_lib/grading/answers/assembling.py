@@ -73,11 +73,8 @@ def assemble(
 ) -> Assembled:
     """The text of the answer in a segment that defines these names.
 
-    Args:
-        own: where the answer stands.
-        names: the function, or the constants that are asked for.
-        segments: all segments of the submission; only those of the same file are looked at.
-        given: what the instructor's notebook defines; None if that is not known.
+    Of all segments of the submission only those of the same file are looked at. `given` is what the
+    instructor's notebook defines; None if that is not known.
     """
     joined = (own.cell, *own.continued_in)
     here = [segment for segment in segments if segment.file == own.file and segment.runs]

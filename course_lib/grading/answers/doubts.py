@@ -55,12 +55,8 @@ def doubt_about(
 ) -> str | None:
     """The reason why a person has to look; None where the text tells what is held at the end.
 
-    Args:
-        exercise: what is answered.
-        own: the answer's cell, joined with those over which it was split.
-        needed: the names that the exercise asks for, and those that they need in turn.
-        cells: all cells of the submission.
-        place: how a cell is called.
+    `own` is the answer's cell, joined with those over which it was split; `needed` are the names
+    that the exercise asks for, and those that they need in turn; `place` says how a cell is called.
     """
     events = list(_events_in(_cells_of(exercise, own, cells)))
     asked = frozenset(exercise.names_to_define)
@@ -242,13 +238,8 @@ def why_none(
 ) -> Absence:
     """Why there is no answer.
 
-    Args:
-        exercise: the exercise.
-        submission: what was handed in.
-        segments: its cells.
-        stubs: those that define what is asked for, but with nothing in it.
-        place: how a segment is called.
-        given: the shapes of the functions that stand in the instructor's notebook.
+    `stubs` define what is asked for, but with nothing in it; `place` says how a segment is called;
+    `given` are the shapes of the functions that stand in the instructor's notebook.
     """
     unread = any(file.is_unread for file in submission.files)
     if submission.problem:

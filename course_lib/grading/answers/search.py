@@ -40,11 +40,8 @@ def find_answers(
 ) -> tuple[FoundAnswer, ...]:
     """One answer for each id, in their order; with a problem where there is none.
 
-    Args:
-        submission: what was handed in.
-        exercise_ids: of the exercises that are asked for.
-        given: the instructor's notebooks. With them, an answer that is still as it was given is
-            recognised, and what they import is not looked for in the student's cells.
+    With the instructor's notebooks, `given`, an answer that is still as it was given is recognised,
+    and what they import is not looked for in the student's cells.
     """
     segments = segments_of(submission)
     return tuple(

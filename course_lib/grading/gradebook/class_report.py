@@ -34,14 +34,7 @@ MOST_FINDINGS = 8  # of an exercise; what is rarer is no matter of the class
 def class_report(
     rows: Sequence[GradebookRow], settings: Settings, seed: int, hints: Sequence[Alike] = ()
 ) -> str:
-    """The page.
-
-    Args:
-        rows: of all submissions.
-        settings: the course's title and weights.
-        seed: what drew the shapes and inputs.
-        hints: answers that are alike.
-    """
+    """The page; `hints` are answers that are alike."""
     by_student = by_submission(rows)
     by_exercise = _by_exercise(rows, settings)
     counts = {name: Counter(row.verdict for row in rows) for name, rows in by_exercise.items()}
@@ -81,8 +74,7 @@ def class_report(
 def histogram(shares: Sequence[float]) -> Markup:
     """How many submissions have which share of the points, in ten columns.
 
-    Args:
-        shares: from 0 to 1, one for each submission whose points are all decided.
+    There is a share, from 0 to 1, for each submission whose points are all decided.
     """
     counts = Counter(min(int(share * BINS + 1e-9), BINS - 1) for share in shares)
     bins = [(f"{each * 10}–{each * 10 + 10}", counts[each]) for each in range(BINS)]

@@ -28,11 +28,7 @@ def text_answers_page(
 ) -> str | None:
     """The page; None if the course asks nothing in words.
 
-    Args:
-        rows: of all submissions.
-        questions: what is asked.
-        settings: what the questions are worth.
-        called: the name of each submission, by its key.
+    `called` has the name of each submission, by its key.
     """
     asked = [
         (
@@ -77,11 +73,8 @@ def explain(
 ) -> str:
     """All that led to a row, from the file to the points. Nothing in it can act on a terminal.
 
-    Args:
-        row: as `score` made it.
-        settings: the course's weights; the usual ones if left out.
-        history: what happened to the row, the oldest first.
-        replaced: answers that counted before, by their checksums.
+    `history` is what happened to the row, the oldest first; `replaced` are answers that counted
+    before, by their checksums.
     """
     told = [*_lines(row, settings or Settings()), *_happened(history, replaced or {})]
     return "\n".join(told)

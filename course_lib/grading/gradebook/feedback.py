@@ -37,13 +37,10 @@ Shown = dict[str, Any]  # what a template shows of something, by the names that 
 
 
 def filled(template: str, title: str, **values: object) -> str:
-    """A whole page.
+    """A whole page of one of the `templates`; `title` is what the browser's tab says.
 
-    Args:
-        template: the name of a file in `templates`.
-        title: what the browser's tab says.
-        values: what the template shows. Text is escaped, and what cannot be seen in it is marked;
-            HTML of ours comes as Markup.
+    Text among the values is escaped, and what cannot be seen in it is marked; HTML of ours comes as
+    Markup.
     """
     style = Markup(read_beside("course_lib.web", "theme.css") + read_beside(HOME, "page.css"))
     page = _templates().get_template(template)
@@ -151,13 +148,7 @@ MOST_CHARACTERS = 1_000  # of a message
 
 
 def feedback_page(rows: Sequence[GradebookRow], name: str, settings: Settings) -> str:
-    """The page of one submission.
-
-    Args:
-        rows: its rows, at least one.
-        name: how the gradebook calls it.
-        settings: the course's title, weights and notebooks.
-    """
+    """The page of one submission, from its rows; `name` is how the gradebook calls it."""
     hints = read_hints(settings.notebooks)
     sections = [_section(row, hints.get(row.exercise, ()), settings) for row in rows]
     return filled(

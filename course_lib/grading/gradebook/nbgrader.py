@@ -19,14 +19,9 @@ def write_scores(rows: Sequence[GradebookRow], database: Path, assignment: str) 
     """Set the automatic score of every row that has points.
 
     A student whom the gradebook does not know is added. Where no points are decided yet, nbgrader
-    is told that somebody has to look.
-
-    Returns:
-        A sentence for each exercise that is no part of the assignment.
-
-    Raises:
-        CannotGrade: if nbgrader or the gradebook is not here, the assignment is not in it, or an
-            exercise is worth another number of points there.
+    is told that somebody has to look. The result has a sentence for each exercise that is no part
+    of the assignment. Raises CannotGrade if nbgrader or the gradebook is not here, the assignment
+    is not in it, or an exercise is worth another number of points there.
     """
     if not database.is_file():
         raise CannotGrade(

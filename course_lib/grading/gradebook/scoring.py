@@ -71,15 +71,9 @@ class Overrides:
 
 
 def load_overrides(path: Path | None, settings: Settings, submissions: Path) -> Overrides:
-    """What is set in a file; nothing where there is none.
+    """What is set in a file, which must not be among the submissions; nothing where there is none.
 
-    Args:
-        path: the file.
-        settings: the course's points, and what a late day costs.
-        submissions: what was handed in; the file must not be among it.
-
-    Raises:
-        CannotGrade: for anything in it that cannot be used.
+    Raises CannotGrade for anything in it that cannot be used.
     """
     if path is None:
         return Overrides(late=settings.late)
@@ -269,12 +263,8 @@ def score(
 ) -> GradebookRow:
     """The row of one submission and exercise.
 
-    Args:
-        submission: whose it is.
-        answer: what was found; its `problem` says why there is nothing to judge, and its
-            `needs_review` that something may be there all the same.
-        judgement: what the examination found; None if there was nothing to examine.
-        settings: the course's weights.
+    The answer's `problem` says why there is nothing to judge, and its `needs_review` that something
+    may be there all the same; then `judgement` is None.
     """
     nothing = dict.fromkeys(settings.points_of(answer.exercise), _NONE)
     decision: _Decision

@@ -56,16 +56,9 @@ class WhatCounts:
 def choose(
     found: Sequence[Graded], earlier: Sequence[Counted], by_name: bool, out: object
 ) -> WhatCounts:
-    """Apply the rules to what a run was given.
+    """Apply the rules to what a run was given; with `--only`, if it is `by_name`.
 
-    Args:
-        found: what it was given.
-        earlier: what counted before.
-        by_name: it was given with `--only`.
-        out: the folder, for the sentences.
-
-    Raises:
-        CannotGrade: if a row would be lost, or if two submissions would have one name.
+    Raises CannotGrade if a row would be lost, or if two submissions would have one name.
     """
     pairs, rest = matched(found, earlier, by_name)
     if not by_name:

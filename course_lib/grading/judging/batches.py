@@ -207,11 +207,8 @@ class NotPassed(PlainError):
 def judge(exercise_id: str, text: str, seed: int, context: str = "") -> Judgement:
     """Examine an answer's text, which is never executed.
 
-    Args:
-        exercise_id: such as "matmul_tiled".
-        text: the answer.
-        seed: draws the inputs and the shapes.
-        context: the code that stands above the answer in the instructor's notebook.
+    `seed` draws the inputs and the shapes; `context` is the code that stands above the answer in
+    the instructor's notebook.
     """
     exercise = TRANSFER.get(exercise_id, exercise_id)
     report = examine_source(exercise, text, seed=seed, context=context)
@@ -231,12 +228,7 @@ class Desk:
     """Judges the answers of one batch, one after the other."""
 
     def __init__(self, results: str, seed: int, contexts: Mapping[str, str]) -> None:
-        """
-        Args:
-            results: the file that each judgement is appended to.
-            seed: as for `judge`.
-            contexts: for each exercise, as for `judge`.
-        """
+        """Judgements are appended to the file `results`; each exercise has a context."""
         self._results = Path(results).resolve()
         self._seed = seed
         self._contexts = contexts

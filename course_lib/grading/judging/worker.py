@@ -49,13 +49,10 @@ class Ended:
 
 
 def run(folder: Path, cells: int, seconds: float, memory: int) -> Ended:
-    """Run batch.ipynb of this folder.
+    """Run batch.ipynb, with so many answers, of a private folder; results and notes are left there.
 
-    Args:
-        folder: a private folder; results and notes are left there.
-        cells: how many answers the notebook has.
-        seconds: processor time after which the clock stops a cell.
-        memory: how much address space the kernel may have, in bytes.
+    The clock stops a cell after so many seconds of processor time; the kernel may have so many
+    bytes of memory as address space.
     """
     whole = STARTING_SECONDS + cells * seconds
     _write_settings(folder)

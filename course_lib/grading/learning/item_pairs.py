@@ -330,12 +330,7 @@ PAIRS = (
 
 
 def items(form: str, end: str) -> tuple[Question, ...]:
-    """The items of a form in their order, called "pretest-1" and so on.
-
-    Args:
-        form: the form's name.
-        end: which end of each pair it takes.
-    """
+    """The items of a form, which takes one `end` of each pair, called "pretest-1" and so on."""
     return tuple(
         replace(pair.before if end == BEFORE else pair.after, id=f"{form}-{number}")
         for number, pair in enumerate(PAIRS, 1)

@@ -58,15 +58,9 @@ def write_items(
 ) -> str:
     """Write the table, and return a sentence on whom it is about.
 
-    Args:
-        path: where to.
-        grader: judges the kernels of `pretest`.
-        given: what was graded.
-        rows: what came of it.
-        pretest: what the same class had handed in before the course; None for one test alone.
-
-    Raises:
-        CannotGrade: if there is no test in what was given, or nobody took both.
+    `pretest` is what the same class had handed in before the course, whose kernels are judged; None
+    for one test alone. Raises CannotGrade if there is no test in what was given, or nobody took
+    both.
     """
     if pretest is None:
         form = next((each for each in FORMS.values() if _taken(each, given)), None)
