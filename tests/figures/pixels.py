@@ -33,6 +33,7 @@ from course_lib import figures  # noqa: E402
 from course_lib.answer_text.context import our_kernel, used_by  # noqa: E402
 from course_lib.curriculum import TASKS  # noqa: E402
 from course_lib.emulator import load_program, names_around  # noqa: E402
+from course_lib.registry.kinds import TileKind  # noqa: E402
 
 Draw = Callable[[], Any]
 
@@ -106,9 +107,9 @@ def _runs() -> Iterator[tuple[str, Draw]]:
 
 
 def _own_runs() -> Iterator[tuple[str, Draw]]:
-    """The run of each task's own answer."""
+    """The run of each task's own answer, but for kernels of tiles, which are no texts."""
     for task in TASKS.values():
-        if not task.is_large or task.values is not None:
+        if not isinstance(task.kind, TileKind) and (not task.is_large or task.values is not None):
             yield f"own_run-{task.id}", lambda task=task: figures.own_run(task.id, _answer(task))
 
 
