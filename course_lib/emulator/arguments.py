@@ -80,21 +80,17 @@ def _type_of_array(name: str, array: np.ndarray) -> T.ArrayType:
 def _no_argument(name: str, value: object) -> KernelRejected:
     """What is no array, no tuple and no number that a kernel takes."""
     if isinstance(value, int):
-        message = say(
+        message = (
             "Argument {name} is a whole number of more than 64 bits, which no integer type of a "
-            "GPU can hold.",
-            name=name,
+            "GPU can hold."
         )
-        return rejection("invalid-launch", message, None, "How large does this number have to be?")
+        hint = "How large does this number have to be?"
+        return rejection("invalid-launch", message, None, hint, name=name)
     if isinstance(value, np.void | np.datetime64 | np.timedelta64):
         what = type(value).__name__
-        message = say(
-            "Argument {name} is of type {what}, which the emulator does not have.",
-            name=name,
-            what=what,
-        )
+        message = "Argument {name} is of type {what}, which the emulator does not have."
         hint = "Pass the numbers that it consists of one by one."
-        return rejection("unsupported", message, None, hint)
+        return rejection("unsupported", message, None, hint, name=name, what=what)
     return rejection(
         "invalid-launch",
         say(
@@ -198,12 +194,9 @@ def _of_several(
     if not fitting:
         raise rejection("invalid-launch", refusals[0].message, None, refusals[0].hint)
     if len(fitting) > 1:
-        message = say(
-            "{kernel} has several signatures, and none fits these types exactly.",
-            kernel=kernel.name,
-        )
+        message = "{kernel} has several signatures, and none fits these types exactly."
         hint = "A cast such as np.float32(…) around each argument decides between them."
-        raise rejection("unsupported", message, kernel.tree, hint)
+        raise rejection("unsupported", message, kernel.tree, hint, kernel=kernel.name)
     return fitting[0]
 
 
@@ -245,12 +238,9 @@ def _one(position: int, value: Any, declared: Declared) -> Any:
             raise rejection("invalid-launch", found, None, _CONVERT_ARRAY)
         return value.view(declared.dtype)
     if declared is None and _is_number(value):
-        message = say(
-            "The emulator cannot read the type that argument {position} is declared with.",
-            position=position,
-        )
+        message = "The emulator cannot read the type that argument {position} is declared with."
         hint = "Without a signature Numba works out the types by itself."
-        raise rejection("unsupported", message, None, hint)
+        raise rejection("unsupported", message, None, hint, position=position)
     try:
         return _handed_over(value, declared)
     except (TypeError, ValueError):

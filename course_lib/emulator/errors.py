@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from course_lib.wording.findings import Finding, finding
+from course_lib.wording.sentences import say
 
 
 class EmulatorError(Exception):
@@ -32,8 +34,9 @@ class KernelRejected(EmulatorError):
 
 
 def rejection(
-    code: str, message: str, node: ast.AST | int | None, hint: str = ""
+    code: str, message: str, node: ast.AST | int | None, hint: str = "", /, **facts: Any
 ) -> KernelRejected:
-    """A KernelRejected with one finding at the line of `node`."""
+    """A KernelRejected with one finding at the line of `node`, whose message has these facts."""
     line = node if isinstance(node, int) or node is None else getattr(node, "lineno", None)
-    return KernelRejected([finding(code, message, line, hint, severity="error")])
+    said = say(message, **facts) if facts else message
+    return KernelRejected([finding(code, said, line, hint, severity="error")])

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from course_lib.emulator.budget import Budget
 from course_lib.emulator.errors import KernelRejected, rejection
-from course_lib.wording.sentences import say
 
 MAX_SHARED_BYTES = 48 * 1024
 
@@ -79,9 +78,5 @@ class LaunchShape:
 def too_much_shared(
     size: int, node: ast.AST | None, limit: int = MAX_SHARED_BYTES
 ) -> KernelRejected:
-    message = say(
-        "The block asks for {size} bytes of shared memory; it can have {limit}.",
-        size=size,
-        limit=limit,
-    )
-    return rejection("invalid-launch", message, node)
+    message = "The block asks for {size} bytes of shared memory; it can have {limit}."
+    return rejection("invalid-launch", message, node, size=size, limit=limit)

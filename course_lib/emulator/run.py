@@ -203,10 +203,8 @@ class Run:
                 total, last = total + size, node
                 cells += elements
             elif size > MAX_LOCAL_BYTES:
-                message = say(
-                    "A thread may have 512 KiB of local memory, not {size} bytes.", size=size
-                )
-                raise rejection("invalid-launch", message, node)
+                message = "A thread may have 512 KiB of local memory, not {size} bytes."
+                raise rejection("invalid-launch", message, node, size=size)
         if total > MAX_SHARED_BYTES:
             raise too_much_shared(total, last)
         limit = max(MAX_SHARED_BYTES, self.options.max_dynamic_shared)
@@ -288,14 +286,12 @@ class Run:
         """Refuse a grid whose blocks wait for each other and cannot all run at once."""
         blocks, most = self.shape.blocks, self.shape.most_resident(self._declared_shared)
         if self.is_grid_wide and blocks > most:
-            message = say(
+            message = (
                 "A barrier of the whole grid needs all {blocks} blocks on the GPU at once, but no "
-                "GPU holds more than {most} of this size, so the launch fails.",
-                blocks=blocks,
-                most=most,
+                "GPU holds more than {most} of this size, so the launch fails."
             )
             hint = "How many blocks are needed if each goes through the data in strides?"
-            raise rejection("invalid-launch", message, None, hint)
+            raise rejection("invalid-launch", message, None, hint, blocks=blocks, most=most)
         if self.shape.threads > room:
             message = say(
                 "Blocks that wait for each other are emulated at the same time, and here there is "

@@ -91,14 +91,12 @@ def tile_at(
     array = view.allocation
     begin = address - base_of(machine.memory, array)
     if array.alignment < ATOM:
-        message = say(
+        message = (
             "A tile with the 128-byte swizzle is in {name}, and nothing guarantees that this "
-            "array begins at a multiple of {size} bytes.",
-            name=view.name,
-            size=ATOM,
+            "array begins at a multiple of {size} bytes."
         )
         promise = say("cuda.shared.array takes alignment={size}.", size=ATOM)
-        raise rejection("wrong-index", message, machine.line, promise)
+        raise rejection("wrong-index", message, machine.line, promise, name=view.name, size=ATOM)
     if begin % multiple:
         message = say(
             "The tile begins {begin} bytes into {name}. With the 128-byte swizzle this has to be "
@@ -111,16 +109,14 @@ def tile_at(
         raise rejection("wrong-index", message, machine.line, at)
     room = array.cells * array.dtype.itemsize
     if begin + size > room:
-        message = say(
-            "The tile of {size} bytes begins at byte {begin} of {name}, which has only {room}.",
-            size=size,
-            begin=begin,
-            name=view.name,
-            room=room,
+        message = (
+            "The tile of {size} bytes begins at byte {begin} of {name}, which has only {room}."
         )
         code = "out-of-bounds-read" if kind == "load" else "out-of-bounds-write"
         room_for = "Is there room for all stages, or does an offset reach too far?"
-        raise rejection(code, message, machine.line, room_for)
+        raise rejection(
+            code, message, machine.line, room_for, size=size, begin=begin, name=view.name, room=room
+        )
     return array, begin
 
 

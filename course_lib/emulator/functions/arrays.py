@@ -285,11 +285,9 @@ def _view(array: ArrayView, dtype: np.dtype, machine: Machine, node: ast.Call) -
         return seen_as(array, dtype)
     whole = array.allocation
     if whole.space != "global" or whole.written_in is not None or whole.within is not None:
-        message = say(
-            "The emulator cannot view {now} as {wanted} here.", now=whole.dtype, wanted=dtype
-        )
+        message = "The emulator cannot view {now} as {wanted} here."
         hint = "It can in arrays that are passed in, and elsewhere between types of one size."
-        raise rejection("unsupported", message, node, hint)
+        raise rejection("unsupported", message, node, hint, now=whole.dtype, wanted=dtype)
     if wanted > now:
         no_whole_one = array.shape[-1] * np.int64(now) % np.int64(wanted) != 0
         said = say("ValueError (bytes that make no whole number of {dtype})", dtype=dtype)

@@ -261,17 +261,14 @@ def box_at(tensor_map: ArrayView, first: Sequence[int]) -> Box:
     """
     described = tensor_map.allocation.described
     if described is None:
-        message = say("{name} is no tensor map.", name=tensor_map.name)
-        raise rejection("invalid-launch", message, None, "tensor_map(array, box) makes one.")
+        message, hint = "{name} is no tensor map.", "tensor_map(array, box) makes one."
+        raise rejection("invalid-launch", message, None, hint, name=tensor_map.name)
     array, sizes = described
     if len(first) != len(sizes):
-        message = say(
-            "{name} describes an array with {axes} axes, and {count} coordinates were given.",
-            name=tensor_map.name,
-            axes=len(sizes),
-            count=len(first),
+        message = "{name} describes an array with {axes} axes, and {count} coordinates were given."
+        raise rejection(
+            "wrong-index", message, None, name=tensor_map.name, axes=len(sizes), count=len(first)
         )
-        raise rejection("wrong-index", message, None)
     return Box(array, sizes, first)
 
 

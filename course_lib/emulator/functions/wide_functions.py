@@ -217,12 +217,8 @@ def _copy(size: int, or_zeros: bool) -> Intrinsic:
 def _need_space(view: ArrayView, space: str, node: ast.Call) -> None:
     found = view.allocation.space
     if found != space:
-        message = say(
-            "Asynchronous copies go from global to shared memory; {view} is {found} memory.",
-            view=view.name,
-            found=found,
-        )
-        raise rejection("unsupported", message, node)
+        message = "Asynchronous copies go from global to shared memory; {view} is {found} memory."
+        raise rejection("unsupported", message, node, view=view.name, found=found)
 
 
 def _no_arguments(arguments: Arguments, keywords: Keywords) -> Typed:

@@ -345,12 +345,9 @@ class CallTyper(MethodTyper):
         declared = declared_signatures(kernel)
         exact = [each for each in declared if len(declared) > 1 and _fits(each, kinds)]
         if len(declared) > 1 and not exact:
-            message = say(
-                "{kernel} has several signatures, and none fits these types exactly.",
-                kernel=kernel.name,
-            )
+            message = "{kernel} has several signatures, and none fits these types exactly."
             hint = "A cast such as np.float32(…) around each argument decides between them."
-            raise rejection("unsupported", message, node, hint)
+            raise rejection("unsupported", message, node, hint, kernel=kernel.name)
         if not declared:
             return tuple(kinds), None
         signature = (exact or declared)[0]
@@ -411,10 +408,8 @@ class CallTyper(MethodTyper):
         if isinstance(error, T.LiteralNeeded):
             return RefusedForNoLiteral(refusal)
         if node.keywords and not function.path.startswith(_KEYWORDS_ARE_KNOWN):
-            message = say(
-                "The emulator does not take the arguments of {name} by keyword.", name=name
-            )
-            return rejection("unsupported", message, node, "Pass them by position.")
+            message = "The emulator does not take the arguments of {name} by keyword."
+            return rejection("unsupported", message, node, "Pass them by position.", name=name)
         return refusal
 
     def no_number_of_pythons(self, call: ast.Call) -> str:

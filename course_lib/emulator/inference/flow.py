@@ -87,12 +87,10 @@ class AssignmentTyper(ExpressionTyper):
             message = say("Only a tuple can be unpacked, not {type}.", type=value.type)
             raise rejection("compile-error", message, node, lacking(value.type))
         if len(value.type.items) != len(items):
-            message = say(
-                "{names} names on the left, but {values} values on the right.",
-                names=len(items),
-                values=len(value.type.items),
+            message = "{names} names on the left, but {values} values on the right."
+            raise rejection(
+                "compile-error", message, node, names=len(items), values=len(value.type.items)
             )
-            raise rejection("compile-error", message, node)
         literals = value.literal if isinstance(value.literal, tuple) else [None] * len(items)
         return [Typed(kind, lit) for kind, lit in zip(value.type.items, literals, strict=True)]
 
@@ -119,18 +117,16 @@ class AssignmentTyper(ExpressionTyper):
             raise rejection("compile-error", "This array is read-only.", target)
         element = place.dtype if isinstance(place, T.ArrayType) else place
         if T.is_complex(value.type) and not T.is_complex(element):
-            message = say("Numba stores no complex number in an element of {type}.", type=element)
+            message = "Numba stores no complex number in an element of {type}."
             hint = "Its parts are .real and .imag; abs(z) is its length."
-            raise rejection("compile-error", message, target, hint)
+            raise rejection("compile-error", message, target, hint, type=element)
         if isinstance(place, T.ArrayType) and not T.is_scalar(value.type):
             self.store_part(target, place, value)
         elif not T.is_scalar(value.type):
             is_text = isinstance(value.type, T.Static) and isinstance(value.type.value, str)
             hint = "A number is written without quotes." if is_text else lacking(value.type)
-            message = say(
-                "Cannot store {type} in an element of {place}.", type=value.type, place=place
-            )
-            raise rejection("compile-error", message, target, hint)
+            message = "Cannot store {type} in an element of {place}."
+            raise rejection("compile-error", message, target, hint, type=value.type, place=place)
         if isinstance(place, T.ArrayType):
             self.typing.parts.add(target)
 
@@ -143,10 +139,8 @@ class AssignmentTyper(ExpressionTyper):
         items = value.type.items if isinstance(value.type, T.TupleType) else ()
         fits = items and value.type.is_uniform and T.is_scalar(items[0])  # type: ignore[union-attr]
         if not fits or place.ndim != 1:
-            message = say(
-                "Cannot store {type} in a part of an array, {place}.", type=value.type, place=place
-            )
-            raise rejection("compile-error", message, target)
+            message = "Cannot store {type} in a part of an array, {place}."
+            raise rejection("compile-error", message, target, type=value.type, place=place)
 
     def place_type(
         self, node: ast.Subscript, env: Environment

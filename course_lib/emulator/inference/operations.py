@@ -166,12 +166,8 @@ class OperatorTyper(Typer):
             return
         if identity or _are_texts_or_none(op, left, right):
             hint = "`==` compares numbers, and `is None` asks for None."
-            message = say(
-                "The emulator cannot compare {left} with {right} in this way.",
-                left=left,
-                right=right,
-            )
-            raise rejection("unsupported", message, node, hint)
+            message = "The emulator cannot compare {left} with {right} in this way."
+            raise rejection("unsupported", message, node, hint, left=left, right=right)
         message = say(
             "Numba cannot compare {left} with {right} in this way.", left=left, right=right
         )
@@ -193,12 +189,8 @@ class OperatorTyper(Typer):
         if isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot):
             if left == right:
                 return True
-            message = say(
-                "The emulator cannot compare {left} with {right} in this way.",
-                left=left,
-                right=right,
-            )
-            raise rejection("unsupported", message, node, ENUM_HINT)
+            message = "The emulator cannot compare {left} with {right} in this way."
+            raise rejection("unsupported", message, node, ENUM_HINT, left=left, right=right)
         return False
 
     def compare_contents(self, node: ast.Compare, left: T.Type, right: T.Type) -> None:

@@ -127,24 +127,19 @@ class Typer:
         self, left: T.Type, right: T.Type, node: ast.AST, what: str
     ) -> KernelRejected:
         """The refusal of two types that nothing holds both of; Numba has it for None and texts."""
-        message = say(
-            "The {what} have no common type: {left} and {right}.", what=what, left=left, right=right
-        )
+        facts = {"what": what, "left": left, "right": right}
         if T.Static(None) in (left, right):
-            message = say(
+            message = (
                 "The {what} are {left} or {right}: Numba makes an optional number of that, and the "
-                "emulator knows none.",
-                what=what,
-                left=left,
-                right=right,
+                "emulator knows none."
             )
             hint = 'Use a number that means "nothing", such as -1, instead of None.'
-            return rejection("unsupported", message, node, hint)
+            return rejection("unsupported", message, node, hint, **facts)
+        message = "The {what} have no common type: {left} and {right}."
         values = [each.value for each in (left, right) if isinstance(each, T.Static)]
-        if len(values) == 2 and type(values[0]) is type(values[1]):
-            if isinstance(values[0], str):
-                return rejection("unsupported", message, node, "Use numbers instead.")
-        return rejection("compile-error", message, node)
+        if len(values) == 2 and all(isinstance(value, str) for value in values):
+            return rejection("unsupported", message, node, "Use numbers instead.", **facts)
+        return rejection("compile-error", message, node, **facts)
 
     def expression(self, node: ast.expr, env: Environment) -> Typed:
         handler = self.handlers.get(type(node))

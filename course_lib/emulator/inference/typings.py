@@ -84,10 +84,8 @@ def _default(kernel: Kernel, default: ast.expr, node: ast.Call) -> tuple[Typed, 
         return Typed(T.Static(None)), Slot()
     kind = T.type_of_scalar(value)
     if kind is None:
-        message = say("The emulator takes only numbers as default values, unlike this one of "
-        "{kernel}.",
-                      kernel=kernel.name)  # fmt: skip
-        raise rejection("unsupported", message, node, "Pass every argument.")
+        message = "The emulator takes only numbers as default values, unlike this one of {kernel}."
+        raise rejection("unsupported", message, node, "Pass every argument.", kernel=kernel.name)
     return Typed(kind, value if type(value) is int else None), Slot(default=kind.type(value))
 
 

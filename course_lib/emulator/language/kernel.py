@@ -117,12 +117,8 @@ class Program:
         if name in self.functions:
             return self.functions[name]
         others = ", ".join(sorted(self.functions)) or "none"
-        message = say(
-            "There is no function called {name} (functions here: {others}).",
-            name=name,
-            others=others,
-        )
+        message = "There is no function called {name} (functions here: {others})."
         hint = say(
             "Define it with `def {name}(…):`; a kernel, below the line `@cuda.jit`.", name=name
         )
-        raise rejection("missing-answer", message, None, hint)
+        raise rejection("missing-answer", message, None, hint, name=name, others=others)

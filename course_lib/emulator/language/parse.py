@@ -250,12 +250,9 @@ def _definition_of(function: FunctionType) -> tuple[ast.FunctionDef | ast.Lambda
             return _lambda_of(function)
         lines, first_line = inspect.getsourcelines(function)
     except (OSError, TypeError, SyntaxError):
-        message = say(
-            "The source text of {function} cannot be found, so it cannot be emulated.",
-            function=function.__name__,
-        )
+        message = "The source text of {function} cannot be found, so it cannot be emulated."
         hint = "Define the kernel in a notebook cell or in a file."
-        raise rejection("unsupported", message, None, hint) from None
+        raise rejection("unsupported", message, None, hint, function=function.__name__) from None
     source = textwrap.dedent("".join(lines))
     tree = parse_text(source, function.__code__.co_filename)
     ast.increment_lineno(tree, first_line - 1)

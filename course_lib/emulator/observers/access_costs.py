@@ -18,6 +18,7 @@ import numpy as np
 from course_lib.emulator.language.lines import holds
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.observers.findings import finding_of
 from course_lib.emulator.observers.loads_in_loops import is_moved_out
 from course_lib.emulator.observers.meter import AccessCounts, AccessPlace, Meter, over_same_blocks
 from course_lib.emulator.observers.values_in_text import (
@@ -260,19 +261,17 @@ class LaunchCosts:
         stride = abs(self.notes.strides.get((at.line, at.kind, at.array), 0))
         apart = say("neighbouring lanes are {stride} elements apart", stride=stride)
         load = at.kind == "load"
-        return finding(
+        return finding_of(
             "uncoalesced-load" if load else "uncoalesced-store",
-            say(
-                "{verb} {array} take {sectors} sectors per request, where {least} would be enough "
-                "for what the lanes ask for: {why}.",
-                verb="Loads from" if load else "Stores to",
-                array=at.array,
-                sectors=f"{site.sectors / site.requests:.3g}",
-                least=f"{site.least / site.requests:.3g}",
-                why=apart if stride > 1 else "neighbouring lanes ask for elements far apart",
-            ),
+            "{verb} {array} take {sectors} sectors per request, where {least} would be enough "
+            "for what the lanes ask for: {why}.",
             at.line,
             "Which index does threadIdx.x change, and is it the last one?",
+            verb="Loads from" if load else "Stores to",
+            array=at.array,
+            sectors=f"{site.sectors / site.requests:.3g}",
+            least=f"{site.least / site.requests:.3g}",
+            why=apart if stride > 1 else "neighbouring lanes ask for elements far apart",
         )
 
     def _conflicts(self) -> Iterator[Finding]:
@@ -284,18 +283,16 @@ class LaunchCosts:
                 continue
             if self._by_data(at.line, at.array) and site.wavefronts < RANDOM * site.requests:
                 continue
-            yield finding(
+            yield finding_of(
                 "bank-conflict",
-                say(
-                    "{verb} {array} take {wavefronts} wavefronts per request, where {least} would "
-                    "do: lanes ask the same bank for different words.",
-                    array=at.array,
-                    verb="Reads of" if at.kind == "load" else "Writes to",
-                    wavefronts=f"{site.wavefronts / site.requests:.3g}",
-                    least=f"{(site.wavefronts - site.bank_conflicts) / site.requests:.3g}",
-                ),
+                "{verb} {array} take {wavefronts} wavefronts per request, where {least} would "
+                "do: lanes ask the same bank for different words.",
                 at.line,
                 "How many words apart are neighbouring lanes, and what is that modulo 32?",
+                array=at.array,
+                verb="Reads of" if at.kind == "load" else "Writes to",
+                wavefronts=f"{site.wavefronts / site.requests:.3g}",
+                least=f"{(site.wavefronts - site.bank_conflicts) / site.requests:.3g}",
             )
 
     def _added_again(self) -> Iterator[Finding]:
@@ -307,17 +304,15 @@ class LaunchCosts:
                 continue
             if self.threads < WARP_SIZE or site.requests < WARP_SIZE * warps:
                 continue
-            yield finding(
+            yield finding_of(
                 "excess-global-traffic",
-                say(
-                    "All {threads} threads add up the same {elements} of {array}, and all get the "
-                    "same sum.",
-                    threads=f"{self.threads * self.blocks:,}",
-                    elements=counted(site.requests // warps, "element"),
-                    array=at.array,
-                ),
+                "All {threads} threads add up the same {elements} of {array}, and all get the "
+                "same sum.",
                 at.line,
                 "Could each thread add up a part of them? How would all threads then get the sum?",
+                threads=f"{self.threads * self.blocks:,}",
+                elements=counted(site.requests // warps, "element"),
+                array=at.array,
             )
 
     def _fetched_again(self, told: Collection[int | None]) -> Iterator[Finding]:
@@ -345,19 +340,17 @@ class LaunchCosts:
                 or is_moved_out(line, array, self.typings)
             ):
                 continue
-            yield finding(
+            yield finding_of(
                 "excess-global-traffic",
-                say(
-                    "A block loads {sectors} sectors of {array} on average, though {needed} would "
-                    "hold everything that the first block needs: its threads fetch the same "
-                    "elements again and again.",
-                    array=array,
-                    sectors=traffic.load_sectors // self.blocks,
-                    needed=sectors,
-                ),
+                "A block loads {sectors} sectors of {array} on average, though {needed} would "
+                "hold everything that the first block needs: its threads fetch the same "
+                "elements again and again.",
                 line,
                 "Which threads of a block read the same elements? Could shared memory hold these "
                 "for all of them?",
+                array=array,
+                sectors=traffic.load_sectors // self.blocks,
+                needed=sectors,
             )
 
     def _read_again(self) -> Iterator[Finding]:
@@ -412,16 +405,14 @@ class LaunchCosts:
             loaded = max(int(np.count_nonzero(fetched.by >= 0)), 1)
             if not fits or count * traffic.load_sectors < loaded * max(FEW, SHARE * total):
                 continue
-            yield finding(
+            yield finding_of(
                 "excess-global-traffic",
-                say(
-                    "The threads of a block pass {elements} to each other through {array}. That "
-                    "is global memory, though no other block needs these values.",
-                    elements=counted(count, "element"),
-                    array=array,
-                ),
+                "The threads of a block pass {elements} to each other through {array}. That "
+                "is global memory, though no other block needs these values.",
                 fetched.handed_at,
                 "What would have to change to keep them in shared memory instead?",
+                elements=counted(count, "element"),
+                array=array,
             )
 
     def _float64_inputs(self) -> Iterator[Finding]:
@@ -439,15 +430,13 @@ class LaunchCosts:
             lines = self.meter.float64_lines & loads or set(loads)
             if kind != "float64" or not lines or not self.meter.float64_lines:
                 continue
-            yield finding(
+            yield finding_of(
                 "float64-arithmetic",
-                say(
-                    "{array} holds float64, but the results are stored as float32: it takes twice "
-                    "the bytes, and everything computed with it is computed in float64.",
-                    array=name,
-                ),
+                "{array} holds float64, but the results are stored as float32: it takes twice "
+                "the bytes, and everything computed with it is computed in float64.",
                 min(lines),
                 "Which dtype did the array get where it was created, and which would be enough?",
+                array=name,
             )
 
     def _by_data(self, line: int, array: str) -> bool:

@@ -13,12 +13,12 @@ import numpy as np
 
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import AtomicUpdate, Observer
+from course_lib.emulator.observers.findings import finding_of
 from course_lib.emulator.observers.meter import Meter
 from course_lib.emulator.options import LaunchShape
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value
 from course_lib.emulator.state.memory import Allocation, ArrayView
-from course_lib.wording.findings import Finding, finding
-from course_lib.wording.sentences import say
+from course_lib.wording.findings import Finding
 
 AXES = "xyz"
 SUMS = ast.Add | ast.Sub
@@ -70,19 +70,17 @@ def wrapped_sums(notes: WrapNotes, typings: Sequence[Typing]) -> Iterator[Findin
         if line in adding or line in notes.summed:
             with np.errstate(over="ignore"):
                 kept = int(np.int64(value).astype(dtype))
-            yield finding(
+            yield finding_of(
                 "numerical-overflow",
-                say(
-                    "{value} does not fit into an element of {array}, which holds {dtype}: it "
-                    "becomes {kept}.",
-                    array=array,
-                    dtype=str(dtype),
-                    value=f"{value:,}",
-                    kept=f"{kept:,}",
-                ),
+                "{value} does not fit into an element of {array}, which holds {dtype}: it "
+                "becomes {kept}.",
                 line,
                 "How large can this sum grow, and which type holds it?",
                 "warning",
+                array=array,
+                dtype=str(dtype),
+                value=f"{value:,}",
+                kept=f"{kept:,}",
             )
 
 
@@ -167,31 +165,27 @@ def _unwritten(
         end == 1 < size for end, size in zip(ends.tolist(), written.shape, strict=True)
     ):
         axis, line = asked
-        yield finding(
+        yield finding_of(
             "incomplete-output",
-            say(
-                "The kernel uses a thread's index along {axis}, but this launch has a single "
-                "thread along {axis}: {missing} of the {all} elements of {array} were never "
-                "written.",
-                axis=axis,
-                **facts,
-            ),
+            "The kernel uses a thread's index along {axis}, but this launch has a single "
+            "thread along {axis}: {missing} of the {all} elements of {array} were never "
+            "written.",
             line,
             "How many axes do the grid and the block have here?",
             "warning",
+            axis=axis,
+            **facts,
         )
     elif not in_place and _ends_with_the_threads(written, threads, shape.block):
-        yield finding(
+        yield finding_of(
             "incomplete-output",
-            say(
-                "The launch has only {threads} threads, and what is written in {array} ends with "
-                "them: {missing} of its {all} elements were never written.",
-                threads=" x ".join(f"{count:,}" for count in threads if count > 1) or "1",
-                **facts,
-            ),
+            "The launch has only {threads} threads, and what is written in {array} ends with "
+            "them: {missing} of its {all} elements were never written.",
             line,
             "How many blocks does it take to cover the last elements too?",
             "warning",
+            threads=" x ".join(f"{count:,}" for count in threads if count > 1) or "1",
+            **facts,
         )
 
 
@@ -252,12 +246,13 @@ def _statements_without_effect(trees: tuple[Tree, ...]) -> Iterator[Finding]:
             value = ast.unparse(node.value)
             barrier = value.endswith("syncthreads")
             named = isinstance(node.value, ast.Attribute | ast.Name)
-            yield finding(
+            yield finding_of(
                 "no-effect",
-                say(ONLY_NAMED if named else ONLY_COMPUTED, value=value),
+                ONLY_NAMED if named else ONLY_COMPUTED,
                 node.lineno,
                 "What do the parentheses of a call do?"
                 if named
                 else "Should it be assigned to something?",
                 "error" if barrier else "warning",
+                value=value,
             )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from course_lib.emulator.machine.events import EngineAccess
-from course_lib.emulator.observers.findings import FaultObserver, Place
+from course_lib.emulator.observers.findings import FaultObserver, Place, finding_of
 from course_lib.emulator.state.addresses import base_of
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.mbarriers import Key, Onlooker
@@ -232,19 +232,19 @@ class EngineFaults(FaultObserver):
                 continue
             count, line = max(warps.values())
             most = next(warp for warp, have in warps.items() if have == (count, line))
-            who, thread = self.who(self._first_lane(block * self.space.warps_per_block + most))
-            message = say(
+            self.tell(
+                self._first_lane(block * self.space.warps_per_block + most),
+                "barrier-divergence",
                 "{who} waits at {line} forever: with {count} registers for each thread there, the "
                 "block has {asked} in all, and {room} at the launch, {each} for each thread.",
-                who=who,
+                line,
+                "Which warps give registers back, and how many?",
                 line=Line(line),
                 count=count,
                 asked=asked,
                 room=room,
                 each=self._at_launch,
             )
-            hint = "Which warps give registers back, and how many?"
-            self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
 
     def _tell_groups_that_part(self, block: int, warps: dict[int, tuple[int, int]]) -> None:
         """Do all warps of a group have the same number?"""
@@ -253,20 +253,18 @@ class EngineFaults(FaultObserver):
             group = range(first, min(first + 4, self.space.warps_per_block))
             others = [each for each in group if warps.get(each, (0, 0))[0] != count]
             if others:
-                who, thread = self.who(self._first_lane(block * self.space.warps_per_block + warp))
-                message = say(
+                self.tell(
+                    self._first_lane(block * self.space.warps_per_block + warp),
+                    "barrier-divergence",
                     "The warp of {who} asks for {count} registers at {line}, but warp {other} of "
                     "its warpgroup does not. All four warps have to.",
-                    who=who,
+                    line,
+                    "Which threads get here? It takes 128 consecutive ones, starting at a multiple "
+                    "of 128.",
                     count=count,
                     line=Line(line),
                     other=others[0] - first,
                 )
-                hint = (
-                    "Which threads get here? It takes 128 consecutive ones, starting at a "
-                    "multiple of 128."
-                )
-                self.note(finding("barrier-divergence", message, line, hint, threads=(thread,)))
 
     # -- barriers -----------------------------------------------------------------------------
 
@@ -294,35 +292,32 @@ class EngineFaults(FaultObserver):
         )
 
     def never_awaited(self, key: Key, line: int) -> None:
-        message = say(
+        message = (
             "Threads or copies arrive at the barrier initialized at {line}, but no thread ever "
-            "waits there.",
-            line=Line(line),
+            "waits there."
         )
         hint = "Which threads rely on the work done before the arrival?"
-        self.note(finding("barrier-divergence", message, line, hint))
+        self.note(finding_of("barrier-divergence", message, line, hint, line=Line(line)))
 
     def too_many_bytes(self, line: int, count: int) -> None:
-        message = say(
+        message = (
             "The barrier initialized at {line} expects {count} bytes too few, so a GPU goes on "
-            "before all copies have arrived.",
-            count=count,
-            line=Line(line),
+            "before all copies have arrived."
         )
         hint = "How many bytes has a box, and how many boxes come in one phase?"
-        self.note(finding("barrier-divergence", message, line, hint))
+        self.note(
+            finding_of("barrier-divergence", message, line, hint, count=count, line=Line(line))
+        )
 
     def no_barrier(self, lane: int, address: int, line: int) -> None:
-        who, thread = self.who(lane)
-        message = say(
+        self.tell(
+            lane,
+            "uninitialised-read",
             "{who} uses a barrier at the address {address}, where none has been initialized.",
-            who=who,
+            line,
+            "Where is mbarrier_init called for it, and does every thread wait until that is done?",
             address=address,
         )
-        hint = (
-            "Where is mbarrier_init called for it, and does every thread wait until that is done?"
-        )
-        self.note(finding("uninitialised-read", message, line, hint, threads=(thread,)))
 
 
 def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:

@@ -70,71 +70,49 @@ class Faults(FaultObserver):
             self.stale_reads[key] = StaleRead(line, allocation.name, name, thread, block)
 
     def undefined(self, name: str, bad: Mask, line: int) -> None:
-        who, thread = self.who(int(np.argmax(bad.full_array)))
-        found = finding(
+        self.tell(
+            int(np.argmax(bad.full_array)),
             "uninitialised-read",
-            say(
-                "{who} uses {name}, but on the path that it took, {name} was never given a value.",
-                who=who,
-                name=name,
-            ),
+            "{who} uses {name}, but on the path that it took, {name} was never given a value.",
             line,
             say("Give {name} a value before the branch.", name=name),
-            threads=(thread,),
-            cell=name,
+            name=name,
+            at=name,
         )
-        self.note(found)
 
     def raised(self, what: str, mask: Mask, line: int) -> None:
         self._ended |= mask.full_array.reshape(-1)
-        who, thread = self.who(int(np.argmax(mask.full_array)))
-        found = finding(
-            "raised-exception",
-            say("{who} raises {what} here and ends.", who=who, what=what),
-            line,
-            "Which value led this thread to this line?",
-            threads=(thread,),
-        )
-        self.note(found)
+        lane, said = int(np.argmax(mask.full_array)), "{who} raises {what} here and ends."
+        hint = "Which value led this thread to this line?"
+        self.tell(lane, "raised-exception", said, line, hint, what=what)
 
     def no_such_item(self, name: str, index: Value, items: int, bad: Mask, line: int) -> None:
         self._ended |= bad.full_array.reshape(-1)
         lane, number = _first_lane(bad, index)
-        who, thread = self.who(lane)
-        has = "1 item" if items == 1 else say("{items} items", items=items)
-        found = finding(
+        self.tell(
+            lane,
             "out-of-bounds-read",
-            say(
-                "{who} asks for {item} of {name}, which has {has}. This raises an IndexError, and "
-                "on a GPU a thread that raises ends silently.",
-                who=who,
-                item=Index(number, items - 1, "item"),
-                name=name,
-                has=has,
-            ),
+            "{who} asks for {item} of {name}, which has {has}. This raises an IndexError, and on a "
+            "GPU a thread that raises ends silently.",
             line,
             "Which values does this index take?",
-            threads=(thread,),
-            cell=name,
+            item=Index(number, items - 1, "item"),
+            name=name,
+            has="1 item" if items == 1 else say("{items} items", items=items),
+            at=name,
         )
-        self.note(found)
 
     def not_below(self, tuples: str, passed: Mask, line: int) -> None:
-        who, thread = self.who(int(np.argmax(passed.full_array)))
-        found = finding(
+        self.tell(
+            int(np.argmax(passed.full_array)),
             "wrong-bounds-check",
-            say(
-                "{who} passes the test {tuples}, although one of its indices is outside: Python "
-                "compares tuples as a dictionary orders words, so only the first pair of numbers "
-                "that differ counts.",
-                who=who,
-                tuples=tuples,
-            ),
+            "{who} passes the test {tuples}, although one of its indices is outside: Python "
+            "compares tuples as a dictionary orders words, so only the first pair of numbers that "
+            "differ counts.",
             line,
             "Which two comparisons should a thread at the right edge have to pass?",
-            threads=(thread,),
+            tuples=tuples,
         )
-        self.note(found)
 
     def broken_warp(self, name: str, mask: Mask, line: int) -> None:
         active = self.space.warps_of(mask.full_array, False).reshape(-1, WARP_SIZE)
@@ -144,26 +122,22 @@ class Faults(FaultObserver):
         first = warp * WARP_SIZE
         here, absent = first + int(np.argmax(lanes)), first + int(np.argmin(lanes))
         start = block * self.space.block_size
-        who, thread = self.who(start + here)
-        threads: tuple[Place, ...] = (thread,)
+        others: list[Place] = []
         why = "but its warp has fewer: the block's size is no multiple of 32"
         if absent < self.space.block_size:
             other, other_thread = self.who(start + absent)
             why = f"but {other} does not take part"
-            threads = (thread, other_thread)
-        found = finding(
+            others.append(other_thread)
+        self.tell(
+            start + here,
             "barrier-divergence",
-            say(
-                "{who} calls {name}, which the 32 threads of a warp execute together, {why}.",
-                who=who,
-                name=name,
-                why=why,
-            ),
+            "{who} calls {name}, which the 32 threads of a warp execute together, {why}.",
             line,
             "Is this call inside a branch that depends on the thread's index?",
-            threads=threads,
+            *others,
+            name=name,
+            why=why,
         )
-        self.note(found)
 
     def left_out(self, name: str, active: np.ndarray, absent: np.ndarray, line: int) -> None:
         if name == "syncwarp":  # those who are absent here may meet the others at another one
@@ -196,40 +170,26 @@ class Faults(FaultObserver):
         row = int(np.argmax(absent.any(axis=2).reshape(-1)))
         who, thread = self.who(self._lane_of(active, row))
         other, other_thread = self.who(self._lane_of(absent, row))
-        message = say(
-            "{who} calls {name} with a mask that includes {other}, but {other} does not get "
-            "there: the result is undefined.",
-            who=who,
-            name=name,
-            other=other,
+        message = (
+            "{who} calls {name} with a mask that includes {other}, but {other} does not get there: "
+            "the result is undefined."
         )
-        hint = say(
-            "Which threads does the mask include, and do all of them reach this {name}?", name=name
-        )
+        hint = "Which threads does the mask include, and do all of them reach this {name}?"
         if name == "syncwarp":
-            message = say(
+            message = (
                 "{who} waits at cuda.syncwarp() for {other} too, but {other} does not get there: "
-                "the behaviour is undefined.",
-                who=who,
-                other=other,
+                "the behaviour is undefined."
             )
-            hint = say("Do all lanes of the warp get here, or all those that its mask includes?")
+            hint = "Do all lanes of the warp get here, or all those that its mask includes?"
         if goes_on:
-            message = say(
+            message = (
                 "{who} waits at cuda.syncwarp() for {other} too, and {other} returns without it. "
-                "That ends well only because a GPU does not wait for threads that have returned.",
-                who=who,
-                other=other,
+                "That ends well only because a GPU does not wait for threads that have returned."
             )
-        found = finding(
-            "barrier-divergence",
-            message,
-            line,
-            hint,
-            "warning" if goes_on else None,
-            threads=(thread, other_thread),
-        )
-        self.note(found)
+        said, asked = say(message, who=who, name=name, other=other), say(hint, name=name)
+        severity: Severity | None = "warning" if goes_on else None
+        threads = thread, other_thread
+        self.note(finding("barrier-divergence", said, line, asked, severity, threads=threads))
 
     def no_such_lane(
         self, name: str, lanes: np.ndarray, wanted: np.ndarray, active: np.ndarray, line: int
@@ -239,47 +199,37 @@ class Faults(FaultObserver):
         asked = int(wanted.reshape(-1, WARP_SIZE)[row, lane])
         block, warp = divmod(row, self.space.warps_per_block)
         first = block * self.space.block_size + warp * WARP_SIZE
-        who, thread = self.who(first + lane)
-        threads: tuple[Place, ...] = (thread,)
+        others: list[Place] = []
         other: str = say("lane {asked} of its warp", asked=asked)
         why = "but its block has no such thread"
         if warp * WARP_SIZE + asked < self.space.block_size:
             other, other_thread = self.who(first + asked)
-            threads = (thread, other_thread)
+            others.append(other_thread)
             named = active.reshape(-1, WARP_SIZE)[row, asked]
             why = "which the mask does not include" if named else "which takes no part"
-        found = finding(
+        self.tell(
+            first + lane,
             "uninitialised-read",
-            say(
-                "{who} uses {name} to get the value of {other}, {why}: the result is undefined.",
-                who=who,
-                name=name,
-                other=other,
-                why=why,
-            ),
+            "{who} uses {name} to get the value of {other}, {why}: the result is undefined.",
             line,
             "From which lane does each lane read here, and do both of them take part?",
-            threads=threads,
-            cell=name,
+            *others,
+            name=name,
+            other=other,
+            why=why,
+            at=name,
         )
-        self.note(found)
 
     def unnamed(self, name: str, lanes: np.ndarray, line: int) -> None:
-        row = int(np.argmax(lanes.any(axis=2).reshape(-1)))
-        who, thread = self.who(self._lane_of(lanes, row))
-        found = finding(
+        self.tell(
+            self._lane_of(lanes, int(np.argmax(lanes.any(axis=2).reshape(-1)))),
             "barrier-divergence",
-            say(
-                "{who} calls {name} with a mask that does not include this thread: the result is "
-                "undefined.",
-                who=who,
-                name=name,
-            ),
+            "{who} calls {name} with a mask that does not include this thread: the result is "
+            "undefined.",
             line,
             "A mask has one bit for each lane of the warp. Which lanes reach this line?",
-            threads=(thread,),
+            name=name,
         )
-        self.note(found)
 
     def _lane_of(self, rows: np.ndarray, row: int) -> int:
         """The first lane of one row of warps."""
@@ -337,21 +287,10 @@ class Faults(FaultObserver):
         missing, absent_thread = self.who(absent)
         waiting, present_thread = self.who(int(lanes[np.argmax(present)]))
         why = "has already returned" if returned else "does not reach it"
-        found = finding(
-            "barrier-divergence",
-            say(
-                "{waiting} waits at the barrier in {line}, but {missing} {why}.",
-                waiting=waiting,
-                line=Line(line),
-                missing=missing,
-                why=why,
-            ),
-            line,
-            hint,
-            severity,
-            threads=(present_thread, absent_thread),
-        )
-        self.note(found)
+        message = "{waiting} waits at the barrier in {line}, but {missing} {why}."
+        said = say(message, waiting=waiting, line=Line(line), missing=missing, why=why)
+        threads = present_thread, absent_thread
+        self.note(finding("barrier-divergence", said, line, hint, severity, threads=threads))
 
 
 class CopyFaults(FaultObserver):

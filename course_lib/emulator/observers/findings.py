@@ -11,7 +11,7 @@ from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.state.indices import Fault
 from course_lib.emulator.state.lanes import LaneSpace
 from course_lib.emulator.state.memory import Allocation, Memory
-from course_lib.wording.findings import Finding, finding
+from course_lib.wording.findings import Finding, Severity, finding
 from course_lib.wording.sentences import Capital, Index, Line, Sentence, facts_of, say
 
 Place = tuple[int, int, int]
@@ -47,6 +47,14 @@ class ThreadNames:
         return say("{thread} of {block}", thread=name, block=block_name(block, self.grid))
 
 
+def finding_of(
+    code: str, message: str, line: int, hint: str, severity: Severity | None = None, /,
+    **facts: Any,
+) -> Finding:  # fmt: skip
+    """A finding about a launch as a whole, whose message has these facts."""
+    return finding(code, say(message, **facts), line, hint, severity)
+
+
 class NotedFindings(dict[tuple[Any, ...], Finding]):
     """The findings of one launch, each once per code, severity, lines and array."""
 
@@ -72,6 +80,18 @@ class FaultObserver(Observer):
         """A lane's name and its thread index."""
         block, thread = self.space.describe(lane)
         return self.names.full(block, thread), thread
+
+    def tell(
+        self, lane: int, code: str, message: str, line: int, hint: str, /, *others: Place,
+        at: str = "", **facts: Any,
+    ) -> None:  # fmt: skip
+        """Note what a lane did, `who` in the message, with these facts; `others` took part in it.
+
+        `at` is the cell, or whatever else it is about.
+        """
+        who, thread = self.who(lane)
+        said = say(message, who=who, **facts)
+        self.note(finding(code, said, line, hint, threads=(thread, *others), cell=at))
 
 
 # --- Says in sentences what is wrong with an index: outside its array, negative, misaligned -------

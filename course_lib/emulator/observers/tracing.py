@@ -18,8 +18,6 @@ from course_lib.emulator.observers.findings import FaultObserver
 from course_lib.emulator.profile.profile import TracedAccess, TracedStatement
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value, spread
 from course_lib.emulator.state.memory import Access, Allocation, Memory
-from course_lib.wording.findings import finding
-from course_lib.wording.sentences import say
 
 # What stands for an operator among the functions of `cuda.atomic`.
 ATOMIC_OPERATORS: dict[type[ast.operator], str] = {
@@ -228,23 +226,11 @@ class Unwritten(FaultObserver):
         return any(read.allocation.element_name(int(n)) == cell for n in np.flatnonzero(read.all))
 
     def _note_read(self, name: str, space: str, lane: int, line: int) -> None:
-        who, thread = self.who(lane)
         where = {
             "shared": "Shared memory starts with undefined contents.",
             "local": "A local array starts with undefined contents.",
             "global": "Its contents before the launch are undefined.",
         }[space]
-        found = finding(
-            "uninitialised-read",
-            say(
-                "{who} reads {name}, which no thread has written. {where}",
-                who=who,
-                name=name,
-                where=where,
-            ),
-            line,
-            "Which thread should have written this cell, and did it always do so?",
-            threads=(thread,),
-            cell=name,
-        )
-        self.note(found)
+        said = "{who} reads {name}, which no thread has written. {where}"
+        hint = "Which thread should have written this cell, and did it always do so?"
+        self.tell(lane, "uninitialised-read", said, line, hint, name=name, where=where, at=name)

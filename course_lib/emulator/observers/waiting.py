@@ -19,6 +19,7 @@ import numpy as np
 from course_lib.emulator.language.intrinsics import Atomic
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
+from course_lib.emulator.observers.findings import finding_of
 from course_lib.emulator.observers.meter import over_same_blocks
 from course_lib.emulator.observers.values_in_text import adds_up, decided_by_data, leaves_by_data
 from course_lib.emulator.options import LaunchShape
@@ -249,16 +250,14 @@ def _to_blame(
 
 
 def _parted_finding(branch: _Branch, share: float) -> Finding:
-    return finding(
+    return finding_of(
         "serial-work",
-        say(
-            "{what} splits the lanes of the warps. If the threads that enter it were neighbours, "
-            "warps would execute {share} % fewer statements in this launch.",
-            what="This branch" if isinstance(branch.node, ast.If) else "This loop",
-            share=round(100 * share),
-        ),
+        "{what} splits the lanes of the warps. If the threads that enter it were neighbours, "
+        "warps would execute {share} % fewer statements in this launch.",
         branch.node.lineno,
         "Which threads enter it, and could they be the first ones of the block?",
+        what="This branch" if isinstance(branch.node, ast.If) else "This loop",
+        share=round(100 * share),
     )
 
 
@@ -291,17 +290,15 @@ def _idle(typings: Sequence[Typing], shape: LaunchShape, every: int) -> Iterator
         return
     if warps * shape.blocks < FEW and (every < MUCH or not any(map(adds_up, typings))):
         return
-    yield finding(
+    yield finding_of(
         "serial-work",
-        say(
-            "A block of {threads} takes {warps}, so {idle} of {lanes} lanes have nothing to do.",
-            threads=counted(threads, "thread"),
-            warps=counted(warps, "warp"),
-            idle=lanes - threads,
-            lanes=lanes,
-        ),
+        "A block of {threads} takes {warps}, so {idle} of {lanes} lanes have nothing to do.",
         typings[0].kernel.tree.lineno,
         "A warp has 32 lanes. Which multiple of 32 suits the work of a block?",
+        threads=counted(threads, "thread"),
+        warps=counted(warps, "warp"),
+        idle=lanes - threads,
+        lanes=lanes,
     )
 
 
@@ -320,16 +317,14 @@ def _queues(notes: WaitNotes, exchanges: Collection[int]) -> Iterator[Finding]:
             continue
         if queue.updates - queue.elements < FEW or queue.updates < QUEUE * queue.elements:
             continue
-        yield finding(
+        yield finding_of(
             "serial-work",
-            say(
-                "{updates} atomic updates go to {array}, and on average {queued} of a warp hit "
-                "the same element, so they queue.",
-                array=array,
-                updates=queue.updates,
-                queued=f"{queue.updates / queue.elements:.3g}",
-            ),
+            "{updates} atomic updates go to {array}, and on average {queued} of a warp hit "
+            "the same element, so they queue.",
             line,
             "Could a warp or a block first add up its own values, so that one thread updates the "
             "element?",
+            array=array,
+            updates=queue.updates,
+            queued=f"{queue.updates / queue.elements:.3g}",
         )

@@ -423,10 +423,8 @@ class Interpreter:
             result: str = self.value(part, scope)
             return result
         if part.conversion not in (-1, ord("s")):
-            message = say(
-                "Only {plain} and {rounded} are known here.", plain="{name}", rounded="{name:.2f}"
-            )
-            raise rejection("unsupported", message, part)
+            message = "Only {plain} and {rounded} are known here."
+            raise rejection("unsupported", message, part, plain="{name}", rounded="{name:.2f}")
         form = "" if part.format_spec is None else self.value(part.format_spec, scope)
         result = self.guarded(part, values.formatted, self.value(part.value, scope), form)
         return result
