@@ -27,7 +27,7 @@ from course_lib.emulator.profile.profile import (
     TracedAccess,
     TracedStatement,
 )
-from course_lib.emulator.state.tensor_maps import TensorMap
+from course_lib.emulator.state.hopper import TensorMap
 
 __all__ = [
     "CORE",

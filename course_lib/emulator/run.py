@@ -67,9 +67,9 @@ from course_lib.emulator.options import (
 from course_lib.emulator.profile.counters import Counters
 from course_lib.emulator.profile.profile import Profile, SharedArrayUse
 from course_lib.emulator.reach import memories, weigh
+from course_lib.emulator.state.hopper import TensorMap
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask
 from course_lib.emulator.state.memory import ArrayView, GlobalMemory, Memory
-from course_lib.emulator.state.tensor_maps import TensorMap
 from course_lib.wording.findings import by_importance
 from course_lib.wording.sentences import say
 

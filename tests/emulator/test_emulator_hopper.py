@@ -8,7 +8,7 @@ from emulator_helpers import HEADER, launch, line_of
 
 from course_lib.emulator import Profile
 from course_lib.emulator.errors import KernelRejected
-from course_lib.emulator.state.tensor_maps import TensorMap
+from course_lib.emulator.state.hopper import TensorMap
 from course_lib.host import runtime
 from course_lib.wording.errors import PlainError
 

@@ -1,6 +1,6 @@
 """Twins of `course_lib.intrinsics` that name or take addresses in shared memory, and store there.
 
-Addresses are those of `state/addresses.py`. Where a tile may begin is for this module to say.
+Addresses are those of `state/hopper.py`. Where a tile may begin is for this module to say.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from course_lib.emulator.language.intrinsics import (
     need,
 )
 from course_lib.emulator.machine.machine import Machine
-from course_lib.emulator.state.addresses import address_of, array_at, base_of, elements_at
+from course_lib.emulator.state.hopper import address_of, array_at, base_of, elements_at
 from course_lib.emulator.state.lanes import WARP_SIZE, Value, spread
 from course_lib.emulator.state.memory import Allocation, ArrayView
 from course_lib.wording.sentences import say

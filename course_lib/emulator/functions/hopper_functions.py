@@ -36,11 +36,9 @@ from course_lib.emulator.language.intrinsics import (
 from course_lib.emulator.machine.engine import EngineTask, Waiting
 from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.machine.machine import Machine
-from course_lib.emulator.state.addresses import base_of, bytes_of
+from course_lib.emulator.state.hopper import Box, Key, Phases, base_of, bytes_of
 from course_lib.emulator.state.lanes import Value
-from course_lib.emulator.state.mbarriers import Key, Phases
 from course_lib.emulator.state.memory import ArrayView
-from course_lib.emulator.state.tensor_maps import Box
 from course_lib.wording.sentences import say
 
 NOTHING = T.Static(None)

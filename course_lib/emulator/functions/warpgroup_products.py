@@ -39,7 +39,7 @@ from course_lib.emulator.language.intrinsics import (
 from course_lib.emulator.machine.engine import EngineTask, Waiting
 from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.machine.machine import Machine
-from course_lib.emulator.state.addresses import base_of, bytes_of
+from course_lib.emulator.state.hopper import base_of, bytes_of
 from course_lib.emulator.state.lanes import WARP_SIZE, Value
 from course_lib.emulator.state.memory import Allocation, ArrayView
 from course_lib.wording.sentences import say
@@ -48,7 +48,7 @@ NOTHING = T.Static(None)
 GROUP = 128  # threads of a warpgroup
 ROWS, DEPTH, STEP = 64, 64, 16  # of a product: its rows, its k, and the k of one instruction
 PANEL, PANEL_COLUMNS = 8192, 64  # bytes of a panel of B, and its columns
-# What words count in, and the bits that hold the address; on a GPU one less (state/addresses.py).
+# What words count in, and the bits that hold the address; on a GPU one less (state/hopper.py).
 UNIT, ADDRESS = 16, 0x7FFF
 LOWER_A, LOWER_B = 1 << 16, PANEL // UNIT << 16  # as in course_lib.intrinsics.wgmma
 

@@ -32,8 +32,7 @@ from course_lib.emulator.inference.hints import (
     no_such_name,
     unknown_attribute,
 )
-from course_lib.emulator.inference.typer import Typer
-from course_lib.emulator.inference.typings import Environment
+from course_lib.emulator.inference.typer import Environment, Typer
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import constant_of_reference
 from course_lib.emulator.language.intrinsics import ATTRIBUTES, Typed, need

@@ -22,8 +22,15 @@ from course_lib.emulator.inference.hints import (
     memory_at_run_time,
     short_name,
 )
-from course_lib.emulator.inference.typer import NotKnownYet, RefusedForNoLiteral, assigned_names
-from course_lib.emulator.inference.typings import Closure, Environment, bound, places
+from course_lib.emulator.inference.typer import (
+    Closure,
+    Environment,
+    NotKnownYet,
+    RefusedForNoLiteral,
+    assigned_names,
+    bound,
+    places,
+)
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.definitions import parameters_of

@@ -13,8 +13,13 @@ import numpy as np
 from course_lib.emulator.budget import MAX_DEPTH_OF_CALLS
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.inference.flow import MAX_LOOP_PASSES, FlowTyper
-from course_lib.emulator.inference.typer import Common, RefusedForNoLiteral
-from course_lib.emulator.inference.typings import Closure, Environment, Variable
+from course_lib.emulator.inference.typer import (
+    Closure,
+    Common,
+    Environment,
+    RefusedForNoLiteral,
+    Variable,
+)
 from course_lib.emulator.inference.values import OPEN
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.definitions import parameters_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,12 +13,12 @@ import numpy as np
 from course_lib.emulator.budget import MAX_DEPTH, MAX_LEAVES, MAX_TYPED_EXPRESSIONS
 from course_lib.emulator.errors import KernelRejected, rejection
 from course_lib.emulator.inference.hints import ENUM_HINT, shown
-from course_lib.emulator.inference.typings import Environment
 from course_lib.emulator.language import types as T
+from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.intrinsics import Typed
 from course_lib.emulator.language.kernel import Kernel
 from course_lib.emulator.language.names import DeviceArray, OwnModule, Reference
-from course_lib.emulator.language.typings import Typing
+from course_lib.emulator.language.typings import Slot, Slots, Typing
 from course_lib.wording.sentences import say
 
 
@@ -310,3 +310,98 @@ _REFUSED_EXPRESSIONS: dict[type, tuple[str, str]] = {
     ast.Yield: ("compile-error", "A kernel cannot yield."),
     ast.Await: ("compile-error", "A kernel cannot wait."),
 }
+
+
+# --- Which argument becomes which parameter: by place, by name, by default, and with `*` ----------
+
+
+def bound(
+    kernel: Kernel, node: ast.Call, arguments: Sequence[Typed], keywords: Mapping[str, Typed]
+) -> tuple[list[Typed], Slots | None]:
+    """What a function's parameters are given, and where from; None if it is simply by place.
+
+    Raises KernelRejected for names that are no parameters, and defaults that are not known now.
+    """
+    given = kernel.tree.args
+    starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+    fits = len(arguments) == len(kernel.parameters)
+    if fits and not (starred or keywords or given.vararg):
+        return list(arguments), None
+    given_there = places(node, arguments)
+    names = kernel.parameters[: -1 if given.vararg else None]
+    filled = dict(zip(names, given_there, strict=False))
+    for number, (name, typed) in enumerate(keywords.items(), len(arguments)):
+        if name in filled or name not in names:
+            message = say("{kernel} takes no {name} here.", kernel=kernel.name, name=name)
+            raise rejection("compile-error", message, node)
+        filled[name] = (typed, Slot(number))
+    for name, default in zip(
+        names[len(names) - len(given.defaults) :], given.defaults, strict=True
+    ):
+        if name not in filled:
+            filled[name] = _default(kernel, default, node)
+    rest = given_there[len(names) :]
+    if len(filled) != len(names) or (rest and not given.vararg):
+        message = say(
+            "{kernel} takes {wanted} arguments, not {given}.",
+            kernel=kernel.name,
+            wanted=len(names),
+            given=len(given_there) + len(keywords),
+        )
+        hint = say(
+            "It is defined as {kernel}({names}).", kernel=kernel.name, names=", ".join(names)
+        )
+        raise rejection("compile-error", message, node, hint)
+    kinds = [filled[name][0] for name in names]
+    slots: list[Slot | tuple[Slot, ...]] = [filled[name][1] for name in names]
+    if given.vararg:
+        kinds.append(Typed(T.TupleType(tuple(each.type for each, _ in rest))))
+        slots.append(tuple(slot for _, slot in rest))
+    return kinds, tuple(slots)
+
+
+def places(node: ast.Call, arguments: Sequence[Typed]) -> list[tuple[Typed, Slot]]:
+    """The arguments by place, with the items of tuples behind a `*` one by one."""
+    found: list[tuple[Typed, Slot]] = []
+    for number, (written, typed) in enumerate(zip(node.args, arguments, strict=True)):
+        if not isinstance(written, ast.Starred):
+            found.append((typed, Slot(number)))
+        elif isinstance(typed.type, T.TupleType):
+            items = enumerate(typed.type.items)
+            found += [(Typed(kind), Slot(number, item)) for item, kind in items]
+        else:
+            message = say("Only a tuple can follow a `*`, not {type}.", type=typed.type)
+            raise rejection("compile-error", message, written)
+    return found
+
+
+def _default(kernel: Kernel, default: ast.expr, node: ast.Call) -> tuple[Typed, Slot]:
+    try:
+        value = evaluate_constant(default, kernel.namespace)
+    except NotConstant:
+        value = kernel  # no number
+    if value is None:
+        return Typed(T.Static(None)), Slot()
+    kind = T.type_of_scalar(value)
+    if kind is None:
+        message = "The emulator takes only numbers as default values, unlike this one of {kernel}."
+        raise rejection("unsupported", message, node, "Pass every argument.", kernel=kernel.name)
+    return Typed(kind, value if type(value) is int else None), Slot(default=kind.type(value))
+
+
+@dataclass(frozen=True)
+class Closure:
+    """A function defined inside a kernel."""
+
+    kernel: Kernel
+
+
+@dataclass(frozen=True)
+class Variable:
+    """What is known of a variable at one point; not `certain` if some path does not set it."""
+
+    typed: Typed
+    certain: bool = True
+
+
+Environment = dict[str, Variable]

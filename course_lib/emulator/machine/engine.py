@@ -18,8 +18,8 @@ import numpy as np
 
 from course_lib.emulator.budget import Awaited
 from course_lib.emulator.machine.events import Observers
+from course_lib.emulator.state.hopper import Key, Onlooker, Phases
 from course_lib.emulator.state.lanes import LaneSpace
-from course_lib.emulator.state.mbarriers import Key, Onlooker, Phases
 from course_lib.emulator.state.memory import Memory
 
 Timing = Literal["early", "late", "by chance"]

@@ -12,8 +12,8 @@ import numpy as np
 
 from course_lib.emulator.language.intrinsics import Scope
 from course_lib.emulator.language.typings import Typing
+from course_lib.emulator.state.hopper import Key, Onlooker
 from course_lib.emulator.state.lanes import LaneSpace, Mask, Value
-from course_lib.emulator.state.mbarriers import Key, Onlooker
 from course_lib.emulator.state.memory import Access, Memory
 
 if TYPE_CHECKING:

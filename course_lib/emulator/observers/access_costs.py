@@ -19,11 +19,11 @@ from course_lib.emulator.language.lines import holds
 from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.observers.findings import finding_of
-from course_lib.emulator.observers.loads_in_loops import is_moved_out
 from course_lib.emulator.observers.meter import AccessCounts, AccessPlace, Meter, over_same_blocks
 from course_lib.emulator.observers.values_in_text import (
     decided_by_data,
     is_by_data,
+    is_moved_out,
     same_sums,
 )
 from course_lib.emulator.options import MAX_SHARED_BYTES, LaunchShape

@@ -14,9 +14,8 @@ import numpy as np
 
 from course_lib.emulator.machine.events import EngineAccess
 from course_lib.emulator.observers.findings import FaultObserver, Place, finding_of
-from course_lib.emulator.state.addresses import base_of
+from course_lib.emulator.state.hopper import Key, Onlooker, base_of
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, Value, spread
-from course_lib.emulator.state.mbarriers import Key, Onlooker
 from course_lib.emulator.state.memory import Access, Allocation, ArrayView, Memory
 from course_lib.wording.findings import Finding, finding
 from course_lib.wording.sentences import Line, say

@@ -29,7 +29,7 @@ from course_lib.emulator.machine.events import EngineAccess, Moment, Observer
 from course_lib.emulator.observers.causality import Knowledge, Synchronisation
 from course_lib.emulator.observers.race_search import KINDS
 from course_lib.emulator.observers.races import MAX_REPORTED, Race, code_of
-from course_lib.emulator.state.addresses import base_of
+from course_lib.emulator.state.hopper import base_of
 from course_lib.emulator.state.lanes import WARP_SIZE, LaneSpace, Mask, spread
 from course_lib.emulator.state.memory import Access, Allocation, Memory
 
