@@ -35,7 +35,7 @@ from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.definitions import parameters_of
 from course_lib.emulator.language.intrinsics import INTRINSICS, Atomic, Cast, Intrinsic, Typed
-from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.kernel import Kernel, names_with
 from course_lib.emulator.language.names import Reference, did_you_mean
 from course_lib.emulator.language.operators import as_operator
 from course_lib.emulator.language.signatures import Signature, declared_signatures
@@ -49,13 +49,8 @@ def own_names(kernel: Kernel) -> frozenset[str]:
 
 def free_names(kernel: Kernel) -> frozenset[str]:
     """The names that a function takes from around it."""
-    read = {
-        node.id
-        for statement in kernel.body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
-    return frozenset(read) - own_names(kernel)
+    nodes = (node for statement in kernel.body for node in ast.walk(statement))
+    return frozenset(names_with(nodes, ast.Load)) - own_names(kernel)
 
 
 def belongs_around(name: str, kernel: Kernel, callers: Sequence[Kernel]) -> bool:
@@ -89,11 +84,7 @@ def check_names_are_meant(kernel: Kernel, callers: Sequence[Kernel], node: ast.A
 
 def only_values(kernel: Kernel) -> dict[str, ast.expr]:
     """What the variables are set to that are set once, on every path, and are no parameters."""
-    stores = Counter(
-        node.id
-        for node in kernel.nodes
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    )
+    stores = Counter(names_with(kernel.nodes))
     return {
         name: value
         for statement in kernel.body

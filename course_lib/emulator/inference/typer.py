@@ -16,7 +16,7 @@ from course_lib.emulator.inference.hints import ENUM_HINT, shown
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
 from course_lib.emulator.language.intrinsics import Typed
-from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.kernel import Kernel, names_with
 from course_lib.emulator.language.names import DeviceArray, OwnModule, Reference
 from course_lib.emulator.language.typings import Slot, Slots, Typing
 from course_lib.wording.sentences import say
@@ -291,12 +291,7 @@ class Typer:
 
 def assigned_names(kernel: Kernel) -> frozenset[str]:
     """The names that are local because the function assigns them."""
-    stored = {
-        node.id
-        for node in kernel.nodes
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    return frozenset(stored)
+    return frozenset(names_with(kernel.nodes))
 
 
 _REFUSED_EXPRESSIONS: dict[type, tuple[str, str]] = {

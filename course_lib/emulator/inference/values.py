@@ -33,7 +33,7 @@ from course_lib.emulator.inference.operations import OperatorTyper
 from course_lib.emulator.inference.typer import Environment, NotKnownYet, Typer, Variable
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.intrinsics import INTRINSICS, Typed
-from course_lib.emulator.language.kernel import Kernel
+from course_lib.emulator.language.kernel import Kernel, names_with
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS, Reference, Unusable
 from course_lib.emulator.language.operators import COMPARE_OR_IS
 from course_lib.wording.sentences import say
@@ -116,11 +116,7 @@ class ValueTyper(Typer):
 
     def names_known(self) -> list[str]:
         """The names that a name may have been meant for: of this function, around it, Python's."""
-        stored = (
-            node.id
-            for node in ast.walk(self.kernel.tree)
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        )
+        stored = names_with(ast.walk(self.kernel.tree))
         return [*self.kernel.parameters, *stored, *COMMON_BUILTINS, *self.kernel.namespace]
 
     def named_expression(self, node: ast.NamedExpr, env: Environment) -> Typed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -93,6 +93,11 @@ def _is_nothing(statement: ast.stmt) -> bool:
         case ast.Raise(ast.Call(ast.Name("NotImplementedError"))):
             return True
     return False
+
+
+def names_with(nodes: Iterable[ast.AST], context: type[ast.expr_context] = ast.Store) -> list[str]:
+    """The names that some nodes give values to, or take with `ast.Load`, as often as they do."""
+    return [n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, context)]
 
 
 @dataclass

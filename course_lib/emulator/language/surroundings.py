@@ -13,7 +13,7 @@ from typing import Any
 
 from course_lib.emulator.errors import KernelRejected
 from course_lib.emulator.language.definitions import read_statement
-from course_lib.emulator.language.kernel import Kernel, Program
+from course_lib.emulator.language.kernel import Kernel, Program, names_with
 from course_lib.emulator.language.names import Unusable, frozen
 from course_lib.emulator.language.parse import kernel_from, load_program, parse_text
 from course_lib.wording.sentences import Line, say
@@ -111,6 +111,4 @@ def _names_bound_by(statement: ast.stmt) -> Iterator[str]:
     elif isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         yield statement.name
     else:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                yield node.id
+        yield from names_with(ast.walk(statement))

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from course_lib.emulator.language.kernel import names_with
 from course_lib.emulator.observers.tracing import assignments_at
 
 Trees = tuple[ast.AST, ...]
@@ -27,13 +28,11 @@ def is_same_value(lines: tuple[int, int], trees: Trees) -> bool:
     """
     kernel, *functions = trees
     nodes = [node for tree in trees for node in ast.walk(tree)]
-    own = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    set_at = Counter(names_with(nodes))
+    own = set(set_at)
     own |= {n.arg for tree in functions for n in ast.walk(tree) if isinstance(n, ast.arg)}
     stored = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
     own |= {ast.unparse(node.value) for node in stored}
-    set_at = Counter(
-        n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    )
     once = [node for node in ast.walk(kernel) if isinstance(node, ast.Assign)]
     for node in once:  # in their order
         if isinstance(name := node.targets[0], ast.Name) and set_at[name.id] == 1:

@@ -13,6 +13,7 @@ import numpy as np
 
 from course_lib.emulator.language import types as T
 from course_lib.emulator.language.constants import NotConstant, evaluate_constant
+from course_lib.emulator.language.kernel import names_with
 from course_lib.emulator.language.lines import holds
 from course_lib.emulator.language.typings import Typing
 
@@ -60,8 +61,7 @@ def assigned(node: ast.AST) -> Iterator[tuple[ast.expr, list[ast.expr]]]:
 
 def names_set(tree: ast.AST) -> set[str]:
     """The variables that a part of a text gives a value."""
-    parts = ast.walk(tree)
-    return {n.id for n in parts if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return set(names_with(ast.walk(tree)))
 
 
 def is_by_data(value: ast.expr, by_data: frozenset[str]) -> bool:

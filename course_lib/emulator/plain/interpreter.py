@@ -326,7 +326,24 @@ class Interpreter:
     # --- expressions ------------------------------------------------------------------------
 
     def test(self, node: ast.expr, scope: Scope) -> bool:
-        return values.truth(self.value(node, scope))
+        return self.truth(node, self.value(node, scope))
+
+    # What operators and tests do with values; a program has arrays as well.
+
+    def truth(self, node: ast.expr, value: Any) -> bool:
+        return values.truth(value)
+
+    def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
+        return values.binary(op, left, right)
+
+    def unary(self, op: ast.unaryop, operand: Any) -> Any:
+        return values.unary(op, operand)
+
+    def element(self, items: Any, index: Any) -> Any:
+        return values.element(items, index)
+
+    def compared(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+        return values.compare(op, left, right)
 
     def value(self, node: ast.expr, scope: Scope) -> Any:
         """The value of an expression."""
@@ -349,9 +366,9 @@ class Interpreter:
                 return attribute(self.value(owner, scope), name, node)
             case ast.BinOp(left=left, op=op, right=right):
                 operands = self.value(left, scope), self.value(right, scope)
-                return self.guarded(node, values.binary, op, *operands)
+                return self.guarded(node, self.binary, op, *operands)
             case ast.UnaryOp(op=op, operand=operand):
-                return self.guarded(node, values.unary, op, self.value(operand, scope))
+                return self.guarded(node, self.unary, op, self.value(operand, scope))
             case ast.BoolOp(op=op, values=operands):
                 return self.any_or_all(isinstance(op, ast.Or), operands, scope)
             case ast.Compare():
@@ -362,7 +379,7 @@ class Interpreter:
                 return self.call(node, scope)
             case ast.Subscript(value=owner, slice=index):
                 items, place = self.value(owner, scope), self.index(index, scope)
-                return self.guarded(node, values.element, items, place)
+                return self.guarded(node, self.element, items, place)
             case ast.Tuple(elts=items):
                 return self.guarded(node, tuple, [self.value(item, scope) for item in items])
             case ast.List(elts=items):
@@ -398,18 +415,19 @@ class Interpreter:
     def any_or_all(self, is_or: bool, operands: Sequence[ast.expr], scope: Scope) -> Any:
         for expression in operands:
             found = self.value(expression, scope)
-            if values.truth(found) == is_or:
+            if self.truth(expression, found) == is_or:
                 break
         return found
 
-    def compare(self, node: ast.Compare, scope: Scope) -> bool:
+    def compare(self, node: ast.Compare, scope: Scope) -> Any:
         left = self.value(node.left, scope)
         for op, comparator in zip(node.ops, node.comparators, strict=True):
             right = self.value(comparator, scope)
-            if not self.guarded(node, values.compare, op, left, right):
-                return False
+            found = self.guarded(node, self.compared, op, left, right)
+            if comparator is not node.comparators[-1] and not self.truth(node, found):
+                break
             left = right
-        return True
+        return found
 
     def index(self, node: ast.expr, scope: Scope) -> Any:
         if not isinstance(node, ast.Slice):

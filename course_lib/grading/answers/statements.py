@@ -11,6 +11,7 @@ from typing import Literal
 
 from course_lib.emulator import says_nothing
 from course_lib.emulator.language.bindings import ANY, Binding, bindings_of, bound_by_calls
+from course_lib.emulator.language.kernel import names_with
 from course_lib.emulator.language.names import FORBIDDEN_BUILTINS
 
 StatementKind = Literal["function", "constant", "import", "other"]
@@ -130,12 +131,7 @@ def _walk_without_annotations(nodes: list[ast.stmt]) -> Iterator[ast.AST]:
 
 
 def _loaded(tree: ast.AST) -> frozenset[str]:
-    names = {
-        node.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-    }
-    return frozenset(names - _BUILTINS)
+    return frozenset(names_with(ast.walk(tree), ast.Load)) - _BUILTINS
 
 
 def _is_plain_assignment(node: ast.Assign | ast.AnnAssign) -> bool:

@@ -6,7 +6,7 @@ import ast
 import builtins
 import operator
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -141,14 +141,6 @@ class HostExpressions(Interpreter):
                 return self.name(name, node, scope)
             case ast.Attribute(value=owner, attr=name):
                 return self.attribute(self.value(owner, scope), name)
-            case ast.BinOp(left=left, op=op, right=right):
-                operands = self.value(left, scope), self.value(right, scope)
-                return self.guarded(node, self.binary, op, *operands)
-            case ast.UnaryOp(op=op, operand=operand):
-                return self.guarded(node, self.unary, op, self.value(operand, scope))
-            case ast.Subscript(value=owner, slice=index):
-                items, place = self.value(owner, scope), self.index(index, scope)
-                return self.guarded(node, self.element, items, place)
             case ast.Dict() | ast.DictComp() | ast.NamedExpr() | ast.Await() | ast.Yield():
                 what = ast.unparse(node)[:60]
                 raise NotRun(say("`{what}` is not known here.", what=what))
@@ -247,31 +239,11 @@ class HostExpressions(Interpreter):
         shared = int(parts[3]) if len(parts) == 4 else 0
         return Configured(kernel, parts[0], parts[1], shared)
 
-    def test(self, node: ast.expr, scope: Scope) -> bool:
-        return self.truth(node, self.value(node, scope))
-
     def truth(self, node: ast.expr, value: Any) -> bool:
         """What `if value:` decides by."""
         if isinstance(value, OF_NUMPY):
             return bool(self.guarded(node, bool, value))
         return values.truth(value)
-
-    def any_or_all(self, is_or: bool, operands: Sequence[ast.expr], scope: Scope) -> Any:
-        for expression in operands:
-            found = self.value(expression, scope)
-            if self.truth(expression, found) == is_or:
-                break
-        return found
-
-    def compare(self, node: ast.Compare, scope: Scope) -> Any:
-        left = self.value(node.left, scope)
-        for op, comparator in zip(node.ops, node.comparators, strict=True):
-            right = self.value(comparator, scope)
-            found = self.guarded(node, self.compared, op, left, right)
-            if comparator is not node.comparators[-1] and not self.truth(node, found):
-                break
-            left = right
-        return found
 
     def compared(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         if not isinstance(left, OF_NUMPY) and not isinstance(right, OF_NUMPY):
