@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,24 +82,21 @@ def declared_signatures(kernel: Kernel) -> list[Signature]:
             Signature(tuple(map(_of_numba, kinds)), _result(_of_numba(kind), str(kind), None))
             for kinds, kind in kernel.declared
         ]
-    decorators = list(getattr(kernel.tree, "decorator_list", ()))
-    for call in (*decorators, *([kernel.jit_call] if kernel.jit_call else [])):
-        if isinstance(call, ast.Call) and call.args and _is_cuda_jit(call, kernel.namespace):
-            return _signatures_in(call.args[0], kernel.namespace)
+    for call in _jit_calls(kernel):
+        if call.args:
+            several = call.args[0].elts if isinstance(call.args[0], ast.List) else call.args[:1]
+            return [_signature(each, kernel.namespace) for each in several]
     return []
 
 
-def _is_cuda_jit(decorator: ast.Call, names: Mapping[str, Any]) -> bool:
-    try:
-        result: bool = evaluate_constant(decorator.func, names) == Reference("numba.cuda.jit")
-        return result
-    except NotConstant:
-        return False
-
-
-def _signatures_in(first: ast.expr, names: Mapping[str, Any]) -> list[Signature]:
-    several = first.elts if isinstance(first, ast.List) else [first]
-    return [_signature(each, names) for each in several]
+def _jit_calls(kernel: Kernel) -> Iterator[ast.Call]:
+    """Each `cuda.jit(…)` that decorates a function, or to which it was handed."""
+    decorators = getattr(kernel.tree, "decorator_list", ())
+    for call in (*decorators, *([kernel.jit_call] if kernel.jit_call else [])):
+        with suppress(NotConstant):
+            if isinstance(call, ast.Call):
+                if evaluate_constant(call.func, kernel.namespace) == Reference("numba.cuda.jit"):
+                    yield call
 
 
 def _signature(node: ast.expr, names: Mapping[str, Any]) -> Signature:
@@ -194,10 +192,7 @@ def refuse_decoration(kernel: Kernel) -> None:
 
     Raises KernelRejected with `compile-error`, at the decorator.
     """
-    decorators = list(getattr(kernel.tree, "decorator_list", ()))
-    for call in (*decorators, *([kernel.jit_call] if kernel.jit_call else [])):
-        if not isinstance(call, ast.Call) or not _calls_cuda_jit(call, kernel):
-            continue
+    for call in _jit_calls(kernel):
         for option in call.keywords:
             if option.arg and option.arg not in OPTIONS:
                 message = say("@cuda.jit has no option {name}.", name=option.arg)
@@ -207,14 +202,6 @@ def refuse_decoration(kernel: Kernel) -> None:
             if meant:
                 message = say("In this signature, {name} is not a type.", name=name)
                 raise rejection("compile-error", message, call, meant)
-
-
-def _calls_cuda_jit(call: ast.Call, kernel: Kernel) -> bool:
-    try:
-        result: bool = evaluate_constant(call.func, kernel.namespace) == Reference("numba.cuda.jit")
-        return result
-    except NotConstant:
-        return False
 
 
 def _types_named(call: ast.Call) -> Iterator[str]:

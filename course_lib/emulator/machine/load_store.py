@@ -141,26 +141,12 @@ class LoadStoreUnit:
 
     def load(self, view: ArrayView, indices: Sequence[Value], active: Mask, line: int) -> Value:
         """Read one element for each active lane."""
-        allocation, active = view.allocation, view.lanes(active)
-        if allocation.space != "global":
-            self.observers.index(view, indices, active, line)
-        cell, mask, faults = self._checker.cells(view, indices, active)
-        if faults:
-            self.report_faults(faults, allocation, "load", line)
-            if mask.empty:
-                return poison(allocation.dtype)
+        allocation = view.allocation
+        cell, mask, active = self._reached(view, indices, active, line, "load")
+        if mask is not active and mask.empty:
+            return poison(allocation.dtype)
         value = self._fetch(allocation, cell)
-        if mask is not active and mask.array is not None:
-            value = np.where(mask.array, value, poison(allocation.dtype))
-        if allocation.written_in is not None:
-            unwritten = self._check_written(allocation, cell, mask, line)
-            if unwritten is not None:
-                value = np.where(unwritten[0].full_array, unwritten[1], value)
-        if self.handed is not None and allocation.space == "shared":
-            place = self.memory.place(allocation, cell)
-            value = self.handed.loaded(allocation.storage, place, value, line)
-        self.observe("load", view, cell, mask, line)
-        return value
+        return self._read(view, cell, value, mask, mask is not active, line)
 
     def load_wide(
         self, view: ArrayView, index: Value, elements: int, active: Mask, line: int
@@ -172,18 +158,48 @@ class LoadStoreUnit:
         cell, mask = self.flat_cells(view, index, elements, active, line, "load")
         if mask.empty:
             return np.full(elements, poison(allocation.dtype))
-        place = self._neighbours(allocation, cell, elements)
-        values = allocation.storage.take(place)
-        if mask is not active and mask.array is not None:
-            values = np.where(mask.array, values, poison(allocation.dtype))
+        found = allocation.storage.take(self._neighbours(allocation, cell, elements))
+        is_part = mask is not active
+        values: np.ndarray = self._read(view, cell, found, mask, is_part, line, elements)
+        return values
+
+    def _reached(
+        self, view: ArrayView, indices: Sequence[Value], active: Mask, line: int, kind: str
+    ) -> tuple[Value, Mask, Mask]:
+        """Where an access goes, the lanes for which it is allowed, and those that want it."""
+        active = view.lanes(active)
+        if view.allocation.space != "global":
+            self.observers.index(view, indices, active, line)
+        cell, mask, faults = self._checker.cells(view, indices, active)
+        if faults:
+            self.report_faults(faults, view.allocation, kind, line)
+        return cell, mask, active
+
+    def _read(
+        self,
+        view: ArrayView,
+        cell: Value,
+        found: Any,
+        mask: Mask,
+        is_part: bool,
+        line: int,
+        elements: int = 1,
+    ) -> Any:
+        """What lanes get of what was found: no value if it `is_part` of them that may read."""
+        allocation = view.allocation
+        if is_part and mask.array is not None:
+            found = np.where(mask.array, found, poison(allocation.dtype))
         if allocation.written_in is not None:
             unwritten = self._check_written(allocation, cell, mask, line, elements)
             if unwritten is not None:
-                values = np.where(unwritten[0].full_array, unwritten[1], values)
+                found = np.where(unwritten[0].full_array, unwritten[1], found)
         if self.handed is not None and allocation.space == "shared":
-            values = self.handed.loaded(allocation.storage, place, values, line)
+            place = self.memory.place(allocation, cell)
+            if elements > 1:
+                place = self._neighbours(allocation, cell, elements)
+            found = self.handed.loaded(allocation.storage, place, found, line)
         self.observe("load", view, cell, mask, line, elements)
-        return values
+        return found
 
     def _neighbours(self, allocation: Allocation, cell: Value, elements: int) -> np.ndarray:
         """Where in storage the elements from `cell` on lie; the first axis counts them."""
@@ -213,16 +229,11 @@ class LoadStoreUnit:
         self, view: ArrayView, indices: Sequence[Value], value: Value, active: Mask, line: int
     ) -> None:
         """Write one element for each active lane; of several to one cell, the last lane wins."""
-        allocation, active = view.allocation, view.lanes(active)
-        if allocation.space != "global":
-            self.observers.index(view, indices, active, line)
-        cell, mask, faults = self._checker.cells(view, indices, active)
-        if faults:
-            self.report_faults(faults, allocation, "store", line)
+        cell, mask, _ = self._reached(view, indices, active, line, "store")
         if mask.empty:
             return
         self.observers.converted(view, value, mask, line)
-        self.write(allocation, cell, mask, as_dtype(value, allocation.dtype))
+        self.write(view.allocation, cell, mask, as_dtype(value, view.allocation.dtype))
         self.observe("store", view, cell, mask, line)
 
     def store_wide(
@@ -406,12 +417,8 @@ class LoadStoreUnit:
         line: int,
     ) -> Value:
         """An atomic update: every active lane's takes place, one after the other."""
-        allocation, active = view.allocation, view.lanes(active)
-        if allocation.space != "global":
-            self.observers.index(view, indices, active, line)
-        cell, mask, faults = self._checker.cells(view, indices, active)
-        if faults:
-            self.report_faults(faults, allocation, "atomic", line)
+        allocation = view.allocation
+        cell, mask, _ = self._reached(view, indices, active, line, "atomic")
         if mask.empty:
             return poison(allocation.dtype)
         if allocation.written_in is not None:

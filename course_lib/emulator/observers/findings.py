@@ -265,40 +265,29 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
     if loop is not None and loop.in_vain:
         used_up = say("when nothing that could end it had changed for a long time")
     if loop is None:
-        message = say("The kernel was still running {used_up}.", used_up=used_up)
-        return finding("timeout", message, stop.line, "What makes this launch so long?")
+        running, hint = "The kernel was still running {used_up}.", "What makes this launch so long?"
+        return finding("timeout", say(running, used_up=used_up), stop.line, hint)
     if loop.ends:
-        message = say(
-            "The loop in {line} was in iteration {turns} {used_up}.",
-            line=Line(loop.line),
-            turns=f"{loop.turns:,}",
-            used_up=used_up,
-        )
+        message = "The loop in {line} was in iteration {turns} {used_up}."
         hint = (
             "How many threads share the work, and how many iterations of this loop does each of "
             "them make?"
         )
     elif loop.for_lock:
-        message = say(
+        message = (
             "Lanes were still waiting for a lock in the loop in {line} {used_up}. Either no "
             "thread releases it, or a lane of the same warp holds it: that lane goes on only when "
-            "all lanes of the warp have left the loop, always here and possibly on a GPU.",
-            line=Line(loop.line),
-            used_up=used_up,
+            "all lanes of the warp have left the loop, always here and possibly on a GPU."
         )
         hint = (
             "Could the lane that gets the lock do its work and release it inside the loop, in the "
             "same iteration?"
         )
     else:
-        message = say(
-            "The loop in {line} had made {turns} iterations {used_up}.",
-            line=Line(loop.line),
-            turns=f"{loop.turns:,}",
-            used_up=used_up,
-        )
+        message = "The loop in {line} had made {turns} iterations {used_up}."
         hint = "Does its condition ever become false?"
-    return finding("timeout", message, loop.line, hint)
+    facts = {"line": Line(loop.line), "turns": f"{loop.turns:,}", "used_up": used_up}
+    return finding_of("timeout", message, loop.line, hint, **facts)
 
 
 def float64_findings(

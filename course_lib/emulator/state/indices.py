@@ -294,7 +294,7 @@ def flat_cells(
     """
     allocation = view.allocation
     width = elements * allocation.dtype.itemsize
-    length = _length(view)
+    length = view.size
     index, low, high = checker.whole(index)
     faults: list[Fault] = []
 
@@ -323,11 +323,3 @@ def flat_cells(
         mask = reject("misaligned", misaligned)
         cell = np.where(misaligned, np.int64(view.offset), cell)
     return cell, mask, faults
-
-
-def _length(view: ArrayView) -> Value:
-    """How many elements a view has."""
-    length: Value = np.int64(1)
-    for each in view.shape:
-        length = length * each
-    return length
