@@ -246,7 +246,7 @@ class Memory:
         self.bytes = 0
         self._ballots: dict[tuple[object, int], tuple[np.ndarray, np.ndarray]] = {}
         self._starts: dict[int, np.ndarray] = {}
-        self.seen: dict[object, ArrayView] = {}  # as elements of other types; see addresses.py
+        self.seen: dict[object, ArrayView] = {}  # as elements of other types; see hopper.py
         self._dynamic: dict[np.dtype, ArrayView] = {}
         self._dynamic_bytes: np.ndarray | None = None
 
