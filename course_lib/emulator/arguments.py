@@ -1,7 +1,5 @@
 """The types of a launch's arguments, and which arguments no launch takes."""
 
-from __future__ import annotations
-
 import ctypes
 import enum
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 Work is counted in steps, not in seconds, so that a verdict is the same on every machine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

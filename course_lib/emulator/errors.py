@@ -1,7 +1,5 @@
 """The exceptions of the emulator."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 from typing import Any

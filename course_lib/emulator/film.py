@@ -4,8 +4,6 @@ A profile counts and a trace lists; neither knows a value. A film is the launch 
 for pictures that show numbers on their way. Nothing about the kernel is changed for it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

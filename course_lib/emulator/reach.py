@@ -6,8 +6,6 @@ is repeated from the same start with other values in place of those that nobody 
 leaves in memory, prints and does wrong stays as it was, no result depends on them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, Self

@@ -1,7 +1,5 @@
 """Runs a launch: takes the blocks in groups through a machine and collects what was found out."""
 
-from __future__ import annotations
-
 import copy
 import enum
 import math

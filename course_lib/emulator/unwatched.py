@@ -1,7 +1,5 @@
 """Runs a kernel for its numbers alone: nothing is counted, and no fault is told."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from math import prod
 from typing import Any

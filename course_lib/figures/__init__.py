@@ -14,8 +14,6 @@ A name is fetched when it is first used: a browser, which has no matplotlib, tak
 play with from here and asks for nothing else.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Draw what one warp asks of memory: the sectors of 32 addresses, counts by element, banks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Draw attention as two tiled products: a block of queries walks over the tiles of keys."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from course_lib.figures import style

@@ -4,8 +4,6 @@ Everything is read from a trace. The axis is the order in which a kernel makes i
 clock: what stands above each other happens in the same stretch of the program.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

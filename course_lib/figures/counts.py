@@ -1,7 +1,5 @@
 """Draw counters: what each line of a kernel costs."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import textwrap

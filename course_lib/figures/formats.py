@@ -1,7 +1,5 @@
 """Draw what a number format buys and costs: its roof over the same DRAM, and its error."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 

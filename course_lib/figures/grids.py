@@ -1,7 +1,5 @@
 """Draw who computes what: blocks and threads laid over a matrix, and the threads left over."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal

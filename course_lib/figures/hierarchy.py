@@ -1,7 +1,5 @@
 """Draw where numbers live: the memories of a GPU, and what fits into shared memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Draw which lane of a warp owns which outputs: a map, lane by lane, of the warp's piece of C."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

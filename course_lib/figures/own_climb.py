@@ -1,7 +1,5 @@
 """Draw the student's own climb: what each rung that they passed asks for, beside the course's."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

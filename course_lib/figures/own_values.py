@@ -1,7 +1,5 @@
 """Draw the values of a student's own plain function over its inputs, as its task chooses them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """What all plots with scales share: words beside a point, a grid, the dots of kernels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What one request of a warp touches: sectors and lines of memory, banks and their wavefronts."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass

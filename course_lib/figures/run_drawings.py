@@ -1,7 +1,5 @@
 """The measures and colours that all parts of the picture of a run share; lengths in inches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil

@@ -1,7 +1,5 @@
 """What one small launch of a student's kernel did: who wrote what, what it moved, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 

@@ -1,7 +1,5 @@
 """Draw the ladder: every rung with its speed, published or measured, and where we stand lit."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Run a task's kernel on the emulator with arrays so small that all of it can be drawn."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Nothing is declared: the task's own answer runs on the emulator with small array
 says which elements of the inputs one element of the output comes from.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Draw the stills that stand beside figures to play with: banks, sectors, races, owners."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

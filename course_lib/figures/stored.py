@@ -4,8 +4,6 @@
 so they are made on request, like a notebook's outputs, and never compared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

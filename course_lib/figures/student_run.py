@@ -1,7 +1,5 @@
 """Draw a run of a student's own kernel: who wrote what, what warps asked for, or a map."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator
 

@@ -5,8 +5,6 @@ colour alone, a hatch, a label or a marker always says the same. A colour means 
 every picture: A is blue, B is orange, C is green, trouble is vermilion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec

@@ -1,7 +1,5 @@
 """Draw a run of a tile kernel: which program stored which element, and which ones are wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import product
 from typing import Any

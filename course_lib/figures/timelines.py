@@ -1,7 +1,5 @@
 """Draw a race: two threads or blocks, one cell, what may happen and what helps."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import textwrap

@@ -1,7 +1,5 @@
 """Draw the whole climb on one page: each rung, why it is faster, and what holds it back then."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A sealed file holds a value and its checksum. It is on the disk before it takes 
 power cut leaves the old one or the new one; a byte that was changed since is noticed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -5,8 +5,6 @@ memory, two barriers, a last tile that is not full) where no matrix is in sight.
 are wrong in both. They are judged as exercises are, and stand in no lesson.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

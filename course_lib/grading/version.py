@@ -1,7 +1,5 @@
 """Which grader this is: a hash of everything that decides a verdict."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 from importlib.metadata import version

@@ -3,8 +3,6 @@
 Addresses are those of `state/hopper.py`. Where a tile may begin is for this module to say.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from typing import Any

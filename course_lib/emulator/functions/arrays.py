@@ -1,7 +1,5 @@
 """`cuda.shared.array`, `cuda.local.array`, and the methods of whole arrays."""
 
-from __future__ import annotations
-
 import ast
 import textwrap
 from collections.abc import Sequence

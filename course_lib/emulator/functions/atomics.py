@@ -1,7 +1,5 @@
 """`cuda.atomic`: what each function does to a cell, and to cells of which types."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from typing import Any

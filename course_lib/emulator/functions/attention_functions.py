@@ -4,8 +4,6 @@ Layouts are those of `course_lib.intrinsics.wgmma_attention`. Powers and logarit
 float32; a multiprocessor's are off by two last digits at most.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from typing import Any

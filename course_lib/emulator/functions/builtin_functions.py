@@ -1,7 +1,5 @@
 """Python's own functions: what a loop may go over, casts, lengths, extremes, prints."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Collection
 from functools import reduce

@@ -3,8 +3,6 @@
 What a thread starts and does not wait for is a task of the engine (machine/engine.py).
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Sequence
 from functools import partial

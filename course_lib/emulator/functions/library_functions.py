@@ -14,8 +14,6 @@ Each random number advances the state that its thread names; the numbers are tho
 bit for bit (Blackman and Vigna, "Scrambled linear pseudorandom number generators").
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Sequence
 from typing import Any

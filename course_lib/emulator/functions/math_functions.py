@@ -1,7 +1,5 @@
 """Functions of numbers, lane by lane: those of `math`, powers, complex numbers and `cmath`."""
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The special registers, such as `cuda.threadIdx.x`, and the vector types."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from typing import Any

@@ -11,8 +11,6 @@ Products of float16, bfloat16 and tf32 numbers are exact in float32. Sums are ro
 at each step; a tensor core adds with more or fewer bits, in an order of its own.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Barriers and fences, and how lanes of a warp see each other's values."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass

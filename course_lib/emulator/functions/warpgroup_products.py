@@ -6,8 +6,6 @@ address in units of 16 bytes. Sums are rounded to float32 after each 16 steps of
 adds with more or fewer bits, in an order of its own.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

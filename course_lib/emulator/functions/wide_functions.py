@@ -3,8 +3,6 @@
 They join the table in `intrinsics.py`, and refuse what the real ones refuse when they are compiled.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Sequence
 from typing import Any

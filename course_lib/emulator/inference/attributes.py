@@ -1,7 +1,5 @@
 """Types what stands behind a dot: attributes, the fields of records, calls of methods."""
 
-from __future__ import annotations
-
 import ast
 import enum
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Types calls: of functions inside a kernel and beside it, of casts, of known functions."""
 
-from __future__ import annotations
-
 import ast
 from collections import ChainMap, Counter
 from collections.abc import Iterator, Sequence

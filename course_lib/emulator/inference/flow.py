@@ -1,7 +1,5 @@
 """Types statements: what is assigned, and where paths meet the type that holds all."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What to say of things that are not known here, and what Numba has that the emulator has not."""
 
-from __future__ import annotations
-
 import ast
 import cmath
 import math

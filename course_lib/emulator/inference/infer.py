@@ -1,7 +1,5 @@
 """Gives every expression of a kernel its type before anything runs, as Numba does."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

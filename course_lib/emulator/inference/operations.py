@@ -1,7 +1,5 @@
 """Types operators between numbers, and comparisons, as Numba's compiler does."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Sequence
 from itertools import pairwise

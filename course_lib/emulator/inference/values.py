@@ -1,7 +1,5 @@
 """Types names, literals, tuples, subscripts; says which module types which expression."""
 
-from __future__ import annotations
-
 import ast
 import enum
 from dataclasses import replace

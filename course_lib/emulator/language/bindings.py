@@ -5,8 +5,6 @@ their names whenever they are reached. Under an `if`, in a loop or a `try`, insi
 `exec`, or by a function that says `global`, it takes a run to tell; such a binding says its way.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Collection, Iterable, Iterator

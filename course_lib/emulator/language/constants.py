@@ -1,7 +1,5 @@
 """Evaluates the constants beside a kernel: arithmetic on literals, under bounds, nothing else."""
 
-from __future__ import annotations
-
 import ast
 import cmath
 import math

@@ -5,8 +5,6 @@ does is read, statement by statement, with the arguments of the call as its cons
 size may be an argument. What cannot be followed is None, never a guess.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import ChainMap
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ and the action, which receives the machine, the call and its evaluated arguments
 `functions` fill the tables. The machine reads them, and so its type has no name here.
 """
 
-from __future__ import annotations
-
 import ast
 import enum
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A kernel as a syntax tree, and a text with the kernels and constants that it defines."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Exits are the loop's test and every jump in it, under the conditions around it. 
 and what gives that its values within the loop, is followed backwards until nothing is added.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass

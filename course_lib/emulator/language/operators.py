@@ -5,8 +5,6 @@ One table serves all who evaluate expressions. Python's own functions do the wor
 is worked out in another way. The types are those that Numba's compiler finds.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Mapping

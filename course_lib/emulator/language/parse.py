@@ -1,7 +1,5 @@
 """Why a text is no Python, in the words of this course; Python's own are for those who know it."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import enum

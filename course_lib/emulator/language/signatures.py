@@ -4,8 +4,6 @@ A declared device function casts what it is called with, and what it returns, to
 numbers of a declared kernel's launch become them (see `declared_arguments`).
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress

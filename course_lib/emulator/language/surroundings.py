@@ -4,8 +4,6 @@ The kernel has the function's name and stands at its line, so that whatever is f
 there, and counts are shown in the function's own text.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

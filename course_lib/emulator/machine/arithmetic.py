@@ -1,7 +1,5 @@
 """Operators on lanes: what each does, what is counted of it, and which limits it may hide."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from functools import partial

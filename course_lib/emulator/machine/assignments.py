@@ -1,7 +1,5 @@
 """Assignments: to names, fields, elements and parts of arrays, and to tuples of them."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Sequence
 from typing import Any

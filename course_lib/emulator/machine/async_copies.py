@@ -7,8 +7,6 @@ before, and an access to them is a race, even by the same thread. A store of a c
 for the race detector, when it starts and when it lands: it may take place anywhere between.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 

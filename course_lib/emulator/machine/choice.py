@@ -5,8 +5,6 @@ where they differ the function chooses; see diagnosis/repair/schemata.py. What s
 place of the usual value is worked out for them alone.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Sequence
 from functools import reduce

@@ -4,8 +4,6 @@ An expression in a loop is evaluated over and over, and its types never change. 
 is decided when the function is made; left for the run is what depends on the lanes.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Sequence
 from typing import Any

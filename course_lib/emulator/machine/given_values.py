@@ -1,7 +1,5 @@
 """Values that a run is given in place of those it would have: handed on, put in, or rounded."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

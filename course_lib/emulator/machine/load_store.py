@@ -1,7 +1,5 @@
 """The load/store unit: reads, writes and cuts arrays for all active lanes, and checks each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any

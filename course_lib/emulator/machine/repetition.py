@@ -6,8 +6,6 @@ the cells, it goes on for ever, whatever else grows meanwhile. Where the text do
 much, all variables and all of memory count.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable
 from typing import Any

@@ -5,8 +5,6 @@ waits for what other warps do by an atomic operation, a warp has to run on its o
 each turn of the loop, and the others go on meanwhile, as they do on a GPU.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Variables: giving one a value for the active lanes, reading it, and the calls that have them."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Generator, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ stands beside the best count possible for the same accesses. Where only the data
 histogram's bin) no better order is known, and nothing is said.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from collections.abc import Collection, Iterator, Sequence

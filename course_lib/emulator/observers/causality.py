@@ -1,7 +1,5 @@
 """What orders threads that no barrier orders, and who has been told of an access by it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What goes unnoticed in a launch: elements out of reach, sums that wrap, lines without effect."""
 
-from __future__ import annotations
-
 import ast
 import math
 from collections import defaultdict

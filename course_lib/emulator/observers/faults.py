@@ -1,7 +1,5 @@
 """Makes findings of what should not happen in a launch: bad accesses, threads that go astray."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Names threads and blocks as a student would: by as many indices as the launch has axes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any

@@ -4,8 +4,6 @@ Equal values, whichever comes last; a bound that is only a start; a value that a
 checks before it counts. Whatever is not proven here, or in marks.py, stays an error.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ and only where a test has found another; so it does not matter to the second tes
 before the store or after it, and the first may well be passed by several threads.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections import Counter

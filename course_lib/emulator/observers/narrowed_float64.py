@@ -4,8 +4,6 @@ Their operands are numbers that float32 holds, and their result is rounded to it
 are constants, which the compiler works out itself.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Says in sentences which two accesses race, and what to ask about them."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Collection, Mapping
 from typing import Any

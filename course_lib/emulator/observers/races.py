@@ -7,8 +7,6 @@ threads touched it and one of them wrote. The order in which the emulator happen
 lanes plays no part, so running them in lockstep cannot hide a race.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 Only then can it be said what a race there loses, and which atomic operation would lose nothing.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

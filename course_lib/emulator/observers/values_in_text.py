@@ -2,8 +2,6 @@
 
 It says so of every launch, so what was found is kept for the next one."""
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence

@@ -10,8 +10,6 @@ A mistake of the function, such as a division by zero, ends the walk with a find
 So does what is outside the subset; it never gets another meaning than Python's.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ What makes that safe is said here once: how long a number, a text or a sequence 
 at before the operator runs, and what comes out is looked at again.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping

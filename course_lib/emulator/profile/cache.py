@@ -21,8 +21,6 @@ small enough to emulate. `matmul_traffic` moves whole tiles of A and B through t
 that it answers for N = 4096; it knows only kernels that walk along K tile by tile.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass

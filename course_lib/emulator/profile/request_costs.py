@@ -9,8 +9,6 @@ of a warp, or in half as many where lanes share. (FACTS §3; CUDA Programming Gu
 Capabilities"; Nsight Compute Profiling Guide, "Quantities".)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

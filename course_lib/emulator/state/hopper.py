@@ -5,8 +5,6 @@ their size in the kernel, 48 KiB at most, begin further on, at STATIC. Both lie 
 that a descriptor of a tile can name.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

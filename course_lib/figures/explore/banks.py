@@ -1,7 +1,5 @@
 """Draw the banks of shared memory as columns and wavefronts as rows, with lanes in the cells."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate

@@ -1,7 +1,5 @@
 """Let a reader choose a tensor-core instruction and a lane, and see which elements it holds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """Let a reader change a launch and watch which of the four limits of occupancy binds."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Show a sentence in place of a figure where there is nothing to draw."""
 
-from __future__ import annotations
-
 import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence

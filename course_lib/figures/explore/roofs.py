@@ -1,7 +1,5 @@
 """Let a reader move a tile along the roofline of every GPU, in three data types."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial

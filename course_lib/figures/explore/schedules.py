@@ -3,8 +3,6 @@
 Both are models in ticks, not measurements: a load takes longer than a multiplication.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal

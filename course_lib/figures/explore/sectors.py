@@ -1,7 +1,5 @@
 """Draw 32 lanes above, and below them the memory lines that they ask for, sector by sector."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any

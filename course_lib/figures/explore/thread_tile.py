@@ -1,7 +1,5 @@
 """Let a reader shape a thread's tile of C and watch loads per multiply-add fall."""
 
-from __future__ import annotations
-
 from math import gcd
 
 from course_lib.devices import (

@@ -1,7 +1,5 @@
 """Show a figure that a reader can play with: a still, and beside it self-contained HTML."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

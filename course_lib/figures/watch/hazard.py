@@ -1,7 +1,5 @@
 """Find in filmed runs which reads went wrong because a barrier was missing, and why."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

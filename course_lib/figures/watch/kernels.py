@@ -1,7 +1,5 @@
 """Choose the kernel that a figure films: ours, or the student's own in a size that can be drawn."""
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections import ChainMap, Counter

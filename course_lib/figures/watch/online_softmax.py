@@ -1,7 +1,5 @@
 """Watch an online softmax: what is kept of a row shrinks with each larger score."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

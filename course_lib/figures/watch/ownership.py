@@ -1,7 +1,5 @@
 """Let a reader click a tile of C and a thread of its block, and see who owns what."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Read from a run which thread owns which element of C, and draw it to be clicked through."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 

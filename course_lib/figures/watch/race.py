@@ -1,7 +1,5 @@
 """Let a reader take a barrier out, choose an order of the warps, and watch the wrong read."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

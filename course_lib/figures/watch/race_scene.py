@@ -1,7 +1,5 @@
 """Draw the race: a lane of time for each warp, the kernel's lines, and what becomes of C."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Let a reader step through K with one block: load, barrier, multiply, barrier, store."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Draw the way of a block along K: phases, tiles, totals and counters, and their words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

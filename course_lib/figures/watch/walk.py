@@ -1,7 +1,5 @@
 """Cut the film of a tiled product into the phases of one block: load, barrier, multiply, store."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

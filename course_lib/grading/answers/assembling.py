@@ -1,7 +1,5 @@
 """Puts an answer together: its own cell, and before it what it needs from other cells."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

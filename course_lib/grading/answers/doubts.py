@@ -4,8 +4,6 @@ An answer is judged with what Jupyter would hold once all cells had run, from to
 the text tells that, nothing is said here; else the row needs a person, and this is the reason.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -5,8 +5,6 @@ read, and that defines what is asked for with more in it than the exercise gave.
 "Break it", which the exercise itself asks for, stand back behind an answer elsewhere.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property

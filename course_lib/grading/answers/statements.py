@@ -1,7 +1,5 @@
 """The statements of a cell: what they bind, and what they need. Nothing is executed."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import hashlib

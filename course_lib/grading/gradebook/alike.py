@@ -5,8 +5,6 @@ whatever their variables are called. Names that mean something outside the answe
 of Numba and NumPy, attributes, and the names of builtins.
 """
 
-from __future__ import annotations
-
 import ast
 import csv
 import io

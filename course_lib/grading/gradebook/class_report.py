@@ -1,7 +1,5 @@
 """Writes the page about the class: how it went, where it hurts, who has to be looked at."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

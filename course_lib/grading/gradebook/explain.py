@@ -1,7 +1,5 @@
 """Writes the page of all answers in words, question by question, for the person who reads them."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal

@@ -4,8 +4,6 @@ A page has no script and asks for nothing: its own policy forbids both, so even 
 escaped its escaping would stay text.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Sequence

@@ -4,8 +4,6 @@ The format is described at https://gradescope-autograders.readthedocs.io (Autogr
 Specifications): a test for each exercise, with score, max_score, status and output.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

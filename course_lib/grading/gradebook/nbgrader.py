@@ -4,8 +4,6 @@
 of them, and this fills in the scores of its check cells.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ answer too; needs review is `skipped`, for nobody has decided yet. What late day
 failure, and stands beside it. There are no times in it, so that equal rows are equal bytes.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import io

@@ -14,8 +14,6 @@ It is read anew by every run and changes nothing of what the judge has found, so
 entry gives the judge's points again.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

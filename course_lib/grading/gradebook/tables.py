@@ -4,8 +4,6 @@ What a reader cannot see can mislead him: characters that turn the direction of 
 width, or move a terminal's cursor. They are shown by their number, as ⟨U+202E⟩.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

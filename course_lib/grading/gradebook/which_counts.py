@@ -8,8 +8,6 @@ it by three rules; each change is one sentence for the instructor and one line o
 3. No answer gives way to none: what is gone, or cannot be read, replaces nothing.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

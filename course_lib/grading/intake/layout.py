@@ -4,8 +4,6 @@ The patterns follow the platforms' own code and exports: Canvas (lib/content_zip
 (mod/assign/classes/downloader.php), Blackboard and Brightspace (what their downloads look like).
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

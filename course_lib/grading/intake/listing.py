@@ -4,8 +4,6 @@ Each entry is read only when asked for. Archives are hostile until proven otherw
 declare is bounded before it is used, and their names are only ever text. Links are not followed.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """Bytes that a student handed in, as text: any encoding, no control characters."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -5,8 +5,6 @@ text, links are not followed, nothing is unpacked onto the disk, and whatever ca
 becomes one sentence in the row of its owner.
 """
 
-from __future__ import annotations
-
 import io
 import logging
 import zipfile

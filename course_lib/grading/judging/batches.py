@@ -1,7 +1,5 @@
 """Reads the instructor's exercise notebooks: the frame in which answers are judged."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

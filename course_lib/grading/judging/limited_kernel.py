@@ -3,8 +3,6 @@
 The limits are far beyond what any answer needs, because verdicts must not depend on them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

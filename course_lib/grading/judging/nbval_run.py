@@ -3,8 +3,6 @@
 As a plugin (`-p course_lib.grading.judging.nbval_run`) it does the same for any run of nbval.
 """
 
-from __future__ import annotations
-
 import sys
 
 # The notebooks' schema could be checked for web addresses with this; to load it takes three

@@ -4,8 +4,6 @@ A notebook holds the questions and no answers to them, so nothing in it can tell
 is right. A student writes into cells of text that bear a mark, as for answers in words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ choose, each with its reason. Numbers are counted by the emulator or computed, a
 the one that it names, or whose change leaves nothing to name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache

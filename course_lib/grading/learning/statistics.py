@@ -6,8 +6,6 @@ others), and, from test to test, the share of what was lacking that was gained: 
 (1 - before), Hake's normalised gain. A number that stands for fewer than five people is left out.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import statistics
