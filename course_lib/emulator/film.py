@@ -193,15 +193,3 @@ def _touch(access: Access, memory: Memory) -> MemoryOperation:
         indices,
         allocation.storage[places[lanes]].copy(),
     )
-
-
-__all__ = [
-    "Arithmetic",
-    "Arrival",
-    "Film",
-    "MemoryOperation",
-    "Moment",
-    "Passing",
-    "StartedStatement",
-    "film",
-]
