@@ -51,6 +51,8 @@ class CallPattern:
 
 CALLS = {
     "finding": CallPattern(0, 1, 3),
+    "finding_of": CallPattern(0, 1, 3),
+    "tell": CallPattern(1, 2, 4),
     "Finding": CallPattern(0, 2, 4),
     "rejection": CallPattern(0, 1, 3),
     "Slip": CallPattern(0, 1, 2),
