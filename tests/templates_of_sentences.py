@@ -122,6 +122,10 @@ class Followed:
                         if _agree(here, also) and _agree(holds, also):
                             yield code, text, is_hint
 
+    def values(self, node: ast.expr) -> list[Value]:
+        """The texts that an expression can be, and what holds then."""
+        return self._values(node, 0)
+
     def _codes(self, node: ast.Call, call: CallPattern) -> list[Value]:
         written = _argument(node, call.code, "code")
         if written is None:

@@ -103,18 +103,57 @@ def test_every_name_in_a_sentence_is_a_fact() -> None:
     assert not wrong
 
 
+# Where a call has its template, and the facts that it adds by itself.
+SAYS: dict[str, tuple[int, set[str]]] = {
+    "say": (0, set()),
+    "finding_of": (1, set()),
+    "rejection": (1, set()),
+    "tell": (2, {"who"}),
+}
+
+
 def without_fact(path: Path) -> Iterator[int]:
     """The lines of sentences with a {name} that is none of their facts."""
-    for node in nodes_of(path):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "say":
-            facts = {each.arg for each in node.keywords}
-            texts = [node.args[0], *(each.value for each in node.keywords if each.arg == "graded")]
-            for text in texts:
-                for each in ast.walk(text):
-                    if isinstance(each, ast.Constant) and isinstance(each.value, str):
-                        names = set(re.findall(r"\{(\w+)\}", each.value))
-                        if None not in facts and not names <= facts:
-                            yield node.lineno
+    reader = followed(path)
+    for node in reader.nodes:
+        name = _called(node)
+        if not isinstance(node, ast.Call) or name not in SAYS or len(node.args) <= SAYS[name][0]:
+            continue
+        place, own = SAYS[name]
+        facts = {each.arg for each in node.keywords} | own
+        if None in facts or (name == "rejection" and not facts):  # its message has its facts
+            continue
+        graded = [each.value for each in node.keywords if each.arg == "graded"]
+        written = [node.args[place], *graded]
+        texts = {part for each in written for part in _constants(each)}
+        texts |= {said for each in written for said, _ in reader.values(each)}
+        if any(not set(re.findall(r"\{(\w+)\}", text)) <= facts for text in texts):
+            yield node.lineno
+
+
+def _called(node: ast.AST) -> str:
+    function = getattr(node, "func", None)
+    return getattr(function, "id", "") or getattr(function, "attr", "")
+
+
+def _constants(node: ast.AST) -> Iterator[str]:
+    for each in ast.walk(node):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield each.value
+
+
+def test_a_name_without_a_fact_is_found(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "def judge(self, n):\n"
+        "    message = 'It takes {n} turns of {m}.'\n"
+        "    self.tell(0, 'timeout', '{who} takes {n}.', 1, '', n=n)\n"
+        "    self.tell(0, 'timeout', '{who} takes {m}.', 1, '', n=n)\n"
+        "    say(message, n=n, m=1)\n"
+        "    raise rejection('timeout', message, None, n=n)\n",
+        encoding="utf-8",
+    )
+    assert list(without_fact(bad)) == [4, 6]
 
 
 def test_these_tests_find_what_they_look_for(tmp_path: Path) -> None:
