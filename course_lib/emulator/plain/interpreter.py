@@ -62,14 +62,8 @@ BREAK, CONTINUE = object(), object()
 def call(kernel: Kernel, arguments: Sequence[Any], budget: Budget | None = None) -> Any:
     """What `kernel(*arguments)` returns, `kernel` being a plain function as a syntax tree.
 
-    Args:
-        kernel: from `Program.kernel` or `plain_from`.
-        arguments: numbers, texts, truth values, tuples of these, or a `Record`.
-        budget: `steps` bounds the work.
-
-    Raises:
-        KernelRejected: if it cannot be followed to its end; the finding says where and why.
-        ValueError: for an argument of another type.
+    Raises KernelRejected if it cannot be followed to its end, and ValueError for an argument that
+    is no number, text, truth value, tuple of these, or `Record`.
     """
     return Interpreter(budget or Budget(steps=STEPS)).run(kernel, arguments)
 
@@ -226,12 +220,9 @@ class Interpreter:
         for _ in self.turns(statement, scope):
             running.turns += 1
             came = self.execute(statement.body, scope)
-            if came is BREAK:
+            if came is BREAK or isinstance(came, Returned):
                 self.loops.pop()
-                return None
-            if isinstance(came, Returned):
-                self.loops.pop()
-                return came
+                return None if came is BREAK else came
         self.loops.pop()
         return self.execute(statement.orelse, scope)
 
@@ -278,9 +269,8 @@ class Interpreter:
                 items, index = self.value(owner, scope), self.index(place, scope)
                 self.guarded(target, values.set_element, items, index, value)
             case ast.Attribute():
-                raise rejection(
-                    "not-allowed", "The attributes of what is passed in can only be read.", target
-                )
+                only_read = "The attributes of what is passed in can only be read."
+                raise rejection("not-allowed", only_read, target)
             case _:
                 raise rejection("unsupported", "This cannot be assigned to here.", target)
 
@@ -401,9 +391,8 @@ class Interpreter:
             hint = "Use a variable for each value instead."
             if not node.keys:
                 hint = "`{}` is a dictionary; an empty set is `set()`."
-        unknown = ast.unparse(node)[:60]
-        message = say("`{unknown}` is not known in a plain function.", unknown=unknown)
-        raise rejection("unsupported", message, node, hint)
+        message = "`{unknown}` is not known in a plain function."
+        raise rejection("unsupported", message, node, hint, unknown=ast.unparse(node)[:60])
 
     def literal(self, literal: Any, node: ast.AST) -> Any:
         if not is_plain(literal):
