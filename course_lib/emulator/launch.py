@@ -156,7 +156,7 @@ def shared_bytes_of(kernel: object, argument_types: Sequence[Any]) -> int:
     """What the shared arrays of a block take in a kernel for arguments of these types of Numba's.
 
     Raises:
-        KernelRejected: if it does not compile for them, or they are not known here.
+        KernelRejected: if it does not compile for them, or they are not supported here.
     """
     emulation = emulate(kernel)
     if not emulation.typings:

@@ -262,7 +262,7 @@ def box_at(tensor_map: ArrayView, first: Sequence[int]) -> Box:
     """
     described = tensor_map.allocation.described
     if described is None:
-        message = say("{name} is no tensor map.", name=tensor_map.name)
+        message = say("{name} is not a tensor map.", name=tensor_map.name)
         raise rejection("invalid-launch", message, None, "tensor_map(array, box) makes one.")
     array, sizes = described
     if len(first) != len(sizes):

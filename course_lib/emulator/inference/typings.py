@@ -33,7 +33,7 @@ def bound(
     filled = dict(zip(names, given_there, strict=False))
     for number, (name, typed) in enumerate(keywords.items(), len(arguments)):
         if name in filled or name not in names:
-            message = say("{kernel} takes no {name} here.", kernel=kernel.name, name=name)
+            message = say("{kernel} does not take {name} here.", kernel=kernel.name, name=name)
             raise rejection("compile-error", message, node)
         filled[name] = (typed, Slot(number))
     for name, default in zip(

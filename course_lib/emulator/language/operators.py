@@ -75,7 +75,7 @@ def remainder_type(left: np.dtype, right: np.dtype) -> np.dtype:
     """
     result = arithmetic_type(left, right)
     if T.is_complex(result):
-        raise T.TypingError("complex numbers have no // and no %")
+        raise T.TypingError("has no // and no % for complex numbers")
     return result
 
 
@@ -97,7 +97,7 @@ def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:
     """
     if left.kind in "fc" or right.kind in "fc":
         raise T.TypingError(
-            say("no bitwise operation on {left} and {right}", left=left, right=right)
+            say("has no bitwise operation on {left} and {right}", left=left, right=right)
         )
     if left == T.BOOL and right == T.BOOL:
         return T.BOOL
@@ -112,7 +112,7 @@ def shift_type(left: np.dtype, right: np.dtype) -> np.dtype:
         T.TypingError: for floats and complex numbers.
     """
     if left.kind in "fc" or right.kind in "fc":
-        raise T.TypingError(say("no shift of {left} by {right}", left=left, right=right))
+        raise T.TypingError(say("cannot shift {left} by {right}", left=left, right=right))
     return T.UINT64 if left.kind == "u" else T.INT64
 
 

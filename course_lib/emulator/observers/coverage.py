@@ -184,8 +184,8 @@ def _unwritten(
         yield finding(
             "incomplete-output",
             say(
-                "The launch has only {threads} threads, and what is written in {array} ends with "
-                "them: {missing} of its {all} elements were never written.",
+                "The launch has only {threads} threads, and the written part of {array} ends where "
+                "they end: {missing} of its {all} elements were never written.",
                 threads=" x ".join(f"{count:,}" for count in threads if count > 1) or "1",
                 **facts,
             ),
@@ -240,7 +240,7 @@ def _without_effect(trees: tuple[Tree, ...]) -> tuple[Finding, ...]:
     return tuple(_statements_without_effect(trees))
 
 
-ONLY_NAMED = "{value} is only named in this line, and nothing is done with it."
+ONLY_NAMED = "This line only names {value}, and does nothing with it."
 ONLY_COMPUTED = "This line computes {value} and does nothing with it."
 
 

@@ -266,8 +266,8 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
     elif loop.for_lock:
         message = say(
             "Lanes were still waiting for a lock in the loop in {line} {used_up}. Either no "
-            "thread releases it, or a lane of the same warp holds it: that lane goes on only when "
-            "all lanes of the warp have left the loop, always here and possibly on a GPU.",
+            "thread releases it, or a lane of the same warp holds it: that lane continues only "
+            "when all lanes of the warp have left the loop, always here and possibly on a GPU.",
             line=Line(loop.line),
             used_up=used_up,
         )

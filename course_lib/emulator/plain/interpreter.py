@@ -387,7 +387,7 @@ class Interpreter:
             if not node.keys:
                 hint = "`{}` is a dictionary; an empty set is `set()`."
         unknown = ast.unparse(node)[:60]
-        message = say("`{unknown}` is not known in a plain function.", unknown=unknown)
+        message = say("`{unknown}` is not supported in a plain function.", unknown=unknown)
         raise rejection("unsupported", message, node, hint)
 
     def literal(self, literal: Any, node: ast.AST) -> Any:
@@ -424,7 +424,9 @@ class Interpreter:
             return result
         if part.conversion not in (-1, ord("s")):
             message = say(
-                "Only {plain} and {rounded} are known here.", plain="{name}", rounded="{name:.2f}"
+                "Only {plain} and {rounded} are supported here.",
+                plain="{name}",
+                rounded="{name:.2f}",
             )
             raise rejection("unsupported", message, part)
         form = "" if part.format_spec is None else self.value(part.format_spec, scope)
@@ -438,7 +440,7 @@ class Interpreter:
         if any(isinstance(argument, ast.Starred) for argument in node.args) or any(
             keyword.arg is None for keyword in node.keywords
         ):
-            raise rejection("unsupported", "* in a call is not known here.", node)
+            raise rejection("unsupported", "* in a call is not supported here.", node)
         arguments = [self.value(argument, scope) for argument in node.args]
         by_name = {str(keyword.arg): self.value(keyword.value, scope) for keyword in node.keywords}
         if isinstance(function, Function):
@@ -446,12 +448,11 @@ class Interpreter:
         if isinstance(function, Reference):
             if by_name and function.path != "builtins.print":
                 name = ", ".join(by_name)
-                raise rejection(
-                    "unsupported", say("The argument {name}= is not known here.", name=name), node
-                )
+                message = say("The argument {name}= is not supported here.", name=name)
+                raise rejection("unsupported", message, node)
             return self.call_named(function.path, arguments, node)
         message = say(
-            "Only a function can be called, and this is {kind}.", kind=values.kind_of(function)
+            "Only a function can be called, but this is {kind}.", kind=values.kind_of(function)
         )
         stopped(node, message)
 
