@@ -212,7 +212,7 @@ def _constants_text(
 def _tiles_object(exercise: Exercise, kernel: object, block: Block, seed: int) -> Report:
     function = function_behind(kernel)
     if function is None:
-        message = say("This is no kernel, but of type {kind}.", kind=type(kernel).__name__)
+        message = say("This is not a kernel. Its type is {kind}.", kind=type(kernel).__name__)
         raise rejection("missing-answer", message, None)
     return _tiles(exercise, read_kernel(kernel)[0], plain_from(function), seed)
 

@@ -33,8 +33,8 @@ Templates = dict[str, tuple[list[str], list[str]]]
 # What an idea counts with: one of many numbers.
 _NUMBERS = re.compile(
     r"(?<=here they are ).*|(?<=tile of )\d+|(?<=stride is )\d+|(?<=start at )\d+"
-    r"|\d+(?= (?:lanes each|steps))|(?<=lane )\d+(?= of)"
-    r"|(?<=after )\d+(?= elements)|(?<=go up to )\d+|\d+(?= reach)"
+    r"|(?<=groups of )\d+|\d+(?= steps)|(?<=lane )\d+(?= of)"
+    r"|(?<=after )\d+(?= elements)|(?<=go up to )\d+"
 )
 
 WARNING = "A warning, or an error where the exercise asks for more"

@@ -64,12 +64,12 @@ CALLS = {
     "stopped": CallPattern(3, 1, 2, usual="wrong-formula"),
     "Unusable": CallPattern(1, 0, 2, usual="unsupported", named="reason"),
     "refuse": CallPattern(1, 0, usual="compile-error"),
-    "need": CallPattern(-1, 1, usual="compile-error", around="{{name}}: {said}."),
-    "TypingError": CallPattern(-1, 0, usual="compile-error", around="{{name}}: {said}."),
+    "need": CallPattern(-1, 1, usual="compile-error", around="{{name}} {said}."),
+    "TypingError": CallPattern(-1, 0, usual="compile-error", around="{{name}} {said}."),
     "supported": CallPattern(-1, 1, 2, usual="unsupported", around="{{name}} {said}."),
     "NotEmulated": CallPattern(-1, 0, 1, usual="unsupported", around="{{name}} {said}."),
     "NotConstant": CallPattern(
-        -1, 0, usual="unsupported", around="{{name}} is no constant: {said}."
+        -1, 0, usual="unsupported", around="{{name}} is not a constant: {said}."
     ),
 }
 

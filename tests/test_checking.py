@@ -194,8 +194,8 @@ def test_a_transpose_without_a_tile_earns_nothing_for_free_banks() -> None:
     ("body", "line", "words"),
     [
         ('    """Only words."""\n', 1, "still empty"),
-        ("    C = A + B\n", 2, "makes the name C mean something else"),
-        ("    x, y = cuda.grid(2)\n    return A[y, x] + B[y, x]\n", 3, "returns nothing"),
+        ("    C = A + B\n", 2, "gives the name C a new meaning"),
+        ("    x, y = cuda.grid(2)\n    return A[y, x] + B[y, x]\n", 3, "cannot return a result"),
         ("    x, y = cuda.grid(2)\n    total = A[y, x] + B[y, x]\n", 1, "writes no element of C"),
     ],
 )

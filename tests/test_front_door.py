@@ -561,7 +561,7 @@ def test_ctrl_c_and_again(small: Path, tmp_path: Path, silent_index: str) -> Non
     run.send_signal(signal.SIGINT)
     _, said = run.communicate(timeout=300)
     assert run.returncode == 130
-    assert said.strip().endswith("Stopped. The same command goes on from here.")
+    assert said.strip().endswith("Stopped. The same command continues from here.")
     assert "Traceback" not in said
     done = call("lab", course=root / "course.py", env=environment(root))
     assert done.stdout.startswith("ran ['lab'] 1 "), done.stderr

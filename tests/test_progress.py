@@ -293,7 +293,7 @@ def test_what_is_exported_can_be_restored_and_keeps_what_is_not_understood() -> 
 def test_a_damaged_file_is_told_in_one_sentence_and_changes_nothing(damaged: str) -> None:
     restored(record(HERE))
     before = progress.exported()
-    with pytest.raises(ValueError, match=r"^This is no record [^.]*\.$"):
+    with pytest.raises(ValueError, match=r"^This is not a record [^.]*\.$"):
         progress.restore(damaged)
     assert progress.exported() == before
 

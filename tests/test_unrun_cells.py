@@ -31,7 +31,7 @@ def shown(*cells: str) -> list[list[str]]:
 @pytest.mark.slow
 def test_a_cell_from_the_middle_of_a_notebook_says_what_to_do() -> None:
     cells = {
-        "course_lib.two_copies()": "course_lib is not there yet in this session: run the cells",
+        "course_lib.two_copies()": "course_lib is not defined yet in this session: run the cells",
         "@cuda.jit\ndef f(x):\n    x[0] = 1": "cuda is not there yet in this session",
         "import course_lib\ncourse_lib.check('add_ten', add_ten)": "run the cell that defines it",
         "course_lib.check('mat_add', mat_add)": "mat_add is not there yet",

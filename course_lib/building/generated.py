@@ -23,7 +23,7 @@ _COLAB_LINK = re.compile(r" \(\[Colab\]\(https://colab\.research\.google\.com/[^
 
 # A traceback shows the failed line with its comment. The blank line is the formatter's.
 _SETUP = """\
-# Run this cell first, each time you open the notebook (Shift+Enter), then those below it.
+# Each time you open the notebook, run this cell first (Shift+Enter), then the cells below.
 import course_lib  # {missing}
 
 course_lib.start({lesson})"""

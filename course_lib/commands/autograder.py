@@ -29,7 +29,10 @@ def main(arguments: list[str]) -> int:
         "--settings", type=Path, metavar="FILE", help="a course of one's own (course.toml)"
     )
     parser.add_argument(
-        "--seed", type=int, metavar="N", help="draws inputs and shapes (a fresh one, printed)"
+        "--seed",
+        type=int,
+        metavar="N",
+        help="the seed for inputs and shapes (default: a new one, which is printed)",
     )
     options = parser.parse_args(arguments)
     seed = secrets.randbelow(2**32) if options.seed is None else options.seed
@@ -41,13 +44,15 @@ def main(arguments: list[str]) -> int:
             open_project(REPOSITORY), options.out, options.exercises, options.settings, seed
         )
     except KeyError as problem:
-        print(f"There is no autograder: {problem.args[0]}.", file=sys.stderr)
+        print(f"The autograder was not made: {problem.args[0]}.", file=sys.stderr)
         return 2
     except BuildError as problem:
-        print(f"There is no autograder: {problem}", file=sys.stderr)
+        print(f"The autograder was not made: {problem}", file=sys.stderr)
         return 1
     except OSError as problem:
-        print(f"There is no autograder: {problem.strerror}: {problem.filename}", file=sys.stderr)
+        print(
+            f"The autograder was not made: {problem.strerror}: {problem.filename}", file=sys.stderr
+        )
         return 1
     size = options.out.stat().st_size / 1e6
     print(f"{options.out}: {count} files, {size:.1f} MB, seed {seed}.")

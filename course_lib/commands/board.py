@@ -27,7 +27,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("folder", type=Path, metavar="FOLDER", help=f"with {SETTINGS} and NAME.py")
     parser.add_argument("--new", action="store_true", help=f"only write a {SETTINGS} to begin with")
     parser.add_argument(
-        "--check", action="store_true", help="write nothing; is the board what comes out here, too?"
+        "--check",
+        action="store_true",
+        help="write nothing; check whether the same board comes out here",
     )
     options = parser.parse_args(arguments)
     # Imported late: help needs the standard library alone.
@@ -40,9 +42,9 @@ def main(arguments: list[str]) -> int:
             return _begin(folder)
         return _check(folder) if options.check else _write(folder)
     except (NoBoard, CompilerMissing) as problem:
-        print(f"There is no board: {problem}", file=sys.stderr)
+        print(f"The board was not made: {problem}", file=sys.stderr)
     except OSError as problem:
-        print(f"There is no board: {problem.strerror}: {problem.filename}", file=sys.stderr)
+        print(f"The board was not made: {problem.strerror}: {problem.filename}", file=sys.stderr)
     return 2
 
 

@@ -1,4 +1,4 @@
-"""`course.py doctor`: say what this machine can do, and how to mend what it can't.
+"""`course.py doctor`: say what this machine can do, and how to fix what it can't.
 
 Needs the standard library only and survives whatever is missing. What could crash or hang is
 asked in a Python process of its own.
@@ -36,7 +36,8 @@ class Check:
 def main(arguments: list[str]) -> int:
     """Print one line for each thing looked at, with the mend where there is one."""
     argparse.ArgumentParser(
-        prog="course.py doctor", description="Say what this machine can do, and mend what it can't."
+        prog="course.py doctor",
+        description="Say what this machine can do, and how to fix what it can't.",
     ).parse_args(arguments)
     print(
         f"{platform.system()} {platform.release()} on {platform.machine()}, "

@@ -35,7 +35,7 @@ COMMANDS = {
     "prepare": ("install what lab, or the commands named, will need; open nothing", None),
     "run": ("run lessons from top to bottom and report on each", "lab"),
     "test": ("run the fast tests; --all adds the slow ones", "test"),
-    "doctor": ("say what this machine can do, and how to mend what it can't", None),
+    "doctor": ("say what this machine can do, and how to fix what it can't", None),
     "bench": ("time the ladder's kernels on this GPU, beside cuBLAS", "lab"),
     "build": ("maintainers: exercises, canonical notebooks, outputs, links", "test"),
     "book": ("build the lessons into a static site to read", "book"),
@@ -86,7 +86,7 @@ def main(arguments: list[str]) -> int:
         )
         return 1
     except KeyboardInterrupt:
-        say("Stopped. The same command goes on from here.")
+        say("Stopped. The same command continues from here.")
         return 130
 
 
@@ -293,7 +293,7 @@ def make_venv() -> None:
     base = getattr(sys, "_base_executable", None) or sys.executable
     code, output = run_quietly([base, "-m", "venv", str(VENV)], lambda _: "Making .venv")
     if code:
-        mend = f"Making {VENV} failed; Python's words stand above."
+        mend = f"Making {VENV} failed; Python's message is above."
         if "ensurepip" in "".join(output):
             package = f"python{THIS_PYTHON}-venv"
             mend = f"Python's venv is incomplete. On Debian and Ubuntu: sudo apt install {package}"
@@ -381,7 +381,7 @@ def explain_pip_failure(output: list[str]) -> str:
     """pip's last words and what to do about them."""
     text = "\n".join(output)
     mends = [mend for sign, mend in PIP_FAILURES.items() if sign in text]
-    mend = mends[0] if mends else f"pip failed; all of what it said is in {LOG}."
+    mend = mends[0] if mends else f"pip failed; its whole output is in {LOG}."
     return "\n".join([*("  pip: " + line for line in output[-6:]), mend])
 
 

@@ -305,7 +305,10 @@ def _parser() -> argparse.ArgumentParser:
         help="points, comments and late days set by hand (overrides.toml beside settings, or here)",
     )
     parser.add_argument(
-        "--seed", type=_seed, metavar="N", help="draws inputs and shapes (a fresh one, printed)"
+        "--seed",
+        type=_seed,
+        metavar="N",
+        help="the seed for inputs and shapes (default: a new one, which is printed)",
     )
     parser.add_argument(
         "--notebooks",
@@ -320,7 +323,10 @@ def _parser() -> argparse.ArgumentParser:
 def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
     """The options that have no part in the grades."""
     parser.add_argument(
-        "--workers", type=_count, metavar="N", help="processes at a time (one a processor)"
+        "--workers",
+        type=_count,
+        metavar="N",
+        help="processes at a time (default: one per processor)",
     )
     parser.add_argument(
         "--dask", metavar="ADDRESS", help="use the cluster of this Dask scheduler instead"
@@ -336,7 +342,7 @@ def _add_where_and_what_for(parser: argparse.ArgumentParser) -> None:
         "--explain",
         nargs=2,
         metavar=("STUDENT", "EXERCISE"),
-        help="only say how this verdict came to be, with the seed of DIR",
+        help="only explain this verdict, with the seed of DIR",
     )
     parser.add_argument(
         "--candidates",

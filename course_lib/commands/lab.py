@@ -182,7 +182,7 @@ def main(arguments: list[str]) -> int:
     )
     address = wait_for_address(server, token, asked, lesson)
     if address is None and not asked:
-        print("JupyterLab did not start; its own words stand above.", file=sys.stderr)
+        print("JupyterLab did not start; its own message is above.", file=sys.stderr)
         stop(server)
         return 1
     if address is not None:

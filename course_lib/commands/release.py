@@ -76,10 +76,10 @@ def main(arguments: list[str]) -> int:
             write_archive(release, archive)
         write_folder(release, out)
     except (BuildError, CannotGrade) as problem:
-        print(f"There is no release: {problem}", file=sys.stderr)
+        print(f"The release was not made: {problem}", file=sys.stderr)
         return 2
     except OSError as problem:
-        print(f"There is no release: {problem.strerror}: {problem.filename}", file=sys.stderr)
+        print(f"The release was not made: {problem.strerror}: {problem.filename}", file=sys.stderr)
         return 1
     _say(release, out, archive)
     return 0
@@ -110,7 +110,10 @@ def _say(release: Release, out: Path, archive: Path | None) -> None:
         f"{size / 1e6:.1f} MB: {archive or out}"
     )
     for path, names in release.shows.items():
-        print(f"Mind: who searches the library finds a way to solve {joined(names)} in {path}.")
+        print(
+            f"Note: a student who searches the library can find a way to solve {joined(names)} "
+            f"in {path}."
+        )
     if release.because:
         count = len(release.because)
         lessons = f"{plural('lesson', count)} {joined(each.number for each in release.because)}"

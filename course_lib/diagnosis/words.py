@@ -6,12 +6,12 @@ from course_lib.wording.tables import Wording, Words
 
 BUDGET_OF_ALL = "the {steps} steps of all launches together"
 BUDGET_OF_ONE = "the {steps} steps of this launch"
-WRONG = "Wrong on {sizes}, in {place}.{unwritten}"
-NEVER_WRITTEN = " Never written: {where}."
+WRONG = "The result is wrong on {sizes}, in {place}.{unwritten}"
+NEVER_WRITTEN = " This part was never written: {where}."
 WHICH_ELEMENT = "Which element of {output} belongs to this thread?"
 ANOTHER_MEANING = (
-    "This only makes the name {output} mean something else in one thread. The array {output} "
-    "stays as it was."
+    "This line only gives the name {output} a new meaning within one thread. The array {output} "
+    "does not change."
 )
 SINGLE_ELEMENTS = "Which elements does this thread need, and which one does it write?"
 WHOLE_ARRAYS = (
@@ -27,7 +27,7 @@ tell = Words(
         # An answer that is not there yet.
         "returned": Wording(
             "missing-answer",
-            "A kernel returns nothing: its result has to be written into {output}.",
+            "A kernel cannot return a result: it has to write the result into {output}.",
             WHICH_ELEMENT,
         ),
         "rebound": Wording("missing-answer", ANOTHER_MEANING, WHICH_ELEMENT),
@@ -68,15 +68,15 @@ tell = Words(
         ),
         "value returned": Wording(
             "compile-error",
-            "A kernel returns nothing, and Numba refuses one that does: the result has to be "
-            "written into {output}.",
+            "Numba refuses a kernel that returns a value: the kernel has to write its result into "
+            "{output}.",
             WHICH_ELEMENT,
         ),
         "output rebound": Wording("incomplete-output", ANOTHER_MEANING, WHICH_ELEMENT),
         "result dropped": Wording(
             "wrong-formula",
-            "{function} changes none of its arguments. It returns its result, which is not kept "
-            "here.",
+            "{function} changes none of its arguments. It returns its result, but this line does "
+            "not keep it.",
             "Which variable should hold what this call returns?",
         ),
         "whole arrays": Wording("unsupported", WHOLE_ARRAYS, SINGLE_ELEMENTS),
@@ -90,7 +90,7 @@ tell = Words(
             "excess-barriers",
             "{name} is only named here, not called: without () no thread waits. But no barrier is "
             "needed here.",
-            "Is it needed?",
+            "Is a barrier needed here at all?",
         ),
         # Launches.
         "no launch": Wording(
@@ -103,12 +103,12 @@ tell = Words(
             "A block computes a tile of {shape} here, which is too large.",
             "Which of your constants gives the size of the tile, and how large is it?",
         ),
-        "seen on": Wording("", "{seen} Seen on {launch}."),
+        "seen on": Wording("", "{seen} This happened on {launch}."),
         # What launches show.
         "one block": Wording(
             "incomplete-output",
             "Only block (0, 0) writes. All other blocks leave their part of {letter} as it was.",
-            "What keeps the threads of the other blocks from the line that stores?",
+            "What keeps the threads of the other blocks from reaching the line that stores?",
         ),
         "independent of input": Wording(
             "hardcoded-answer",
@@ -117,8 +117,8 @@ tell = Words(
         ),
         "stale": Wording(
             "stale-shared-read",
-            "Wrong on {sizes}: thread {thread} reads {cell} at {line}, which still holds the value "
-            "of an earlier tile.",
+            "On {sizes}, thread {thread} reads {cell} at {line}, but the cell still holds the "
+            "value of an earlier tile.",
             "What does a thread put into the tile when its element is outside of {inputs}?",
         ),
         "wrong": Wording("wrong-result", WRONG, "Work out that one element by hand, step by step."),
@@ -135,13 +135,13 @@ tell = Words(
         ),
         "overwritten on a GPU": Wording(
             "out-of-bounds-write",
-            "On your GPU, at {sizes}, memory beside {name} was overwritten.",
-            "Which index of {name} can leave it?",
+            "On your GPU, with {sizes}, the kernel overwrote memory next to {name}.",
+            "Which index of {name} can leave the array?",
         ),
         "wrong on a GPU": Wording(
             "wrong-result",
-            "On your GPU, at {sizes}, {where} is wrong. The emulator found nothing at smaller "
-            "sizes.",
+            "On your GPU, with {sizes}, {where} is wrong. The emulator found nothing wrong with "
+            "smaller sizes.",
             "Does anything depend on the size of the problem or on the order of the threads?",
         ),
         # What numbers show by themselves.
@@ -163,7 +163,7 @@ tell = Words(
             "numerical-overflow",
             "{name} is {value} although every number in {operands} is finite: some step has no "
             "defined result, such as 0 / 0, ∞ / ∞ or ∞ − ∞.",
-            "Which step can meet an infinity, or divide 0 by 0?",
+            "Which step can get an infinity as input, or divide 0 by 0?",
         ),
         "minus infinity": Wording(
             "numerical-overflow",
@@ -179,13 +179,13 @@ tell = Words(
         ),
         "fractions": Wording(
             "integer-arithmetic",
-            "{array} equals the right formula with the fractions {verb} {place}.",
+            "{array} would be right, but the fractions are {verb} {place}.",
             WHOLE,
         ),
         "whole numbers": Wording("integer-arithmetic", "{array} holds whole numbers only.", WHOLE),
         # Causes of wrong numbers.
         "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
-        "shows elsewhere": Wording("", "{seen} That shows at {line}."),
+        "shows elsewhere": Wording("", "{seen} The effect shows at {line}."),
         "one change": Wording("", "{seen} One change here would make it right: {says}."),
         "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
         "unexplained fact": Wording(

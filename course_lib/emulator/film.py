@@ -125,7 +125,7 @@ def film(
     emulation = emulate(kernel, schedule=schedule, seed=seed, budget=FILM_BUDGET)
     launch = emulation[grid, block]
     if int(np.prod(launch.grid)) * int(np.prod(launch.block)) > LANES_AT_ONCE // 16:
-        raise rejection("unsupported", "A film is for small launches only.", None)
+        raise rejection("unsupported", "A film can show only small launches.", None)
     camera = _Camera()
     emulation.observers.append(camera)
     profile = launch(*arguments)

@@ -155,7 +155,7 @@ class Emulation:
 def shared_bytes_of(kernel: object, argument_types: Sequence[Any]) -> int:
     """What the shared arrays of a block take in a kernel for arguments of these types of Numba's.
 
-    Raises KernelRejected if it does not compile for them, or they are not known here.
+    Raises KernelRejected if it does not compile for them, or they are not supported here.
     """
     emulation = emulate(kernel)
     if not emulation.typings:

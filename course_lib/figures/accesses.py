@@ -247,7 +247,7 @@ def swizzled_rows(piece_at: Callable[[int, int], int]) -> Picture:
         y = _TOP + (row + 0.5) * _HEIGHT
         pen.write(_LEFT - 0.1, y, f"row {row}", ha="right", colour=style.GREY)
     met = {place for (_, piece), (_, place) in places.items() if piece == _PICKED}
-    told = f"Piece {_PICKED} of the eight rows lies in {counted(len(met), 'different place')}"
+    told = f"Piece {_PICKED} of the eight rows is in {counted(len(met), 'different place')}"
     passes = _ROWS // len(met) if _ROWS % len(met) == 0 else _ROWS
     passes_words = "one wavefront" if passes == 1 else f"{passes} wavefronts"
     words = f"{told}, so `ldmatrix` fetches it in {passes_words}.".replace("`", "")

@@ -29,10 +29,10 @@ def attention_tiles() -> Picture:
     _draw_narrow(pen, high, wide, x, y)
     _draw_scores(pen, high, wide, x, y)
     _tell(pen)
-    pen.footnote(f"{_TOKENS} tokens. K and V are drawn lying, so that keys run across.")
+    pen.footnote(f"{_TOKENS} tokens. K and V are drawn sideways, so the keys run across.")
     return pen.picture(
         f"The scores of {_TOKENS} tokens, {_TOKENS} by {_TOKENS}, as an empty square: it is never "
-        f"stored. Q stands at its left, K and V lie above it, O stands at its right. A block owns "
+        f"stored. Q is to its left, K and V are above it, and O is to its right. A block owns "
         f"{_QUERIES} rows of Q and O. Of the scores it holds {_QUERIES} by {_KEYS}, those of the "
         f"tile of K and V that is in shared memory; {_TILE} tiles before it are forgotten, and "
         f"{_TOKENS // _KEYS - _TILE - 1} are still to come. Maximum and sum of each row are kept."
@@ -118,7 +118,7 @@ def sharing(shape: tuple[int, int, int] = (4, 4, 4)) -> Picture:
     pen = Pen.card(
         lower + rows * cell + 0.55,
         f"A[0][0] has {columns} users",
-        "B stands above C and A to its left, so that each product's row and column meet",
+        "B is above C and A is to its left, so the row and the column of each product meet",
     )
     left, right = 0.75, 0.75 + depth * cell + 0.32
     corners = {"A": (left, lower), "B": (right, _TOP_OF_REUSE), "C": (right, lower)}

@@ -292,8 +292,8 @@ def lane_to_bank(request: Request, *, itemsize: int = 4) -> Picture:
     pen = Pen.card(
         2.5 + pitch * stack,
         "Lane, word, bank",
-        f"Word n of shared memory lies in bank n mod {SHARED_MEMORY_BANKS}, row "
-        f"n // {SHARED_MEMORY_BANKS}; a bank gives one word a wavefront",
+        f"Word n of shared memory is in bank n mod {SHARED_MEMORY_BANKS}, row "
+        f"n // {SHARED_MEMORY_BANKS}; a bank delivers one word per wavefront",
     )
     told = _draw_banks(pen, 0.78, request, phases, pitch, itemsize)
     return pen.picture(f"Which banks the lanes of a warp ask. {told}.")

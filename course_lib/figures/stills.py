@@ -212,7 +212,7 @@ def map_of_owners(owned: Ownership) -> Picture:
     pen = Pen.card(
         max(1.15 + rows * cell, 2.2),
         f"Who wrote which element of C ({rows} × {columns})",
-        "As the run has shown it; a block's (x, y) stands on the elements that it wrote",
+        "From the run itself; each block's (x, y) is drawn on the elements that it wrote",
     )
     left, top = 0.3, 0.85
     cells = pen.at(left, top, cell)

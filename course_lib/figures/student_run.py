@@ -203,7 +203,7 @@ def _launched(task_id: str, kernel: object) -> SmallLaunch:
     except KernelRejected as rejected:
         raise NoPicture(f"{task_id} does not run: {rejected}") from None
     if any(found.code.startswith("out-of-bounds") for found in ran.profile.findings):
-        raise NoPicture(f"{task_id} leaves an array: what lies outside cannot be drawn.")
+        raise NoPicture(f"{task_id} leaves an array, and what is outside cannot be drawn.")
     if max(ran.profile.threads, ran.output.size) > _MOST_CELLS:
         raise NoPicture(f"{task_id} has too many threads or elements to draw.")
     return ran

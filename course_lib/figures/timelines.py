@@ -180,7 +180,7 @@ _EARLY, _LATE, _WIDE = _LEFT + 0.12, _LEFT + 3.33, 2.6
 
 def _draw_trouble(pen: Pen, top: float, story: _Story) -> None:
     """The order that nothing forbids: the second before the first."""
-    _draw_title(pen, top, "as it stands, this may happen", style.VERMILION)
+    _draw_title(pen, top, "in this kernel, this may happen", style.VERMILION)
     first, second = _draw_lanes(pen, top, story)
     for x, words, side in ((_LEFT, story.begin, "left"), (_RIGHT, story.end, "right")):
         ends = (x, top + 0.24), (x, second + 0.26)

@@ -148,7 +148,7 @@ class FileSet:
                 listed = unsealed((before / LISTED).read_bytes())
             except (OSError, Damaged):
                 raise CannotGrade(
-                    f"A run was stopped while it replaced files in {self._out}, and {before}, "
+                    f"A run was stopped while it was replacing files in {self._out}, and {before}, "
                     "which holds what was there, is damaged; choose another --out."
                 ) from None
             for name, checksums in listed.items():

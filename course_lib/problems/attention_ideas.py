@@ -73,17 +73,17 @@ def _overflows() -> Ideas:
     says = "where scores are large, an exponential overflows, or all of them underflow to zero"
     yield OVERFLOW, partial(_subtracting, _nothing), says, hint, EXPONENTIAL
     says = (
-        "where all scores of a query lie far below zero, the maximum that is subtracted lies above "
-        "them: every exponential underflows to zero, and so does their sum"
+        "if all scores of a query are far below zero, the maximum that the kernel subtracts is "
+        "larger than all of them, so every exponential underflows to zero, and so does their sum"
     )
-    hint = "With which value does the running maximum begin, and is every score larger?"
+    hint = "What value does the running maximum start with, and is every score larger?"
     for start in (0.0, -1.0, -10.0, 1e-30):
         yield OVERFLOW, partial(_subtracting, partial(_at_least, start)), says, hint, FIRST_LARGEST
     says = (
-        "where a score lies far above the maximum that is subtracted, its exponential overflows: "
-        "that maximum runs over some of the scores alone"
+        "the maximum that the kernel subtracts covers only some of the scores, so the exponential "
+        "of a much larger score overflows"
     )
-    hint = "Over which scores does the maximum run, and which ones does it leave out?"
+    hint = "Which scores does the maximum cover, and which ones does it leave out?"
     for count in (1, 4, 8, 16, 32, 64):
         yield OVERFLOW, partial(_subtracting, partial(_of_first, count)), says, hint, LARGEST
 
@@ -111,8 +111,8 @@ def _subtracting(largest: Callable[[Array], Array], Q: Array, K: Array, V: Array
 
 
 def _ties() -> Ideas:
-    says = "a key whose score equals the largest one before it takes no part"
-    hint = "Which of the branches does a key take whose score equals the maximum?"
+    says = "a key is left out if its score equals the largest score before it"
+    hint = "Which branch does a key take if its score equals the maximum?"
     yield FORMULA, _without_ties, says, hint, ("test", "V")
 
 
@@ -130,25 +130,25 @@ def _without_ties(Q: Array, K: Array, V: Array) -> Array:
 def _scales(width: int, rows: int, unscaled: Place) -> Ideas:
     """Scores that are multiplied by something else than 1/√d, where d is the width."""
     root = np.sqrt(width)
-    hint = "By what does the formula divide a score, and by what does the kernel?"
+    hint = "What does the formula divide a score by, and what does the kernel divide it by?"
     for scale, says, place in (
-        (1.0, f"the scores are not scaled, Q Kᵀ is never divided by √{width}", unscaled),
-        (1 / width, f"the scores are divided by {width}, and not by its square root", SCALE),
-        (root, f"the scores are multiplied by √{width}, and not divided by it", SCALE),
+        (1.0, f"the scores are never divided by √{width}", unscaled),
+        (1 / width, f"the scores are divided by {width} instead of its square root", SCALE),
+        (root, f"the scores are multiplied by √{width} instead of divided by it", SCALE),
         (width, f"the scores are multiplied by {width}", SCALE),
         (
             1 / np.sqrt(rows),
-            f"the scores are divided by √{rows}, as if d were the block's rows",
+            f"the scores are divided by √{rows}, as if d were the number of rows of a block",
             SCALE,
         ),
         (
             1 / (root // 1),
-            f"the scores are divided by {root // 1:g}, √{width} without its fraction",
+            f"the scores are divided by {root // 1:g}, which is √{width} without its fraction",
             SCALE,
         ),
         (-1 / root, "the scores have the wrong sign", SCALE),
-        (np.log(2) / root, "the weights are powers of 2, and not of e", EXPONENTIAL),
-        (1 / np.log(2) / root, "the exponent is too large by 1 / ln 2", EXPONENTIAL),
+        (np.log(2) / root, "the weights are powers of 2 instead of powers of e", EXPONENTIAL),
+        (1 / np.log(2) / root, "the exponent is too large by a factor of 1 / ln 2", EXPONENTIAL),
     ):
         if scale * root != 1:  # √64 has no fraction
             yield FORMULA, partial(_scaled, scale), says, hint, place
@@ -164,9 +164,9 @@ def _softmaxes(rows: int) -> Ideas:
     sums = "For one query, over which keys do the weights have to sum to 1?"
     between = "What happens between the two products?"
     best = "What weight does the second best key have?"
-    mean = "the weights are divided by the number of keys, and not by their sum"
+    mean = "the weights are divided by the number of keys instead of their sum"
     shares = "the weights are the scores divided by their sum, without an exponential"
-    largest = "only the key with the largest score counts: that is a maximum, and no softmax"
+    largest = "only the key with the largest score counts, which is a maximum and not a softmax"
     for weights, says, hint, place in (
         (partial(softmax, axis=0), "the softmax runs over the queries, not the keys", sums, TOTAL),
         (
@@ -178,9 +178,9 @@ def _softmaxes(rows: int) -> Ideas:
         (_shifted, "the weights are never divided by their sum", sums, STORE),
         (np.exp, "the weights are never divided by their sum", sums, STORE),
         (_as_a_mean, mean, sums, STORE),
-        (_themselves, "the scores serve as weights, there is no softmax", between, WEIGHING),
+        (_themselves, "the scores are used as weights, without a softmax", between, WEIGHING),
         (_shares, shares, between, WEIGHING),
-        (_equal, "every key has the same weight, O holds the mean of V", between, EXPONENTIAL),
+        (_equal, "every key has the same weight, so O holds the mean of V", between, EXPONENTIAL),
         (_largest_alone, largest, best, EXPONENTIAL),
     ):
         yield FORMULA, partial(_weighed, weights), says, hint, place
@@ -228,8 +228,8 @@ def _largest_alone(scores: Array) -> Array:
 
 def _ghosts() -> Ideas:
     """Keys past the end take part, with a score of zero."""
-    hint = "What weight does a key have that does not exist, and which score gives that weight?"
-    says = "keys past the end take part, for a score of 0 gives a weight like any other"
+    hint = "What weight should a key past the end have, and which score gives it that weight?"
+    says = "keys past the end take part, because a score of 0 gives them a weight"
     for tile in TILES[:4]:
         yield MASK, partial(_with_ghosts, tile), says, hint, ("mask",)
 
@@ -246,16 +246,16 @@ def _with_ghosts(tile: int, Q: Array, K: Array, V: Array) -> Array:
 
 # --- the running maximum ----------------------------------------------------------------------
 
-SHRINK = "By how much do all weights shrink that were found with the old maximum?"
-OFTEN = "How often may the output be divided by the sum?"
-NEW = "Which numbers were found with the old maximum, and which with the new one?"
-ANEW = "Where does it get its first value, and how often does a thread pass that line?"
+SHRINK = "By which factor do all weights shrink that were computed with the old maximum?"
+OFTEN = "How many times should the output be divided by the sum?"
+NEW = "Which numbers were computed with the old maximum, and which with the new one?"
+ANEW = "Where does it get its first value, and how often does a thread execute that line?"
 
 
 def _online() -> Ideas:
     """What happens, or does not, when a tile raises the maximum."""
     for tile in TILES:
-        of = f"a tile of {tile} keys" if tile > 1 else "a key"
+        of = f"tile of {tile} keys" if tile > 1 else "key"
         for code, says, hint, place, slip in (*_rescaled(of), *_kept(of), *_divided(of)):
             yield code, partial(online, tile, **slip), says, hint, place
 
@@ -265,8 +265,8 @@ Slips = Iterator[tuple[str, str, str, tuple[str, ...], dict[str, Any]]]
 
 def _rescaled(of: str) -> Slips:
     """The sum, the output or both shrink by another factor, or by none."""
-    when, inverse = f"when {of} raises the maximum,", "rescaled by the inverse factor"
-    alone = f"{of} is weighed with a maximum of its own, and nothing brings tiles to one scale"
+    when, inverse = f"when a {of} raises the maximum,", "rescaled by the inverse factor"
+    alone = f"each {of} has its own maximum, and the weights are never brought to one scale"
     for says, place, slip in (
         (f"{when} the output collected so far is not rescaled", WEIGHING, {"out": 0}),
         (f"{when} the sum of the weights is not rescaled", TOTAL, {"total": 0}),
@@ -277,8 +277,8 @@ def _rescaled(of: str) -> Slips:
         (alone, WEIGHING, {"total": 0, "out": 0, "resets": True}),
     ):
         yield RESCALE, says, SHRINK, place, slip
-    says = f"{when} the output gets the factor of another query, with the number of the column"
-    hint = "Which query of the block does this thread work on, and where is that one's number?"
+    says = f"{when} the output is rescaled by another query's factor, the one at the column's index"
+    hint = "Which query of the block does this thread work on, and where is the factor of that one?"
     yield INDEX, says, hint, WEIGHING, {"others": True}
 
 
@@ -288,25 +288,25 @@ def _kept(of: str) -> Slips:
         ("sum of the weights", "total", TOTAL),
         ("output", "out", WEIGHING),
     ):
-        says = f"the {what} starts anew with {of}"
+        says = f"the {what} starts again with each {of}"
         yield SUM, says, ANEW, ("start of", *place), {"forgets": forgets}
     for where, place, slip in (
         ("", FACTOR, {"late_total": True, "late_out": True}),
         (" to the sum", TOTAL, {"late_total": True}),
         (" to the output", WEIGHING, {"late_out": True}),
     ):
-        says = f"what {of} adds{where} is rescaled as well, though it fits the new maximum already"
+        says = f"what a {of} adds{where} is rescaled, too, though it already fits the new maximum"
         yield FORMULA, says, NEW, place, slip
 
 
 def _divided(of: str) -> Slips:
     """Each tile is divided by a sum, not all of them at the end."""
-    after = f"the output is divided by the sum after {of}"
+    after = f"the output is divided by the sum after each {of}"
     yield FORMULA, after, OFTEN, ("division",), {"divides_each": True}
     again = f"{after}, and again at the end"
     yield FORMULA, again, OFTEN, ("division",), {"divides_each": True, "again": True}
-    says = f"{of} has a softmax of its own, and their outputs are added"
-    hint = "Which tile has a larger share in the output, and how does the kernel know?"
+    says = f"each {of} has a softmax of its own, and the outputs are added up"
+    hint = "Which tile should have a larger share of the output, and how does the kernel know?"
     yield RESCALE, says, hint, WEIGHING, {"apart": True}
 
 

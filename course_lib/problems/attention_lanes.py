@@ -35,14 +35,14 @@ def attention_ideas() -> Iterator[WrongIdea]:
 def _orders() -> Iterator[tuple[Callable[..., Array], tuple[int, ...], str, str]]:
     """From which lane each one takes a number, over which distances; what that comes to, and what
     part of the loop over the distances shows it."""
-    yield _across, (), "in each lane by itself", ""
+    yield _across, (), "by each lane on its own", ""
     for count in range(1, len(DISTANCES)):
-        among = f"among {1 << count} lanes each, and not among all 32"
+        among = f"within groups of {1 << count} lanes instead of all 32"
         yield _across, DISTANCES[-count:], among, "start"
         yield _across, DISTANCES[:count], among, "end"
     for order in (DISTANCES, DISTANCES[::-1]):
-        yield _down, order, "by shuffles down, which bring it to lane 0 alone", "read"
-        yield _up, order, "by shuffles up, which bring it to lane 31 alone", "read"
+        yield _down, order, "by shuffles down, which give it only to lane 0", "read"
+        yield _up, order, "by shuffles up, which give it only to lane 31", "read"
 
 
 def _across(distance: Array) -> Array:
@@ -76,9 +76,9 @@ def _in_lanes(Q: Array, K: Array) -> Array:
 
 
 def _sums_of_lanes() -> Ideas:
-    hint = "With which other lanes has a lane put its sum together in the end?"
+    hint = "Whose weights are in a lane's sum in the end?"
     for other, distances, how, part in _orders():
-        says = f"the sum of the weights is found {how}"
+        says = f"the sum of the weights is computed {how}"
         place = ("exchange", "sum", part) if part else TOTAL
         yield SUM, partial(_divided_by_own, other, distances), says, hint, place
 
@@ -102,31 +102,31 @@ def _all_keys(weights: Array, V: Array) -> Array:
 
 def _lanes() -> Ideas:
     """Lanes that know different maxima, or take one weight for all."""
-    hint = "With which other lanes has a lane compared its maximum in the end?"
+    hint = "Whose scores has a lane compared in the end?"
     for other, distances, how, part in _orders():
-        says = f"the maximum is found {how}, so the weights of a query have different maxima"
+        says = f"the maximum is computed {how}, so a query's weights are based on different maxima"
         place = ("exchange", "largest", part) if part else LARGEST
         for at_the_end in (False, True):
             computes = partial(_own_maxima, other, distances, at_the_end)
             yield FORMULA, computes, says, hint, place
     says = (
-        "each thread multiplies all values of a tile by one weight, that of the key for which it "
-        "has worked out the score itself"
+        "each thread multiplies all values of a tile by the same weight, that of the key whose "
+        "score it computed itself"
     )
-    hint = "Which weight belongs to which value, and which thread has worked it out?"
+    hint = "Which weight belongs to which value, and which thread computed it?"
     for all_lanes in (True, False):
         yield FORMULA, partial(_one_weight, all_lanes), says, hint, WEIGHING
-    says = "the score of a key begins with the one that the thread had in the tile before"
-    hint = "Where is the score set to zero, and how often does a thread pass that line?"
+    says = "the score of a key starts from the thread's score in the previous tile, not from zero"
+    hint = "Where is the score set to zero, and how often does a thread execute that line?"
     for factor in (1 / np.sqrt(WIDTH), 1.0):  # it is scaled again, or never
         yield SUM, partial(_scores_go_on, factor), says, hint, ("product", "K")
-    says = "all elements of a key are multiplied by the one of the query that the lane holds"
-    hint = "In which lane is the element of the query that belongs to this step?"
+    says = "a lane multiplies all elements of a key by the one element of the query that it holds"
+    hint = "Which lane holds the element of the query that belongs to this step?"
     yield INDEX, _own_element, says, hint, ("product", "K")
-    hint = "Over which distances must shuffles go so that each lane gets all 32 products?"
+    hint = "Which shuffle distances does it take for each lane to get all 32 products?"
     for other, distances, how, part in _orders():
         if other is _across and distances:
-            says = f"a score sums only the products that are found {how}"
+            says = f"a score sums its products only {how}"
             computes = partial(_partly_reduced, distances)
             yield "wrong-loop-bound", computes, says, hint, ("exchange", part)
 

@@ -38,9 +38,9 @@ PAIRS = (
 WHOLE = 1e-3  # up to here a weight is rounded to a power of two
 MASKED, FACTOR = ("mask",), ("exponential", "other")
 EXCHANGES = (  # with which lanes of its four a lane exchanges numbers
-    ((), "each lane has only those of its own columns"),
-    ((1,), "each lane has only its own and those of lane ^ 1"),
-    ((2,), "each lane has only its own and those of lane ^ 2"),
+    ((), "only its own columns"),
+    ((1,), "only its own columns and those of lane ^ 1"),
+    ((2,), "only its own columns and those of lane ^ 2"),
 )
 
 
@@ -79,12 +79,12 @@ class MmaAttention(Attention):
 
 def _quads() -> Ideas:
     """A row of scores lies in four lanes, which have to exchange what they found."""
-    hint = "Which lanes hold the other columns of this row, and how do their numbers get here?"
+    hint = "Which lanes hold the other columns of this row, and how does this lane get their part?"
     for masks, who in EXCHANGES:
-        says = f"the output is divided by a part of the sum of the weights: {who}"
+        says = f"each lane divides by a part of the sum of the weights, from {who}"
         yield SUM, partial(_by_parts, masks), says, hint, ("division",)
     for masks, who in EXCHANGES:
-        says = f"the lanes of a row have different maxima: {who}"
+        says = f"the lanes of a row use different maxima: each covers {who}"
         yield FORMULA, partial(_own_maxima, masks), says, hint, LARGEST
 
 
@@ -92,17 +92,17 @@ def _tiles() -> Ideas:
     """Tiles that hold other rows than they should."""
     hint = "Which rows of which array does this tile need, and which does it get?"
     of_keys, of_values = (("call", "start_copy", "with", tile) for tile in ("sK", "sV"))
-    says = "the weights mix the rows of K, and not those of V"
+    says = "the weights are applied to the rows of K instead of those of V"
     yield INDEX, _mixes_keys, says, hint, of_values
-    says = "every tile of keys is the first one"
+    says = "the kernel uses the first tile of keys in every step"
     yield INDEX, lambda Q, K, V: _mixed(Q, K[np.arange(len(K)) % TILE], V), says, hint, of_keys
-    says = "every tile of values is the first one"
+    says = "the kernel uses the first tile of values in every step"
     yield INDEX, lambda Q, K, V: _mixed(Q, K, V[np.arange(len(V)) % TILE]), says, hint, of_values
 
-    says = "only the last tile of keys is left: what was collected before it has been forgotten"
-    hint = "What is multiplied by exp(old maximum - new maximum), if the old one is always -inf?"
+    says = "only the last tile of keys counts, because the results of earlier tiles are lost"
+    hint = "What happens to the sums if the old maximum in exp(old - new) is always -inf?"
     yield RESCALE, _last_tile_alone, says, hint, FACTOR
-    says = "the two neighbours that a lane holds are stored four columns apart"
+    says = "a lane stores its two neighbouring columns four columns apart"
     hint = "In the figure of lesson 10: which two columns of C does lane 1 hold?"
     yield INDEX, _columns_apart, says, hint, ("store",)
 
@@ -128,13 +128,13 @@ def _mixed(Q: Array, K: Array, V: Array) -> Array:
 
 def _masks() -> Ideas:
     """A mask that takes a lane's numbers for those of other keys."""
-    hint = "Which column of its piece does this number belong to, and in which row is it?"
+    hint = "In its piece of 16 x 8, which row and which column does this number belong to?"
     for says, of_key in (
-        ("a lane's keys are taken for those of the first of four lanes", _as_in_first_lane),
-        ("the columns of two lanes are taken to lie one apart, and not two", _as_one_apart),
+        ("each lane masks its keys as if it were the first of its four lanes", _as_in_first_lane),
+        ("its columns are counted one per lane instead of two per lane", _as_one_apart),
         ("rows g + 8 lack the last two keys", _as_if_rows_were_columns),
     ):
-        says = f"the wrong keys are hidden: {says}"
+        says = f"the mask hides the wrong keys: {says}"
         yield MASK, partial(_hides, of_key), says, hint, MASKED
 
 

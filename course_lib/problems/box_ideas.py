@@ -13,7 +13,7 @@ from course_lib.registry.exercise import WrongIdea
 Array = np.ndarray
 Box = Callable[[Array, int, int, int, int], Array]  # of a matrix: top, left, step, side
 COORDINATES = (
-    "Which column and which row does this box begin at, and in which order are they named?"
+    "At which column and at which row does this box begin, and in which order do you pass them?"
 )
 OF_A, OF_B = ("call", "tma_load", "with", "A"), ("call", "tma_load", "with", "B")
 
@@ -23,14 +23,14 @@ def box_ideas(side: int) -> Iterator[WrongIdea]:
     product = partial(_product, side=side)
     yield WrongIdea(
         partial(product, a=lambda A, top, _left, _k, n: _box(A, top, 0, n)),
-        "every tile of A is the one of the first steps of k",
+        "every step uses the tile of A that belongs to the first steps of k",
         COORDINATES,
         OF_A,
         "wrong-index",
     )
     yield WrongIdea(
         partial(product, b=lambda B, _top, left, _k, n: _box(B, 0, left, n)),
-        "every tile of B is the one of the first steps of k",
+        "every step uses the tile of B that belongs to the first steps of k",
         COORDINATES,
         OF_B,
         "wrong-index",
@@ -51,14 +51,14 @@ def box_ideas(side: int) -> Iterator[WrongIdea]:
     )
     yield WrongIdea(
         partial(product, a=lambda A, top, _left, k, n: _box(A, k, top, n)),
-        "row and column have changed places where a box of A begins",
+        "the row and the column at which a box of A begins are swapped",
         COORDINATES,
         OF_A,
         "wrong-index",
     )
     yield WrongIdea(
         partial(product, b=lambda B, _top, left, k, n: _box(B, left, k, n)),
-        "row and column have changed places where a box of B begins",
+        "the row and the column at which a box of B begins are swapped",
         COORDINATES,
         OF_B,
         "wrong-index",
@@ -66,14 +66,14 @@ def box_ideas(side: int) -> Iterator[WrongIdea]:
     yield WrongIdea(
         partial(product, swapped=True),
         "the box of B is multiplied by the box of A",
-        "Which of the two boxes lies first in a stage, and which operand is it?",
+        "Which of the two boxes comes first in a stage, and which operand is it?",
         ("call", "wgmma_a"),
         "wrong-formula",
     )
     yield WrongIdea(
         partial(product, last_only=True),
-        "only the last tile counts: the sums begin again with each",
-        "For which tile alone should the sums forget what they held?",
+        "only the last tile counts, because the sums start again with each tile",
+        "For which tile only should the product ignore the old sums?",
         ("call", "wgmma_a"),
         "accumulator-error",
     )

@@ -21,7 +21,7 @@ from course_lib.wording.words import joined
 RANDOM_LAUNCHES = 240
 # Of the least of several limits; where it was drawn, without the arithmetic.
 BINDING, TOO_LOW = "{arithmetic}.", "None of the limits is that low: {limits}."
-BINDS, NONE_FITS = "The limit that binds there: {limiters}.", "Not one block fits there."
+BINDS, NONE_FITS = "The limit that decides there is {limiters}.", "Not one block fits there."
 Launch = tuple[str, int, int, int]  # GPU, threads, registers, shared bytes
 
 
@@ -245,8 +245,8 @@ def _at_least_one(quotient: float) -> int:
 
 
 DOWN = "33 threads need two warps."
-UNIT = "A warp gets registers in steps of device.register_unit."
-SHARE = "Occupancy is what follows from the blocks: their warps over the most warps."
+UNIT = "A warp gets its registers in units of device.register_unit."
+SHARE = "Occupancy follows from the blocks: it is their warps divided by the most warps."
 FILE = ("registers_per_sm", "65536", "16384", "registers")
 SHARED = ("shared_bytes", "shared_per_sm_bytes")
 
@@ -261,20 +261,21 @@ def resident_ideas() -> tuple[WrongIdea, ...]:
 
 def _limits() -> Ideas:
     return (
-        ({"warps_per_sm": UNLIMITED}, "the limit by warps is left out",
-         "How many warps may be resident, and how many does one block bring?", ()),
-        ({"registers_per_sm": UNLIMITED}, "the limit by registers is left out",
-         "How many registers does a warp take, and how many warps find room?", ()),
-        ({"shared_per_sm_bytes": UNLIMITED}, "the limit by shared memory is left out",
+        ({"warps_per_sm": UNLIMITED}, "the limit on warps is left out",
+         "How many warps may be resident, and how many does one block have?", ()),
+        ({"registers_per_sm": UNLIMITED}, "the limit on registers is left out",
+         "How many registers does a warp take, and for how many warps is there room?", ()),
+        ({"shared_per_sm_bytes": UNLIMITED}, "the limit on shared memory is left out",
          "Which of the device's numbers are in bytes?", ()),
-        ({"blocks_per_sm": UNLIMITED}, "the cap on blocks is left out",
-         "An SM keeps a fixed number of blocks at most, however small they are.", ()),
-        ({"shared_of": "shared_per_block_bytes"}, "what one block may have is shared out, in place "
-         "of what the SM has", "Which number belongs to the SM, and which one to a single block?",
+        ({"blocks_per_sm": UNLIMITED}, "the limit on blocks is left out",
+         "An SM holds only so many blocks, however small they are.", ()),
+        ({"shared_of": "shared_per_block_bytes"}, "this divides the shared memory that one block "
+         "may have, instead of that of the SM",
+         "Which number belongs to the SM, and which one to a single block?",
          ("shared_per_block_bytes", *SHARED)),
-        ({"in_units_of": 1024}, "KiB of the SM are divided by bytes of the block",
+        ({"in_units_of": 1024}, "this divides KiB of the SM by bytes of the block",
          "Which numbers are in bytes already?", ("shared_per_sm_bytes",)),
-        ({"fits": math.ceil}, "the limits are rounded up, and a part of a block cannot be resident",
+        ({"fits": math.ceil}, "the limits are rounded up, but part of a block cannot be resident",
          "Which divisions ask what is needed, and which ones ask what fits?",
          ("warps_per_sm", "threads_per_sm", "registers_per_sm", "shared_per_sm_bytes")),
     )  # fmt: skip
@@ -285,31 +286,31 @@ def _needs() -> Ideas:
     return (
         ({"warps_of": math.floor}, rounded_down, DOWN, ("threads",)),
         ({"warps_of": _at_least_one}, rounded_down, DOWN, ("threads",)),
-        ({"warps_of": float}, "threads are counted where whole warps are taken",
-         "A warp that is half empty takes the room of a whole one.", ("threads",)),
+        ({"warps_of": float}, "this counts threads, but an SM allocates whole warps",
+         "A half-empty warp takes up as much room as a full one.", ("threads",)),
         ({"register_unit": 1}, "the registers of a warp are not rounded up", UNIT, ("registers",)),
-        ({"by_registers": _by_block}, "registers are rounded up once for the block, and each warp "
-         "is given its own, rounded up", UNIT, ("registers",)),
-        ({"by_registers": _by_thread}, "registers are counted by thread, and they are handed out "
-         "by warp, rounded up",
-         "How many registers does one warp get, and how many such warps find room?",
+        ({"by_registers": _by_block}, "the registers are rounded up once for the block, but the "
+         "hardware rounds them up for each warp", UNIT, ("registers",)),
+        ({"by_registers": _by_thread}, "this counts the registers of threads, but the hardware "
+         "allocates them to whole warps and rounds up",
+         "How many registers does one warp get, and for how many such warps is there room?",
          ("registers",)),
-        ({"partitions": 1}, "the registers are shared out as if they were one file",
-         "Each of the device.partitions holds whole warps only; what is left over in one cannot be "
-         "joined with what is left over in the next.", FILE),
+        ({"partitions": 1}, "this divides the registers as if they were in one file",
+         "Each of the device.partitions holds whole warps only, so registers left over in two of "
+         "them cannot be combined.", FILE),
         ({"shared_reserved_bytes": 0}, "the driver's reserve is not added",
-         "What does a resident block take besides what it declares?", SHARED),
+         "How much shared memory does a resident block take besides what it declares?", SHARED),
         ({"shared_unit_bytes": 1}, "a block's shared memory is not rounded up",
-         "Shared memory is handed out in steps of device.shared_unit_bytes.", SHARED),
+         "Shared memory is allocated in units of device.shared_unit_bytes.", SHARED),
     )  # fmt: skip
 
 
 def _results() -> Ideas:
-    share = "this is the occupancy; the number of blocks was asked for"
+    share = "this is the occupancy, but the question was the number of blocks"
     return (
         ({"gives": lambda blocks, warps, sm: blocks * warps},
-         "this is the number of warps; blocks were asked for",
-         "How many warps does one block bring?", ()),
+         "this is the number of warps, but the question was the number of blocks",
+         "How many warps does one block have?", ()),
         ({"gives": lambda blocks, warps, sm: blocks * warps / sm.warps_per_sm}, share, SHARE, ()),
         ({"gives": lambda blocks, warps, sm: 100 * blocks * warps / sm.warps_per_sm}, share, SHARE,
          ()),

@@ -47,25 +47,25 @@ def _flat(rows: Array, x: Array) -> Array:
 
 def _other_sums() -> Ideas:
     own, border = (
-        "Which elements does y[0] sum, and which y[1]?",
+        "Which elements are in y[0], and which are in y[1]?",
         "Which run does x[100] belong to?",
     )
     yield (
         FORMULA,
         lambda x: run_sums(x) - x,
-        "the sums are exclusive, y[i] lacks x[i]",
+        "the sums are exclusive, so y[i] lacks x[i]",
         own,
         ("store",),
     )
-    says = "the sums run through all of x, and should start again with every run of 64"
+    says = "the sums run through all of x, but they should start again with every run of 64"
     yield LOOP, np.cumsum, says, border, ("loop",)
-    says = "each sums the last 64 elements, also those of the run before"
+    says = "each element sums the last 64 elements, including those of the previous run"
     yield LOOP, _window, says, border, ("loop",)
     says = "the sums run from the end of each run to its beginning"
     yield INDEX, lambda x: _flat(np.cumsum(by_run(x)[:, ::-1], 1)[:, ::-1], x), says, own, READ
     says = "every element holds the sum of its whole run"
     yield FORMULA, lambda x: np.repeat(by_run(x).sum(1), RUN)[: len(x)], says, own, ("store",)
-    says = "y equals x, nothing that was added up reaches y"
+    says = "y equals x, so none of the sums reaches y"
     yield SUM, lambda x: x, says, own, ("store",)
     how = "How are two elements combined?"
     for name, function in (
@@ -74,11 +74,11 @@ def _other_sums() -> Ideas:
         ("product", np.multiply),
         ("difference", np.subtract),
     ):
-        says = f"it is the running {name} of each run, and not the running sum"
+        says = f"it is the running {name} of each run instead of the running sum"
         yield FORMULA, partial(_accumulated, function), says, how, HOW
     for part in (32, 16, 8):
-        says = f"the sums start again after {part} elements, the first {part} reach no others"
-        hint = f"How does thread {part} learn what the threads before it have added up?"
+        says = f"the sums start again after {part} elements, so they lack all elements before that"
+        hint = f"How does thread {part} get the sum of the threads before it?"
         yield SUM, partial(run_sums, run=part), says, hint, READ
 
 
@@ -129,7 +129,7 @@ def steps(
 
 
 def _other_strides() -> Ideas:
-    hint = "Write down the strides. How many elements does y[63] sum after each of them?"
+    hint = "Write down the strides. How many elements are in y[63] after each of them?"
     for strides, says in _series(STRIDES):
         yield LOOP, partial(steps, strides), says, hint, STEPS
 
@@ -138,11 +138,11 @@ def _series(right: Sequence[int]) -> Iterator[tuple[tuple[int, ...], str]]:
     """Wrong series of strides, with what to say about them."""
     last = right[-1]
     for count in range(1, len(right)):
-        yield tuple(right[:count]), f"the last stride is {right[count - 1]}, and not {last}"
-        yield tuple(right[count:]), f"the strides start at {right[count]}, and not at 1"
+        yield tuple(right[:count]), f"the last stride is {right[count - 1]} instead of {last}"
+        yield tuple(right[count:]), f"the strides start at {right[count]} instead of 1"
     for times in range(2, 2 * last):
         yield (1,) * times, f"the stride stays 1 in all {times} steps"
-    grows = "the strides have to double, so that each continues where the sums end; here they are"
+    grows = "the strides have to double, so that each starts where the sums end; here they are"
     for end in range(3, 2 * last):
         for first, by in ((1, 1), (1, 2), (2, 2), (0, 1), (0, 2)):
             some = tuple(range(first, end + 1, by))
@@ -166,17 +166,17 @@ def _other_steps() -> Ideas:
         yield CHECK, partial(scan, right, guard=1), says, which, TEST
         for shift, guards in ((1, (0, 1)), (-1, (0, 1, -1))):
             sign = "-" if shift > 0 else "+"
-            says = f"{place}the element that is added lies stride {sign} 1 places before"
+            says = f"{place}the kernel adds the element that is stride {sign} 1 places before"
             for guard in guards:
                 yield INDEX, partial(scan, right, shift=shift, guard=guard), says, cell, READ
-        says = f"{place}what should be added is subtracted"
+        says = f"{place}the kernel subtracts what it should add"
         yield FORMULA, partial(scan, right, sign=-1), says, how, HOW
-        says = f"{place}each step replaces the sum, and does not add to it"
+        says = f"{place}each step replaces the sum instead of adding to it"
         yield SUM, partial(scan, right, keeps=False), says, how, HOW
-        says = f"{place}a thread without a partner adds its own number, as a shuffle gives it that"
-        hint = "What does the shuffle return in lane 0, where there is no lane before?"
+        says = f"{place}a thread without a partner adds its own number, which the shuffle returns"
+        hint = "What does the shuffle return in lane 0, which has no lane before it?"
         yield MASK, partial(scan, right, doubles=True), says, hint, HOW
-        says = f"{place}the element that is added lies stride places after, and not before"
+        says = f"{place}the kernel adds the element stride places after instead of before"
         yield INDEX, partial(scan, right, ahead=True), says, cell, READ
 
 
@@ -190,18 +190,18 @@ def two_warps(strides: Sequence[int], x: Array, lane: int = WARP - 1, **slips: b
 
 def _two_warps() -> Ideas:
     """Slips where the sums of two warps are put together."""
-    hint = "Write down the strides. How many elements does lane 31 sum after each of them?"
+    hint = "Write down the strides. How many elements are in the sum of lane 31 after each of them?"
     for strides, says in _series(STRIDES[:-1]):
         yield LOOP, partial(two_warps, strides), f"within a warp {says}", hint, STEPS
     for lane in range(WARP - 1):
         says = f"the second warp adds the sum that lane {lane} of the first warp has"
         hint = "Which lane has the sum of the whole warp?"
         yield INDEX, partial(two_warps, STRIDES[:-1], lane=lane), says, hint, ("exchange", "last")
-    says = "the second warp adds its own sum once more, and not that of the first warp"
+    says = "the second warp adds its own sum once more instead of that of the first warp"
     hint = "Which cell holds the sum of the first warp?"
     yield SUM, _own_total, says, hint, ("exchange", "last")
     says = "the second warp adds its own sums once more, as a shuffle by 32 reaches no other warp"
-    hint = "Which lanes does a shuffle reach, and how does the second warp learn of the first?"
+    hint = "Which lanes does a shuffle reach, and how does the second warp get the first one's sum?"
     for doubles in (False, True):
         yield INDEX, partial(_own_sums, doubles), says, hint, READ
 
@@ -251,21 +251,21 @@ def tree(
 
 
 def _trees() -> Ideas:
-    says = "on the way down the tree the root holds the sum of the run, and should start with 0"
-    hint = "What should the element before the first one of a run add up to?"
+    says = "on the way down the tree the root starts with the sum of the run instead of 0"
+    hint = "What is the sum of everything before the first element of a run?"
     yield SUM, partial(tree, clears=False), says, hint, STEPS
     says = "on the way down the tree the root takes no part"
     hint = "At which index is the root, and is this test true there?"
     yield CHECK, partial(tree, root=False), says, hint, TEST
-    hint = "Write down the strides. Which sums are put together by each, and which by the last?"
+    hint = "Write down the strides. Which sums does each of them combine, and which does the last?"
     most = len(STRIDES)
     for count in range(1, most):
         last = STRIDES[count - 1]
-        ways = [(most, count, f"on the way down the tree the first stride is {last}, and not 32")]
+        ways = [(most, count, f"on the way down the tree the first stride is {last} instead of 32")]
         if count < most - 1:  # the last way up leads to the root, which is cleared
             ways += [
-                (count, most, f"on the way up the tree the last stride is {last}, and not 32"),
-                (count, count, f"the strides of the tree go up to {last}, not to 32, both ways"),
+                (count, most, f"on the way up the tree the last stride is {last} instead of 32"),
+                (count, count, f"both ways, the strides of the tree go up to {last} instead of 32"),
             ]
         for up, down, says in ways:
             yield LOOP, partial(tree, up=up, down=down), says, hint, STEPS

@@ -139,8 +139,8 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: 3 * 8 + 1 * 8,
-                "Three rows of eight threads lie below the matrix, and one column of eight to its "
-                "right; but the corner is in both.",
+                "Three rows of eight threads are below the matrix, and one column of eight is "
+                "to its right. But the corner is in both.",
             ),
         ),
         reveal="Blocks are whole, so 2 × 2 of them are {threads} threads, for {elements} "

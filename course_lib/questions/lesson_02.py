@@ -150,8 +150,8 @@ QUESTIONS = (
             Choice("Nothing.", "The surplus threads compute with numbers that do not exist."),
         ),
         reveal="The report names a {first} first: the surplus threads load from rows of A and "
-        "columns of B that do not exist. A GPU might have said nothing, and loaded whatever lies "
-        "behind A.",
+        "columns of B that do not exist. A GPU might have said nothing, and loaded "
+        "whatever comes after A in memory.",
         facts=lambda: {"first": told_first()},
         spoilers=("surplus threads load", "out-of-bounds-read"),
     ),

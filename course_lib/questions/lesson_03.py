@@ -174,8 +174,8 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: 1,
-                "The next number of this thread lies in the same sector. But 32 "
-                "threads ask at the same time.",
+                "The next number of this thread is in the same sector. But 32 threads ask at "
+                "the same time.",
             ),
         ),
         reveal="{answer} sectors: at any time, the lanes read from as many different rows. One "

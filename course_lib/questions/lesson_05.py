@@ -131,10 +131,10 @@ QUESTIONS = (
                 right=True,
             ),
         ),
-        reveal="The emulator tried two orders. If all warps run **in step**, each line together, "
-        "{in_step} of 64 are wrong; if they run one after the other, {in_turn}, as the first warp "
-        "reads what the second has yet to write. This is a **race**: the result depends on who "
-        "comes first.",
+        reveal="The emulator tried two orders. If all warps run **in step**, line by line, "
+        "{in_step} of 64 are wrong; if they run one after the other, {in_turn}, "
+        "because the first warp reads what the second has not written yet. This is a "
+        "**race**: the result depends on who comes first.",
         facts=luck_facts,
         spoilers=("depends on who comes first", "right by luck"),
     ),
@@ -155,10 +155,10 @@ QUESTIONS = (
                 "generation of 2017 it might hang.)",
             ),
         ),
-        reveal="{lost} is wrong: thread 100 should have put a zero beside the last number, but "
-        "had gone home. The others were lucky that it had *returned*: they may wait forever for a "
-        "thread that merely skips the barrier. So guard the loads and guard the store, but never "
-        "the barrier.",
+        reveal="{lost} is wrong: thread 100 should have written a zero next to the last "
+        "number, but had already returned. The other threads were lucky that it had "
+        "*returned*: if a thread merely skips the barrier, they may wait for it "
+        "forever. So guard the loads and guard the store, but never the barrier.",
         facts=gone_home_facts,
         spoilers=("never the barrier", "gone home"),
     ),

@@ -37,12 +37,12 @@ QUESTIONS = (
             Trap(lambda: ROWS, "What is the address of `A[0, 20]`, counted from `A[0, 0]`?"),
             Trap(
                 lambda: 0,
-                "`A[32, 20]` lies 660 elements behind `A[0, 0]`. How many elements does A have?",
+                "`A[32, 20]` is 660 elements after `A[0, 0]`. How many elements does A have?",
             ),
         ),
-        reveal="Only {answer}. `A[0, 20]` is `A[1, 0]`, and so on; only row 32 has no row after "
-        "it. But `bias[20]` lies behind `bias` in every row, so memcheck counted {errors} errors "
-        "({device}).",
+        reveal="Only {answer}. `A[0, 20]` is `A[1, 0]`, and so on; only row 32 has no row "
+        "after it. But `bias[20]` is past the end of `bias` in every row, so memcheck "
+        "counted {errors} errors ({device}).",
         facts=lambda: facts_of("add_bias", "memcheck"),
         spoilers=("is `A[1, 0]`", "lies behind `bias`"),
     ),

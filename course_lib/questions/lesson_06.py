@@ -132,8 +132,8 @@ QUESTIONS = (
                 lambda: fits(*TILED).warps, "That is the number of warps. How many blocks are that?"
             ),
         ),
-        reveal="{answer}: they bring {warps} warps and take all {registers} registers. Shared "
-        "memory, about which everybody worries, would hold {shared} blocks.",
+        reveal="{answer}: they have {warps} warps and take all {registers} registers. Shared "
+        "memory, which everybody worries about, would hold {shared} blocks.",
         facts=lambda: {
             "warps": fits(*TILED).warps,
             "registers": f"{fits(*TILED).registers_used:,}",

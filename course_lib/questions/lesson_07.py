@@ -130,7 +130,7 @@ QUESTIONS = (
             ),
             Trap(
                 lambda: 32,
-                "That is the number without any XOR. Rows 0 and 1 now lie in different banks.",
+                "That is the number without any XOR. Rows 0 and 1 are now in different banks.",
             ),
         ),
         reveal="{answer}: three bits give eight places, so 32 rows share 8 banks. With all five "

@@ -242,9 +242,9 @@ QUESTIONS = (
             ),
         ),
         reveal="{registers} registers, and {bytes} bytes of each thread **spill** into local "
-        "memory: this memory belongs to one thread, but it is no faster than L1. In each "
-        "iteration of the hot loop, {local} instructions carry sums to and fro beside {ffma} "
-        "multiply-adds. Check the spills whenever you enlarge a tile.",
+        "memory: this memory belongs to one thread, but it is no faster than L1. In "
+        "each iteration of the hot loop, {local} instructions carry sums to and fro, "
+        "besides {ffma} multiply-adds. Check the spills whenever you enlarge a tile.",
         facts=spill_facts,
         spoilers=("carry sums to and fro", re.compile(r"\b256 bytes of each thread")),
     ),

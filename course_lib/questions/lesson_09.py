@@ -216,8 +216,8 @@ QUESTIONS = (
                 "not the limit.",
             ),
         ),
-        reveal="{answer}. Wide loads bring a factor of {wide} by themselves, and warp tiles "
-        "bring another {warp} ({where}).",
+        reveal="{answer}. Wide loads alone gain a factor of {wide}, and warp tiles gain "
+        "another {warp} ({where}).",
         facts=speed_facts,
         spoilers=(
             f"{load('H200').speeds(4096, ('float32',)).gflops['warp_tiled']:,.0f}",

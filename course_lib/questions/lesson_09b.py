@@ -107,7 +107,7 @@ QUESTIONS = (
             ),
             Choice(
                 "None: warps run in step.",
-                "They need not, and the check has run your warps one after the other.",
+                "They need not run in step, and the check ran your warps one after the other.",
             ),
         ),
         reveal="While one buffer is read, the *other* is filled. The threads that read that "

@@ -160,7 +160,7 @@ QUESTIONS = (
         value=passes_of_rows_in_order,
         unit="wavefronts",
         slips=(
-            Trap(lambda: 4, "Eight rows of a matrix lie 128 bytes apart. In which banks?"),
+            Trap(lambda: 4, "Eight rows of a matrix are 128 bytes apart. In which banks?"),
             Trap(lambda: 8, "That is one of the four matrices."),
         ),
         reveal="{answer}: the eight rows of a matrix meet in the same four banks, so each row "

@@ -203,10 +203,11 @@ QUESTIONS = (
             Choice("They stay.", "Smaller tiles reuse less, as in lesson 06."),
             Choice("They rise.", "More blocks work, and each reuses less.", True),
         ),
-        reveal="They rise, because eight blocks work in place of two. Each tile takes less time, "
-        "and this outweighs the additional requests to L2: before, {idle} SMs had nothing to do.",
+        reveal="They rise, because eight blocks work instead of two. Each tile takes less "
+        "time, and this outweighs the additional requests to L2: before, {idle} SMs "
+        "had nothing to do.",
         facts=lambda: {"idle": BLOCKS - 2},
-        spoilers=("eight blocks work in place of two",),
+        spoilers=("eight blocks work instead of two",),
     ),
     Choose(
         id="10b-gain",

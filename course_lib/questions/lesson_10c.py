@@ -119,7 +119,7 @@ QUESTIONS = (
             ),
             Choice(
                 "The exchanges are undefined.",
-                "The mask names 32 lanes, but 12 of them do not come to the shuffle.",
+                "The mask names 32 lanes, but 12 of them do not reach the shuffle.",
                 right=True,
             ),
             Choice("The warp hangs.", "It may. But not even that is guaranteed."),
@@ -127,7 +127,7 @@ QUESTIONS = (
         reveal="Every lane that the mask names has to call the shuffle. So lanes without columns "
         "must stay: their loops end at once, and they contribute -∞ to the maximum and 0 to the "
         "sum.",
-        spoilers=("12 of them do not come",),
+        spoilers=("12 of them do not reach",),
     ),
     Choose(
         id="10c-few",

@@ -119,25 +119,26 @@ QUESTIONS = (
                 lambda: 0.5, "You might hope so. What else does a kernel do, besides moving data?"
             ),
             Trap(lambda: 1, "No draw. Which of the two has the better matmuls?"),
-            Trap(lambda: 0.1, "It only looks that way beside a poor opponent."),
+            Trap(lambda: 0.1, "It looks that way only against a weak opponent."),
         ),
-        reveal="{answer} times: {fused} against {unfused} ms ({label}). {moved} ms are enough to "
-        "write and read S and P, and {multiplied} ms for the multiply-adds at the peak. PyTorch "
-        "calls cuBLAS, whose sums lie in squares of registers. A solution loads {loads} numbers "
-        "from shared memory for each multiply-add, your first tiled matmul two. Fusing saves "
-        "bytes; it makes no product fast. Our `attention_float32` is fused *and* has its sums in "
-        "squares: {both} ms.",
+        reveal="{answer} times: {fused} against {unfused} ms ({label}). {moved} ms are enough "
+        "to write and read S and P, and {multiplied} ms for the multiply-adds at the "
+        "peak. PyTorch calls cuBLAS, in which each thread keeps a square of sums in "
+        "registers. A solution of the exercise loads {loads} numbers from shared "
+        "memory for each multiply-add; your first tiled matmul loaded two. Fusing "
+        "saves bytes; it makes no product fast. Our `attention_float32` is fused *and* "
+        "has its sums in squares: {both} ms.",
         facts=fused_facts,
         spoilers=("it makes no product fast", "the solution takes twice as long"),
     ),
     Choose(
         id="11b-order",
-        asks="`attend` starts S of the *next* tile, then P · V of this one, and then waits for S "
-        "alone. What is that good for?",
+        asks="`attend` starts S of the *next* tile, then P · V of this tile, and then waits "
+        "only for S. What does it gain by that?",
         choices=(
             Choice(
                 "The next softmax runs while P · V is still in progress.",
-                "It needs the new scores, and not yet the new mixture.",
+                "It needs the new scores, but not the new mixture yet.",
                 right=True,
             ),
             Choice("Two tiles share one rescale.", "Each tile has its own maximum."),
@@ -145,8 +146,9 @@ QUESTIONS = (
                 "K and V may lie in the same place.", "Both are being read now, so they must not."
             ),
         ),
-        reveal="Products are started, and waited for, one by one. So exponentials and tensor "
-        "cores work at once even within one warpgroup, besides alternating between two of them.",
-        spoilers=("needs the new scores, and not yet",),
+        reveal="A warpgroup starts each product separately, and also waits for each one "
+        "separately. So exponentials and tensor cores can work at the same time even "
+        "within one warpgroup, and not only in two warpgroups that alternate.",
+        spoilers=("needs the new scores, but not",),
     ),
 )

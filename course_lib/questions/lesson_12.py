@@ -483,7 +483,8 @@ QUESTIONS = (
             ),
             Choice(
                 "The library for the product, then two small kernels for bias and relu.",
-                "Right, and not far off. But each small kernel reads and writes all of C again.",
+                "Right, and not much slower. But each small kernel reads and writes all of C "
+                "again.",
             ),
             Choice(
                 "A kernel of our own with wgmma and TMA.",

@@ -46,7 +46,7 @@ def _times_fewer_from_dram() -> float:
 
 _TILING: Explanation = (
     ("A block of 32 x 32 threads computes 32 x 32 outputs.", lambda: 32 * 32 == 1024),
-    ("For each step of 32 along K, every thread brings one element of A and one of B.",
+    ("For each step of 32 along K, every thread loads one element of A and one of B.",
      lambda: 2 * 32 * 32 / 1024 == 2),
     ("A number that the block has fetched serves 32 of its threads.",
      lambda: _times_fewer_requested() == 32),
@@ -78,9 +78,9 @@ def _online(mask: float) -> tuple[np.ndarray, np.ndarray]:
 _ATTENTION: Explanation = (
     ("A softmax turns the scores of a query into weights that add up to 1.",
      lambda: bool(np.isclose((np.exp([1.0, 2.0]) / np.exp([1.0, 2.0]).sum()).sum(), 1))),
-    ("A tile of keys knows a part of the scores only, so keep the largest one so far.",
+    ("A tile of keys has only a part of the scores, so keep the largest score so far.",
      lambda: True),
-    ("When a larger one comes, multiply what is summed up by exp(old - new).",
+    ("When a larger score comes, multiply what is summed up by exp(old - new).",
      lambda: bool(np.allclose(*_online(-np.inf)))),
     ("Past the last key, give the missing ones the score 0.",
      lambda: bool(np.allclose(*_online(0.0)))),
@@ -255,13 +255,13 @@ WHITEBOARD: tuple[Question, ...] = (
                 lambda: float(round(_gflops("cp_async") / _gflops("naive"))),
                 "That is the float32 part, up to `cp_async`. Tensor cores come on top.",
             ),
-            Trap(lambda: 15, "That is what tensor cores bring. And everything below them?"),
+            Trap(lambda: 15, "That is what the tensor cores gain. And everything below them?"),
         ),
         reveal="{answer} times: from {bottom} to {top} TFLOP/s ({where}, all in Numba). Up to "
-        "`cp_async` it is {first} times, all of it by moving numbers less and in the background; "
-        "tensor cores bring {second} more.",
+        "`cp_async` it is {first} times, all of it from moving fewer numbers, and in "
+        "the background; tensor cores multiply that by {second}.",
         facts=climb_facts,
-        spoilers=("all of it by moving numbers less",),
+        spoilers=("all of it from moving fewer numbers",),
     ),
     Number(
         id="12-funnel",

@@ -172,7 +172,7 @@ def restore(text: str) -> str:
         found, is_whole = _sound(text)
     except (ValueError, RecursionError):
         raise ValueError(
-            "This is no record of your progress, or it is damaged; nothing was changed."
+            "This is not a record of your progress, or it is damaged; nothing was changed."
         ) from None
     answers = found.pop(_ANSWERS)
     for name, raw in answers.items():

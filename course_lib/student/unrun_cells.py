@@ -57,14 +57,14 @@ def what_to_do(name: str, bound: Collection[str]) -> str:
 
     if name in TASKS or name in EXERCISES:
         return (
-            f"{name} is not there yet in this session: run the cell that defines it, or all above "
-            "this one (Run ▸ Run All Above Selected Cell)."
+            f"{name} is not defined yet in this session: run the cell that defines it, or all "
+            "above this one (Run ▸ Run All Above Selected Cell)."
         )
     first = name in FIRST_NAMES or "course_lib" not in bound
     if not first and difflib.get_close_matches(name, bound, n=1, cutoff=CLOSE):
         return ""
     return (
-        f"{name} is not there yet in this session: run the cells above first "
+        f"{name} is not defined yet in this session: run the cells above first "
         "(Run ▸ Run All Above Selected Cell)."
     )
 

@@ -44,7 +44,7 @@ def add_bias(A, bias, B):
         B[row, column] = A[row, column] + bias[column]
 ''',
     par=1,
-    meaning="Behind the end of a row lies the next row. So all of these writes except the last "
-    "one change an element that belongs to another thread, and only the write in the last row "
-    "leaves the array.",
+    meaning="The next row begins where a row ends. So all of these writes except the last one "
+    "change an element that belongs to another thread, and only the write in the last "
+    "row leaves the array.",
 )

@@ -36,13 +36,13 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda: order_of(lambda n: (n // COLUMNS, n % COLUMNS)),
-            "this goes along the rows, one after the other",
+            "this goes along one row of tiles after the other",
             "In a band of four rows, which tile comes after tile 0?",
         ),
         WrongIdea(
             lambda: order_of(lambda n: (n % ROWS, n // ROWS)),
-            "this goes down whole columns",
-            "When the last row of a band is reached, in which row does the next tile lie?",
+            "this goes down whole columns, not only the rows of a band",
+            "After the last row of a band, in which row is the next tile?",
         ),
         WrongIdea(
             lambda: order_of(
@@ -51,12 +51,12 @@ TASK = Task(
                     n % COLUMNS,
                 )
             ),
-            "within a band this goes along the rows",
+            "within a band this goes along the rows instead of down the columns",
             "In a band of four rows, which tile comes after tile 0?",
         ),
         WrongIdea(
             lambda: order_of(lambda n: (n % (BAND * COLUMNS) % BAND, n % (BAND * COLUMNS) // BAND)),
-            "all bands lie in the first rows",
+            "all bands are in the first rows",
             "How many rows are above the second band?",
         ),
         WrongIdea(
@@ -76,8 +76,8 @@ TASK = Task(
                     n % (BAND * COLUMNS) // COLUMNS,
                 )
             ),
-            "the next column begins only after as many tiles as a row has",
-            "How many tiles of a band are below each other?",
+            "this starts the next column only after as many tiles as a row has",
+            "How many tiles does one column of a band have?",
         ),
     ),
     hints=(
@@ -119,7 +119,7 @@ def banded(number, rows, columns, band):
     caller='''\
 @cuda.jit
 def caller(out):
-    """Each block writes its number where its tile lies; bands of four rows."""
+    """Each block writes its number at the place of its tile; bands of four rows."""
     row, column = banded(cuda.blockIdx.x, out.shape[0], out.shape[1], 4)
     out[row, column] = cuda.blockIdx.x
 ''',

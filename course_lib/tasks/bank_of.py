@@ -31,43 +31,43 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda row, column, width: (row * width + column) // 32,
-            "this is which row of 32 words it is in, not which of the 32 banks",
+            "this is the row of 32 words that the element is in, not its bank",
             "Word 32 is in bank 0 again. Which operation gives 0 for 32?",
         ),
         WrongIdea(
             lambda row, column, width: row * width + column,
-            "this is the number of its word, which may be larger than 31",
+            "this is the number of the element's word, which may be larger than 31",
             "There are 32 banks, and word 32 is in bank 0 again.",
         ),
         WrongIdea(
             lambda row, column, width: (column * width + row) % 32,
-            "row and column are exchanged",
+            "row and column are swapped",
             "How many elements come before the first one of row 1?",
         ),
         WrongIdea(
             lambda row, column, width: column,
-            "this is its column, whichever row it is in",
+            "this is the element's column, no matter which row it is in",
             "With rows of 33 words, row 1 begins with word 33. In which bank is that?",
         ),
         WrongIdea(
             lambda row, column, width: (row + column) % 32,
-            "this assumes that each row begins one word after the last",
+            "this assumes that each row begins one word after the previous row",
             "How many words does each row before it take?",
         ),
         WrongIdea(
             lambda row, column, width: 4 * (row * width + column) % 32,
             "this counts in bytes, but a bank holds whole words of 4 bytes",
-            "Word 1 lies in bank 1.",
+            "Word 1 is in bank 1.",
         ),
         WrongIdea(
             lambda row, column, width: 4 * (row * width + column) % 128,
             "this counts in bytes, but a bank holds whole words of 4 bytes",
-            "Word 1 lies in bank 1.",
+            "Word 1 is in bank 1.",
         ),
         WrongIdea(
             lambda row, column, width: (row * width + column) / 32,
             "this divides, but the bank is the remainder",
-            "Word 33 lies in bank 1. Which operation gives 1 for 33 and 32?",
+            "Word 33 is in bank 1. Which operation gives 1 for 33 and 32?",
         ),
         WrongIdea(
             lambda row, column, width: row * width + column % 32,

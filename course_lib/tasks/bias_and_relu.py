@@ -80,8 +80,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B, bias: -_relu(-(A @ B + bias)),
-            "positive numbers have become zero, and negative ones have stayed",
-            "Which of the two numbers does ReLU keep?",
+            "positive numbers become zero, and negative ones stay",
+            "Which of a number and 0 does ReLU keep?",
         ),
         WrongIdea(
             lambda A, B, bias: _relu(A @ B + bias[0]),

@@ -24,12 +24,12 @@ TASK = Task(
         WrongIdea(
             lambda elements, threads: elements // threads,
             "this rounds down, so the last elements get no thread",
-            "Ten elements, four threads to a block: who works on the last two?",
+            "Ten elements, four threads per block: who works on the last two?",
         ),
         WrongIdea(
             lambda elements, threads: elements // threads + 1,
-            "this is one block too many where the threads fit exactly",
-            "Eight elements, four threads to a block: what is left for a third block?",
+            "this is one block too many if the threads fit exactly",
+            "Eight elements, four threads per block: what is left for a third block?",
         ),
         WrongIdea(
             lambda elements, threads: round(elements / threads),
@@ -44,13 +44,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda elements, threads: elements % threads,
-            "this is how many elements are left over, not how many blocks there are",
+            "this is the number of elements left over, not the number of blocks",
             "How many more blocks do the elements that are left over need?",
         ),
     ),
     hints=(
         "Ten elements in blocks of four take three blocks, and so do eleven and twelve.",
-        "`//` rounds down. What can you add to `elements` first, so that it comes out right?",
+        "`//` rounds down. What can you add to `elements` first, to round the result up?",
     ),
     given='''\
 def blocks_for(elements, threads):

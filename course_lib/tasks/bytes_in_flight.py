@@ -37,12 +37,12 @@ TASK = Task(
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns * gb_per_s * 10**9,
-            "the seconds are missing: a nanosecond is 1e-9 of them",
+            "this leaves out that a nanosecond is 1e-9 seconds",
             "How many bytes does 1 GB/s deliver in one nanosecond?",
         ),
         WrongIdea(
             lambda latency_ns, gb_per_s: latency_ns * gb_per_s / 10**9,
-            "this is in GB",
+            "this is in GB, not in bytes",
             "How many bytes does 1 GB/s deliver in one nanosecond?",
         ),
         WrongIdea(

@@ -72,7 +72,8 @@ TASK = Task(
         WrongIdea(
             lambda S: _log_sums(S, lambda i, j: j >= i),
             "a query sees its own key and the later ones",
-            "For a key that comes later, which is larger, key or query?",
+            "For a key that comes later, which number is larger, that of the key or that of "
+            "the query?",
             place=("chosen",),
         ),
         WrongIdea(
@@ -109,7 +110,7 @@ TASK = Task(
     formula="L[i] = log of the sum of exp(S[i, j]) for j up to i",
     hints=(
         "Which keys are hidden from query 5, and which score gives them no weight?",
-        "Which tiles hold only hidden keys? These need not be visited.",
+        "Which tiles hold only hidden keys? You need not load these.",
     ),
     given=GIVEN,
     answer=GIVEN.replace(*MASK).replace(*LAST),
@@ -121,8 +122,9 @@ TASK = Task(
         "        handed[y, x] = float32(-math.inf)\n        if key < last:\n"
         "            handed[y, x] = S[query, key]\n",
     ),
-    compared="The load is guarded instead of the score: a hidden score is never fetched.",
+    compared="This version guards the load instead of the score, so it never fetches a hidden "
+    "score.",
     par=2,
-    meaning="Of the two changes, one makes the numbers in the last tile right, and the other "
-    "saves the tiles that lie ahead.",
+    meaning="One of your two changes makes the numbers in the last tile right, and the other "
+    "one skips the tiles that come later.",
 )

@@ -32,7 +32,7 @@ TASK = Task(
     asks=("shared-memory", "race-free", "float32"),
     formula="C[r, c] = the sum of W[i, j] * A[r + i - 2, c + j - 2] over i and j",
     hints=(
-        "Which part of A do the 256 threads of a block need between them?",
+        "Which part of A do the 256 threads of a block need together?",
         "It is 20 × 20 elements. Each thread loads every 256th, as in a grid-stride loop.",
         "Element n of the tile is in its row n // 20 and column n % 20. Wait, then add up 25 "
         "products.",
@@ -84,15 +84,16 @@ def convolve(A, W, C):
                 total += W[i, j] * tile[ty + i, tx + j]
         C[row, column] = total
 ''',
-    compared="The block covers the tile in steps of 16, so nothing is divided.",
+    compared="The block covers the tile in steps of 16, so nothing has to be divided.",
     par=14,
     meaning="You worked this out yourself. A block loads 400 elements of A; without shared memory "
     "it would load 6,400.",
     wrong_ideas=(
         WrongIdea(
             lambda a, w: weighted(a, w, before=0),
-            "the neighbourhood begins at the element itself, not two rows and columns before it",
-            "Which element of A lies in the first cell of the tile?",
+            "the neighbourhood begins at the element itself instead of two rows and columns "
+            "before it",
+            "Which element of A is in the first cell of the tile?",
             place=("load", "A"),
         ),
         WrongIdea(
@@ -102,14 +103,14 @@ def convolve(A, W, C):
         ),
         WrongIdea(
             lambda a, w: weighted(a, w, mode="edge"),
-            "past the edges of A, its nearest elements are used in place of zeros",
-            "What should the cells of the tile hold that lie outside A?",
+            "past the edges of A, its nearest elements are used instead of zeros",
+            "What should the cells of the tile that are outside A hold?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda a, w: weighted(a, w, mode="wrap"),
-            "past the edges of A, elements from its opposite side are used in place of zeros",
-            "What should the cells of the tile hold that lie outside A?",
+            "past the edges of A, elements from its opposite side are used instead of zeros",
+            "What should the cells of the tile that are outside A hold?",
             place=("load", "A"),
         ),
         WrongIdea(

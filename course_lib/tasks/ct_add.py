@@ -59,7 +59,8 @@ def ct_add(A, B, C, TM: ct.Constant[int], TN: ct.Constant[int]):
     b = ct.load(B, index=(i, j), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
     ct.store(C, index=(i, j), tile=a + b)
 ''',
-    compared="It sets a value past the edge that is never used, which is harmless but not needed.",
+    compared="It sets a value for the elements past the edge. No result uses it, so this is "
+    "harmless but not needed.",
     par=3,
     meaning="Elements past the edge have no value, but they need none here, because the store "
     "drops them.",

@@ -20,8 +20,8 @@ TASK = Task(
     formula="out = x",
     hints=(
         "`ct.bid(0)` is the number of this program. What does the `index` of `ct.load` count?",
-        "It counts tiles, not elements. So program 1 takes tile 1, and need not know where that "
-        "tile begins.",
+        "It counts tiles, not elements. So program 1 takes tile 1, and it need not know where "
+        "that tile begins.",
     ),
     given='''\
 @ct.kernel

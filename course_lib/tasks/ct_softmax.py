@@ -92,5 +92,6 @@ def ct_softmax(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
     compared="It takes three passes instead of two. It finds the maximum first, so it never has "
     "to rescale a sum.",
     par=8,
-    meaning="This is the step that FlashAttention is made of, in a language without threads.",
+    meaning="FlashAttention is built from this step; here you wrote it in a language without "
+    "threads.",
 )

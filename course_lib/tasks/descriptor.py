@@ -52,7 +52,7 @@ TASK = Task(
             lambda address, across, down: (
                 address // 16 | down // 16 << 16 | across // 16 << 32 | 1 << 62
             ),
-            "`across` and `down` have changed places",
+            "`across` and `down` are swapped",
             "Which of the two begins at bit 16?",
         ),
         WrongIdea(
@@ -64,7 +64,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda address, across, down: address // 16 | across << 16 | down << 32 | 1 << 62,
-            "only the address is divided, but all three count in units of 16",
+            "only the address is divided, but all three numbers count in units of 16 bytes",
             "How many units of 16 bytes are from one group of eight rows to the next?",
         ),
         WrongIdea(
@@ -83,9 +83,9 @@ TASK = Task(
     hints=(
         "`number << 16` shifts a number up by 16 bits, and `a | b` combines two that have no bit "
         "in common.",
-        "Divide all three by 16 first.",
-        "There are four parts: the address as it is, `across` from bit 16 on, `down` from bit 32 "
-        "on, and a one at bit 62.",
+        "First divide all three numbers by 16.",
+        "There are four parts: the address starts at bit 0, `across` at bit 16, `down` at bit "
+        "32, and bit 62 is a one.",
     ),
     given='''\
 def descriptor(address, across, down):

@@ -26,8 +26,7 @@ TASK = Task(
     hints=(
         "With 100 numbers, there are two blocks of 64. Which threads of the second block reach "
         "the barrier?",
-        "A thread that has no number loads nothing and stores nothing. What must it do all the "
-        "same?",
+        "A thread that has no number loads nothing and stores nothing. What must it still do?",
     ),
     given='''\
 @cuda.jit
@@ -68,6 +67,6 @@ def differences(x, y):
     compared="This kernel does not use shared memory, so no thread has to wait. The L1 cache "
     "serves the second load.",
     par=2,
-    meaning="Every thread of the block has to reach a barrier. So put the loads and the stores "
-    "behind the guard, but never the barrier.",
+    meaning="Every thread of the block has to reach a barrier. So put the loads and the "
+    "stores inside the guard, but never the barrier.",
 )

@@ -51,7 +51,7 @@ def double_matrix(A, out):
     if row < rows and column < columns:
         out[row, column] = 2 * A[row, column]
 ''',
-    compared="Named by its axes: you need not remember that y is the row.",
+    compared="It names its indices, so you need not remember that y is the row.",
     par=3,
     meaning="x is the column and y the row. Keep these apart and you avoid the most common "
     "mistake in CUDA.",

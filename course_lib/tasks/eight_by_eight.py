@@ -94,7 +94,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
-            "only the last step of k is in each sum: the previous sum is lost each time",
+            "each sum holds only the last step of k, because each step discards the sum so far",
             "What happens to `sums[i, j]` from one step of k to the next?",
             place=("sum", "replaced"),
         ),
@@ -105,8 +105,8 @@ TASK = Task(
         ),
         WrongIdea(
             _own_products,
-            "in each square, a row holds one number eight times: `a[i]` is multiplied only by "
-            "`b[i]`",
+            "in each square, all eight numbers of a row are the same, because `a[i]` is "
+            "multiplied only by `b[i]`",
             "Which number of b does column j of the square need?",
         ),
         WrongIdea(
@@ -116,7 +116,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: _sides(A, B, rows=lambda y, x: 8 * x + 0 * y),
-            "the rows of A are chosen by x",
+            "x selects the rows of A, but y should",
             "Which of x and y says where the rows of a thread begin?",
         ),
         WrongIdea(
@@ -166,7 +166,7 @@ TASK = Task(
         "        cuda.syncthreads()\n        start += 16\n    for",
     ),
     compared="This version has unsigned indices and a `while` loop. An index that cannot be "
-    "negative needs no test whether it is.",
+    "negative does not have to be tested for that.",
     par=7,
     meaning="64 sums stay in registers, and each step of k loads 16 numbers for 64 "
     "multiply-adds. Every fast matmul has this at its core.",

@@ -36,7 +36,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x: x[-1],
-            "only the last row is in the sum: the previous sum is lost each time",
+            "the sum holds only the last row, because each row discards the sum so far",
             "What happens to the sum from one row to the next?",
         ),
     ),

@@ -32,7 +32,7 @@ TASK = Task(
         WrongIdea(
             lambda x, w: _filtered(x, w[:, ::-1]),
             "the taps are in reverse order: w[f, 0] belongs to x[i], w[f, 4] to x[i + 32]",
-            "Which tap meets x[i + 8 * j]?",
+            "Which tap is multiplied by x[i + 8 * j]?",
             ("load", "w"),
         ),
         WrongIdea(
@@ -48,7 +48,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x, w: [[row[4] * x[i + 32] for i in range(128)] for row in w],
-            "only the last tap is in each sum: the previous sum is lost each time",
+            "each sum holds only the last tap, because each tap discards the sum so far",
             "What happens to a sum from one tap to the next?",
             place=("sum", "replaced"),
         ),
@@ -65,8 +65,8 @@ TASK = Task(
     ),
     formula="y[f, i] = w[f, 0] * x[i] + w[f, 1] * x[i + 8] + … + w[f, 4] * x[i + 32]",
     hints=(
-        "Which of this kernel's loops plays the part of k? What are its rows, and what are its "
-        "columns?",
+        "Which loop of this kernel corresponds to the loop over k? What corresponds to the "
+        "rows, and what to the columns?",
         "For one tap j, load four elements of w and two numbers of x, and make eight products of "
         "them.",
         "Keep eight sums in a local array, and put a loop over the taps around everything else.",
@@ -111,9 +111,10 @@ def filter_bank(x, w, y):
             right += tap * far[j]
         y[f, i], y[f, i + 64] = left, right
 ''',
-    compared="In this version the loops are exchanged: it keeps ten numbers of x and two sums at "
-    "a time. It takes the same number of loads and two more registers.",
+    compared="In this version the loops are swapped: it keeps ten numbers of x and two sums "
+    "at a time. It takes the same number of loads and two more registers.",
     par=13,
-    meaning="Nothing here was a matrix, but the same rectangle of sums worked: its rows are the "
-    "filters, its columns are the places, and the taps take the part of k.",
+    meaning="Nothing here was a matrix, but the same rectangle of sums worked: its rows are "
+    "the filters, its columns are the places, and the loop over the taps replaces the "
+    "loop over k.",
 )

@@ -36,7 +36,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flops, loads, stores: (loads + stores) / flops,
-            "this is numbers per FLOP, the other way round, and not yet in bytes",
+            "this is numbers per FLOP: the other way round, and not in bytes",
             "What is divided by what in FLOP per byte?",
         ),
         WrongIdea(
@@ -61,18 +61,18 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flops, loads, stores: flops / (8 * (loads + stores)),
-            "this takes a number for 8 bytes; a float32 has 4",
+            "this counts 8 bytes for each number, but a float32 has 4",
             "How many bytes does a float32 have?",
         ),
         WrongIdea(
             lambda flops, loads, stores: flops // (4 * (loads + stores)),
             "`//` drops the fraction",
-            "What does / do, and // not?",
+            "What does / do that // does not do?",
         ),
     ),
     hints=(
         "Count the bytes first. Loads and stores both move a float32, which has 4.",
-        "Per means divided by.",
+        "*Per* means *divided by*.",
     ),
     given='''\
 def flop_per_byte(flops, loads, stores):
@@ -85,6 +85,7 @@ def flop_per_byte(flops, loads, stores):
     return flops / (4 * (loads + stores))
 ''',
     par=1,
-    meaning="This quotient is called the **arithmetic intensity** of a kernel. Times the bytes "
-    "that memory delivers in a second, it is the most that the kernel can compute in a second.",
+    meaning="This quotient is called the **arithmetic intensity** of a kernel. Times the "
+    "bytes that memory delivers per second, it is the most FLOP per second that the "
+    "kernel can reach.",
 )

@@ -3,7 +3,7 @@
 from course_lib.registry.exercise import Task, WrongIdea
 
 SECOND_LIKE_FIRST = (
-    "the second column of each thread has the numbers of its first",
+    "the second column of each thread holds the numbers of its first column",
     "Which element of B belongs to the second column?",
 )
 
@@ -34,7 +34,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[-1:].T @ B[-1:],
-            "only the last step of k is in each sum: the previous sum is lost each time",
+            "each sum holds only the last step of k, because each step discards the sum so far",
             "What happens to a sum from one step of k to the next?",
             place=("sum", "replaced"),
         ),
@@ -44,7 +44,7 @@ TASK = Task(
         WrongIdea(lambda A, B: A.T @ B[:, [*range(8)] * 2], *SECOND_LIKE_FIRST, place=("sum",)),
         WrongIdea(
             _in_one_sum,
-            "the products of both columns are in the sums of the first",
+            "the sums of the first column hold the products of both columns",
             "How many sums does a thread have, and to which does a product with the second number "
             "of B go?",
             place=("sum",),

@@ -39,7 +39,7 @@ def _single_outputs() -> list[WrongIdea]:
                 ideas.append(
                     WrongIdea(
                         other,
-                        f"output {j} of each thread, counted from 0, is a second output {m}",
+                        f"output {j} of each thread, counted from 0, is the same as output {m}",
                         "Which of the four elements of B belongs to this output?",
                     )
                 )
@@ -50,7 +50,7 @@ def _single_outputs() -> list[WrongIdea]:
         ideas.append(
             WrongIdea(
                 last,
-                f"in output {j} of each thread, counted from 0, is the last step of k alone",
+                f"in output {j} of each thread, counted from 0, holds only the last step of k",
                 "What happens to this sum from one step of k to the next?",
             )
         )
@@ -74,24 +74,24 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: (A @ B).reshape(len(A), -1, 4)[:, :, ::-1].reshape(len(A), -1),
-            "the four outputs of each thread stand in reverse order",
+            "the four outputs of each thread are in reverse order",
             "Which of the four sums belongs to the first of the four columns?",
             place=("store",),
         ),
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "only the last step of k is in each sum: the previous sum is lost each time",
+            "each sum holds only the last step of k, because each step discards the sum so far",
             "What happens to a sum from one step of k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             lambda A, B: A @ B[:, ::4].repeat(4, 1),
-            "all four outputs of a thread are the first of them",
+            "all four outputs of a thread equal the first one",
             "Which of the four elements of B belongs to the second output?",
         ),
         WrongIdea(
             lambda A, B: A @ B[:, [4 * (i // 4) + max(i % 4 - 1, 0) for i in range(32)]],
-            "each output but the first takes the element of B before its own",
+            "each output except the first uses the element of B before its own",
             "Which of the four elements of B belongs to the second output?",
         ),
         WrongIdea(
@@ -139,5 +139,5 @@ TASK = Task(
     compared="The sums are in a local array, so that a loop can go through them.",
     par=10,
     meaning="Two loads for four multiply-adds. The rest of this lesson does the same with "
-    "matrices in place of numbers.",
+    "matrices instead of numbers.",
 )

@@ -18,7 +18,7 @@ TASK = Task(
     hints=(
         "Thread (x, y) takes the rows y, y + 8, y + 16 and y + 24 of its tile.",
         "The next tile begins 32 rows further down, although a block has only 8 rows of threads.",
-        "So `cuda.grid(2)` gives the right column, but the wrong row. The row is "
+        "So `cuda.grid(2)` returns the right column, but the wrong row. The row is "
         "`cuda.blockIdx.y * 32 + …`",
     ),
     given='''\

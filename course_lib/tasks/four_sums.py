@@ -28,19 +28,19 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "only the last step of k is in each sum: the previous sum is lost each time",
+            "each sum holds only the last step of k, because each step discards the sum so far",
             "What happens to `sums[i]` from one step of k to the next?",
             place=("sum", "replaced"),
         ),
         WrongIdea(
             _into_one,
-            "all products went into the first sum",
+            "all products go into the first sum",
             "Which of the four sums belongs to row i?",
         ),
         WrongIdea(
             lambda A, B: A.sum(axis=1)[:, None] + B.sum(axis=0),
             "the elements of A and B are added to each other",
-            "What happens to `A[i, k]` and the element of B before they go into the sum?",
+            "What should happen to `A[i, k]` and the element of B before they go into the sum?",
         ),
     ),
     formula="C = A @ B",

@@ -28,7 +28,7 @@ TASK = Task(
     offsets={"x": 2.5},
     reference=_counted,
     asks=("bounds", "race-free"),
-    formula="counts[b] = how many numbers of x lie from b to below b + 1",
+    formula="counts[b] = how many numbers of x are in bin b, from b to below b + 1",
     wrong_ideas=(
         WrongIdea(
             lambda x: _counted(0 * x),
@@ -51,13 +51,13 @@ TASK = Task(
     given='''\
 @cuda.jit
 def histogram(x, counts):
-    """counts[b] = how many numbers of x lie from b to below b + 1; counts begins with zeros."""
+    """counts[b] = how many numbers of x are in bin b, from b to below b + 1; counts starts at 0."""
     ...
 ''',
     answer='''\
 @cuda.jit
 def histogram(x, counts):
-    """counts[b] = how many numbers of x lie from b to below b + 1; counts begins with zeros."""
+    """counts[b] = how many numbers of x are in bin b, from b to below b + 1; counts starts at 0."""
     i = cuda.grid(1)
     if i < x.shape[0]:
         b = int(x[i])
@@ -66,7 +66,7 @@ def histogram(x, counts):
     another='''\
 @cuda.jit
 def histogram(x, counts):
-    """counts[b] = how many numbers of x lie from b to below b + 1; counts begins with zeros."""
+    """counts[b] = how many numbers of x are in bin b, from b to below b + 1; counts starts at 0."""
     for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         for b in range(counts.shape[0]):
             if b <= x[i] and x[i] < b + 1:

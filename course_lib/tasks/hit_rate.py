@@ -24,7 +24,7 @@ TASK = Task(
     ),
     values=Values(
         gives="hit rate",
-        along="GB passed on, of 100 asked for",
+        along="GB passed on, of 100 requested",
         at=(0, 10, 25, 50, 75, 90, 100),
         rows={"100 GB asked for": lambda passed_on: (100, passed_on)},
         shows="The cache itself answers every request that it does not pass on.",
@@ -35,16 +35,16 @@ TASK = Task(
         WrongIdea(
             lambda asked, passed_on: passed_on / asked,
             "this is the share that the cache passed on",
-            "Of 100 GB, the cache passes 25 on. How many did it answer itself?",
+            "Of 100 GB, the cache passes 25 on. How many did it supply itself?",
         ),
         WrongIdea(
             lambda asked, passed_on: asked - passed_on,
-            "these are the GB that the cache answered, but the task asks for a share",
-            "Of 40 GB, the cache answered 36. What share is that?",
+            "these are the GB that the cache supplied, but the task asks for a share",
+            "Of 40 GB, the cache supplied 36. What share is that?",
         ),
         WrongIdea(
             lambda asked, passed_on: asked / passed_on if passed_on else 0,
-            "this is how many times as much was asked for as was passed on",
+            "this divides the requested GB by the GB passed on",
             "Which number means that the cache answered everything?",
         ),
         WrongIdea(
@@ -55,12 +55,12 @@ TASK = Task(
         WrongIdea(
             lambda asked, passed_on: (asked - passed_on) / passed_on if passed_on else 0,
             "this divides by what was passed on",
-            "A hit rate is a share of everything that was asked for.",
+            "A hit rate is a share of everything that was requested.",
         ),
     ),
     hints=(
-        "If 100 GB are asked for and 25 GB are passed on, how many GB did the cache answer itself?",
-        "Divide that by all the GB that were asked for.",
+        "If 100 GB are requested and 25 GB are passed on, how many GB did the cache supply itself?",
+        "Divide that by all the GB that were requested.",
     ),
     given='''\
 def hit_rate(asked, passed_on):

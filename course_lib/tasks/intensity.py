@@ -102,7 +102,7 @@ TASK = Task(
         WrongIdea(
             lambda BM, BN, BK: BM * BN // (2 * (BM + BN)),
             "`//` drops the fraction",
-            "What does / do, and // not?",
+            "What does / do that // does not do?",
         ),
     ),
     hints=(

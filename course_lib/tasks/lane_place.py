@@ -25,7 +25,7 @@ TASK = Task(
         lambda lane: lane // 2 % 2 + lane // 8 * 2, lambda lane: lane % 2 + lane // 4 % 2 * 2
     ),
     before=-1,
-    formula="out[row, column] = the lane that stands there",
+    formula="out[row, column] = the lane at that place",
     wrong_ideas=(
         WrongIdea(
             lambda: _map(lambda lane: lane // 4, lambda lane: lane % 4),
@@ -43,8 +43,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Four lanes form a square. What is the number of a lane's square, and what is its place "
-        "there?",
+        "Four lanes form a square. What is the number of a lane's square, and what is the "
+        "lane's place within it?",
         "The number of the square is `lane // 4`. There are two squares side by side, and four "
         "below each other.",
         "Within a square, the column is `lane % 2` and the row is `lane // 2 % 2`.",
@@ -52,14 +52,14 @@ TASK = Task(
     given='''\
 @cuda.jit(device=True)
 def lane_place(lane):
-    """The row (of 8) and the column (of 4) at which a lane of a warp stands."""
+    """The row (of 8) and the column (of 4) of a lane's place in its warp."""
     row, column = ..., ...
     return row, column
 ''',
     answer='''\
 @cuda.jit(device=True)
 def lane_place(lane):
-    """The row (of 8) and the column (of 4) at which a lane of a warp stands."""
+    """The row (of 8) and the column (of 4) of a lane's place in its warp."""
     row = lane // 8 * 2 + lane // 2 % 2
     column = lane // 4 % 2 * 2 + lane % 2
     return row, column
@@ -67,7 +67,7 @@ def lane_place(lane):
     caller='''\
 @cuda.jit
 def caller(out):
-    """Each lane of a warp writes its number where it stands."""
+    """Each lane of a warp writes its number at its place."""
     lane = cuda.threadIdx.x
     row, column = lane_place(lane)
     out[row, column] = lane
@@ -75,12 +75,12 @@ def caller(out):
     another='''\
 @cuda.jit(device=True)
 def lane_place(lane):
-    """The row (of 8) and the column (of 4) at which a lane of a warp stands."""
+    """The row (of 8) and the column (of 4) of a lane's place in its warp."""
     row = (lane >> 1 & 1) + (lane >> 3 << 1)
     column = (lane & 1) + (lane >> 1 & 2)
     return row, column
 ''',
-    compared="This version takes the five bits of a lane's number in turns: two of them give the "
+    compared="This version deals out the five bits of a lane's number: two of them give the "
     "column, and three give the row.",
     par=2,
     meaning="Lanes 0 and 1 share a row, lanes 0 and 2 share a column, and so on through the warp.",

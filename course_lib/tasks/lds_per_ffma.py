@@ -38,7 +38,7 @@ TASK = Task(
             "one LDS.128": lambda count: (("LDS.128", *("FFMA",) * count),),
             "one LDG": lambda count: (("LDG", *("FFMA",) * count),),
         },
-        shows="A wide load brings four numbers with one instruction.",
+        shows="A wide load loads four numbers with one instruction.",
     ),
     wrong_ideas=(
         WrongIdea(
@@ -70,8 +70,8 @@ TASK = Task(
         ),
     ),
     hints=(
-        "Go through the opcodes once, with two counters. What does the name of each kind begin "
-        "with?",
+        "Go through the opcodes once, with two counters. How does the name of each kind of "
+        "instruction begin?",
         '`each.startswith("LDS")` is true for `LDS`, for `LDS.64` and for `LDS.128`.',
     ),
     given='''\

@@ -47,7 +47,7 @@ TASK = Task(
     hints=(
         "A thread fills the cell `tile[ty, tx]`. Which element of M belongs there?",
         "It is `M[top + ty, left + tx]`. When does M have no such element?",
-        "An `if` for the element and an `else` for the zero: every cell is filled.",
+        "Write an `if` for the element and an `else` for the zero, so that every cell is filled.",
     ),
     given='''\
 @cuda.jit(device=True)
@@ -86,11 +86,11 @@ def load_tile(tile, M, top, left):
     inside = row < M.shape[0] and column < M.shape[1]
     tile[cuda.threadIdx.y, cuda.threadIdx.x] = M[row, column] if inside else float32(0)
 ''',
-    compared="A single store, of whichever value was selected.",
+    compared="It has a single store, and selects the value first.",
     par=5,
     meaning="Any kernel that needs a tile can now call it, whatever the sizes. It guards the "
-    "load; the barrier is the caller's job. (In the picture, blocks run down the rows in x: a "
-    "tile is where its corner is.)",
+    "load; the barrier is the caller's job. (In the picture, blockIdx.x runs down the "
+    "rows: a tile is where its corner is.)",
     wrong_ideas=(
         WrongIdea(
             first_tile_everywhere,

@@ -36,7 +36,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda rows, columns: 1 / (rows * columns),
-            "this is one load for the whole rectangle",
+            "this counts one load for the whole rectangle",
             "How many different elements of A does it need in a step of k, and how many of B?",
         ),
         WrongIdea(
@@ -51,7 +51,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda rows, columns: 2 / (rows * columns),
-            "this is one load of A and one of B",
+            "this counts one load of A and one of B",
             "How many different elements of A do its rows need in a step of k?",
         ),
         WrongIdea(

@@ -63,7 +63,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda parts, L: _walk(parts, L, True, False),
-            "what was mixed before a new maximum keeps its old shares",
+            "the parts mixed so far keep their old weights when a larger L turns up",
             "What has to happen to everything that was added up with the old maximum?",
             place=("load", "O", "last"),
         ),
@@ -113,18 +113,18 @@ TASK = Task(
         ),
         WrongIdea(
             lambda parts, L: _exp(L - L.max()) @ parts / L[-1],
-            "the sum is divided by the last L, and not by the sum of all weights",
+            "the sum is divided by the last L instead of the sum of all weights",
             "Six shares must add up to 1. What do their weights add up to?",
             place=("store",),
         ),
         WrongIdea(
             lambda parts, L: parts[-1],
-            "only the last part is left",
+            "the result holds only the last part",
             "What does a thread still know about the earlier parts, and about their maximum?",
         ),
         WrongIdea(
             lambda parts, L: parts.sum(axis=0),
-            "the parts are added up as they are",
+            "the parts are added up without weights",
             "Each O[i] is a finished mixture of its own keys. What is its share of the whole?",
         ),
         WrongIdea(
@@ -135,15 +135,16 @@ TASK = Task(
         ),
         WrongIdea(
             lambda parts, L: parts[L.argmax()],
-            "only the part with the largest log-sum-exp is left",
-            "The other parts have smaller shares. Where are they?",
+            "the result holds only the part with the largest log-sum-exp",
+            "The other parts have smaller shares. Where are these shares added?",
         ),
     ),
     formula="out = one query's attention to all keys",
     hints=(
-        "In part i, the weights add up to exp(L[i]). What share is that of all six together?",
+        "The weights of part i add up to exp(L[i]). What share of the total of all six parts "
+        "is that?",
         "Six scores, six rows, shares that add up to 1: which operation is this?",
-        "It is softmax(L) @ O. You have typed all of it today, the maximum as well.",
+        "It is softmax(L) @ O. You have typed all of it before, including the maximum.",
     ),
     given='''\
 import math
@@ -151,8 +152,8 @@ import math
 
 @cuda.jit
 def merge_parts(O, L, out):
-    """out = the attention of one query to all keys, of which each row i of O is a part: O[i] is its
-    own finished output, and L[i] its log-sum-exp. Any number of parts. Thread x has column x."""
+    """out = the attention of one query to all keys. Part i has seen some of the keys: O[i] is its
+    output, and L[i] its log-sum-exp. There may be any number of parts; thread x has column x."""
     ...
 ''',
     answer='''\
@@ -161,8 +162,8 @@ import math
 
 @cuda.jit
 def merge_parts(O, L, out):
-    """out = the attention of one query to all keys, of which each row i of O is a part: O[i] is its
-    own finished output, and L[i] its log-sum-exp. Any number of parts. Thread x has column x."""
+    """out = the attention of one query to all keys. Part i has seen some of the keys: O[i] is its
+    output, and L[i] its log-sum-exp. There may be any number of parts; thread x has column x."""
     x = cuda.threadIdx.x
     top, total, mixed = float32(-math.inf), float32(0), float32(0)
     for i in range(L.shape[0]):
@@ -179,8 +180,8 @@ import math
 
 @cuda.jit
 def merge_parts(O, L, out):
-    """out = the attention of one query to all keys, of which each row i of O is a part: O[i] is its
-    own finished output, and L[i] its log-sum-exp. Any number of parts. Thread x has column x."""
+    """out = the attention of one query to all keys. Part i has seen some of the keys: O[i] is its
+    output, and L[i] its log-sum-exp. There may be any number of parts; thread x has column x."""
     x = cuda.threadIdx.x
     top = L[0]
     for i in range(1, L.shape[0]):
@@ -191,8 +192,9 @@ def merge_parts(O, L, out):
         mixed += math.exp(L[i] - top) * O[i, x]
     out[x] = mixed / total
 ''',
-    compared="Two loops: with so few parts, the maximum can be found first.",
+    compared="This version has two loops. With so few parts, it can afford to find the "
+    "maximum first.",
     par=9,
-    meaning="The same operation once more, with parts in place of keys: **softmax(L) @ O**. This "
-    "is how one query with very many keys can keep many SMs busy.",
+    meaning="This is the same operation once more, with parts instead of keys: **softmax(L) @ "
+    "O**. In this way, one query with very many keys can keep many SMs busy.",
 )

@@ -40,14 +40,14 @@ def mirror_rows(A, B):
     if row < A.shape[0] and column < A.shape[1]:
         B[row, A.shape[1] - 1 - column] = A[row, column]
 ''',
-    compared="Loads forwards, stores backwards: the sectors are the same.",
+    compared="This version loads forwards and stores backwards. It touches the same sectors.",
     par=3,
-    meaning="The lanes read from right to left, and still share their sectors: the order within a "
-    "request costs nothing.",
+    meaning="The lanes read from right to left and still share their sectors, because the "
+    "order of the lanes within a request does not matter.",
     wrong_ideas=(
         WrongIdea(
             lambda a: a[::-1],
-            "the rows are mirrored, from top to bottom",
+            "this mirrors the matrix from top to bottom",
             "Left and right are columns. Which of the two indices counts them?",
         ),
     ),

@@ -141,7 +141,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, lambda top, new: 1.0),
-            "what was mixed before a new maximum keeps its old weights",
+            "the rows mixed so far keep their old weights when the maximum grows",
             "`total` shrank when the maximum grew. What about `mixed`?",
             place=("sum",),
         ),
@@ -152,8 +152,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, begins=0.0),
-            "where all scores so far are below 0, `top` is 0",
-            "With which value does `top` begin, and is every score larger?",
+            "if all scores so far are below 0, `top` is 0",
+            "What value does `top` start with, and is every score larger?",
             place=("largest", "first"),
         ),
         WrongIdea(
@@ -174,7 +174,7 @@ TASK = Task(
         ),
         WrongIdea(
             _without_maximum,
-            "no maximum has been subtracted",
+            "no maximum is subtracted",
             "Which number belongs in the exponent besides s[j]?",
             place=("sum",),
         ),
@@ -187,7 +187,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, row=lambda rows: rows % TILE, score=lambda rows: rows % TILE),
-            "scores and rows are always those of the first tile",
+            "every tile uses the scores and the rows of the first tile",
             "Which j belong to the tile that begins at `first`?",
             place=("load", "V"),
         ),
@@ -199,7 +199,7 @@ TASK = Task(
         ),
         WrongIdea(
             _first_tile_again,
-            "every tile is the first one again",
+            "every step uses the first tile again",
             "Which j belong to the tile that begins at `first`?",
             place=("load", "s"),
         ),
@@ -227,13 +227,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, row=lambda rows: rows % TILE),
-            "the rows of V are always those of the first tile",
+            "every tile uses the rows of V of the first tile",
             "Which row of V belongs to key j?",
             place=("load", "V"),
         ),
         WrongIdea(
             lambda s, V: _mixed(s, V, lambda top, new: 0.0),
-            "only the last tile is left: the mixture begins again with each",
+            "only the last tile counts, because the mixture starts again with each tile",
             "What should a thread still know when the next tile begins?",
         ),
     ),
@@ -297,8 +297,8 @@ def mix_tiles(s, V, out):
             mixed += math.exp(s[j] - top) * V[j, x]
         out[first // 8, x] = mixed
 ''',
-    compared="It goes key by key in one loop, and rescales whenever it meets a larger score, not "
-    "once per tile.",
+    compared="It goes through the keys in one loop, and rescales whenever it finds a larger "
+    "score instead of once per tile.",
     par=7,
     meaning="Each tile costs one factor. Besides `top` and `total`, only one number per column is "
     "kept from tile to tile.",

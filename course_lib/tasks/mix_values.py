@@ -15,7 +15,7 @@ from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_b
 
 @cuda.jit(device=True)
 def add_product(sums, j, a, b0, b1):
-    """To the 16 x 8 sums j, add one product of fragments."""
+    """Add one product of fragments to the 16 x 8 sums j."""
     four = sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3]
     four = mma_m16n8k16_bf16(four, a, (b0, b1))
     sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3] = four
@@ -23,7 +23,7 @@ def add_product(sums, j, a, b0, b1):
 
 @cuda.jit(device=True)
 def mix_values(mixed, P, sV):
-    """mixed += P @ sV: P is 16 x 32, four pieces of 16 x 8; sV 32 x 64; mixed eight pieces."""
+    """mixed += P @ sV; P is 16 x 32 (four pieces of 16 x 8), sV 32 x 64, mixed eight pieces."""
     lane = np.uint32(cuda.threadIdx.x) % 32
     for k in range(2):  # 16 keys each
         a = ...
@@ -93,14 +93,14 @@ ORDERS = tuple(
 IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: in_parts(P, lambda part: in_order(part, (0, 2, 1, 3))) @ V,
-        "the second and the third word of A have changed places",
+        "the second and the third word of A are swapped",
         "Word 1 of A is 8 rows below word 0, and word 2 is 8 columns to the right. In which piece "
         "of P is each of them?",
         WORD,
     ),
     (
         lambda P, V: pairs_exchanged(P) @ V,
-        "the two numbers of each word of A have changed places",
+        "the two numbers of each word of A are swapped",
         "Which number belongs in the lower half of a word?",
         WORD,
     ),
@@ -123,13 +123,13 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda P, V: in_parts(P, lambda part: part[:, EIGHT_TWICE]) @ V,
-        "the first piece of each two is in the place of the second one, too",
+        "of each two pieces, the first one is used for the second one, too",
         "16 keys are two pieces of P. Which words come from the second?",
         WORD,
     ),
     (
         lambda P, V: in_parts(P, lambda part: part[:, [*range(8, 16)] * 2]) @ V,
-        "the second piece of each two is in the place of the first one, too",
+        "of each two pieces, the second one is used for the first one, too",
         "16 keys are two pieces of P. Which words come from the first?",
         WORD,
     ),
@@ -147,7 +147,7 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda P, V: P[:, [t + c for t in (0, TILE) for c in [*range(16)] * 2]] @ V,
-        "the weights of the first 16 keys of each tile serve for the next 16, too",
+        "the weights of the first 16 keys of each tile are used for the next 16, too",
         "Which two pieces of P belong to step k of this loop?",
         WORD,
     ),
@@ -165,7 +165,7 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda P, V: P @ V[[t + k + r for t in (0, TILE) for k in range(2) for r in range(16)]],
-        "from one k to the next, the rows of V move on by 1 and not by 16",
+        "from one k to the next, the rows of V move on by 1 instead of 16",
         "How many rows of V does one k take? Where do those of k = 1 begin?",
         FETCH,
     ),
@@ -178,7 +178,8 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     (
         lambda P, V: P @ blocks_turned(V),
         "each 8 x 8 matrix of V is transposed",
-        "The words of B run down a column of V. Which of the two `ldmatrix` brings that?",
+        "The words of B run down a column of V. Which of the two `ldmatrix` instructions "
+        "loads it in this way?",
         ("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sV"),
     ),
     (
@@ -189,31 +190,31 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda P, V: P @ in_sixteens(V, EIGHT_TWICE),
-        "in every 16 rows of V, the first 8 are in the place of the last 8, too",
+        "in every 16 rows of V, the first 8 are used for the last 8, too",
         "Which lanes should point at the last 8 of 16 rows?",
         FETCH,
     ),
     (
         lambda P, V: P @ in_sixteens(V.T, EIGHT_TWICE).T,
-        "in every 16 columns of V, the first 8 are in the place of the last 8, too",
+        "in every 16 columns of V, the first 8 are used for the last 8, too",
         "Which lanes should point at the second of two pieces of V?",
         FETCH,
     ),
     (
         lambda P, V: P @ in_sixteens(V.T, [*range(8, 16), *range(8)]).T,
-        "in every 16 columns, the first and the last 8 have changed places",
+        "in every 16 columns, the first and the last 8 are swapped",
         "Which two of the four words belong to piece j of the sums, and which to j + 1?",
         PRODUCT,
     ),
     (
         lambda P, V: P @ V[:, [8 * (j // 2 + j % 2) + c for j in range(8) for c in range(8)]],
-        "from one pair of words of V to the next, its columns move on by 8 and not by 16",
+        "from one pair of words of V to the next, its columns move on by 8 instead of 16",
         "How many pieces does one ldmatrix_x4_trans fetch? Where does the next one begin?",
         FETCH,
     ),
     (
         lambda P, V: P @ V[:, [*range(16)] * 4],
-        "the first 16 columns of V are in the place of all others, too",
+        "the first 16 columns of V are used for all others, too",
         "Which pieces of V do the words for the sums j and j + 1 come from?",
         FETCH,
     ),
@@ -265,19 +266,20 @@ TASK = Task(
     ),
     formula="O = P @ V, the weights P rounded to bfloat16",
     hints=(
-        "In the figure of lesson 10, compare a lane's four elements of C with the numbers in its "
-        "words of A: which rows, and which columns?",
-        "A has 16 columns, C has 8. So words 0 and 1 come from piece 2 * k of P, words 2 and 3 "
-        "from the piece to its right. `pack_bf16(low, high)` rounds two numbers and makes one "
-        "word of them.",
-        "V is what B was in lesson 10's `warp_product`: 16 rows from 16 * k on, and for lanes "
-        "from 16 on the next piece; `ldmatrix_x4_trans`, and two `add_product`.",
+        "In the figure of lesson 10, compare a lane's four elements of C with the numbers in "
+        "its words of A. Which rows and which columns are they in?",
+        "A has 16 columns, but C has only 8. So words 0 and 1 come from piece 2 * k of P, and "
+        "words 2 and 3 come from the piece to its right. `pack_bf16(low, high)` rounds two "
+        "numbers and packs them into one word.",
+        "V plays the role of B in `warp_product` of lesson 10. Load the 16 rows from 16 * k "
+        "on with `ldmatrix_x4_trans`, where lanes 16 to 31 point at the next piece, and call "
+        "`add_product` twice.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        a = ...\n", WORDS).replace("            ...\n", FETCHED),
     another=GIVEN.replace("        a = ...\n", WORDS).replace("            ...\n", RIGHT_THEN_DOWN),
-    compared="Here the lanes point at V across first, as they do at K in `score_tile`. Then the "
-    "words of one piece of the sums are the first and the third.",
+    compared="In this version the lanes point at V across first, as at K in `score_tile`. So "
+    "the first and the third word belong to one piece of the sums.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 
@@ -308,6 +310,6 @@ def caller(P, V, O):
             O[c // 2 * 8 + lane // 4, 8 * j + lane % 4 * 2 + c % 2] = mixed[j, c]
 ''',
     par=9,
-    meaning="What one `mma` leaves is what the next one wants: the weights never left the "
-    "registers. They were only rounded.",
+    meaning="One `mma` leaves its results in exactly the form in which the next one takes its "
+    "operand, so the weights never left the registers. They were only rounded.",
 )

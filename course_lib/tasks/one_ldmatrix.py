@@ -72,7 +72,7 @@ TASK = Task(
         replace(NOT_TURNED, place=FROM_B),
         WrongIdea(
             lambda A, B: A[:, [*range(8)] * 2] @ B,
-            "the left half of A is in the place of the right half, too",
+            "the left half of A is used for the right half, too",
             "Which lanes should point at the right half of a row of A?",
             place=FROM_A,
         ),
@@ -84,13 +84,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A @ B[[*range(8)] * 2],
-            "the upper half of B is in the place of the lower half, too",
+            "the upper half of B is used for the lower half, too",
             "Which rows of B do the lanes 8 to 15 point at?",
             place=FROM_B,
         ),
         WrongIdea(
             lambda A, B: pieces_in_a_row(A) @ B,
-            "the lanes point at the pieces of A one after the other, two in each row",
+            "the lanes point at the pieces of A in order, two in each row",
             "A row has two pieces. How many numbers further than lane 0 does lane 1 have to point?",
             place=FROM_A,
         ),

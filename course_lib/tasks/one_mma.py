@@ -48,7 +48,7 @@ WITH_LOOP = """\
 
 
 def quarters_exchanged(m):
-    """A 16 x 16 matrix whose upper right and lower left quarters have changed places."""
+    """A 16 x 16 matrix whose upper right and lower left quarters are swapped."""
     return m.reshape(2, 8, 2, 8).transpose(2, 1, 0, 3).reshape(16, 16)
 
 
@@ -63,7 +63,7 @@ def quarters_turned(m):
 
 
 def pairs_exchanged(m):
-    """A matrix in which the two columns of each pair have changed places."""
+    """A matrix in which the two columns of each pair are swapped."""
     return m.reshape(len(m), -1, 2)[:, :, ::-1].reshape(m.shape)
 
 
@@ -122,12 +122,12 @@ def _single_words() -> list[WrongIdea]:
         (
             lambda word: word.T,
             "word {word} of {name} is transposed",
-            "Of this word: does g count its rows or its columns, and what do the two numbers of a "
-            "lane share?",
+            "Does g count the rows or the columns of this word, and what do the two numbers "
+            "of a lane have in common?",
         ),
         (
             pairs_exchanged,
-            "the two numbers of word {word} of {name} have changed places",
+            "the two numbers of word {word} of {name} are swapped",
             "Which number belongs in the lower half of this word?",
         ),
         (
@@ -140,7 +140,7 @@ def _single_words() -> list[WrongIdea]:
             (
                 lambda word, number=number: word[:, one_of_each_pair(number)],
                 "word {word} of {name} holds one number twice",
-                "Two neighbours share a word. Which are those of this one?",
+                "Two neighbours share a word. Which two neighbours belong to this word?",
             )
             for number in range(2)
         ),
@@ -172,7 +172,7 @@ def _words_again() -> list[WrongIdea]:
         ideas.append(
             WrongIdea(
                 lambda A, B, order=order: in_order(A, order) @ B,
-                f"word {word} of A is word {other} once more",
+                f"word {word} of A is a copy of word {other}",
                 f"In which quarter of A are the numbers of word {word}?",
                 place=("load", "A"),
             )
@@ -182,7 +182,7 @@ def _words_again() -> list[WrongIdea]:
         ideas.append(
             WrongIdea(
                 lambda A, B, rows=rows: A @ B[rows * 2],
-                f"word {word} of B is word {other} once more",
+                f"word {word} of B is a copy of word {other}",
                 f"In which rows of B are the numbers of word {word}?",
                 place=("load", "B"),
             )
@@ -192,7 +192,7 @@ def _words_again() -> list[WrongIdea]:
 
 ACROSS_FIRST = WrongIdea(
     lambda A, B: quarters_exchanged(A) @ B,
-    "two quarters of A have changed places, the upper right and the lower left one",
+    "the upper right and the lower left quarter of A are swapped",
     "Word 1 of A is not to the right of word 0. Where is it?",
     place=("load", "A"),
 )
@@ -221,8 +221,8 @@ TASK = Task(
         NOT_TURNED,
         WrongIdea(
             lambda A, B: quarters_exchanged(A) @ halves_turned(B),
-            "two quarters of A have changed places, and each half of B is transposed",
-            "Word 1 of A lies below word 0, and a word of B runs down a column.",
+            "two quarters of A are swapped, and each half of B is transposed",
+            "Word 1 of A is below word 0, and a word of B runs down a column.",
             place=("load", "A"),
         ),
         WrongIdea(
@@ -233,13 +233,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: pairs_exchanged(A) @ B,
-            "the two numbers of each word of A have changed places",
+            "the two numbers of each word of A are swapped",
             "Which number belongs in the lower half of a word?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ pairs_exchanged(B.T).T,
-            "the two numbers of each word of B have changed places",
+            "the two numbers of each word of B are swapped",
             "Which number belongs in the lower half of a word?",
             place=("load", "B"),
         ),
@@ -263,13 +263,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: first_half_twice(A) @ B,
-            "the left half of A is in the place of the right half, too",
+            "the left half of A is used for the right half, too",
             "In which columns of A are the words 2 and 3?",
             place=("load", "A"),
         ),
         WrongIdea(
             lambda A, B: A @ first_half_twice(B.T).T,
-            "the upper half of B is in the place of the lower half, too",
+            "the upper half of B is used for the lower half, too",
             "In which rows of B is word 1?",
             place=("load", "B"),
         ),
@@ -295,8 +295,8 @@ TASK = Task(
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", WITH_LOOP),
-    compared="It loops over the halves of A and B. The order of the loops gives the order of the "
-    "words, which is down first.",
+    compared="It loops over the halves of A and B. The order of the loops gives the order of "
+    "the words: down first.",
     par=8,
     meaning="One instruction did 2,048 multiply-adds. The picture shows which lane holds which "
     "sums: this is the fragment of C.",

@@ -60,8 +60,8 @@ TASK = Task(
                     total * _exp(max(top, 0.0) - max(new, 0.0)) + _exp(score - max(new, 0.0)),
                 ),
             ),
-            "where all scores so far are below 0, `top` is 0",
-            "With which value does `top` begin, and is every score larger?",
+            "if all scores so far are below 0, `top` is 0",
+            "What value does `top` start with, and is every score larger?",
             place=("largest", "first"),
         ),
         WrongIdea(
@@ -108,7 +108,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda s: _walk(s, lambda top, total, new, score: (new, total + _exp(score))),
-            "the maximum has not been subtracted",
+            "the maximum is not subtracted",
             "Which number belongs in the exponent besides s[j]?",
             place=("exponential",),
         ),

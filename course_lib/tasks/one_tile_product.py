@@ -52,7 +52,7 @@ TASK = Task(
     hints=(
         "Which rows of A and which columns of B does a block need? Where do its tiles begin?",
         "The tile of A begins at `A[first_row, 0]`, the tile of B at `B[0, first_column]`.",
-        "Load twice, wait, add up 16 products from the tiles. Only the store needs a guard.",
+        "Load the two tiles, wait, and add up 16 products. Only the store needs a guard.",
     ),
     given='''\
 @cuda.jit
@@ -96,20 +96,20 @@ def one_tile_product(A, B, C):
     if row < C.shape[0] and column < C.shape[1]:
         C[row, column] = total
 ''',
-    compared="The loads written out: each needs only one bounds check, since K is 16.",
+    compared="It writes out the loads. Each needs only one bounds check, since K is 16.",
     par=10,
-    meaning="Each thread loaded 2 numbers and used 32, because the block shares them. For any K, "
-    "you only have to go on to the next pair of tiles.",
+    meaning="Each thread loaded 2 numbers and used 32, because the block shares them. For any "
+    "K, you only have to continue with the next pair of tiles.",
     wrong_ideas=(
         WrongIdea(
             lambda a, b: a @ each_tile_turned(b),
-            "the tile of B is read with its row and column exchanged",
+            "the tile of B is read with row and column swapped",
             "k runs down a column of B. Which index of `sB` is the row?",
             place=("sum",),
         ),
         WrongIdea(
             lambda a, b: each_tile_turned(a.T).T @ b,
-            "the tile of A is read with its row and column exchanged",
+            "the tile of A is read with row and column swapped",
             "k runs along a row of A. Which index of `sA` is the column?",
             place=("sum",),
         ),

@@ -12,10 +12,10 @@ import math
 
 @cuda.jit(device=True)
 def online_rows(S, mixed, top, total):
-    """A tile's scores become weights: S = exp(S - top). Before that, `top` grows to the largest
-    score of the row so far, and `total` and `mixed` shrink by exp(old top - new top); then this
-    lane's own weights are added to `total`. S is four pieces of 16 x 8, `mixed` eight."""
-    for h in range(2):  # row g: [j, 0] and [j, 1], top[0], total[0]; then row g + 8
+    """Turn a tile's scores into weights, S = exp(S - top). Before that, raise `top` to the largest
+    score of the row so far, and multiply `total` and `mixed` by exp(old top - new top). Then add
+    this lane's own weights to `total`. S has four pieces of 16 x 8, and `mixed` has eight."""
+    for h in range(2):  # h = 0 is row g: [j, 0], [j, 1], top[0], total[0]; h = 1 is row g + 8
         new = top[h]
         ...
 '''
@@ -53,9 +53,9 @@ ONLY_IF_IT_GROWS = """\
                 total[h] += S[j, c]
 """
 EXCHANGES = (
-    ((), "each lane has only that of its own columns"),
-    ((1,), "each lane has only that of its own columns and of those of lane ^ 1"),
-    ((2,), "each lane has only that of its own columns and of those of lane ^ 2"),
+    ((), "each covers only the lane's own columns"),
+    ((1,), "each covers only the columns of the lane and of lane ^ 1"),
+    ((2,), "each covers only the columns of the lane and of lane ^ 2"),
 )
 ALL_FOUR = (1, 2)
 
@@ -136,14 +136,14 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
         (
             lambda S, masks=masks: softened(S, masks),
             f"the lanes of a row have different maxima: {who}",
-            "Which lanes hold the other columns of this row, and how do their numbers get here?",
+            "Which lanes hold the rest of this row, and how does this lane get their numbers?",
             ("largest",),
         )
         for masks, who in EXCHANGES
     ),
     (
         lambda S: softened(S, mixed=0),
-        "what was mixed before a new maximum keeps its old weights",
+        "the values mixed so far keep their old weights when the maximum grows",
         SHRINK,
         FACTOR,
     ),
@@ -179,46 +179,47 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
     ),
     (
         lambda S: softened(S, begins=0.0),
-        "where all scores of a row lie below 0, its maximum is 0",
-        "With which value does a row's maximum begin, and is every score larger?",
+        "if all scores of a row are below 0, its maximum is 0",
+        "What value does a row's maximum start with, and is every score larger?",
         ("largest",),
     ),
     (
         lambda S: softened(S, shifted=False),
-        "no maximum has been subtracted in the weights",
+        "no maximum is subtracted in the weights",
         "Which number belongs in the exponent besides the score?",
         ("exponential",),
     ),
     (
         lambda S: softened(S, pieces=4),
-        "only the first four pieces of `mixed` have been rescaled",
-        "How many pieces does S have, and how many `mixed`?",
+        "only the first four pieces of `mixed` are rescaled",
+        "How many pieces does S have, and how many does `mixed` have?",
         MIXED,
     ),
     (
         lambda S: softened(S, rows=[*range(8, 16), *range(8)]),
-        "rows g and g + 8 have exchanged their factors",
+        "the factors of rows g and g + 8 are swapped",
         "Which of a lane's four numbers are in row g, and which in row g + 8?",
         MIXED,
     ),
     (
         lambda S: softened(S, by_column=True),
-        "row g's factor has gone to the even columns of both rows, and that of row g + 8 to the "
-        "odd ones",
+        "in both rows, the even columns are rescaled by the factor of row g, and the odd ones "
+        "by that of row g + 8",
         "Which of a lane's four numbers are in row g, and which in row g + 8?",
         MIXED,
     ),
     (
         lambda S: softened(S, early=True),
-        "the sums of the four lanes are added up after each tile, so earlier tiles count again and "
-        "again",
-        "After an exchange, all four lanes have the whole sum. What does the next one make of it?",
+        "the sums of the four lanes are added up after each tile, so earlier tiles count "
+        "several times",
+        "After an exchange, all four lanes have the whole sum. What does the next exchange do "
+        "with it?",
         ("exchange", "sum", "read"),
     ),
     *(
         (
             lambda S, parity=parity: softened(S, adds=[1 - (c + parity) % 2 for c in range(TILE)]),
-            "each lane has added only every second of its weights to its sum",
+            "each lane adds only every second one of its weights to its sum",
             "How many numbers of a row does a lane have in each piece?",
             ("sum",),
         )
@@ -240,7 +241,7 @@ IDEAS: tuple[tuple[Any, str, str, tuple[str, ...]], ...] = (
 
 TASK = Task(
     id="online_rows",
-    title="Two rows a lane, tile by tile",
+    title="Two rows for each lane, tile by tile",
     lesson="11b",
     position=4,
     parameters=("S", "out"),
@@ -255,19 +256,20 @@ TASK = Task(
     wrong_ideas=tuple(WrongIdea(*idea) for idea in IDEAS),
     formula="out[i, x] = sum of softmax(S[i])[x % 32 :: 32]",
     hints=(
-        "Start with row g alone. A lane has two of its scores in each piece: their maximum, then "
-        "that of the four lanes, by the exchanges of `quad_sum`. All four lanes need it.",
-        "Now `mix_tiles` of lesson 11: one factor, exp(top[h] - new), for all that was collected "
-        "with the old maximum. That is total[h], and this row's two numbers in each of eight "
-        "pieces of `mixed`.",
-        "Then each score becomes its weight, in place, and goes into total[h]. There is no "
-        "exchange of sums: each lane collects its own part, and one `quad_sum` after the last "
+        "Start with row g only. In each piece, a lane has two scores of this row. Find the "
+        "maximum of these, and then the maximum over the four lanes with the exchanges of "
+        "`quad_sum`, because all four lanes need it.",
+        "Now do what `mix_tiles` of lesson 11 does: multiply everything that was collected "
+        "with the old maximum by exp(top[h] - new). That is total[h], and this row's two "
+        "numbers in each of the eight pieces of `mixed`.",
+        "Then replace each score by its weight, and add the weight to total[h]. Do not "
+        "exchange sums: each lane collects its own part, and one `quad_sum` after the last "
         "tile is enough.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("        ...\n", WRITTEN),
     another=GIVEN.replace("        ...\n", ONLY_IF_IT_GROWS),
-    compared="It rescales only if the maximum has grown. After a few tiles that is rare, and "
+    compared="It rescales only if the maximum has grown. After a few tiles this is rare, so "
     "most of the 32 multiplications are saved.",
     caller='''\
 @cuda.jit
@@ -301,6 +303,7 @@ def caller(S, out):
                 out[8 * h + g, 8 * j + 2 * t + c] = mixed[j, 2 * h + c] / total[h]
 ''',
     par=14,
-    meaning="Two exchanges a row and tile, and no memory. A key that does not exist has the score "
-    "−∞, so its weight is exp(−∞) = 0.",
+    meaning="For each row and tile, the lanes exchange numbers only twice, and nothing goes "
+    "through memory. A key that does not exist has the score −∞, so its weight is "
+    "exp(−∞) = 0.",
 )

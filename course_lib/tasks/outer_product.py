@@ -21,7 +21,7 @@ TASK = Task(
     formula="C[row, column] = a[row] * b[column]",
     hints=(
         "You need three lines, as in lesson 00. Which element belongs to this thread? Is it "
-        "inside of C? What does the thread write?",
+        "inside C? What does the thread write?",
         "`cuda.grid(2)` returns x first, and here x is the column.",
     ),
     given='''\

@@ -56,12 +56,12 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda S: _log_sums(S, lambda y: 4),
-            "every row has all four tiles in it",
+            "every row includes all four tiles",
             "How many tiles belong to row y?",
         ),
         WrongIdea(
             lambda S: _log_sums(S, lambda y: 1),
-            "every row has only its first tile in it",
+            "every row includes only its first tile",
             "How many tiles belong to row y?",
         ),
     ),
@@ -81,7 +81,7 @@ TASK = Task(
     .replace("handed[y", "handed[first // 32 % 2, y"),
     compared="It uses two buffers, as in lesson 09b, so one wait per tile is enough.",
     par=2,
-    meaning="Waiting for its own 32 lanes costs a warp next to nothing, and the other warps go "
-    "on. You keep one number for each row, top + log(total). It is called the **log-sum-exp** of "
-    "the row.",
+    meaning="Waiting for its own 32 lanes costs a warp next to nothing, and the other warps "
+    "continue. You keep one number for each row, top + log(total). It is called the "
+    "**log-sum-exp** of the row.",
 )

@@ -60,7 +60,7 @@ TASK = Task(
         ),
         WrongIdea(
             _keys_that_overlap,
-            "the keys of each block begin only 16 rows after those of the block before",
+            "the keys of each block begin only 16 rows after those of the previous block",
             "How many keys does a block have? In which row of K do those of block (1, 0) begin?",
             place=("load", "K", "row"),
         ),

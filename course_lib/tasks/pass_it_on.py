@@ -67,12 +67,12 @@ def pass_it_on(x, y):
     wrong_ideas=(
         WrongIdea(
             lambda x: x.reshape(-1, THREADS)[:, [THREADS - 1, *range(THREADS - 1)]].ravel(),
-            "the numbers go the other way",
+            "the numbers move in the wrong direction",
             "Whose number does thread 0 take?",
         ),
         WrongIdea(
             lambda x: x.reshape(-1, THREADS)[[0] * 4][:, LEFT].ravel(),
-            "every block has passed on the numbers of block 0",
+            "every block passes on the numbers of block 0",
             "Which number of x belongs to thread 0 of block 1?",
             ("load", "x"),
         ),

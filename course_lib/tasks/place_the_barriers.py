@@ -58,15 +58,15 @@ def place_the_barriers(x, y):
         total += buffer[t % 2, 63 - i]
     y[i] = total
 ''',
-    compared="Two buffers: half the barriers, for twice the memory.",
+    compared="It has two buffers: half as many barriers, but twice the memory.",
     par=2,
-    meaning="The first barrier: complete before anyone reads. The second: read by all before "
-    "anyone overwrites.",
+    meaning="First barrier: the buffer is complete before anyone reads it. Second: everyone "
+    "has read it before anyone overwrites it.",
     wrong_ideas=(
         WrongIdea(
             lambda x: 4 * x[:191:-1],
             "the last 64 numbers are added four times, and the others never",
-            "Whose numbers lie in `buffer` when this line runs?",
+            "Whose numbers are in `buffer` when this line runs?",
             place=("sum",),
         ),
     ),

@@ -32,7 +32,8 @@ TASK = Task(
         WrongIdea(
             _after_one_step,
             "only the first step is taken",
-            "How far has the sum come after a step of 1, and how far must it come?",
+            "How many numbers does a sum include after a step of 1, and how many must it "
+            "include in the end?",
             place=("sum",),
         ),
     ),

@@ -43,7 +43,7 @@ TASK = Task(
         WrongIdea(
             _lanes,
             "each lane has only its own two columns",
-            "Which lanes hold the other columns of this row, and how do their numbers get here?",
+            "Which lanes hold the rest of this row, and how does this lane get their numbers?",
         ),
         WrongIdea(
             lambda S: _with(S, 1),
@@ -62,13 +62,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda S: 2 * _with(S, 1),
-            "two lanes of each row count twice, and the others not at all",
+            "two lanes of each row are counted twice, and the other two not at all",
             "After the first exchange these two lanes have the same sum. Which lanes have another "
             "one?",
         ),
         WrongIdea(
             lambda S: _with(S, 1, 3) - _lanes(S),
-            "each lane has what it got from two others, but has lost its own part",
+            "each lane has the parts of two other lanes, but has lost its own",
             "What happens to a lane's own part when it takes that of another?",
         ),
         WrongIdea(
@@ -78,7 +78,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda S: _with(S, 1, 4, 5),
-            "each is a sum of half of this row and half of another one",
+            "each lane adds half of its own row to half of another row",
             "Which bits of the lane's number tell the four lanes of a row apart?",
         ),
         WrongIdea(
@@ -103,7 +103,7 @@ TASK = Task(
     ),
     formula="sums[lane] = the sum of row lane // 4 of S",
     hints=(
-        "Lanes 4 to 7 share row 1. First exchange with lane ^ 1: what does each know then?",
+        "Lanes 4 to 7 share row 1. First exchange with lane ^ 1. What does each lane know then?",
         "Now each lane has half of the row: its own part and one other. Exchange these halves "
         "with lane ^ 2.",
     ),
@@ -111,14 +111,14 @@ TASK = Task(
 @cuda.jit(device=True)
 def quad_sum(part):
     """The sum of `part` over the four lanes that share a row: 0 to 3, 4 to 7, and so on. Each of
-    the four needs it."""
+    the four lanes needs it."""
     ...
 ''',
     answer='''\
 @cuda.jit(device=True)
 def quad_sum(part):
     """The sum of `part` over the four lanes that share a row: 0 to 3, 4 to 7, and so on. Each of
-    the four needs it."""
+    the four lanes needs it."""
     part += cuda.shfl_xor_sync(0xFFFFFFFF, part, 1)
     return part + cuda.shfl_xor_sync(0xFFFFFFFF, part, 2)
 ''',
@@ -134,14 +134,15 @@ def caller(S, sums):
 @cuda.jit(device=True)
 def quad_sum(part):
     """The sum of `part` over the four lanes that share a row: 0 to 3, 4 to 7, and so on. Each of
-    the four needs it."""
+    the four lanes needs it."""
     first, total = cuda.threadIdx.x // 4 * 4, float32(0)
     for lane in range(4):
         total += cuda.shfl_sync(0xFFFFFFFF, part, first + lane)
     return total
 ''',
-    compared="Each lane asks all four by number: four exchanges instead of two.",
+    compared="In this version each lane asks all four lanes by their numbers. That takes four "
+    "exchanges instead of two.",
     par=2,
-    meaning="Two exchanges, no memory, no waiting: this is how a fast kernel finds the sum of a "
-    "row or, with max in place of +, its maximum.",
+    meaning="Two exchanges are enough, and nothing goes through memory. This is how a fast "
+    "kernel finds the sum of a row or, with max instead of +, its maximum.",
 )

@@ -84,8 +84,8 @@ def requested_bytes(M, N, K):
     """Bytes that all loads of your kernel ask for, when A is M × K and B is K × N, float32."""
     return 4 * (M * K * N + K * N * M)
 ''',
-    compared="It counts from the data: each element of A is requested N times, and each element "
-    "of B M times.",
+    compared="It starts from the data: each element of A is requested N times, and each of B "
+    "M times.",
     par=1,
     meaning="The kernel requests 8 bytes for every multiply-add, which is 2 FLOP: **0.25 FLOP per "
     "byte loaded**, whatever the sizes. This counts only the loads; each thread also stores once.",

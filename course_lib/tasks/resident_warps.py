@@ -42,7 +42,7 @@ TASK = Task(
             lambda threads, registers: min(
                 MOST_WARPS, PARTS * (REGISTERS // (-(-WARP * registers // UNIT) * UNIT))
             ),
-            "this many warps would fit one by one, but they come in whole blocks",
+            "this many single warps would fit, but warps come in whole blocks",
             "How many warps does a block have, and how many such blocks fit?",
         ),
         WrongIdea(
@@ -85,7 +85,7 @@ TASK = Task(
     hints=(
         "How many registers does one warp take, rounded up to a multiple of 256?",
         "How many warps fit into each of the four partitions? There are never more than 48 in all.",
-        "A block fits as a whole: count blocks first, and return their warps.",
+        "A block fits only as a whole. So count the blocks first, and return their warps.",
     ),
     given='''\
 def resident_warps(threads, registers):

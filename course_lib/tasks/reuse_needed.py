@@ -56,7 +56,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda tflops, itemsize, tb_per_s: tflops / (itemsize * tb_per_s),
-            "longer numbers would have to serve less often here",
+            "according to this, longer numbers would have to serve less often",
             "How many numbers arrive in a second, if each has 4 bytes?",
         ),
         WrongIdea(
@@ -91,7 +91,8 @@ def reuse_needed(tflops, itemsize, tb_per_s):
     numbers = tb_per_s / itemsize
     return 2 * multiply_adds / numbers
 ''',
-    compared="Multiply-adds and numbers in a second, each by name.",
+    compared="This version has a name for the multiply-adds and one for the numbers per second.",
     par=1,
-    meaning="In a tile of T × T, each number serves T times: this is the T that a level requires.",
+    meaning="In a tile of T × T, each number serves T times. So this result is the T that a "
+    "level requires.",
 )

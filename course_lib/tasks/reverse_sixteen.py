@@ -48,7 +48,7 @@ def reverse_sixteen(x, y):
     cuda.syncthreads()
     y[i] = buffer[i]
 ''',
-    compared="Reversed on the way in. The barrier is still needed.",
+    compared="It reverses the numbers while storing. The barrier is still needed.",
     par=3,
     meaning="A thread has used a number that another one loaded. That is the whole idea of "
     "tiling, and the barrier is its price.",

@@ -101,7 +101,7 @@ TASK = Task(
                 ),
                 begins=max,
             ),
-            "copies run one after the other, though they may run at the same time",
+            "copies run one after another, although they could run at the same time",
             "Two stages are empty at tick 0. When do their copies begin?",
         ),
         WrongIdea(
@@ -172,6 +172,6 @@ def ring_end(tiles, stages, copy, multiply):
 ''',
     compared="It keeps one number for each stage, as the hardware does with a barrier.",
     par=3,
-    meaning="There is no common barrier. Each waits for just one thing: the producer for an empty "
-    "stage, a consumer for a full one.",
+    meaning="There is no common barrier. The producer waits only for an empty stage, and a "
+    "consumer only for a full one.",
 )

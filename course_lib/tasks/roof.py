@@ -47,7 +47,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: peak,
-            "this always gives the peak, however little DRAM delivers",
+            "this always returns the peak, however little DRAM delivers",
             "100 GB arrive in a second, with 2 FLOP for each byte. How many GFLOP can be done?",
         ),
         WrongIdea(
@@ -82,7 +82,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda flop_per_byte, gb_per_s, peak: 1 / (1 / peak + 1 / (flop_per_byte * gb_per_s)),
-            "this makes the arithmetic wait for all bytes, but both go on at the same time",
+            "this makes the arithmetic wait for all bytes, but both run at the same time",
             "If both run at the same time, which of the two decides?",
         ),
         WrongIdea(
@@ -117,7 +117,7 @@ def roof(flop_per_byte, gb_per_s, peak):
         return flop_per_byte * gb_per_s
     return peak
 ''',
-    compared="Left of the ridge DRAM decides, right of it the arithmetic.",
+    compared="Left of the ridge DRAM decides, and right of it the arithmetic does.",
     par=1,
     meaning="This is the **roofline**. The two limits meet at the **ridge**, `peak / gb_per_s` "
     "FLOP per byte; left of it DRAM is the lower one.",

@@ -24,14 +24,14 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A: 32 * A.diagonal(),
-            "each sum has one number of its row 32 times",
+            "each sum holds one number of its row 32 times",
             "Which index has to move while one lane adds up?",
             place=("sum",),
         ),
         WrongIdea(
             lambda A: A[:, -1],
-            "only the last number of each row is left",
-            "What does `=` do to the sum that is there already?",
+            "each sum holds only the last number of its row",
+            "What does `=` do to the old sum?",
         ),
     ),
     hints=(

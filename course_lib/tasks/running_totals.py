@@ -33,7 +33,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             _of_each_chunk,
-            "each total is the sum of its own chunk alone",
+            "each total is the sum of only its own chunk",
             "What should `total` still contain from the chunks before? Where should it begin?",
             place=("start", "anew"),
         ),
@@ -51,7 +51,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x, y: _of_each_chunk(x, y).cumsum().cumsum(),
-            "every iteration adds the chunks before it once more",
+            "every iteration adds the previous chunks once more",
             _WHICH,
             place=("sum",),
         ),
@@ -87,7 +87,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x, y: _chunk(x * y)[:, -1],
-            "each total is only the last product of its chunk, and not a sum",
+            "each total is only the last product of its chunk instead of a sum",
             "What does `=` do to the products that came before?",
             place=("sum", "replaced"),
         ),
@@ -106,7 +106,7 @@ TASK = Task(
     given='''\
 @cuda.jit
 def running_totals(x, y, totals):
-    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] goes on up to k = 7; and so on."""
+    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] continues up to k = 7; and so on."""
     for start in range(0, x.shape[0], 4):
         total = float32(0)
         ...
@@ -115,7 +115,7 @@ def running_totals(x, y, totals):
     answer='''\
 @cuda.jit
 def running_totals(x, y, totals):
-    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] goes on up to k = 7; and so on."""
+    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] continues up to k = 7; and so on."""
     total = float32(0)
     for start in range(0, x.shape[0], 4):
         for k in range(start, start + 4):
@@ -125,7 +125,7 @@ def running_totals(x, y, totals):
     another='''\
 @cuda.jit
 def running_totals(x, y, totals):
-    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] goes on up to k = 7; and so on."""
+    """totals[0] = x[0]*y[0] + … + x[3]*y[3]; totals[1] continues up to k = 7; and so on."""
     total = float32(0)
     for start in range(0, x.shape[0], 4):
         for k in range(4):

@@ -12,7 +12,7 @@ from course_lib.intrinsics import ldmatrix_x4, ldmatrix_x4_trans, mma_m16n8k16_b
 
 @cuda.jit(device=True)
 def add_product(sums, j, a, b0, b1):
-    """To the 16 x 8 sums j, add one product of fragments."""
+    """Add one product of fragments to the 16 x 8 sums j."""
     four = sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3]
     four = mma_m16n8k16_bf16(four, a, (b0, b1))
     sums[j, 0], sums[j, 1], sums[j, 2], sums[j, 3] = four
@@ -20,8 +20,8 @@ def add_product(sums, j, a, b0, b1):
 
 @cuda.jit(device=True)
 def score_tile(S, q, sK):
-    """S = the scores of a warp's 16 queries and the 32 keys in sK, four pieces of 16 x 8. A key is
-    a row of sK, and q[k] has the four words of the queries' columns from 16 * k on."""
+    """S = the scores of a warp's 16 queries and the 32 keys in sK: four pieces of 16 x 8. A key is
+    a row of sK, and q[k] holds this lane's four words of the queries, columns 16 * k and on."""
     lane = np.uint32(cuda.threadIdx.x) % 32
     ...
 '''
@@ -79,27 +79,27 @@ EIGHT_TWICE = [*range(8)] * 2
 IDEAS = (
     (
         _with_tile_before,
-        "to the scores of the second tile, those of the first have been added",
+        "the scores of the second tile include those of the first",
         "What is in S when the second tile begins, and what should be in it?",
         ("sum",),
     ),
     (
         lambda Q, K: Q @ blocks_turned(K).T,
         "each 8 x 8 matrix of K is transposed",
-        "A word of B has two neighbours of one column of B. Which numbers of a key are these, and "
-        "does `ldmatrix` have to transpose anything?",
+        "A word of B holds two neighbours of one column of B. Which numbers of a key are "
+        "they, and does `ldmatrix` have to transpose anything?",
         ("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sK"),
     ),
     (
         lambda Q, K: Q @ quarters_exchanged(K).T,
-        "in each 16 keys and 16 columns of K, two quarters are exchanged: those of the first keys "
-        "and the last columns, and of the last keys and the first columns",
+        "in each 16 keys and 16 columns of K, two quarters are swapped: the first keys' last "
+        "columns and the last keys' first columns",
         "Which two of the four words belong to the same eight keys?",
         FETCH,
     ),
     (
         lambda Q, K: _keys(Q, K, [*range(16)] * 2),
-        "the first 16 keys of each tile are in the place of the next 16, too",
+        "the first 16 keys of each tile are used for the next 16, too",
         "Which keys do the pieces 2 and 3 of S belong to?",
         FETCH,
     ),
@@ -117,31 +117,31 @@ IDEAS = (
     ),
     (
         lambda Q, K: _keys(Q, K, EIGHT_TWICE * 2),
-        "the first 8 keys of each tile are in the place of all others, too",
+        "the first 8 keys of each tile are used for all others, too",
         "Which keys does piece j of S belong to?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ in_sixteens(K, EIGHT_TWICE).T,
-        "in every 16 keys, the first 8 are in the place of the last 8, too",
+        "in every 16 keys, the first 8 are used for the last 8, too",
         "Which lanes should point at the last 8 of 16 keys?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ in_sixteens(K, [*range(8, 16), *range(8)]).T,
-        "in every 16 keys, the first 8 and the last 8 have changed places",
+        "in every 16 keys, the first 8 and the last 8 are swapped",
         "Which two of the four words belong to the first 8 keys?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ in_sixteens(K.T, EIGHT_TWICE),
-        "in every 16 columns of K, the first 8 are in the place of the last 8, too",
+        "in every 16 columns of K, the first 8 are used for the last 8, too",
         "Which lanes should point at the second of the two pieces of a key?",
         FETCH,
     ),
     (
         lambda Q, K: Q @ in_sixteens(K.T, [*range(8, 16), *range(8)]),
-        "in every 16 columns of K, the first 8 and the last 8 have changed places",
+        "in every 16 columns of K, the first 8 and the last 8 are swapped",
         "Which of the two words of B belongs to the first 8 columns of K?",
         FETCH,
     ),
@@ -159,14 +159,14 @@ IDEAS = (
     ),
     (
         lambda Q, K: Q @ K[:, [8 * k + c for k in range(4) for c in range(16)]].T,
-        "from one k to the next, the columns of the keys move on by 8 and not by 16",
+        "from one k to the next, the columns of the keys move on by 8 instead of 16",
         "How many pieces make up 16 columns? Where do those of k = 1 begin?",
         FETCH,
     ),
     (
         lambda Q, K: Q[:, :16] @ K[:, :16].T,
-        "only the first 16 columns of queries and keys have been multiplied",
-        "A query has 64 columns. How many steps of 16 are these?",
+        "only the first 16 columns of queries and keys are multiplied",
+        "A query has 64 columns. How many steps of 16 are that?",
         PRODUCT,
     ),
     (
@@ -183,7 +183,7 @@ IDEAS = (
     ),
     (
         lambda Q, K: _one_piece_for_two(Q @ K.T),
-        "of each 16 keys, the scores of the last 8 have been added to those of the first 8",
+        "of each 16 keys, the scores of the last 8 are added to those of the first 8",
         "Which piece of S do the two words fetched last, b2 and b3, belong to?",
         PRODUCT,
     ),
@@ -219,19 +219,19 @@ TASK = Task(
     wrong_ideas=tuple(WrongIdea(*idea) for idea in IDEAS),
     formula="S = Q @ K.T, in tiles of 32 keys",
     hints=(
-        "In the figure of lesson 10, column g of B and the rows 2t and 2t + 1 belong to one lane. "
-        "In K, which key and which two of its numbers are these? Do they lie side by side?",
-        "So `ldmatrix_x4`, not `…_trans`. One of them fetches 16 keys and 16 columns, two words "
-        "for each of two pieces of S. Which lanes point at which rows decides what is in which "
-        "word.",
-        "Set S to zero. Then for each k, and for each 16 keys: fetch four words, and call "
+        "In the figure of lesson 10, column g of B and the rows 2t and 2t + 1 belong to one "
+        "lane. In K, which key and which two of its numbers are these? Are they side by side?",
+        "So use `ldmatrix_x4`, not `…_trans`. One call loads 16 keys and 16 columns, which "
+        "are two words for each of two pieces of S. What each word holds depends on the rows "
+        "at which the lanes point.",
+        "Set S to zero. Then, for each k and for each 16 keys, load four words and call "
         "`add_product` twice, with `(q[k, 0], q[k, 1], q[k, 2], q[k, 3])` as A.",
     ),
     given=GIVEN,
     answer=GIVEN.replace("    ...\n", WRITTEN),
     another=GIVEN.replace("    ...\n", AS_FOR_A),
-    compared="Here the lanes point at K as they do at A: down first. Then the words of one piece "
-    "of S are the first and the third.",
+    compared="In this version the lanes point at K as they do at A, down first. So the first "
+    "and the third word belong to one piece of S.",
     caller='''\
 from course_lib.intrinsics import cp_async16, cp_async_commit, cp_async_wait
 from course_lib.intrinsics import ldmatrix_x4
@@ -262,6 +262,6 @@ def caller(Q, K, S):
                 S[c // 2 * 8 + lane // 4, 32 * tile + 8 * j + lane % 4 * 2 + c % 2] = scores[j, c]
 ''',
     par=10,
-    meaning="Rows of K are columns of B: Kᵀ costs nothing. The queries' words were loaded once, "
-    "for all tiles.",
+    meaning="The rows of K are the columns of B, so the transposition costs nothing. The "
+    "fragments of the queries are loaded only once for all tiles.",
 )

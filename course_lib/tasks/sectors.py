@@ -38,8 +38,8 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride, offset: len({offset + lane * stride for lane in range(LANES)}),
-            "this counts the different numbers, but eight of them share a sector",
-            "In which sector does number 9 lie?",
+            "this counts different numbers, but eight numbers share a sector",
+            "In which sector is number 9?",
         ),
         WrongIdea(
             lambda stride, offset: (
@@ -62,12 +62,12 @@ TASK = Task(
         WrongIdea(
             lambda stride, offset: len({(offset + k * stride) % 8 for k in range(LANES)}),
             "this counts places within a sector, from 0 to 7",
-            "In which sector does number 9 lie, and at which place in it?",
+            "In which sector is number 9, and at which place in it?",
         ),
         WrongIdea(
             lambda stride, offset: len({4 * (offset + k * stride) // 8 for k in range(LANES)}),
             "this divides bytes by 8, but a sector has 8 numbers, or 32 bytes",
-            "Do you count in numbers or in bytes? By what do you have to divide then?",
+            "Do you count in numbers or in bytes? What do you have to divide by then?",
         ),
         WrongIdea(
             lambda stride, offset: LANES,
@@ -97,7 +97,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride, offset: (offset + LANES * stride) // IN_A_SECTOR,
-            "this is the number of one sector, and not how many sectors the lanes read",
+            "this is the index of one sector instead of the number of sectors that the lanes read",
             "Which sectors do lanes 0, 1 and 2 read from? How many different ones are there?",
         ),
         *(
@@ -113,7 +113,7 @@ TASK = Task(
     ),
     hints=(
         "Lane 5 reads number offset + 5 * stride.",
-        "A sector has 32 bytes, so it contains eight numbers: number 9 lies in sector 1.",
+        "A sector has 32 bytes, so it contains eight numbers: number 9 is in sector 1.",
         "Collect the sectors of all lanes in a set.",
     ),
     given='''\

@@ -97,7 +97,7 @@ TASK = Task(
         WrongIdea(
             lambda wavefronts, starts: min(100, 100 / (wavefronts * starts)),
             "this is a percentage, but a share is at most 1",
-            "Which number stands for all of the peak?",
+            "Which number means the whole peak?",
         ),
         WrongIdea(
             lambda wavefronts, starts: 1 / (wavefronts + starts),
@@ -107,9 +107,9 @@ TASK = Task(
         ),
     ),
     hints=(
-        "At its peak the SM starts 4 a clock, and each takes 2 wavefronts. How many wavefronts is "
-        "that?",
-        "It gets one wavefront a clock, not 8. So it runs at an eighth of its peak.",
+        "At its peak, the SM starts 4 multiply-adds per clock, with 2 wavefronts each. How "
+        "many wavefronts is that?",
+        "It gets one wavefront per clock instead of 8, so it runs at an eighth of its peak.",
         "No share is larger than 1.",
     ),
     given='''\

@@ -77,13 +77,13 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         lambda X: _exp(X) / terms_of_rows(X).sum(axis=1, keepdims=True),
         "the largest number is not subtracted in the numerator, so exp(X) may be 0 or infinite",
-        "One `top` for the whole row: each term of the sum is exp(X[row, j] - top).",
+        "A row has a single `top`: each term of the sum is exp(X[row, j] - top).",
         place=("exponential",),
     ),
     WrongIdea(
         lambda X: softmax_of_rows(X.T).T,
         "each column is a softmax, but each row should be",
-        "Along which axis of X do maximum and sum run?",
+        "Along which axis of X should the maximum and the sum run?",
         place=("exponential",),
     ),
     WrongIdea(
@@ -113,7 +113,7 @@ IDEAS_OF_ROWS = (
     WrongIdea(
         lambda X: _over(X, _exp(X[:, -1:] - X.max(axis=1, keepdims=True))),
         "the sum holds only its last term",
-        "What does `=` do to the sum that is there already?",
+        "What does `=` do to the old sum?",
         place=("sum",),
     ),
     WrongIdea(

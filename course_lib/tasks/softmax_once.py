@@ -99,7 +99,7 @@ TASK = Task(
             lambda X: before.over_sums_of(
                 X, THREADS, lambda sums: _of_own_warp(sums) + sums.sum(axis=1, keepdims=True)
             ),
-            "the sum of a thread's own warp counts twice",
+            "the sum of a thread's own warp is counted twice",
             "What does `total` hold when the loop over the eight sums begins?",
             place=("divisor",),
         ),
@@ -113,13 +113,13 @@ TASK = Task(
         ),
         WrongIdea(
             lambda X: before.with_own_tops(X, THREADS, _of_lanes_0),
-            "besides its own maximum, each thread knows only those of the lanes 0",
+            "besides its own maximum, each thread knows only those of each warp's lane 0",
             "What does lane 0 of a warp know about the 31 others when it stores its maximum?",
             place=("largest",),
         ),
         WrongIdea(
             lambda X: 0 * X,
-            "all numbers are 0: the sum is infinite",
+            "all numbers are 0, because the sum is infinite",
             "A number that does not exist is -inf in `kept`. What does it add to the sum?",
             place=("sum",),
         ),

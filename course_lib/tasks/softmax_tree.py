@@ -57,7 +57,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda X: before.over_sums_of(X, THREADS, lambda sums: sums.max(axis=1, keepdims=True)),
-            "only the largest sum of a thread is left",
+            "the result is the largest sum of any thread instead of the total",
             "The tree of the maximum keeps the larger of two numbers. What should this one do?",
             place=("sum",),
             code="wrong-formula",

@@ -63,7 +63,7 @@ TASK = Task(
         WrongIdea(
             lambda X: before.over_sums_of(X, LANES, lambda sums: sums),
             "each lane divides by the sum of its own columns",
-            "Which lanes have the other terms of the row, and how do they get here?",
+            "Which lanes have the other terms of the row, and how does this lane get them?",
         ),
         WrongIdea(
             lambda X: before.over_sums_of(X, LANES, lambda sums: _shuffled_down(sums, add)),

@@ -46,7 +46,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda A: A[:, [0, 0, 0, 0, 4, 4, 4, 4]].T,
-            "every column of a group of four holds the first of them",
+            "all four columns of a group hold the first of the four numbers",
             "Which of the four numbers belongs to column `column + m`?",
         ),
     ),

@@ -3,7 +3,7 @@
 from course_lib.registry.exercise import Task, Values, WrongIdea
 from course_lib.registry.kinds import FUNCTION
 
-_PER_BLOCK = "How many blocks need the same rows of A, and how many the same columns of B?"
+_PER_BLOCK = "How many blocks need the same rows of A? And how many the same columns of B?"
 
 TASK = Task(
     id="staged_bytes",
@@ -44,7 +44,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N),
-            "this is the size of A and B, as if each number were loaded once in all",
+            "this is the size of A and B, as if each number were loaded only once",
             _PER_BLOCK,
         ),
         WrongIdea(
@@ -64,7 +64,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K * (M // BM) + K * N * (N // BN)),
-            "here the blocks of A and of B are exchanged",
+            "this swaps the number of blocks for A and for B",
             _PER_BLOCK,
         ),
         WrongIdea(
@@ -74,7 +74,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda M, N, K, BM, BN, BK: 4 * (M * K + K * N) * (M // BM) * (N // BN),
-            "here every block loads all of A and all of B",
+            "this assumes that every block loads all of A and all of B",
             "Which rows of A does a block need?",
         ),
         WrongIdea(

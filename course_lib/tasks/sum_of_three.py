@@ -73,7 +73,7 @@ def sum_of_three(x, y):
     if i < x.shape[0]:
         y[i] = part[t] + part[t + 1] + part[t + 2]
 ''',
-    compared="The threads step through all 130 cells: the halo is no special case.",
+    compared="The threads loop over all 130 cells, so the halo is not a special case.",
     par=8,
     meaning="A block loads 130 numbers for 128 sums: its own, and a **halo** of one on either "
     "side. Without shared memory it would load 384.",

@@ -40,7 +40,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda x: _moved(x, 2) + _moved(x, 3),
-            "the second round replaces the sum of the first, but should add to it",
+            "the second round replaces the sum of the first instead of adding to it",
             "What does a thread hold after the first round, and what does it add to that?",
         ),
         WrongIdea(

@@ -65,7 +65,7 @@ TASK = Task(
         WrongIdea(
             lambda BM, BN, BK: 8 * BM * BN,
             "this is right only where all three are equal",
-            "Which sizes does the tile of A have, and which does that of B?",
+            "Which sizes does the tile of A have, and which sizes does that of B have?",
         ),
         WrongIdea(
             lambda BM, BN, BK: 4 * (BM * BK + BK * BN + BM * BN),

@@ -14,7 +14,7 @@ TASK = replace(
     scalars=("M", "N"),
     hints=(
         "`[:, None]` makes a tile a column, `[None, :]` makes it a row.",
-        "Element (row, column) is at `A + row * N + column`: rows are stored one after the other.",
+        "Element (row, column) is at `A + row * N + column`: rows are stored one after another.",
         "An address past the edge belongs to other data, so all three accesses need a `mask=` "
         "that leaves it out.",
     ),
@@ -48,7 +48,8 @@ def tl_add(A, B, C, M, N, TM: tl.constexpr, TN: tl.constexpr):
         total = tl.load(A + places, mask=columns < N) + tl.load(B + places, mask=columns < N)
         tl.store(C + places, total, mask=columns < N)
 ''',
-    compared="It goes row by row, so that only columns need a mask, but only one row is in flight.",
+    compared="It goes row by row, so only the columns need a mask. But only one row is in "
+    "flight at a time.",
     par=5,
     meaning="The end of a row is not the end of the array, so without the mask you would write "
     "into the next row.",

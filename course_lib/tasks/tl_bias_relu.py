@@ -13,8 +13,9 @@ TASK = replace(
     position=10,
     scalars=("M", "N", "K"),
     hints=(
-        "The program already has the sum: only the bias has to be loaded.",
-        "`bias + columns` has one row of TN addresses: what is loaded there is broadcast.",
+        "The program already has the sum, so it has to load only the bias.",
+        "`bias + columns` is a row of TN addresses. When you add what you load there, it is "
+        "broadcast over the rows.",
         "A and B are float16; `tl.dot` adds their products in float32.",
     ),
     given='''\

@@ -13,7 +13,8 @@ TASK = replace(
     position=2,
     hints=(
         "`tl.arange(0, TILE)` counts within a tile. Where does the tile of this program begin?",
-        "`x` is the address of x[0], and `x + places` a tile of addresses: one for each element.",
+        "`x` is the address of x[0], and `x + places` is a tile of addresses, one for each "
+        "element.",
     ),
     given='''\
 @triton.jit
@@ -38,6 +39,7 @@ def tl_copy(x, out, TILE: tl.constexpr):
         places = first + i + tl.arange(0, 8)
         tl.store(out + places, tl.load(x + places))
 ''',
-    compared="It copies eight elements at a time: you choose the size of a tile, not the launch.",
-    meaning="Triton counts elements and computes addresses; cuTile counted tiles.",
+    compared="It copies eight elements at a time. You choose the size of a tile; the launch "
+    "does not.",
+    meaning="In Triton you count elements and compute addresses; in cuTile you counted tiles.",
 )

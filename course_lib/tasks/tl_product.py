@@ -13,8 +13,10 @@ TASK = replace(
     position=8,
     scalars=("M", "N", "K"),
     hints=(
-        "A tile of A is rows x ks, one of B is ks x columns. Which of the two is ks a row of?",
-        "A row of A has K elements, a row of B has N: `A + rows * K + ks`, `B + ks * N + columns`.",
+        "A tile of A has the indices rows x ks, and a tile of B has ks x columns. In which of "
+        "the two does ks run along a row?",
+        "A row of A has K elements, and a row of B has N: `A + rows * K + ks`, `B + ks * N + "
+        "columns`.",
         "`tl.dot(a, b, acc)` returns the new sum. Past the edge along k both need `other=0.0`.",
     ),
     given='''\
@@ -60,6 +62,6 @@ def tl_product(A, B, C, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.cons
 ''',
     compared="Addresses are computed once and then advanced, as in Triton's own tutorial.",
     par=8,
-    meaning="The compiler sees that a tile is read by many threads and stages it in shared memory "
-    "by itself.",
+    meaning="The compiler sees that many threads read the same tile, and stages it in shared "
+    "memory by itself.",
 )

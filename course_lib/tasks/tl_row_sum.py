@@ -13,9 +13,10 @@ TASK = replace(
     position=6,
     scalars=("M", "N"),
     hints=(
-        "The loop goes over the first columns of the tiles: 0, TN, 2 TN, … below N.",
-        "What a mask leaves out has no value unless `other=` gives one. Which value adds nothing?",
-        "`tl.sum(tile, axis=1)` has one number for each row: a tile of TM.",
+        "Loop over the first columns of the tiles: 0, TN, 2 TN, … below N.",
+        "Elements that a mask leaves out have no value unless `other=` gives them one. Which "
+        "value adds nothing to a sum?",
+        "`tl.sum(tile, axis=1)` returns one number for each row, so it is a tile of TM.",
     ),
     given='''\
 @triton.jit
@@ -51,7 +52,6 @@ def tl_row_sum(A, y, M, N, TM: tl.constexpr, TN: tl.constexpr):
         places += TN
     tl.store(y + rows, tl.sum(total, axis=1), mask=rows < M)
 ''',
-    compared="It moves a tile of addresses along, and sums along the rows only once, after the "
-    "loop.",
+    compared="It advances a tile of addresses, and sums along the rows only once, after the loop.",
     par=7,
 )

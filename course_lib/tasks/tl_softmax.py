@@ -13,9 +13,11 @@ TASK = replace(
     position=12,
     scalars=("M", "N"),
     hints=(
-        "Two loops over the tiles of the rows: one finds maximum and sum, one stores.",
-        "What was summed before is too large by the factor exp(new - top) when `top` rises.",
-        '`other=-float("inf")` never wins a maximum. `top` has one number a row: `top[:, None]`.',
+        "Write two loops over the tiles of the rows. The first finds the maximum and the sum, "
+        "and the second stores the result.",
+        "When `top` rises to `new`, the old sum is too large by the factor exp(new - top).",
+        '`other=-float("inf")` is never the maximum. `top` has one number for each row; '
+        "`top[:, None]` makes it a column.",
     ),
     given='''\
 @triton.jit

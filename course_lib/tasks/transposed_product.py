@@ -14,8 +14,8 @@ TASK = Task(
     asks=("bounds", "coalesced", "float32"),
     formula="C = A.T @ B",
     hints=(
-        "As in lesson 03, with another loop. Which side of A is as long as the sum?",
-        "The element of A.T in `[row, k]` is that of A in `[k, row]`.",
+        "As in lesson 03, but with another loop. Which side of A is as long as the sum?",
+        "The element `[row, k]` of A.T is the element `[k, row]` of A.",
         "k begins at 0, and the loop body ends with `k += 1`.",
     ),
     given='''\
@@ -50,7 +50,7 @@ def transposed_product(A, B, C):
         ),
         WrongIdea(
             lambda a, b: a[-1:].T @ b[-1:],
-            "only the products of the last k are there",
+            "each sum holds only the product of the last k",
             "What happens to `total` in each iteration of the loop?",
         ),
     ),
@@ -65,8 +65,7 @@ def transposed_product(A, B, C):
             total += A[k, row] * B[k, column]
         C[row, column] = total
 ''',
-    compared="As a `range`: shorter. Is it as fast?",
+    compared="It uses `range`, which is shorter. Is it as fast?",
     par=8,
-    meaning="A column of A is read downwards, one number for a whole warp: as cheap as in lesson "
-    "03.",
+    meaning="It reads down a column of A, one number for a whole warp: as cheap as in lesson 03.",
 )

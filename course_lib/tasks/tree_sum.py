@@ -38,7 +38,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda x: x[-1:],
-            "only x[1023] is left: a sum is replaced instead of added to",
+            "only x[1023] is left, because a sum is replaced instead of added to",
             "What does `=` do to the number that was there?",
         ),
     ),

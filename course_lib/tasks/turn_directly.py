@@ -54,5 +54,5 @@ def turn_directly(A, B):
 ''',
     compared="Threads without an element return at once: there is no barrier for them to miss.",
     par=3,
-    meaning="It is right on every shape. Is it fast? Ask the counters.",
+    meaning="It is right on every shape. But is it fast? Look at the counters.",
 )

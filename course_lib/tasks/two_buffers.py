@@ -136,7 +136,7 @@ IDEAS = (
     *(
         WrongIdea(
             computes,
-            f"only the last {what} is in it, and the sum before is lost each time",
+            f"only the last {what} is in it, because each step discards the sum so far",
             LOST,
             place=("sum", "replaced"),
         )
@@ -153,7 +153,7 @@ IDEAS = (
     ),
     WrongIdea(
         one_row_on,
-        "each tile begins one row below the one before",
+        "each tile begins one row below the previous one",
         "How many rows of A does a tile have, and how much further down does the next one begin?",
         place=("sum",),
     ),
@@ -164,7 +164,12 @@ IDEAS = (
         place=("sum",),
     ),
     *(
-        WrongIdea(A_for_B(tiles), f"in {where}, A's numbers stand for B's", IN_SB, place=("sum",))
+        WrongIdea(
+            A_for_B(tiles),
+            f"in {where}, the numbers of A are used instead of those of B",
+            IN_SB,
+            place=("sum",),
+        )
         for tiles, where in (
             (slice(None), "all tiles"),
             (slice(8), "the first tile"),
@@ -180,7 +185,7 @@ IDEAS = (
     WrongIdea(
         without_the_last,
         "the last tile is left out",
-        "When the loop ends, which tile lies in a buffer and was never multiplied?",
+        "When the loop ends, which tile is in a buffer but was never multiplied?",
         place=("sum",),
     ),
     WrongIdea(

@@ -30,12 +30,12 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             _exchanged,
-            "in every square, two sums have changed places",
+            "in every square, two sums are swapped",
             "For the sum in row y and column x + 1, which elements of A and B do you need?",
         ),
         WrongIdea(
             lambda A, B: A[:, -1:] @ B[-1:],
-            "only the last step of k is in each sum: the previous sum is lost each time",
+            "each sum holds only the last step of k, because each step discards the sum so far",
             "What happens to a sum from one step of k to the next?",
             place=("sum", "replaced"),
         ),

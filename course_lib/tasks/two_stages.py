@@ -87,7 +87,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: 3 * A[:, :64] @ B[:64],
             "each iteration of the loop adds the first tiles again",
-            "In which stage do the tiles of the next iteration lie?",
+            "In which stage are the tiles of the next iteration?",
             place=("call", "warp_product"),
         ),
         WrongIdea(

@@ -92,7 +92,7 @@ TASK = Task(
         WrongIdea(
             lambda A, B: A @ blocks_turned(B),
             "each 8 x 8 matrix of B is transposed",
-            "Which of the two ldmatrix does B need, whose words run down a column?",
+            "The words of B run down a column. Which of the two ldmatrix instructions does B need?",
             place=("call", "ldmatrix_x4_trans", "ldmatrix_x4", "with", "sB"),
         ),
         WrongIdea(
@@ -115,7 +115,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A @ B[:, [*range(8)] * 8],
-            "the first 8 columns of B are in the place of all others, too",
+            "the first 8 columns of B are used for all others, too",
             "Which words of B does the product with column j of the sums need?",
             place=("call", "add_product"),
         ),
@@ -139,7 +139,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A @ B[:, [8 * (j // 2 + j % 2) + c for j in range(8) for c in range(8)]],
-            "from one pair of words of B to the next, its columns move on by 8 and not by 16",
+            "from one pair of words of B to the next, its columns move on by 8 instead of 16",
             "How many pieces does one ldmatrix_x4_trans fetch? Where does the next one begin?",
             place=("call", "ldmatrix_x4_trans"),
         ),
@@ -151,7 +151,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A @ B[[k + r for k in range(4) for r in range(16)]],
-            "from one k to the next, the rows of B move on by 1 and not by 16",
+            "from one k to the next, the rows of B move on by 1 instead of 16",
             "How many rows of B does one k take? Where do those of k = 1 begin?",
             place=("call", "ldmatrix_x4_trans"),
         ),
@@ -163,31 +163,31 @@ TASK = Task(
         ),
         WrongIdea(
             lambda A, B: A[:, [8 * k + c for k in range(4) for c in range(16)]] @ B,
-            "from one k to the next, the columns of A move on by 8 and not by 16",
+            "from one k to the next, the columns of A move on by 8 instead of 16",
             "How many pieces make up 16 columns? Where do those of k = 1 begin?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A[:, [16 * k + c % 8 for k in range(4) for c in range(16)]] @ B,
-            "in every 16 columns of A, the first 8 are in the place of the last 8, too",
+            "in every 16 columns of A, the first 8 are used for the last 8, too",
             "Which lanes should point at the second of the two pieces of A?",
             place=("call", "ldmatrix_x4"),
         ),
         WrongIdea(
             lambda A, B: A @ B[:, [16 * (c // 16) + c % 8 for c in range(64)]],
-            "in every 16 columns of B, the first 8 are in the place of the last 8, too",
+            "in every 16 columns of B, the first 8 are used for the last 8, too",
             "Which lanes should point at the second of the two pieces of B?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
             lambda A, B: (A @ B).reshape(32, 4, 2, 8)[:, :, ::-1].reshape(32, 64),
-            "in every 16 columns of C, the first and the last 8 have changed places",
+            "in every 16 columns of C, the first and the last 8 are swapped",
             "Which two of the four words belong to column j of the sums, and which to j + 1?",
             place=("call", "ldmatrix_x4_trans"),
         ),
         WrongIdea(
             lambda A, B: (A @ B)[[*range(16, 32), *range(16)]],
-            "the upper and the lower 16 rows of C have changed places",
+            "the upper and the lower 16 rows of C are swapped",
             "Which rows of A belong to i = 0?",
             place=("call", "ldmatrix_x4"),
         ),

@@ -50,7 +50,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda latency, independent: 4 * (latency // independent + 1),
-            "this is one warp too many for each scheduler where it comes out even",
+            "this is one warp too many for each scheduler if the division has no remainder",
             "30 clocks, 1 instruction from each warp: what would a 31st warp be for?",
         ),
         WrongIdea(

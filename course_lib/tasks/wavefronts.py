@@ -34,7 +34,7 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda stride: len({lane * stride % 32 for lane in LANES}),
-            "this is how many banks are used, not how often the busiest one is",
+            "this is the number of banks used, not how often the busiest one is used",
             "All 32 lanes ask bank 0: how many wavefronts, and how many banks?",
         ),
         WrongIdea(
@@ -75,7 +75,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda stride: 32,
-            "this is how many banks (or lanes) there are",
+            "this is the number of banks (or lanes)",
             "Each bank has a count of its own. Which of them decides?",
         ),
         WrongIdea(

@@ -33,12 +33,12 @@ TASK = Task(
     wrong_ideas=(
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + kernels * mb / gb_per_s,
-            "each small kernel moves the result once here",
-            "It reads every number. And then?",
+            "this lets each small kernel move the result only once",
+            "A small kernel reads every number. What does it do after that?",
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: product_ms + 2 * mb / gb_per_s,
-            "this counts one small kernel, however many there are",
+            "this counts a single small kernel, however many there are",
             "Where does the number of kernels come in?",
         ),
         WrongIdea(
@@ -48,7 +48,7 @@ TASK = Task(
         ),
         WrongIdea(
             lambda product_ms, mb, gb_per_s, kernels: (product_ms + 2 * mb / gb_per_s) * kernels,
-            "the product is done again for each small kernel here",
+            "this repeats the product for each small kernel",
             "How often is the product computed?",
         ),
         WrongIdea(
@@ -95,8 +95,8 @@ def with_small_kernels(product_ms, mb, gb_per_s, kernels):
         total += there_and_back
     return total
 ''',
-    compared="Kernel by kernel.",
+    compared="This version adds up the time kernel by kernel.",
     par=1,
-    meaning="To **fuse** them is to do the small work before the result is stored, which saves "
-    "those trips.",
+    meaning="If you **fuse** the kernels, they do their small work before the result is "
+    "stored, which saves those trips to DRAM.",
 )

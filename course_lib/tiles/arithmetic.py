@@ -67,7 +67,7 @@ class TileArithmetic:
         """The refusal of a form that the machine does not have."""
         kind = type(node).__name__
         return rejection(
-            "unsupported", say("The tile machine does not know {kind} here.", kind=kind), node
+            "unsupported", say("The tile machine does not support {kind} here.", kind=kind), node
         )
 
     def whole(self, value: Any, what: str) -> int:

@@ -188,7 +188,7 @@ class TileMachine(TileArithmetic):
             return self.refuse(message, hint="Which new tile has the elements that you want?")
         message = say("{named} is an array: {language} writes into it with store, not with =.",
                       named=named, language=self.languages[self.language].TITLE)  # fmt: skip
-        return self.refuse(message, hint="What does store ask for beside the array and the tile?")
+        return self.refuse(message, hint="What does store need besides the array and the tile?")
 
     def _if(self, statement: ast.If, names: dict[str, Any]) -> None:
         self.block(statement.body if self.truth(statement.test, names) else statement.orelse, names)
@@ -397,7 +397,7 @@ class TileMachine(TileArithmetic):
         beside = (each for each in (*there.FUNCTIONS, *there.NAMES)
                   if each.rpartition(".")[0] == module)  # fmt: skip
         known = joined(sorted(beside))
-        message = say("The tile machine does not know {name} of {language}. It knows {known}.",
+        message = say("The tile machine does not support {name} of {language}, but only {known}.",
                       name=name, language=there.TITLE, known=known)  # fmt: skip
         raise rejection("unsupported", message, node)
 
@@ -421,7 +421,9 @@ class TileMachine(TileArithmetic):
             if "argument" not in str(wrong):
                 raise
             message = say("{what} cannot be called like this.", what=ast.unparse(node.func))
-            raise self.refuse(message, hint="Which arguments does its reference name?") from None
+            raise self.refuse(
+                message, hint="Which arguments does its documentation list?"
+            ) from None
 
     def bound(
         self, function: TileFunction, given: Sequence[Any], named: Mapping[str, Any]
@@ -464,7 +466,7 @@ class TileMachine(TileArithmetic):
 
 
 def _dropped(statement: ast.Expr) -> Finding:
-    message = say("{value} stands here alone, and nothing keeps the tile that it gives.",
+    message = say("{value} is on a line of its own, so the tile that it returns is lost.",
                   value=ast.unparse(statement.value))  # fmt: skip
     hint = "Which variable should hold this tile?"
     return finding("no-effect", message, statement.lineno, hint)

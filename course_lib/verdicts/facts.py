@@ -129,7 +129,7 @@ def _onwards(exercise: Exercise, medium: Medium) -> tuple[str, str] | None:
         if this.exercises:
             what = joined(f"`{each}`" for each in this.exercises)
             address = medium.address.format(folder="exercises", stem=this.stem)
-            return f"what is left of this lesson, then {what}", address
+            return f"the rest of this lesson, then {what}", address
     else:
         later = this.exercises[this.exercises.index(exercise.id) + 1 :]
         if later:

@@ -43,7 +43,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "not-allowed",
         "not allowed here",
-        "An answer only does arithmetic on arrays; it cannot import, open or run other things.",
+        "An answer may only do arithmetic on arrays; it cannot import, open or run anything else.",
         "error",
     ),
     (
@@ -55,7 +55,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "unsupported",
         "the emulator cannot run this",
-        "Numba could compile this line, but the course's emulator does not know it.",
+        "Numba could compile this line, but the course's emulator does not support it.",
         "error",
     ),
     (
@@ -73,14 +73,15 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "raised-exception",
         "a thread raised an exception",
-        "A thread that raises ends at once, and only with debug=True is the host told about it.",
+        "A thread that raises an exception ends at once, and the host learns of it only with "
+        "debug=True.",
         "error",
     ),
     (
         "no-effect",
         "a line that does nothing",
-        "A value on a line of its own changes nothing, and a function without parentheses isn't "
-        "called.",
+        "A value on a line of its own changes nothing, and a function is not called without "
+        "parentheses.",
         "warning",
     ),
     (
@@ -134,7 +135,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "stale-shared-read",
         "a value of an earlier tile is still there",
-        "The cell was not written in this step, so it still holds the last tile's value.",
+        "The cell was not written in this step, so it still holds the previous tile's value.",
         "error",
     ),
     (
@@ -195,7 +196,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "hardcoded-answer",
         "the output does not depend on the input",
-        "The same output comes out for other inputs.",
+        "The output is the same for other inputs.",
         "error",
     ),
     (
@@ -213,7 +214,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "not-used",
         "a required tool is not used",
-        "The exercise asks for a technique that this answer does without.",
+        "The exercise asks for a technique that this answer does not use.",
         "error",
     ),
     (
@@ -256,7 +257,7 @@ _TABLE: tuple[tuple[str, str, str, Severity], ...] = (
     (
         "serial-work",
         "work is done one step at a time",
-        "Work that threads could do at the same time is done by one after the other.",
+        "Threads do one after the other what they could do at the same time.",
         "warning",
     ),
     (

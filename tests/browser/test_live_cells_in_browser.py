@@ -226,7 +226,7 @@ def test_live_a_link_to_the_playground_carries_a_kernel(user, judge, asked_elsew
     expect(live.locator(".outputs")).to_contain_text("depends on the order of the warps")
     live.locator("input[name=counts]").fill("open('/etc/passwd')")
     press(live, "Run")
-    said(live, "open is not known here")
+    said(live, "open is not supported here")
     assert asked_elsewhere == []
 
 

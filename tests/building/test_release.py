@@ -268,7 +268,7 @@ def test_the_command_says_what_it_made(tmp_path: Path, capsys: pytest.CaptureFix
     assert command.main(["--out", str(out), "--lessons", "00-07", "--zip"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("10 lessons (00 to 07), 8 exercises, ") and "bundle.zip" in said
-    assert "finds a way to solve matmul_tiled in course_lib/figures/watch/kernels.py" in said
+    assert "can find a way to solve matmul_tiled in course_lib/figures/watch/kernels.py" in said
     assert zipfile.is_zipfile(tmp_path / "bundle.zip")
     assert command.main(["--out", str(out), "--lessons", "03", "--zip"]) == 0
     assert capsys.readouterr().out.startswith("2 lessons (00, 03), 2 exercises, ")

@@ -31,8 +31,18 @@ def judged(body: str, decorator: str = "@cuda.jit") -> tuple[Report, list[str]]:
 @every_case(
     ("body", "code", "words", "line"),
     [
-        (f"{STORE}    return C\n", "compile-error", "A kernel returns nothing", "return C"),
-        (f"{STORE}        return x\n", "compile-error", "A kernel returns nothing", "return x"),
+        (
+            f"{STORE}    return C\n",
+            "compile-error",
+            "refuses a kernel that returns",
+            "return C",
+        ),
+        (
+            f"{STORE}        return x\n",
+            "compile-error",
+            "refuses a kernel that returns",
+            "return x",
+        ),
         (f"    C.fill(0)\n{STORE}", "unsupported", "C.fill() works on whole", "C.fill(0)"),
         (f"    s = A.sum()\n{STORE}", "unsupported", "A.sum() works on whole", "s = A.sum()"),
         (f"    D = A.dot(B)\n{STORE}", "compile-error", "A.dot() works on whole", "D = A.dot(B)"),
@@ -40,7 +50,7 @@ def judged(body: str, decorator: str = "@cuda.jit") -> tuple[Report, list[str]]:
         (
             "    for k in range(1):\n        C = A[y, x] + B[y, x]\n",
             "incomplete-output",
-            "makes the name C mean something else",
+            "gives the name C a new meaning",
             "C = A[y, x] + B[y, x]",
         ),
     ],

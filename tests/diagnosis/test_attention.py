@@ -168,29 +168,33 @@ MIXED_UP = {
     "half of the warp": (
         lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=16),
         "wrong-formula",
-        "among 16 lanes",
+        "groups of 16 lanes",
     ),
     "half of the sum": (
         lambda: online(BLOCK_INPUTS, lanes_with_one_sum=16),
         "accumulator-error",
-        "the sum of the weights is found among 16 lanes",
+        "the sum of the weights is computed within groups of 16 lanes",
     ),
     "each lane": (
         lambda: online(BLOCK_INPUTS, lanes_with_one_maximum=1),
         "wrong-formula",
-        "maximum is found in each lane by itself",
+        "maximum is computed by each lane on its own",
     ),
     "factor": (
         lambda: online(BLOCK_INPUTS, factor_of=of_the_lane),
         "wrong-index",
-        "of another query",
+        "another query's factor",
     ),
     "products": (
         lambda: by_lanes(every_second_product),
         "wrong-loop-bound",
-        "found among 16 lanes",
+        "only within groups of 16 lanes",
     ),
-    "lane's query": (lambda: by_lanes(one_element_of_the_query), "wrong-index", "the lane holds"),
+    "lane's query": (
+        lambda: by_lanes(one_element_of_the_query),
+        "wrong-index",
+        "of the query that it holds",
+    ),
 }
 
 
@@ -233,7 +237,7 @@ def test_a_key_that_is_lost_for_a_tie_is_told() -> None:
             row[key] = -np.inf if row[0] == row[:key].max() else row[0]
     idea = idea_behind(IDEAS, outcome(softmax(scores) @ inputs[2], inputs), [])
     assert idea is not None
-    assert "equals the largest one before it" in idea.says
+    assert "equals the largest score before it" in idea.says
 
 
 @pytest.mark.slow

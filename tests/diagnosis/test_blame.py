@@ -177,7 +177,11 @@ if left + ty < N and top + tx < M:
     )
     first = report.errors[0]
     assert (first.code, first.line) == ("barrier-divergence", 10)
-    for part in ("line 12", "Line 10 sends them different ways", "Seen on A of 1 x 1"):
+    for part in (
+        "line 12",
+        "Line 10 sends them down different paths",
+        "This happened on A of 1 x 1",
+    ):
         assert part in first.message
 
 

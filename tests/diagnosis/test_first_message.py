@@ -48,7 +48,7 @@ def test_a_negative_index_comes_before_the_cell_that_it_reaches() -> None:
 def test_the_loop_is_innocent_of_an_index_on_another_axis() -> None:
     found, line = first("one_tile_product", "sA[ty, k]", "sA[row, k]")
     assert (found.code, line[:5]) == ("wrong-index", "total")
-    assert "another name in place of `row`" in found.message
+    assert "use another name instead of `row`" in found.message
 
 
 def test_a_number_must_pass_from_one_thread_to_another() -> None:

@@ -135,7 +135,7 @@ def test_its_formula_and_sizes_stand_in_the_verdict() -> None:
     text = str(judged("mat_scale_rows", SCALE))
     assert "B[row, column] = s[row] * A[row, column] on all 10 shapes" in text
     wrong = judged("mat_scale_rows", SCALE.replace("row < A", "row <= A"))
-    assert "Seen on M = " in wrong.errors[0].message
+    assert "This happened on M = " in wrong.errors[0].message
 
 
 def outer(A: np.ndarray, s: np.ndarray) -> np.ndarray:

@@ -30,7 +30,7 @@ TOO_WIDE = {
     "or for and": ("row < M or col < N", "row < M is false (33 < 33), col < N is true", "`or`"),
     "| for &": ("(row < M) | (col < N)", "row < M is false (33 < 33), col < N is true", "`|`"),
     "one too far": ("row <= M and col < N", "row <= M is true (33 <= 33), col < N is true", ""),
-    "axes exchanged": ("row < N and col < M", "two parts of `row < N and col < M` exchanged", ""),
+    "axes exchanged": ("row < N and col < M", "swap two parts of `row < N and col < M`", ""),
     "a constant": ("row < 32 and col < 32", "col < 32 is true (19 < 32)", "`and`"),
     "flattened": ("row * N + col < M * N", "row * N + col < M * N is true (19 < 627)", ""),
     "not": ("not (row >= M and col >= N)", "row >= M is true (33 >= 33)", "`not (… and …)`"),

@@ -66,7 +66,7 @@ if row < M and col < N:
         )
         + "  #!",
         "wrong-index",
-        "another number in place of `16`",
+        "use another number instead of `16`",
     ),
     "a loop that runs too far": (
         "matmul_naive",

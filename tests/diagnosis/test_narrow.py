@@ -26,9 +26,14 @@ def test_every_launch_keeps_the_sizes_that_are_numbers(seed):
 @pytest.mark.parametrize(
     ("old", "new", "code", "told"),
     [
-        ("range(A.shape[1])", "range(A.shape[1] - 2)", "wrong-loop-bound", "in place of `2`"),
-        ("range(A.shape[1])", "range(3, A.shape[1])", "wrong-loop-bound", "in place of `3`"),
-        ("total += ", "total = ", "accumulator-error", "the last term is there, and nothing else"),
+        ("range(A.shape[1])", "range(A.shape[1] - 2)", "wrong-loop-bound", "instead of `2`"),
+        ("range(A.shape[1])", "range(3, A.shape[1])", "wrong-loop-bound", "instead of `3`"),
+        (
+            "total += ",
+            "total = ",
+            "accumulator-error",
+            "the last term is there, and the rest is missing",
+        ),
         ("range(A.shape[1])", "range(K)", "compile-error", "The name K is not defined"),
     ],
 )

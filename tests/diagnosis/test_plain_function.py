@@ -162,7 +162,7 @@ def test_a_change_in_a_function_that_it_calls_is_told_there():
     text = helper + ANSWER.replace("-(-threads // 32)", "up(threads, 32)")
     [found] = course_lib.examine_source("blocks_per_sm", text, debug=True).errors
     assert (found.code, found.line) == ("wrong-formula", 2)
-    assert "`number // unit + 1` rounded the other way" in found.message
+    assert "round `number // unit + 1` the other way" in found.message
 
 
 def test_without_refusals_the_rest_still_counts():

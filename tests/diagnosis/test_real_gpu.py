@@ -100,7 +100,7 @@ def test_a_wrong_element_is_found() -> None:
 def test_a_store_beside_an_array_is_found() -> None:
     (found,) = outcome(beside)
     assert found.code == "out-of-bounds-write"  # type: ignore[attr-defined]
-    assert "beside C" in found.message  # type: ignore[attr-defined]
+    assert "next to C" in found.message  # type: ignore[attr-defined]
 
 
 def test_nothing_written_is_found() -> None:

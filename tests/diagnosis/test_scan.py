@@ -158,7 +158,11 @@ WRONG = {
         "places after",
     ),
     "lane 30": (lambda: each_run(with_warps(*WARP_STRIDES, lane=30)), "wrong-index", "lane 30"),
-    "root kept": (lambda: each_run(with_tree(clears=False)), "accumulator-error", "the root holds"),
+    "root kept": (
+        lambda: each_run(with_tree(clears=False)),
+        "accumulator-error",
+        "the root starts with the sum",
+    ),
     "root left out": (
         lambda: each_run(with_tree(last=62)),
         "wrong-bounds-check",
@@ -177,7 +181,7 @@ WRONG = {
     "tree to 4 and back": (
         lambda: each_run(with_tree(up=3, down=3)),
         "wrong-loop-bound",
-        "go up to 4, not to 32",
+        "go up to 4 instead of 32",
     ),
     "warps with even strides": (
         lambda: each_run(with_warps(0, 2, 4, 6, 8)),

@@ -138,5 +138,5 @@ def test_a_swizzle_that_both_reads_pass_by_is_told() -> None:
 def test_a_number_that_has_to_vary_is_said_so_and_an_element_is_named_once() -> None:
     text = TASKS["prefix_sums"].answer.replace("step *= 2", "step += 1")
     (error, *_) = examine_source("prefix_sums", HEAD + text).errors
-    assert "a variable in place of `1`" in error.message
+    assert "use a variable instead of `1`" in error.message
     assert error.message.count("and should be") == 1

@@ -96,7 +96,7 @@ def test_reading_what_others_copied_without_a_barrier_after_the_wait(
 def test_why_a_copy_was_not_waited_for(schedule: str) -> None:
     _, profile, _ = two_groups(schedule, commit="cp_async_wait(0)", wait="pass")
     assert "waited" in str(facts_of(profile.errors[0].message)["lacks"])
-    assert "no closed group" in str(facts_of(profile.errors[0].message)["lacks"])
+    assert "not in a closed group" in str(facts_of(profile.errors[0].message)["lacks"])
     _, profile, _ = two_groups(schedule, commit="pass", wait="cp_async_wait(1)")
     assert facts_of(profile.errors[0].hint)["groups"] == 1  # both copies are in the newest group
     _, profile, _ = two_groups(schedule, wait="cp_async_wait(2)")

@@ -319,7 +319,7 @@ def test_a_signal_by_a_plain_store_is_the_cause_of_what_it_leaves_unordered(
     assert old in text
     findings = emulated(text.replace(old, new), blocks, N, *make()).findings
     (error,) = (each for each in findings if each.severity == "error")
-    assert "by a plain store" in error.message
+    assert "with a plain store" in error.message
     assert error.line == line_of(program_of(text.replace(old, new)), new)
 
 

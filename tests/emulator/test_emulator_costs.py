@@ -326,9 +326,9 @@ INDENTED = ADDED.replace("\n", "\n    ")
     ("body", "grid", "block", "said"),
     [
         # one thread adds up, and the others idle: those of its warp, its block, its grid
-        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 16, 256, "is for only one thread"),
-        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 1, 32, "is for only one thread"),
-        (f"if cuda.grid(1) != 0:\n    return\n{ADDED}y[0] = s", 16, 256, "is for only one thread"),
+        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 16, 256, "Only one thread"),
+        (f"if cuda.grid(1) == 0:\n    {INDENTED}y[0] = s", 1, 32, "Only one thread"),
+        (f"if cuda.grid(1) != 0:\n    return\n{ADDED}y[0] = s", 16, 256, "Only one thread"),
         (f"{ADDED}y[0] = s", 1, 1, "31 of 32 lanes"),
         # all add up the same
         (f"i = cuda.grid(1)\n{ADDED}y[i] = x[i] / s", 4, 128, "all get the same sum"),

@@ -317,7 +317,7 @@ def test_there_is_no_way_to_an_object(expression):
 
 
 def test_a_record_holds_plain_values_only():
-    with pytest.raises(ValueError, match=r"device\.cls is no plain number"):
+    with pytest.raises(ValueError, match=r"device\.cls is not a plain number"):
         Record("device", {"cls": int})
     with pytest.raises(ValueError, match="no argument for a plain function"):
         walked("def f(x): return x", object())

@@ -13,9 +13,9 @@ ARGUMENTS = (
     np.zeros(4, np.float32), np.zeros((4, 4), np.float32), np.zeros(4, np.int32), (1, 2), (1, 2.5),
     2, np.float32(1.5), True,
 )  # fmt: skip
-FLOAT = "`//` of whole numbers is one, too; int(…) makes one of a float."
-BOOL = "int(…) makes 0 or 1 of it."
-ONE_AXIS = "the index of an array with one axis is a number, and no tuple"
+FLOAT = "`//` of whole numbers is a whole number, too; int(…) converts a float."
+BOOL = "int(…) turns it into 0 or 1."
+ONE_AXIS = "needs a number as the index of an array with one axis, not a tuple"
 
 REFUSED = {
     "out[x] = 1": ("float32 cannot be an index.", FLOAT),
@@ -30,22 +30,22 @@ REFUSED = {
     "out[0] = r[n]": (
         "An index of a tuple must be a constant, unless all its items have the same type.", "",
     ),
-    "cuda.atomic.add(out, (n,), 1)": (f"cuda.atomic.add: {ONE_AXIS}.", "Leave out the brackets."),
+    "cuda.atomic.add(out, (n,), 1)": (f"cuda.atomic.add {ONE_AXIS}.", "Leave out the brackets."),
     "cuda.atomic.max(out, t, 1)": (
-        f"cuda.atomic.max: {ONE_AXIS}.",
+        f"cuda.atomic.max {ONE_AXIS}.",
         "There are several numbers in the brackets, as in a shape. Which one do you mean?",
     ),
     "cuda.atomic.add(m, n, 1)": (
-        "cuda.atomic.add: needs 2 indices.",
+        "cuda.atomic.add needs 2 indices.",
         "Write them as a tuple, in brackets: one for each axis.",
     ),
-    "cuda.atomic.cas(k, None, 1, 2)": ("cuda.atomic.cas: the index must be a number.", ""),
+    "cuda.atomic.cas(k, None, 1, 2)": ("cuda.atomic.cas needs a number as its index.", ""),
     "cuda.atomic.add(out, m, 1)": (
-        "cuda.atomic.add: the index must be a number.",
+        "cuda.atomic.add needs a number as its index.",
         "An array holds many numbers. Do you mean its length, or one of its elements?",
     ),
     "cuda.atomic.inc(k, 0, 1)": (
-        "cuda.atomic.inc: there is none for elements of int32.",
+        "cuda.atomic.inc does not exist for elements of int32.",
         "There is one for elements of uint32, uint64.",
     ),
 }  # fmt: skip

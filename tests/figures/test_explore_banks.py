@@ -153,7 +153,7 @@ def test_own_kernel_line_by_line():
     line = profile.lines[figure_line(figure, 1)]
     assert f"{line.shared_load_wavefronts:,} wavefronts" in figure.sentence(place=1)
     assert "first 8 of 32 warps" in figure.sentence()
-    assert "does not come" in figure.sentence(place=1, warp=5)
+    assert "does not reach" in figure.sentence(place=1, warp=5)
     assert figure.state(place=1, warp=5)["number"]["text"] == "–"
     assert figure.size_bytes < 100_000
     assert "32 wavefronts" in figure.still.alt

@@ -52,7 +52,7 @@ UNEVEN = Judgement(
 WRONG = Judgement("matmul_tiled", findings=(finding("wrong-result", "Wrong.", None),))
 UNSUPPORTED = Judgement(
     "matmul_tiled",
-    findings=(finding("unsupported", "The emulator does not know \x1b[2J this.\n" * 3, 2),),
+    findings=(finding("unsupported", "The emulator does not support \x1b[2J this.\n" * 3, 2),),
     needs_review=True,
 )
 

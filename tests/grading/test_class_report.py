@@ -36,7 +36,7 @@ def test_what_decides_the_grades_is_named() -> None:
 
 def test_needs_review_is_listed_with_its_reason() -> None:
     part = words(report()).partition("Needs review")[2]
-    assert "s05 matmul_tiled Line 2: The emulator does not know" in part
+    assert "s05 matmul_tiled Line 2: The emulator does not support" in part
     assert "every answer could be judged" in words(report([row("s01")]))
 
 

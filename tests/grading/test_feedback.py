@@ -132,7 +132,7 @@ def test_hints_come_from_the_instructors_notebooks(tmp_path: Path) -> None:
     hints = read_hints(EXERCISES)
     assert all(len(each) == 3 for each in hints.values()) and len(hints) >= 11
     assert "<code>" in hints["mat_add"][0].as_html() and "`" not in hints["mat_add"][0].as_html()
-    assert "may an <code>if</code> stand" in hints["matmul_tiled"][1].title_as_html()
+    assert "may you write an <code>if</code>" in hints["matmul_tiled"][1].title_as_html()
 
 
 def test_how_the_answer_was_read_is_told() -> None:

@@ -182,7 +182,7 @@ def test_a_script_from_colab_has_its_text_as_strings():
         (b'{"cells": [\n<<<<<<< HEAD\n1\n=======\n2\n>>>>>>> b\n]}', "unfinished merge"),
         (b"[" * 50_000, "nested too deeply"),
         (b'{"a":' * 50_000, "nested too deeply"),
-        (one_cell("x") + one_cell("y"), "no valid notebook"),
+        (one_cell("x") + one_cell("y"), "not a valid notebook"),
     ],
 )
 def test_the_reason_is_one_sentence(data, said):

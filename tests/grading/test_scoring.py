@@ -109,7 +109,7 @@ def test_needs_review_has_no_points_and_never_0(judged: Judgement | None) -> Non
 
 def test_a_reason_is_one_short_line_that_moves_no_cursor() -> None:
     reason = row("s10", UNSUPPORTED).reason
-    assert reason.startswith("Line 2: The emulator does not know ⟨U+001B⟩[2J this.")
+    assert reason.startswith("Line 2: The emulator does not support ⟨U+001B⟩[2J this.")
     assert "\n" not in reason and "\x1b" not in reason and len(reason) <= 300
 
 

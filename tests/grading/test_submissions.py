@@ -156,7 +156,7 @@ def test_every_students_folder_gets_a_row(tmp_path, wrapping):
     assert class_ == found(on_disk)
     assert list(class_) == ["s1", "s2", "s3", "s4", "s5", "s6"]
     assert problems(class_["s1"]) == [] and class_["s1"].problem is None
-    assert "no work of a student" in class_["s3"].problem
+    assert "no student's work" in class_["s3"].problem
     assert "there is notes.txt" in class_["s4"].problem
     assert "empty" in class_["s5"].problem and "empty" in class_["s6"].problem
 

@@ -156,7 +156,7 @@ def test_where_python_stops_the_program_ends_with_a_finding(
     ("statement", "reason"),
     [
         ("import os", "os is not available here"),
-        ("x = open('/etc/passwd').read()", "open is not known"),
+        ("x = open('/etc/passwd').read()", "open is not supported"),
         ("x = __import__('os')", "__import__"),
         ("x = np.zeros.__globals__", "__globals__"),
         ("x = np.zeros(3).__class__", "__class__"),

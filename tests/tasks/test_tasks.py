@@ -178,11 +178,11 @@ def test_the_first_message_names_what_is_wrong_and_no_more(
          "pair(A[2 * t, g + 8], A[2 * t + 1, g + 8])", "word 2 of A is transposed"),
         ("one_mma", "A[g, 2 * t + 9]", "A[g, 2 * t + 8]", "word 2 of A holds one number twice"),
         ("one_mma", "pair(A[g + 8, 2 * t], A[g + 8, 2 * t + 1])", "pair(A[g, 2 * t], A[g, 2 * t + "
-         "1])", "word 1 of A is word 0 once more"),
-        ("descriptor", "1 << 62", "1 << 61", "in place of `1`"),
-        ("descriptor", "<< 32", "<< 30", "in place of `30`"),
+         "1])", "word 1 of A is a copy of word 0"),
+        ("descriptor", "1 << 62", "1 << 61", "instead of `1`"),
+        ("descriptor", "<< 32", "<< 30", "instead of `30`"),
         ("banded", "which * band + inside % band, inside // band", "number // columns, number % "
-         "columns", "this goes along the rows, one after the other"),
+         "columns", "this goes along one row of tiles after the other"),
     ], 0),
 )  # fmt: skip
 def test_the_first_message_says_what_is_in_the_result(

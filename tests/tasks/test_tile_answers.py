@@ -170,8 +170,8 @@ def test_what_is_no_answer_is_refused_in_a_sentence(case: str) -> None:
     ("old", "new", "words"),
     [
         ("index=(i,), shape", "index=(i * TILE,), shape", r"only a part of `i \* TILE`"),
-        ("ct.store", "ct.save", "It knows .*, store, "),
-        ("i = ct.bid(0)", "i = ct.PaddingMode.ZER0", r"It knows PaddingMode.NAN, .* and PaddingMo"),
+        ("ct.store", "ct.save", "but only .*, store, "),
+        ("i = ct.bid(0)", "i = ct.PaddingMode.ZER0", r"but only PaddingMode.NAN, .* and PaddingMo"),
         ("ct.store(out, index=(i,), tile=tile)", "out[i] = tile", "out is an array: cuTile writes"),
         ("ct.store(out, index=(i,), tile=tile)", "tile[i] += 1", "tile is a value: no part of it"),
         ("i = ct.bid(0)", "i, j = ct.bid(0)", "2 names are given 1 value"),

@@ -9,14 +9,14 @@ WHY = {
     "xor": "the XOR moves the words of a column to only {banks} of the {all} banks, so {lanes} "
     "lanes meet in each of them.",
     "unknown": "{lanes} lanes ask one bank for different words.",
-    "outputs apart": "the outputs of neighbouring threads lie {steps} apart, and with rows of "
+    "outputs apart": "the outputs of neighbouring threads are {steps} apart, and with rows of "
     "{width} words, {lanes} addresses of a warp fall into one bank.",
     "several rows": "with rows of {width} words, {lanes} of its lanes ask one bank for different "
     "words.",
     "along a row": "{lanes} of its lanes ask one bank for different words.",
-    "down a column": "its lanes walk down a column, where words lie {width} apart, so {lanes} of "
+    "down a column": "its lanes walk down a column, where words are {width} apart, so {lanes} of "
     "them ask one of the {all} banks for different words.",
-    "column of a long tile": "its lanes walk down a column, where words lie {width} apart, so "
+    "column of a long tile": "its lanes walk down a column, where words are {width} apart, so "
     "{lanes} of them ask one of the {all} banks for different words. More rows do not change that.",
 }
 PROBLEM = " in a problem of {sizes} with tiles of {step}"
@@ -59,7 +59,7 @@ tell = Words(
         "never read": Wording("not-used", "{names} {are} {done}, but never read."),
         "for show": Wording(
             "not-used",
-            "The result does not come from what the threads share in {names}: every thread "
+            "The result does not use what the threads share in {names}: every thread "
             "fetches its own operands from global memory.",
         ),
         "no tensor cores": Wording(
@@ -76,8 +76,8 @@ tell = Words(
         ),
         "passed by": Wording(
             "not-used",
-            "Only {read} numbers are read from shared memory, but {fetched} from global memory: "
-            "every thread fetches its own operands from there.",
+            "The threads read only {read} numbers from shared memory, but {fetched} from global "
+            "memory: every thread fetches its own operands from there.",
         ),
         "needed by several": Wording(
             "not-used",
@@ -168,13 +168,13 @@ tell = Words(
         "visited again": Wording(
             "excess-global-traffic",
             "The {count} numbers of {array} are loaded {times} times each, on average: the "
-            "threads load numbers that they have already seen.",
+            "threads load numbers that they have already loaded.",
             "What has to be kept from the earlier numbers, so that none of them is needed again?",
         ),
         "read back": Wording(
             "excess-global-traffic",
-            "{array} is read from global memory here without need: what a thread stored there, it "
-            "had in a register just before.",
+            "This read of {array} from global memory is not needed: each thread had the number in "
+            "a register just before it stored it there.",
             "What can be done with a number of {array} before it is stored?",
         ),
         "running result": Wording(
@@ -187,14 +187,15 @@ tell = Words(
         # Registers.
         "one element": Wording(
             "not-used",
-            "A thread computes one element, so no value in its registers serves a second sum.",
+            "A thread computes only one element, so it cannot use any value in its registers for "
+            "a second sum.",
             "Which constants say how many elements one thread computes?",
         ),
         "tile of one line": Wording(
             "not-used",
             "A thread's tile is a line of {rows} x {columns}: it reads {loads_per_sum} numbers "
-            "for {sums} multiply-adds in a step of k, and a number of {letter} serves only one "
-            "sum.",
+            "for {sums} multiply-adds in a step of k, and it uses each number of {letter} for only "
+            "one sum.",
             "Which of TM and TN is 1? How many reads would a square with as many outputs need?",
         ),
         "read again in a step": Wording(
@@ -241,8 +242,8 @@ tell = Words(
         ),
         "one block": Wording(
             "serial-work",
-            "Block {block} loads {times} times as many numbers from global memory as one of "
-            "{blocks} blocks that share the work evenly.",
+            "Block {block} loads {times} times as many numbers from global memory as it would if "
+            "all {blocks} blocks shared the work evenly.",
             "Which part of the work does each block do, and what do the other blocks do at the "
             "same time?",
         ),
@@ -262,8 +263,8 @@ tell = Words(
         ),
         "stored by threads": Wording(
             "not-used",
-            "This stores in shared memory what a register holds. An asynchronous copy needs "
-            "neither the register nor the store.",
+            "This line stores a number from a register in shared memory. An asynchronous copy "
+            "needs neither the register nor the store.",
             "Which copy goes straight from global to shared memory?",
         ),
         "copy waited for": Wording(
@@ -274,8 +275,8 @@ tell = Words(
         ),
         "stored at once": Wording(
             "serial-work",
-            "This stores at once what {line} asks for, so nothing is multiplied while the tile is "
-            "on its way.",
+            "This line stores at once what {line} loads, so nothing is multiplied while the tile "
+            "is on its way.",
             "What could the threads do before they need the next tile?",
         ),
     },

@@ -18,7 +18,7 @@ tell = Words(
             "has held since {made}. But {used} still uses {name} as that number.",
             "What is {name} in this thread after the first iteration of the loop?",
         ),
-        "parted": Wording("", "{seen} {line} sends them different ways."),
+        "parted": Wording("", "{seen} {line} sends them down different paths."),
         "one number for two threads": Wording(
             "",
             "{seen} In both of them {name} is {number} after {line}.",
@@ -33,9 +33,9 @@ tell = Words(
         "out of steps": Wording("", "The kernel needs more than {budget}."),
         "out of steps in a loop": Wording(
             "",
-            "The kernel needs more than {budget}; it was last in the loop of {line}, in iteration "
-            "{turns}. Either the loop makes too many iterations, or too few threads share the "
-            "work.",
+            "The kernel needs more than {budget}. When it was stopped, it was in the loop of "
+            "{line}, in iteration {turns}. Either the loop makes too many iterations, or too few "
+            "threads share the work.",
         ),
         "loop without an end": Wording("", "The loop in {line} does not end within {budget}."),
         "many elements by then": Wording(
@@ -95,33 +95,33 @@ tell = Words(
         "past the end of a tile": Wording(
             "wrong-loop-bound",
             "The loop runs past the end of the tile: {seen}",
-            "For which value does the loop over the tile run last?",
+            "What is the last value that the loop over the tile reaches?",
         ),
         "past the end": Wording(
             "wrong-loop-bound",
             "The loop runs past the end: {seen}",
-            "For which value does this loop run last?",
+            "What is the last value that this loop reaches?",
         ),
         "several steps at a time": Wording(
             "wrong-loop-bound",
-            "Several steps at a time run past the end: {seen}",
-            "For which k does the loop run last, and how many steps are left then?",
+            "The loop takes several steps at a time, and the last ones run past the end: {seen}",
+            "What is k in the last iteration, and how many steps are left then?",
         ),
         "too long": Wording(
             "wrong-loop-bound",
             "The loop runs too far: {seen}",
-            "For which {variable} does the loop run last, and how many steps are there?",
+            "What is {variable} in the last iteration, and how many steps are there?",
         ),
         "too long, or not tested": Wording(
             "wrong-loop-bound",
             "The loop runs too far: {seen}",
-            "For which {variable} does the loop run last? Should it end earlier, or should {line} "
-            "be skipped then?",
+            "What is {variable} in the last iteration? Should the loop end earlier, or should "
+            "{line} be skipped then?",
         ),
         "too early": Wording(
             "wrong-loop-bound",
             "{counter} has already grown when {line} uses it: {seen}",
-            "Which {counter} does the first iteration use, and which the last?",
+            "Which {counter} does the first iteration use, and which one does the last use?",
         ),
         # Tests that let the wrong threads pass.
         "test of something else": Wording(
@@ -147,7 +147,7 @@ tell = Words(
         # Numbers of the wrong type, and rounding.
         "narrow index": Wording(
             "index-overflow",
-            "An index of type {kind} wraps around if the array is longer than that type can count.",
+            "An index of type {kind} wraps around if the array is too long for that type.",
             "What is the largest number that {kind} can hold?",
         ),
         "float64": Wording("", FLOAT64),

@@ -12,7 +12,7 @@ from course_lib.wording.words import shortened
 
 LONGEST = 40  # characters of a number
 MOST_BY_PLACE = 3  # arguments of a call that need no names
-INTEGER = "What does // do, and / not?"
+INTEGER = "What does // do that / does not do?"
 PENCIL = "Work out this one call with a pencil."
 BITS = "Each digit after 0x is four bits. Which bits are not yet right?"
 # Of a call that was drawn for grading, which is nobody's to know.
@@ -23,7 +23,7 @@ tell = Words(
         # Before it is called.
         "parameters": Wording(
             "missing-answer",
-            "It takes ({own_parameters}), but {what} asks for {signature}.",
+            "The function takes ({own_parameters}), but {what} asks for {signature}.",
             "Compare the parameters.",
         ),
         "empty": Wording(
@@ -39,7 +39,7 @@ tell = Words(
         ),
         "nothing returned": Wording(
             "missing-answer",
-            "It computes something, but returns nothing.",
+            "The function computes something, but returns nothing.",
             "What does the last line do with the result?",
         ),
         "no return": Wording("wrong-formula", "{compared}.", "Does every path end in a `return`?"),
@@ -116,7 +116,7 @@ def stopped(shown: Call) -> Sentence:
     if shown.drawn and shown.stopped.code == "unsupported":
         return say("The checker cannot run this line for one of the calls that were drawn.")
     return say(
-        "{seen} Seen on {call}.",
+        "{seen} This happened in {call}.",
         graded=NO_RESULT if shown.drawn else "",
         seen=shown.stopped.message,
         call=written(shown),

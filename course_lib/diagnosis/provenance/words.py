@@ -61,7 +61,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
     READS_OTHER: (
         "wrong-index",
         "In {element}, {read} is used where {right} should be.",
-        "Which index of {array} is computed for {element}, and which one should be?",
+        "Which index of {array} is used for {element}, and which one should be used?",
     ),
     PAIRED: (
         "wrong-index",
@@ -77,26 +77,26 @@ TOLD: dict[str, tuple[str, str, str]] = {
     INDEPENDENT: (
         "wrong-formula",
         "No element of {array} is used in {element}.",
-        "Which line should bring {array} into {element}?",
+        "Which line should use {array} to compute {element}?",
     ),
     MISSING: (
         "wrong-loop-bound",
         "In {element}, {terms} missing.",
-        "For which steps does this run, and for which should it?",
+        "Which steps does this run for, and which steps should it run for?",
     ),
     ONLY: (
         "accumulator-error",
-        "Only part of the sum in {element} is left: {terms} there, and nothing else.",
+        "{element} holds only a part of its sum: {terms} there, and the rest is missing.",
         "What happens to the sum from one step to the next?",
     ),
     SURPLUS: (
         "wrong-loop-bound",
-        "{read} is used in {element}, but should not be.",
+        "{read} is used in {element}, but it should not be.",
         "Which step adds {read} to {element}?",
     ),
     FOREIGN: (
         "accumulator-error",
-        "{read} is used in {element}, but belongs to another sum.",
+        "{read} is used in {element}, but it belongs to another sum.",
         "Which variable collects the sum of {element}, and when is it reset?",
     ),
     TIMES: (

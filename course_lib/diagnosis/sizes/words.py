@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from course_lib.wording.tables import Wording, Words
 
-LIMIT = "The number {number} is a limit here, but it does not follow from any size."
+LIMIT = "The number {number} acts as a limit here, but it does not depend on any size."
 BEYOND = "What does the kernel leave out, or do twice, when a size is larger than {number}?"
 USUAL = (
     "The {number} in this line is right only where {axis} is {usual}. Where it is {other}, the "
@@ -21,12 +21,12 @@ tell = Words(
         ),
         "axis": Wording(
             "wrong-bounds-check",
-            "This array has room for {number} along one axis, whatever the sizes are.",
+            "This array has room for {number} elements along one axis, whatever the sizes are.",
             "What happens to the elements that do not fit?",
         ),
         "lanes": Wording(
             "wrong-index",
-            "There are {number} different indices here, however large the sizes are.",
+            "This gives only {number} different indices, however large the sizes are.",
             "Which thread takes element {number}, counted from 0?",
         ),
         "cast": Wording(
@@ -36,13 +36,13 @@ tell = Words(
         ),
         "wrap": Wording(
             "wrong-index",
-            "From {number} on, this starts again, but {number} does not follow from any size.",
+            "This starts again at {number}, but {number} does not depend on any size.",
             BEYOND,
         ),
         "test": Wording("wrong-bounds-check", LIMIT, BEYOND),
         "test of a loop": Wording("wrong-loop-bound", LIMIT, BEYOND),
         # What comes of such a limit.
-        "wrong beyond": Wording("", "{seen} Wrong on {label}, in {place}."),
+        "wrong beyond": Wording("", "{seen} The result is wrong on {label}, in {place}."),
         "no room": Wording("", "{what} {seen}"),
         "not tried": Wording("", "{seen} Nothing longer than {label} was tried.", "", "warning"),
         # A number that is right for the usual size alone.

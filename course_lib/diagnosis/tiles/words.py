@@ -9,7 +9,7 @@ tell = Words(
     {
         "other language": Wording(
             "missing-answer",
-            "{kernel} is written in {language}, and the task asks for {wanted}.",
+            "{kernel} is written in {language}, but the task asks for {wanted}.",
             "Which decorator does {wanted} have?",
         ),
         "no kernel": Wording(
@@ -29,7 +29,7 @@ tell = Words(
         ),
         "wrong": Wording(
             "wrong-result",
-            "Wrong on {sizes}, in {place}.{unwritten}",
+            "The result is wrong on {sizes}, in {place}.{unwritten}",
             "Work out that one element by hand. From which tiles do its terms come?",
         ),
         "nothing stored": Wording(
@@ -44,7 +44,7 @@ tell = Words(
             "Which array should hold the result of {formula}?",
         ),
         "other numbers": Wording("wrong-formula", "{output} holds the wrong numbers: {says}."),
-        "shows elsewhere": Wording("", "{seen} That shows at {line}."),
+        "shows elsewhere": Wording("", "{seen} The effect shows at {line}."),
         "dropped": Wording("no-effect", "{seen} {dropped}"),
         "one change": Wording("", "{seen} One change here would make it right: {says}."),
         "unexplained": Wording("", "{seen} The checker found no explanation for these numbers."),
@@ -53,41 +53,53 @@ tell = Words(
 # As repair/words.py has them, where nobody is a thread.
 SAYS = {
     **SAYS_OF_KERNELS,
-    "operator": ("another operator in {text}", "Work out {text} for one element by hand."),
-    "guard left out": ("no test around this", "Which programs have to execute this?"),
-    "clause missing": ("one more condition beside {text}", "Which other axis has an edge too?"),
-    "clause left out": ("fewer conditions in {text}", "Which of these tests are needed?"),
+    "operator": ("use another operator in {text}", "Work out {text} for one element by hand."),
+    "guard left out": ("remove the test around this", "Which programs have to execute this?"),
+    "clause missing": (
+        "test one more condition besides {text}",
+        "Which other axis has an edge, too?",
+    ),
+    "clause left out": ("test fewer conditions in {text}", "Which of these tests are needed?"),
     "block": (
-        "the position of the program added to {text}",
+        "add the position of the program to {text}",
         "Which elements belong to program 0, and which to program 1?",
     ),
-    "indices": ("the two parts of {text} exchanged", "Which of the two counts rows?"),
-    "tile term": ("a tile added to {text} or taken away", "What does {text} still lack?"),
-    "tile factor": ("{text} times another tile, or divided", "What does {text} still lack?"),
-    "tile maximum": ("the larger one of {text} and another", "Which is the largest number so far?"),
+    "indices": ("swap the two parts of {text}", "Which of the two counts rows?"),
+    "tile term": (
+        "add a tile to {text}, or subtract one from it",
+        "What does {text} still lack?",
+    ),
+    "tile factor": ("multiply or divide {text} by another tile", "What does {text} still lack?"),
+    "tile maximum": (
+        "take the larger one of {text} and another tile",
+        "What is the largest number so far?",
+    ),
     "padding": (
-        "another value past the edge in {text}",
+        "use another value past the edge in {text}",
         "Which value leaves the result unchanged?",
     ),
-    "mask": ("a mask in {text}", "Which of these addresses lie inside the array?"),
-    "other mask": ("another mask than {text}", "Where does each axis of this access end?"),
-    "type": ("another type than {text}", "Which type can hold a sum of so many products?"),
-    "function": ("another function than {text}", "What does {text} give for the numbers 1, 3?"),
-    "step": ("another step than that of {text}", "How far is it from one tile to the next?"),
+    "mask": ("use a mask in {text}", "Which of these addresses are inside the array?"),
+    "other mask": ("use another mask than {text}", "Where does each axis of this access end?"),
+    "type": ("use another type than {text}", "Which type can hold a sum of so many products?"),
+    "function": (
+        "use another function than {text}",
+        "What does {text} return for the numbers 1 and 3?",
+    ),
+    "step": ("use another step in {text}", "How far is it from one tile to the next?"),
     "rescale": (
-        "a rescaling at {text}",
+        "rescale {text}",
         "What was the largest number when this was summed, and what is it now?",
     ),
     "tile number": (
-        "the number of the tile in place of {text}",
+        "use the number of the tile instead of {text}",
         "What does this loop count, and what does an index of cuTile count?",
     ),
     "kept": (
-        "a variable kept for the next iteration",
+        "keep a variable for the next iteration",
         "Which of these does the next iteration need?",
     ),
     "total missing": (
-        "the sum so far passed to {text}",
+        "pass the sum so far to {text}",
         "What happens to the products of earlier iterations?",
     ),
 }

@@ -37,8 +37,8 @@ def _array_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     assert shape is not None and dtype is not None
     if shape.literal is None:
         raise T.LiteralNeeded(
-            "the shape must be a constant when the kernel is compiled (a number, or the name of a "
-            "constant; neither an argument nor an expression)"
+            "needs a shape that is constant when the kernel is compiled (a number, or the "
+            "name of a constant; neither an argument nor an expression)"
         )
     kind = T.ArrayType(static_dtype(dtype.type), _axes(shape.literal))
     return Typed(kind, shape.literal)
@@ -49,18 +49,18 @@ def _check_alignment(alignment: Typed | None) -> None:
     if alignment is None or alignment.type == T.Static(None):
         return
     size = alignment.literal
-    need(isinstance(size, int), "the alignment must be a constant integer")
+    need(isinstance(size, int), "needs a constant integer as its alignment")
     assert isinstance(size, int)
     power_of_two = size > 0 and size & (size - 1) == 0
-    need(power_of_two and size % 8 == 0, "the alignment must be 8, 16, 32 or another power of two")
+    need(power_of_two and size % 8 == 0, "needs an alignment of 8, 16, 32 or another power of two")
 
 
 def _axes(shape: object) -> int:
     sizes = shape if isinstance(shape, tuple) else (shape,)
-    need(all(type(size) is int for size in sizes), "the shape must be made of whole numbers")
+    need(all(type(size) is int for size in sizes), "needs a shape of whole numbers")
     supported(
         min(sizes, default=0) >= 0,
-        "makes no array of negative size here",
+        "cannot make an array of negative size here",
         "Which size do you mean?",
     )
     return len(sizes)
@@ -76,11 +76,11 @@ def static_dtype(kind: T.Type) -> np.dtype:
         return value.dtype
     if isinstance(value, np.dtype):
         known = T.is_number_type(value) or T.is_record_type(value)
-        need(known, say("{kind} is no type of numbers", kind=value))
+        need(known, say("needs a numeric type, not {kind}", kind=value))
         return value
     if isinstance(value, str) and value in T.DTYPES:
         return T.DTYPES[value]
-    raise T.TypingError(say("{kind} is no dtype; write float32 or np.float32", kind=kind))
+    raise T.TypingError(say("needs a dtype such as float32 or np.float32, not {kind}", kind=kind))
 
 
 def _make_array(space: str) -> Intrinsic:
@@ -89,7 +89,7 @@ def _make_array(space: str) -> Intrinsic:
     def typing(arguments: Arguments, keywords: Keywords) -> Typed:
         typed = _array_typing(arguments, keywords)
         sizes = typed.literal if isinstance(typed.literal, tuple) else (typed.literal,)
-        need(space == "shared" or 0 not in sizes, "an array has at least one element")
+        need(space == "shared" or 0 not in sizes, "needs at least one element")
         return typed
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> ArrayView:

@@ -35,22 +35,22 @@ def _atomic_typing(name: str, operands: int) -> Callable[[Arguments, Keywords], 
         need(isinstance(array, T.ArrayType), say("needs an array, not {array}", array=array))
         assert isinstance(array, T.ArrayType)
         mend = "Pass the array to the kernel, as an argument."
-        supported(array.writable, "changes no constant array here", mend)
+        supported(array.writable, "cannot change a constant array here", mend)
         axes = index.items if isinstance(index, T.TupleType) else (index,)
         needs_none = isinstance(index, T.TupleType) and array.ndim == 1
         need(
             not needs_none,
-            "the index of an array with one axis is a number, and no tuple",
+            "needs a number as the index of an array with one axis, not a tuple",
             "Leave out the brackets." if len(axes) == 1 else "",
         )
         whole = all(T.is_scalar(axis) and not T.is_complex(axis) for axis in axes)
-        need(whole, "the index must be a number")
+        need(whole, "needs a number as its index")
         need(
             len(axes) == array.ndim,
             say("needs {axes} indices", axes=array.ndim),
             "Write them as a tuple, in brackets: one for each axis.",
         )
-        none = say("there is none for elements of {dtype}", dtype=array.dtype)
+        none = say("does not exist for elements of {dtype}", dtype=array.dtype)
         listed = ", ".join(map(str, allowed))
         need(
             array.dtype in allowed,
@@ -144,7 +144,7 @@ def _compare_and_swap_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(len(arguments) == 3, "takes an array, an old value and a new one")
     index = Typed(T.INT64, 0)
     typed = _atomic_typing("cas", 2)([arguments[0], index, *arguments[1:]], keywords)
-    need(typed.type in _WHOLE, "changes integers only")
+    need(typed.type in _WHOLE, "changes only integers")
     return typed
 
 

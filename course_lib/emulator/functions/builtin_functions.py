@@ -42,7 +42,7 @@ def item_type(kind: T.Type) -> T.Type:
         several = not kind.is_uniform or bool(kind.fields)
         need(
             not several,
-            say("there is no loop over {type}: its items are of several types", type=kind),
+            say("cannot loop over {type}: its items have several types", type=kind),
         )
         return kind.items[0]
     if isinstance(kind, T.ArrayType) and kind.ndim:
@@ -50,8 +50,8 @@ def item_type(kind: T.Type) -> T.Type:
     if isinstance(kind, T.FlatType):
         return T.element_type(kind.array)
     if isinstance(kind, T.Static) and isinstance(kind.value, str):
-        raise T.NotEmulated("takes no texts here", "A tuple of numbers can stand for it.")
-    raise T.TypingError(say("there is no loop over {type}", type=kind))
+        raise T.NotEmulated("does not take text here", "A tuple of numbers can stand for it.")
+    raise T.TypingError(say("cannot loop over {type}", type=kind))
 
 
 def _zip_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -82,10 +82,10 @@ def _together(parts: list[ItemsInTurn]) -> ItemsInTurn:
 
 def _enumerate_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(not keywords, "takes no keyword arguments here")
-    need(1 <= len(arguments) <= 2, "takes what is counted, and where counting begins")
+    need(1 <= len(arguments) <= 2, "takes the items to count, and the number to start at")
     item_type(arguments[0].type)
     begins = arguments[1].type if len(arguments) > 1 else T.INT64
-    need(T.is_integer(begins), "begins to count at a whole number")
+    need(T.is_integer(begins), "needs a whole number to start counting at")
     return Typed(T.ZipType((T.RangeType(T.INT64), arguments[0].type)))
 
 
@@ -197,10 +197,10 @@ INTRINSICS["builtins.int"] = _cast_builtin(lambda kind: kind if T.is_integer(kin
 
 def _float_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     if arguments and isinstance(arguments[0].type, T.Static):
-        need(_float_of(arguments[0].type.value) is not None, "this is no number")
+        need(_float_of(arguments[0].type.value) is not None, "needs a text that is a number")
         return Typed(T.FLOAT64)
     kind = scalars(arguments, 1)[0]
-    need(kind != T.BOOL, "takes no bool")
+    need(kind != T.BOOL, "does not take a bool")
     return Typed(kind if T.is_float(kind) else T.FLOAT64)
 
 
@@ -230,9 +230,9 @@ def _len_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     if isinstance(kind, T.TupleType):
         return Typed(T.INT64, len(kind.items))
     if isinstance(kind, T.Static) and isinstance(kind.value, str):
-        raise T.NotEmulated("takes no texts here", "Keep the length in a constant.")
+        raise T.NotEmulated("does not take text here", "Keep the length in a constant.")
     has_axes = isinstance(kind, T.FlatType) or (isinstance(kind, T.ArrayType) and kind.ndim > 0)
-    need(has_axes, say("{kind} has no length", kind=kind))
+    need(has_axes, say("needs something with a length, not {kind}", kind=kind))
     return Typed(T.INT64)
 
 
@@ -280,7 +280,7 @@ def _tuple_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(len(arguments) < 2, "takes one tuple")
     if not arguments:
         return Typed(T.TupleType(()), ())
-    need(isinstance(arguments[0].type, T.TupleType), "makes a tuple of a tuple only")
+    need(isinstance(arguments[0].type, T.TupleType), "can make a tuple only from a tuple")
     return arguments[0]
 
 
@@ -310,7 +310,9 @@ def _extreme(function: Callable[[Any, Any], Any]) -> Intrinsic:
         if len(arguments) > 1 or kind is None:
             return of_numbers.typing(arguments, keywords)
         if isinstance(kind, T.ArrayType):
-            raise T.NotEmulated("takes no whole array here", "A loop compares element by element.")
+            raise T.NotEmulated(
+                "does not take a whole array here", "A loop compares element by element."
+            )
         need(isinstance(kind, T.TupleType) and bool(kind.items), "takes two numbers, or a tuple")
         assert isinstance(kind, T.TupleType)
         return of_numbers.typing([Typed(item) for item in kind.items], keywords)
@@ -331,7 +333,7 @@ def _round_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     kinds = scalars(arguments, 1, 2)
     whole = len(kinds) == 2 and T.is_integer(kinds[0])
     supported(not whole, "rounds only floats to a number of digits", "Divide and multiply by //.")
-    need(len(kinds) == 1 or T.is_integer(kinds[1]), "the number of digits must be an integer")
+    need(len(kinds) == 1 or T.is_integer(kinds[1]), "needs an integer as the number of digits")
     return Typed(T.INT64 if len(kinds) == 1 else kinds[0])
 
 

@@ -257,7 +257,7 @@ def box_at(tensor_map: ArrayView, first: Sequence[int]) -> Box:
     """
     described = tensor_map.allocation.described
     if described is None:
-        message, hint = "{name} is no tensor map.", "tensor_map(array, box) makes one."
+        message, hint = "{name} is not a tensor map.", "tensor_map(array, box) makes one."
         raise rejection("invalid-launch", message, None, hint, name=tensor_map.name)
     array, sizes = described
     if len(first) != len(sizes):

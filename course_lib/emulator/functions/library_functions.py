@@ -49,7 +49,7 @@ def _loop(function: np.ufunc, kinds: list[np.dtype]) -> tuple[list[np.dtype], np
 
     Raises TypingError if there is no loop for them.
     """
-    need(T.FLOAT16 not in kinds, "takes no float16")
+    need(T.FLOAT16 not in kinds, "does not take float16")
     mixed = any(kind.kind in "fc" for kind in kinds)
     for loop in function.types:
         inputs, _, output = loop.partition("->")
@@ -58,7 +58,7 @@ def _loop(function: np.ufunc, kinds: list[np.dtype]) -> tuple[list[np.dtype], np
             if all(_fits(*pair, mixed) for pair in zip(kinds, types, strict=True)):
                 return types, np.dtype(output)
     named = ", ".join(map(str, kinds))
-    raise T.TypingError(say("there is none for {types}", types=named))
+    raise T.TypingError(say("does not exist for {types}", types=named))
 
 
 def _fits(kind: np.dtype, into: np.dtype, mixed: bool) -> bool:
@@ -117,13 +117,15 @@ def check_arrays(function: np.ufunc, inputs: Sequence[T.Type], out: T.ArrayType)
     kinds = [each.dtype if isinstance(each, T.ArrayType) else each for each in inputs]
     fits = all(isinstance(kind, np.dtype) and not kind.names for kind in kinds)
     need(fits, "needs numbers and arrays of numbers")
-    supported(T.FLOAT16 not in kinds, "takes no float16 here", "float32 holds the same numbers.")
+    supported(
+        T.FLOAT16 not in kinds, "does not take float16 here", "float32 holds the same numbers."
+    )
     result = _loop(function, kinds)[1]  # type: ignore[arg-type]
     fits = out.writable and not out.dtype.names and np.can_cast(result, out.dtype, "same_kind")
     need(fits, say("cannot put {result} into {out}", result=result, out=out))
     axes = max((each.ndim for each in inputs if isinstance(each, T.ArrayType)), default=0)
     hint = "Every operand has at most the axes of the result."
-    supported(axes <= out.ndim, "takes no array with more axes than the result here", hint)
+    supported(axes <= out.ndim, "does not take an array with more axes than the result", hint)
 
 
 def written_out(inputs: Sequence[T.Type], out: T.ArrayType, line: int) -> ast.FunctionDef:
@@ -156,7 +158,7 @@ def _part(name: str) -> Intrinsic:
     """`np.real` and `np.imag`."""
 
     def result(kinds: list[np.dtype]) -> np.dtype:
-        need(kinds[0] != T.BOOL, "takes no bool")
+        need(kinds[0] != T.BOOL, "does not take a bool")
         return T.part_type(kinds[0])
 
     return elementwise(getattr(np, name), result, lambda kinds: kinds[0], complex_too=True)
@@ -166,7 +168,7 @@ INTRINSICS["numpy.real"], INTRINSICS["numpy.imag"] = _part("real"), _part("imag"
 
 
 def _of_angle(kinds: list[np.dtype]) -> np.dtype:
-    need(kinds[0] != T.BOOL, "takes no bool")
+    need(kinds[0] != T.BOOL, "does not take a bool")
     return T.FLOAT64
 
 
@@ -359,7 +361,7 @@ def _generator(draw: Callable[[Any, list[Any], np.dtype], Value], dtype: np.dtyp
         states, index = arguments[0].type, arguments[1].type
         is_state = isinstance(states, T.ArrayType) and states.dtype == STATE and states.ndim == 1
         need(is_state, "needs states made by create_xoroshiro128p_states")
-        need(T.is_integer(index), "the index must be an integer")
+        need(T.is_integer(index), "needs an integer as its index")
         return Typed(dtype)
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:

@@ -112,7 +112,7 @@ def _selected(kinds: list[np.dtype]) -> np.dtype:
     need(
         kinds[1] == kinds[2],
         say(
-            "chooses between numbers of one type, not {first} and {second}",
+            "can choose only between numbers of one type, not {first} and {second}",
             first=kinds[1],
             second=kinds[2],
         ),
@@ -184,7 +184,7 @@ INTRINSICS["math.modf"] = Intrinsic(_pair_typing(None), _pair(np.modf))
 
 def _ldexp_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     number, exponent = scalars(arguments, 2)
-    supported(T.is_integer(exponent), "needs an integer exponent", "int(…) cuts off.")
+    supported(T.is_integer(exponent), "needs an integer exponent", "int(…) cuts off the fraction.")
     return Typed(T.math_type(number))
 
 
@@ -201,7 +201,7 @@ INTRINSICS["math.ldexp"] = Intrinsic(_ldexp_typing, _ldexp)
 
 def _complex_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     kinds = scalars(arguments, 1, 2, complex_too=len(arguments) == 1)
-    need(T.BOOL not in kinds, "takes no bool")
+    need(T.BOOL not in kinds, "does not take a bool")
     single = all(kind == T.FLOAT32 for kind in kinds)
     return Typed(T.COMPLEX64 if single else T.COMPLEX128)
 
@@ -321,7 +321,7 @@ INTRINSICS["cmath.rect"] = Intrinsic(_rect_typing, _rect)
 
 def _conjugate_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     kind = scalars(arguments, 1, complex_too=True)[0]
-    need(kind != T.BOOL, "takes no bool")
+    need(kind != T.BOOL, "does not take a bool")
     return Typed(kind)
 
 
@@ -334,7 +334,9 @@ ITEM = Intrinsic(
 
 def _bit_count_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     kind = scalars(arguments, 1)[0]
-    need(T.is_integer(kind), say("{kind} has no bits to count", kind=kind))
+    need(
+        T.is_integer(kind), say("needs an integer, because {kind} has no bits to count", kind=kind)
+    )
     return Typed(kind)
 
 

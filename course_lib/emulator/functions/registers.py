@@ -53,7 +53,7 @@ _register("warpsize", lambda machine: np.int32(WARP_SIZE))
 def _grid_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(len(arguments) == 1, "takes the number of dimensions, 1, 2 or 3")
     dimensions = arguments[0].literal
-    need(dimensions in (1, 2, 3), "the number of dimensions must be the constant 1, 2 or 3")
+    need(dimensions in (1, 2, 3), "needs the constant 1, 2 or 3 as the number of dimensions")
     if dimensions == 1:
         return Typed(T.INT64)
     return Typed(T.TupleType((T.INT64,) * int(dimensions)))  # type: ignore[arg-type]
@@ -102,7 +102,7 @@ def _constructor(kind: T.VectorType) -> Intrinsic:
             if isinstance(argument.type, T.VectorType):
                 need(
                     argument.type.dtype == kind.dtype,
-                    say("takes no parts of {type}", type=argument.type),
+                    say("cannot take parts of {type}", type=argument.type),
                 )
                 numbers += argument.type.size
             else:

@@ -36,7 +36,7 @@ NOTHING_RETURNED = "A function without `return` returns None. Does this value co
 
 def need_arguments(arguments: Arguments, keywords: Keywords, names: Sequence[str]) -> None:
     """Refuse any other number of arguments than `names`. Raises TypingError if they do not fit."""
-    need(not keywords, "takes its arguments by place")
+    need(not keywords, "takes its arguments by position")
     said = ", ".join(names) or "no arguments"
     need(
         len(arguments) == len(names),
@@ -91,10 +91,10 @@ def _store_typing(count: int) -> Callable[[Arguments, Keywords], Typed]:
         need_arguments(arguments, keywords, ("an array", "an index", f"a tuple of {count}"))
         array = need_array(arguments[0], (4,))
         need_index(arguments[1])
-        need(array.writable, "the array is read-only")
+        need(array.writable, "cannot write to a read-only array")
         given = arguments[2].type
         wanted = T.TupleType((array.dtype,) * count)
-        need(given != array.dtype, say("stores {count} numbers, and here is one", count=count))
+        need(given != array.dtype, say("stores {count} numbers, but here is only one", count=count))
         need(
             given == wanted,
             say(
@@ -144,7 +144,7 @@ def _store_words_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need_arguments(arguments, keywords, ("an array", "an index", "a tuple of four words"))
     array = need_array(arguments[0], (2,))
     need_index(arguments[1])
-    need(array.writable, "the array is read-only")
+    need(array.writable, "cannot write to a read-only array")
     need(arguments[2].type == _WORDS, say("stores four uint32, not {type}", type=arguments[2].type))
     return _NOTHING
 
@@ -176,7 +176,7 @@ def _check_ends(arguments: Arguments, size: int) -> None:
     need(
         target == source,
         say(
-            "copies bytes: both arrays need one type, not {target} and {source}",
+            "copies bytes, so both arrays need the same type, not {target} and {source}",
             target=target,
             source=source,
         ),
@@ -264,7 +264,7 @@ def _array(arguments: Arguments) -> T.ArrayType:
     need(isinstance(array, T.ArrayType), say("needs an array, not {array}", array=array))
     assert isinstance(array, T.ArrayType)
     axes = index.items if isinstance(index, T.TupleType) else (index,)
-    need(all(map(T.is_integer, axes)), "the index must be an integer, or a tuple of integers")
+    need(all(map(T.is_integer, axes)), "needs an integer, or a tuple of integers, as its index")
     need(len(axes) == array.ndim, say("needs {axes} indices", axes=array.ndim))
     number = isinstance(array.dtype, T.Type) and (
         T.is_integer(array.dtype) or T.is_float(array.dtype)
@@ -282,7 +282,9 @@ def _hinted_store_typing(arguments: Arguments, keywords: Keywords) -> Typed:
     need(len(arguments) == 3, "takes an array, an index and a value")
     array, value = _array(arguments), arguments[2].type
     need(T.is_scalar(value) and not T.is_complex(value), say("stores numbers, not {it}", it=value))
-    supported(array.writable, "changes no constant array here", "Pass the array to the kernel.")
+    supported(
+        array.writable, "cannot change a constant array here", "Pass the array to the kernel."
+    )
     return Typed(T.Static(None))
 
 

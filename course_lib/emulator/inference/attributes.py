@@ -88,7 +88,7 @@ class FieldTyper(Typer):
             whole = T.is_complex(place) or not T.is_complex(value.type)
             fits = isinstance(place, np.dtype) and T.is_scalar(value.type) and whole
         if not fits:
-            message = say("Numba stores no {type} in a {place}.", type=value.type, place=place)
+            message = say("Numba cannot store {type} in a {place}.", type=value.type, place=place)
             raise rejection("compile-error", message, target)
 
     def store_array(
@@ -98,7 +98,7 @@ class FieldTyper(Typer):
         one = isinstance(self.typing.types[target.value], T.RecordType)
         alike = (place.dtype, place.ndim) == (value.dtype, value.ndim) and value.layout == "C"
         if not one or not alike:
-            message = say("Numba stores no {value} in a field that is {place}.",
+            message = say("Numba cannot store {value} in a field that is {place}.",
                           value=value, place=place)  # fmt: skip
             hint = (
                 "An array of the field's own type, stored row after row, can be; copy others "
@@ -106,7 +106,7 @@ class FieldTyper(Typer):
             )
             raise rejection("compile-error", message, target, hint)
         if isinstance(target, ast.Attribute):
-            dotted = "The emulator copies no whole array into a field behind a dot."
+            dotted = "The emulator cannot copy a whole array into a field after a dot."
             form = say('{record}["{field}"] = … is the form that Numba compiles.',
                        record=ast.unparse(target.value), field=target.attr)  # fmt: skip
             raise rejection("unsupported", dotted, target, form)
@@ -149,7 +149,7 @@ class AttributeTyper(FieldTyper):
             return self.known(node, self.members[node.value].value)
         if node.attr == "value" and isinstance(owner.type, T.EnumType):
             hint = "Put the values into an array, and pass an index."
-            message = "The emulator knows .value of members that are named there."
+            message = "The emulator supports .value only for members that are named there."
             raise rejection("unsupported", message, node, hint)
         if node.attr in ("real", "imag") and isinstance(owner.type, np.dtype):
             self.refuse_member(node.value)
@@ -331,7 +331,7 @@ class MethodTyper(Typer):
         try:
             result = intrinsic.typing(arguments, {})
         except T.TypingError as error:
-            said = say(".{name}: {said}.", name=node.func.attr, said=error.said)
+            said = say(".{name} {said}.", name=node.func.attr, said=error.said)
             raise rejection("compile-error", said, node) from None
         self.typing.methods[node] = [owner, *node.args]
         self.typing.calls[node] = intrinsic
@@ -362,11 +362,12 @@ class MethodTyper(Typer):
         try:
             named = self.expression(node.args[0], env).type
             need(
-                not (isinstance(named, T.Static) and isinstance(named.value, str)), "takes no text"
+                not (isinstance(named, T.Static) and isinstance(named.value, str)),
+                "does not take text",
             )
             wanted = static_dtype(named)
         except T.TypingError as error:
-            message = say(".view: {said}.", said=error.said)
+            message = say(".view {said}.", said=error.said)
             raise rejection("compile-error", message, node) from None
         now = kind.dtype if isinstance(kind, T.ArrayType) else kind
         if wanted.itemsize != now.itemsize and isinstance(kind, np.dtype):

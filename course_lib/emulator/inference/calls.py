@@ -151,7 +151,9 @@ class CallTyper(MethodTyper):
             several and not _takes_star(function)
         ):
             hint = "Write out the arguments one by one."
-            raise rejection("unsupported", "The emulator knows plain arguments only.", node, hint)
+            raise rejection(
+                "unsupported", "The emulator supports only plain arguments.", node, hint
+            )
         arguments = [self.expression(argument, env) for argument in node.args]
         keywords = {
             keyword.arg: self.expression(keyword.value, env)
@@ -318,8 +320,10 @@ class CallTyper(MethodTyper):
         """A call of a function by itself: with arguments of the same types, as Numba has it."""
         kinds, _ = self.declared_types(node, kernel, [typed.type for typed in arguments])
         if self.outer:
-            message = say("{kernel} stands in a function, and calls itself.", kernel=kernel.name)
-            raise rejection("compile-error", message, node, "A device function may do so.")
+            message = say(
+                "{kernel} is defined inside a function, and calls itself.", kernel=kernel.name
+            )
+            raise rejection("compile-error", message, node, "A device function may do this.")
         same = len(kinds) == len(self.arguments) and all(
             T.same(kind, argument.type) and argument.literal is None
             for kind, argument in zip(kinds, self.arguments, strict=True)
@@ -399,7 +403,7 @@ class CallTyper(MethodTyper):
             kinds = [kind for kind in kinds if not isinstance(kind, T.TupleType)]  # as a shape is
         hint = hint or next((said for kind in kinds if kind if (said := lacking(kind))), "")
         refusal = rejection(
-            "compile-error", say("{name}: {said}.", name=name, said=error.said), node, hint
+            "compile-error", say("{name} {said}.", name=name, said=error.said), node, hint
         )
         if isinstance(error, T.LiteralNeeded):
             return RefusedForNoLiteral(refusal)
@@ -434,7 +438,7 @@ class CallTyper(MethodTyper):
         else:
             message = say("{name} cannot be called inside a kernel.", name=name)
             return rejection("compile-error", message, node)
-        message = say("The emulator does not know {name}.", name=name)
+        message = say("The emulator does not support {name}.", name=name)
         return rejection("unsupported", message, node, hint)
 
     def unknown_of_numpy(self, node: ast.Call, name: str, in_numpy: str) -> Exception:

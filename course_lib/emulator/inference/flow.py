@@ -101,7 +101,7 @@ class AssignmentTyper(ExpressionTyper):
             message = say("The loop {said}.", said=error.said)
             raise rejection("unsupported", message, node, error.hint) from None
         except T.TypingError as error:
-            message = say("Numba rejects this: {said}.", said=error.said)
+            message = say("Numba {said}.", said=error.said)
             raise rejection("compile-error", message, node) from None
 
     def store(self, target: ast.Subscript, value: Typed, env: Environment) -> None:
@@ -114,7 +114,7 @@ class AssignmentTyper(ExpressionTyper):
             raise rejection("compile-error", "This array is read-only.", target)
         element = place.dtype if isinstance(place, T.ArrayType) else place
         if T.is_complex(value.type) and not T.is_complex(element):
-            message = "Numba stores no complex number in an element of {type}."
+            message = "Numba cannot store a complex number in an element of {type}."
             hint = "Its parts are .real and .imag; abs(z) is its length."
             raise rejection("compile-error", message, target, hint, type=element)
         if isinstance(place, T.ArrayType) and not T.is_scalar(value.type):
@@ -196,7 +196,7 @@ class FlowTyper(AssignmentTyper):
                 type(node),
                 (
                     "unsupported",
-                    say("The emulator does not know `{keyword}`.", keyword=_keyword(node)),
+                    say("The emulator does not support `{keyword}`.", keyword=_keyword(node)),
                 ),
             )
             raise rejection(code, message, node)
@@ -268,7 +268,7 @@ class FlowTyper(AssignmentTyper):
             head = joined
         hint = "Give each variable its final type before the loop, as in np.float64(0)."
         raise rejection(
-            "unsupported", "The types of the variables in this loop never become final.", node, hint
+            "unsupported", "The types of the variables in this loop never settle.", node, hint
         )
 
     def break_statement(self, node: ast.Break, env: Environment) -> None:
@@ -320,7 +320,7 @@ _REFUSED_STATEMENTS: dict[type, tuple[str, str]] = {
     ast.With: ("compile-error", "Numba cannot compile `with` in a kernel."),
     ast.Import: ("compile-error", "Numba cannot compile an import inside a kernel."),
     ast.ImportFrom: ("compile-error", "Numba cannot compile an import inside a kernel."),
-    ast.Nonlocal: ("unsupported", "The emulator does not know `nonlocal`."),
+    ast.Nonlocal: ("unsupported", "The emulator does not support `nonlocal`."),
     ast.ClassDef: ("compile-error", "Numba cannot compile a class inside a kernel."),
     ast.Delete: ("compile-error", "Numba cannot compile `del`."),
 }

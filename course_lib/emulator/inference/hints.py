@@ -119,7 +119,7 @@ def shown(value: object) -> str:
 
 def unknown_attribute(owner: str, node: ast.Attribute) -> str:
     return say(
-        "The emulator does not know .{attribute} of {owner}.", attribute=node.attr, owner=owner
+        "The emulator does not support .{attribute} of {owner}.", attribute=node.attr, owner=owner
     )
 
 

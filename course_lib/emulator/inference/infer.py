@@ -228,7 +228,7 @@ class _Inference(FlowTyper):
                 hint = say("{declared}(…) converts what it returns.", declared=declared)
                 raise rejection("compile-error", message, kernel.tree, hint)
             result = typing.return_type
-        said = say("The type that {kernel} returns never becomes final.", kernel=kernel.name)
+        said = say("The type that {kernel} returns never settles.", kernel=kernel.name)
         raise rejection("compile-error", said, kernel.tree)
 
     def run(self, arguments: Sequence[Typed]) -> Typing:
@@ -264,7 +264,9 @@ class _Inference(FlowTyper):
             raise rejection("compile-error", endless, self.kernel.tree)
         for call in self.typing.layouts:
             if ast.unparse(call.func).endswith("local.array"):
-                message = "The emulator knows no local array in a function that calls itself."
+                message = (
+                    "The emulator does not support local arrays in a function that calls itself."
+                )
                 raise rejection("unsupported", message, call, "Pass the array to the function.")
 
     def _return_type(self) -> T.Type:
@@ -319,7 +321,9 @@ class _Inference(FlowTyper):
         whole = not named and node.cause is None
         if not (known and whole and all(map(self.is_constant_text, given))):
             if isinstance(raised, ast.Attribute):
-                unknown = say("The emulator does not know {name}.", name=ast.unparse(raised)[:60])
+                unknown = say(
+                    "The emulator does not support {name}.", name=ast.unparse(raised)[:60]
+                )
                 raise rejection("unsupported", unknown, node, "Raise one of Python's own errors.")
             message = "Numba raises exceptions with constant arguments only."
             raise rejection("compile-error", message, node)
@@ -340,7 +344,7 @@ class _Inference(FlowTyper):
 
     def function_definition(self, node: ast.FunctionDef, env: Environment) -> Environment:
         if node.decorator_list:
-            message = "The emulator knows only plain functions inside a kernel."
+            message = "The emulator supports only plain functions inside a kernel."
             hint = "Leave out decorators."
             raise rejection("unsupported", message, node, hint)
         names = parameters_of(node.args, node)
@@ -351,7 +355,7 @@ class _Inference(FlowTyper):
         if self.locals.intersection(node.names) or set(node.names) & set(self.kernel.parameters):
             raise rejection("compile-error", "A kernel cannot change global names.", node)
         hint = "Leave this line out. A kernel can read global names without it."
-        raise rejection("unsupported", "The emulator does not know `global`.", node, hint)
+        raise rejection("unsupported", "The emulator does not support `global`.", node, hint)
 
     statements: ClassVar = {
         ast.Assign: FlowTyper.assign,

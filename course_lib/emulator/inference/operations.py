@@ -55,14 +55,12 @@ class OperatorTyper(Typer):
         exponent = node.right if isinstance(node, ast.BinOp) else node.value
         try:
             if isinstance(op, ast.MatMult):
-                raise T.TypingError("there is no @ inside a kernel")
+                raise T.TypingError("has no @ inside a kernel")
             if isinstance(op, ast.Pow) and _is_integer_literal(exponent):
                 right = T.INT32
             result = BINARY[type(op)].result(left, right)
         except T.TypingError as error:
-            raise rejection(
-                "compile-error", say("Numba rejects this: {said}.", said=error.said), node
-            ) from None
+            raise rejection("compile-error", say("Numba {said}.", said=error.said), node) from None
         self.typing.operands[node] = result
         return result
 
@@ -93,7 +91,9 @@ class OperatorTyper(Typer):
         known = str | None
         if not isinstance(kind, T.Static) or isinstance(kind.value, known):
             hint = "Write the comparison that you mean, such as `len(t) == 0` or `x is None`."
-            raise rejection("unsupported", "The emulator knows `not` of numbers only.", node, hint)
+            raise rejection(
+                "unsupported", "The emulator supports `not` only for numbers.", node, hint
+            )
 
     def boolean(self, node: ast.BoolOp, env: Environment) -> Typed:
         result: T.Type | None = None
@@ -135,7 +135,7 @@ class OperatorTyper(Typer):
             self.expression(never, {})
             self.typing.rewritten[node] = never
             return
-        message = "The emulator does not know `is` between these numbers."
+        message = "The emulator does not support `is` between these numbers."
         raise rejection("unsupported", message, node, "`==` compares numbers.")
 
     def compare_types(self, node: ast.Compare, op: ast.cmpop, left: T.Type, right: T.Type) -> None:
@@ -199,7 +199,7 @@ class OperatorTyper(Typer):
                 message = "With `in`, the emulator searches only tuples of numbers, for a number."
                 raise rejection("unsupported", message, node, "`==` compares two tuples.")
         elif isinstance(right, T.ArrayType | T.FlatType | T.RangeType) or is_text(right):
-            message = say("The emulator does not look into {right} with `in`.", right=right)
+            message = say("The emulator does not support `in` for {right}.", right=right)
             hint = "Use a loop, or compare with both bounds."
             raise rejection("unsupported", message, node, hint)
         message = say("Numba cannot look for {left} in {right}.", left=left, right=right)

@@ -130,8 +130,8 @@ class Typer:
         facts = {"what": what, "left": left, "right": right}
         if T.Static(None) in (left, right):
             message = (
-                "The {what} are {left} or {right}: Numba makes an optional number of that, and the "
-                "emulator knows none."
+                "The {what} are {left} or {right}: Numba makes that an optional number, which the "
+                "emulator does not support."
             )
             hint = 'Use a number that means "nothing", such as -1, instead of None.'
             return rejection("unsupported", message, node, hint, **facts)
@@ -148,7 +148,7 @@ class Typer:
                 type(node),
                 (
                     "unsupported",
-                    say("The emulator does not know {kind}.", kind=type(node).__name__),
+                    say("The emulator does not support {kind}.", kind=type(node).__name__),
                 ),
             )
             raise rejection(code, message, node)
@@ -198,11 +198,13 @@ class Typer:
         if isinstance(value, DeviceArray):
             return self.device_array(node, value)
         if value is Ellipsis:
-            message = "`...` stands here for code that has not been written yet."
+            message = "This `...` marks code that has not been written yet."
             raise rejection("missing-answer", message, node, "What should this line do?")
         strange = isinstance(value, np.ndarray) and value.dtype.kind in "SUMmV"
         if isinstance(value, complex | bytes) or strange:
-            message = say("The emulator does not know values such as {value}.", value=shown(value))
+            message = say(
+                "The emulator does not support values such as {value}.", value=shown(value)
+            )
             hint = "It has whole numbers, floats and truth values, and tuples of them."
             raise rejection("unsupported", message, node, hint)
         raise rejection(
@@ -220,14 +222,16 @@ class Typer:
                 name=ast.unparse(node),
                 dtype=value.owner.dtype,
             )
-            raise rejection("unsupported", message, node, "It has arrays of numbers, and records.")
+            raise rejection(
+                "unsupported", message, node, "It supports arrays of numbers, and records."
+            )
         self.typing.constants[node] = known
         return Typed(kind)
 
     def refuse_member(self, node: ast.expr) -> None:
         """Numba computes with a member of an IntEnum, but takes it for no number elsewhere."""
         if node in self.members or node in self.whole_members:
-            message = "Numba takes no member of an enumeration here."
+            message = "Numba does not accept a member of an enumeration here."
             raise rejection("compile-error", message, node, ENUM_HINT)
 
     def refuse_member_as_element(self, node: ast.expr, place: T.Type) -> None:
@@ -327,7 +331,7 @@ def bound(
     filled = dict(zip(names, given_there, strict=False))
     for number, (name, typed) in enumerate(keywords.items(), len(arguments)):
         if name in filled or name not in names:
-            message = say("{kernel} takes no {name} here.", kernel=kernel.name, name=name)
+            message = say("{kernel} does not take {name} here.", kernel=kernel.name, name=name)
             raise rejection("compile-error", message, node)
         filled[name] = (typed, Slot(number))
     for name, default in zip(

@@ -83,7 +83,7 @@ class ValueTyper(Typer):
             hint = "Give it a value first, in a line of its own."
             raise rejection("unsupported", message, node, hint)
         if any(each.lineno < node.lineno for each in stores):
-            hint = "Give it a value on this path, or before the paths part."
+            hint = "Give it a value on this path, or before the paths split."
             raise rejection("unsupported", message, node, hint)
         raise rejection("compile-error", message, node)
 
@@ -225,7 +225,9 @@ class ValueTyper(Typer):
     def tuple_expression(self, node: ast.Tuple, env: Environment) -> Typed:
         if any(isinstance(item, ast.Starred) for item in node.elts):
             hint = "Write out the items: (t[0], t[1], x)."
-            raise rejection("unsupported", "The emulator knows tuples without `*`.", node, hint)
+            raise rejection(
+                "unsupported", "The emulator supports only tuples without `*`.", node, hint
+            )
         items = [self.expression(item, env) for item in node.elts]
         literal = tuple(item.literal for item in items)
         known = all(isinstance(value, int) for value in literal)
@@ -358,7 +360,7 @@ class SubscriptTyper(FieldTyper):
             return ["index"] * len(items)
         if typed.type == T.Static(None):
             hint = "Leave it out, and use one index fewer."
-            message = "The emulator does not know None as an index."
+            message = "The emulator does not support None as an index."
             raise rejection("unsupported", message, index, hint)
         if isinstance(typed.type, T.ArrayType) and not typed.type.ndim:
             message = "The emulator does not take an array without axes as an index."
@@ -407,9 +409,9 @@ class SubscriptTyper(FieldTyper):
 def _no_index(kind: T.Type, index: ast.expr) -> KernelRejected:
     hint = lacking(kind)
     if T.is_float(kind):
-        hint = "`//` of whole numbers is one, too; int(…) makes one of a float."
+        hint = "`//` of whole numbers is a whole number, too; int(…) converts a float."
     elif kind == T.BOOL:
-        hint = "int(…) makes 0 or 1 of it."
+        hint = "int(…) turns it into 0 or 1."
     message = say("{type} cannot be an index.", type=kind)
     return rejection("compile-error", message, index, hint)
 

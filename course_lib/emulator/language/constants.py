@@ -93,11 +93,11 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
                 return reference if value is None else value
             if isinstance(base, ProductFunctions) and attribute in base.functions:
                 return base.functions[attribute]
-            raise NotConstant(say("the attribute .{name} is not known here", name=attribute))
+            raise NotConstant(say("the attribute .{name} is not supported here", name=attribute))
         case ast.Tuple(elts=items) | ast.List(elts=items) if len(items) <= MAX_TUPLE_ITEMS:
             values = tuple(evaluate_constant(item, names) for item in items)
             if any(isinstance(value, tuple) for value in values):
-                raise NotConstant("a tuple of tuples is not worked out in a constant")
+                raise NotConstant("a tuple of tuples is not supported in a constant")
             return ConstantList(values) if isinstance(node, ast.List) else values
         case ast.UnaryOp(op=op, operand=operand):
             return _apply(UNARY[type(op)], _number(evaluate_constant(operand, names)))
@@ -122,13 +122,13 @@ def _evaluate(node: ast.expr, names: Mapping[str, Any]) -> Any:
                 return _dtype(arguments, keywords, names)
             if not keywords:
                 return _call(called, arguments, names)
-    raise NotConstant(say("{kind} is not worked out in a constant", kind=type(node).__name__))
+    raise NotConstant(say("{kind} is not supported in a constant", kind=type(node).__name__))
 
 
 def _literal(value: Any) -> Any:
     if isinstance(value, (bool, int, float, complex, str)) or value is None:
         return value
-    raise NotConstant(say("a {type} is no constant for a kernel", type=type(value).__name__))
+    raise NotConstant(say("a {type} cannot be a constant in a kernel", type=type(value).__name__))
 
 
 def _binary(op: ast.operator, left: Any, right: Any) -> Any:
@@ -136,7 +136,7 @@ def _binary(op: ast.operator, left: Any, right: Any) -> Any:
         return _joined(op, left, right)
     left, right = _number(left), _number(right)
     if type(op) not in BINARY:
-        raise NotConstant("this operator is not worked out in a constant")
+        raise NotConstant("this operator is not supported in a constant")
     integers = isinstance(left, int) and isinstance(right, int)
     if isinstance(op, ast.LShift) and integers and right > MAX_INTEGER_BITS:
         raise NotConstant("the number is too large")
@@ -155,7 +155,7 @@ def _joined(op: ast.operator, left: Any, right: Any) -> tuple[Any, ...]:
         case ast.Add(), tuple(), tuple():
             length = len(left) + len(right)
         case _:
-            raise NotConstant("this operator is not worked out for a tuple")
+            raise NotConstant("this operator is not supported for a tuple")
     if length > MAX_TUPLE_ITEMS:
         raise NotConstant("the tuple is too long")
     result: tuple[Any, ...] = _apply(BINARY[type(op)], left, right)
@@ -174,7 +174,7 @@ def _call(function: Any, arguments: list[ast.expr], names: Mapping[str, Any]) ->
             return _apply(_PRODUCTS[function.path], *map(_number, values))
         if function.path in _FUNCTIONS:
             return _apply(_FUNCTIONS[function.path], *values)
-    raise NotConstant("only casts and functions of math are worked out in a constant")
+    raise NotConstant("only casts and functions of math are supported in a constant")
 
 
 @dataclass(frozen=True)
@@ -256,7 +256,7 @@ def _known_dtype(node: ast.expr, names: Mapping[str, Any]) -> np.dtype:
         value = _apply(np.dtype, value)
     if isinstance(value, np.dtype):
         return value
-    raise NotConstant("only a dtype such as np.float32 is known here")
+    raise NotConstant("only a dtype such as np.float32 is supported here")
 
 
 def _array(
@@ -271,7 +271,7 @@ def _array(
     reference = None if kind is None else _evaluate(kind, names)
     dtype = getattr(reference, "dtype", None)
     if kind is not None and dtype is None:
-        raise NotConstant("only a dtype such as np.float32 is known here")
+        raise NotConstant("only a dtype such as np.float32 is supported here")
     made = _apply(np.array, rows, dtype)
     if made.dtype.kind not in "biufc":
         raise NotConstant("an array of numbers is needed here")

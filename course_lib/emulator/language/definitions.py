@@ -48,7 +48,7 @@ def parameters_of(arguments: ast.arguments, node: ast.AST) -> tuple[str, ...]:
     """
     if arguments.kwarg or arguments.kwonlyargs:
         hint = "Name every parameter, and let it be passed by position."
-        message = "The emulator does not know keyword-only parameters or `**`."
+        message = "The emulator does not support keyword-only parameters or `**`."
         raise rejection("unsupported", message, node, hint)
     rest = [arguments.vararg] if arguments.vararg else []
     return tuple(each.arg for each in arguments.posonlyargs + arguments.args + rest)
@@ -112,7 +112,7 @@ def _why_not(value: ast.expr, name: str, reason: object) -> Unusable:
     for node in ast.walk(value):
         if isinstance(node, ast.Name) and node.id in FORBIDDEN_BUILTINS:
             return Unusable(say("An answer may not use {name}.", name=node.id), "not-allowed")
-    return Unusable(say("{name} is no constant: {reason}.", name=name, reason=reason))
+    return Unusable(say("{name} is not a constant: {reason}.", name=name, reason=reason))
 
 
 def _read_import(statement: ast.Import | ast.ImportFrom, program: Program) -> None:

@@ -127,7 +127,7 @@ def plain_function(name: str, is_overloaded: bool) -> Unusable:
     """A function that is no device function; with `@overload` Numba has another one for it."""
     if is_overloaded:
         return Unusable(
-            say("{name} is given its meaning by @overload, which runs only in Numba.", name=name),
+            say("{name} is defined with @overload, which works only in Numba.", name=name),
             "unsupported",
             "Write a device function instead, with @cuda.jit(device=True).",
         )

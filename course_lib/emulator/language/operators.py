@@ -61,7 +61,7 @@ def remainder_type(left: np.dtype, right: np.dtype) -> np.dtype:
     """The type of `left // right` and `left % right`. Raises TypingError for complex numbers."""
     result = arithmetic_type(left, right)
     if T.is_complex(result):
-        raise T.TypingError("complex numbers have no // and no %")
+        raise T.TypingError("has no // and no % for complex numbers")
     return result
 
 
@@ -79,7 +79,7 @@ def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:
     """The type of `left & right`, `|` and `^`; a TypingError for floats and complex numbers."""
     if left.kind in "fc" or right.kind in "fc":
         raise T.TypingError(
-            say("no bitwise operation on {left} and {right}", left=left, right=right)
+            say("has no bitwise operation on {left} and {right}", left=left, right=right)
         )
     if left == T.BOOL and right == T.BOOL:
         return T.BOOL
@@ -90,7 +90,7 @@ def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:
 def shift_type(left: np.dtype, right: np.dtype) -> np.dtype:
     """That of `left`, 64 bits wide; a TypingError for floats and complex numbers."""
     if left.kind in "fc" or right.kind in "fc":
-        raise T.TypingError(say("no shift of {left} by {right}", left=left, right=right))
+        raise T.TypingError(say("cannot shift {left} by {right}", left=left, right=right))
     return T.UINT64 if left.kind == "u" else T.INT64
 
 

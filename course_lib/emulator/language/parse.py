@@ -76,7 +76,7 @@ _IN_OTHER_WORDS: tuple[tuple[str, str, str], ...] = (
     ("leading zeros", "a number begins with 0 here", "Write it without the 0."),
     ("instead of '='", "= stores a value, but nothing can be stored here", "`==` compares."),
     ("Missing parentheses in call to 'print'", "print is called with brackets", ""),
-    ("null bytes", "it holds a character that is no text, of number 0", ""),
+    ("null bytes", "it contains a null character", ""),
 )  # fmt: skip
 _LOOKS_LIKE = {
     **dict.fromkeys("“”„‟«»", '"'), **dict.fromkeys("‘’‚‛´", "'"), **dict.fromkeys("−–—‐‑", "-"),
@@ -124,7 +124,7 @@ def _character(strange: str) -> tuple[Said, Said]:
             "{sign} ({code}) is not a character that Python uses", sign=strange, code=code
         ), ""
     said = say("{sign} ({code}) only looks like {meant}", sign=strange, code=code, meant=meant)
-    return said, "Type it anew."
+    return said, "Type it again."
 
 
 # --- Turns a kernel's source, or a text that holds one, into syntax trees; executes nothing -------
@@ -327,7 +327,7 @@ def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
         )
     hint = "Use numbers, tuples of numbers and NumPy arrays from outside."
     return (
-        say("{what}, which the emulator does not know in a kernel.", what=what),
+        say("{what}, which the emulator does not support in a kernel.", what=what),
         "unsupported",
         hint,
     )

@@ -148,7 +148,7 @@ def _result(kind: Declared, name: str, node: ast.expr | None) -> np.dtype | None
 def types_of_numba(kinds: Sequence[Any]) -> list[T.Type]:
     """Types of Numba's own as the emulator has them.
 
-    Raises KernelRejected if one of them is not known here.
+    Raises KernelRejected if one of them is not supported here.
     """
     read = [_of_numba(kind) for kind in kinds]
     if None in read:
@@ -168,7 +168,8 @@ def _of_numba(kind: Any) -> Declared:
 
 def _unreadable(node: ast.expr | None) -> KernelRejected:
     message = (
-        "The emulator cannot read this signature. It knows only signatures of numbers and arrays."
+        "The emulator cannot read this signature. It supports only signatures of numbers and "
+        "arrays."
     )
     hint = "Without a signature Numba works out the types by itself."
     return rejection("unsupported", message, node, hint)

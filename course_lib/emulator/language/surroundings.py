@@ -62,7 +62,7 @@ def names_around(context: str) -> dict[str, Any]:
         except KernelRejected:
             for name in _names_bound_by(statement):
                 reason = say(
-                    "{name} comes from the notebook, and is nothing that a kernel can use.",
+                    "{name} comes from the notebook, but a kernel cannot use it.",
                     name=name,
                 )
                 program.names[name] = Unusable(reason)

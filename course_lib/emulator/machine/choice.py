@@ -35,7 +35,7 @@ class Alternatives(Intrinsic):
 
 def _typing(arguments: Arguments, keywords: Keywords) -> Typed:
     kinds = [argument.type for argument in arguments]
-    need(all(map(T.is_scalar, kinds)), "chooses between numbers")
+    need(all(map(T.is_scalar, kinds)), "can choose only between numbers")
     usual = kinds[0]
     if isinstance(usual, np.dtype) and usual.kind == "u":  # bits, which have to stay as many
         return Typed(usual)

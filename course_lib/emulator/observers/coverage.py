@@ -177,8 +177,8 @@ def _unwritten(
     elif not in_place and _ends_with_the_threads(written, threads, shape.block):
         yield finding_of(
             "incomplete-output",
-            "The launch has only {threads} threads, and what is written in {array} ends with "
-            "them: {missing} of its {all} elements were never written.",
+            "The launch has only {threads} threads, and the written part of {array} ends where "
+            "they end: {missing} of its {all} elements were never written.",
             line,
             "How many blocks does it take to cover the last elements too?",
             "warning",
@@ -232,7 +232,7 @@ def _without_effect(trees: tuple[Tree, ...]) -> tuple[Finding, ...]:
     return tuple(_statements_without_effect(trees))
 
 
-ONLY_NAMED = "{value} is only named in this line, and nothing is done with it."
+ONLY_NAMED = "This line only names {value}, and does nothing with it."
 ONLY_COMPUTED = "This line computes {value} and does nothing with it."
 
 

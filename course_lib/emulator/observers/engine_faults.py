@@ -182,9 +182,8 @@ class EngineFaults(FaultObserver):
                 first = self._first_lane(group)
                 who, thread = self.who(first)
                 message = say(
-                    "Of the four warps of a warpgroup, whose first thread is {who}, warp {warp} "
-                    "starts only {few} of the {most} products in {line}, but all four warps have "
-                    "to take part.",
+                    "In the warpgroup whose first thread is {who}, warp {warp} starts only {few} "
+                    "of the {most} products in {line}, but all four warps have to take part.",
                     who=who,
                     warp=fewest,
                     few=counts[fewest],
@@ -270,7 +269,7 @@ class EngineFaults(FaultObserver):
     def not_fenced(self, lane: int, onlooker: Onlooker, made: int, line: int) -> None:
         who, thread = self.who(lane)
         said = {
-            "copies": say("What is started at {line} ends at a barrier", line=Line(line)),
+            "copies": say("The copy started at {line} signals a barrier", line=Line(line)),
             "blocks": say("At {line} another block uses a barrier", line=Line(line)),
         }
         message = say(
@@ -303,7 +302,7 @@ class EngineFaults(FaultObserver):
             "The barrier initialized at {line} expects {count} bytes too few, so a GPU goes on "
             "before all copies have arrived."
         )
-        hint = "How many bytes has a box, and how many boxes come in one phase?"
+        hint = "How many bytes does a box have, and how many boxes arrive in one phase?"
         self.note(
             finding_of("barrier-divergence", message, line, hint, count=count, line=Line(line))
         )
@@ -331,7 +330,7 @@ def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
             count=awaited.missing,
             made=Line(awaited.made),
         )
-        hint = "Which threads come there?"
+        hint = "Which threads get there?"
         return finding("barrier-divergence", message, awaited.line, hint, threads=(thread,))
     lacking = []
     if awaited.missing > 0:
@@ -345,7 +344,7 @@ def waits_in_vain(who: str, thread: Place, awaited: Awaited) -> Finding:
         state = say("has {count} bytes more than were announced", count=-awaited.bytes)
     if awaited.missing < 0:
         came = awaited.expected - awaited.missing
-        state = say("had {came} arrivals, and {all} complete it", came=came, all=awaited.expected)
+        state = say("had {came} arrivals, but {all} complete it", came=came, all=awaited.expected)
     message = say(
         "{who} waits at {line} forever: phase {phase} of the barrier initialized at {made} "
         "{state}.",

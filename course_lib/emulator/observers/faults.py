@@ -15,7 +15,7 @@ from course_lib.emulator.state.memory import Allocation, CopyStories, Memory
 from course_lib.wording.findings import Finding, Severity, finding
 from course_lib.wording.sentences import Index, Line, Sentence, say
 
-COMMIT = "After which copies does there have to be a cp_async_commit()?"
+COMMIT = "After which copies do you need a cp_async_commit()?"
 MOST_LOOKED_AT = 64  # accesses of a line to cells under way, until a thread meets its own copy
 
 
@@ -121,7 +121,7 @@ class Faults(FaultObserver):
         here, absent = first + int(np.argmax(lanes)), first + int(np.argmin(lanes))
         start = block * self.space.block_size
         others: list[Place] = []
-        why = "but its warp has fewer: the block's size is no multiple of 32"
+        why = "but its warp has fewer: the block's size is not a multiple of 32"
         if absent < self.space.block_size:
             other, other_thread = self.who(start + absent)
             why = f"but {other} does not take part"
@@ -175,14 +175,14 @@ class Faults(FaultObserver):
         hint = "Which threads does the mask include, and do all of them reach this {name}?"
         if name == "syncwarp":
             message = (
-                "{who} waits at cuda.syncwarp() for {other} too, but {other} does not get there: "
+                "{who} also waits at cuda.syncwarp() for {other}, but {other} does not get there: "
                 "the behaviour is undefined."
             )
             hint = "Do all lanes of the warp get here, or all those that its mask includes?"
         if goes_on:
             message = (
-                "{who} waits at cuda.syncwarp() for {other} too, and {other} returns without it. "
-                "That ends well only because a GPU does not wait for threads that have returned."
+                "{who} also waits at cuda.syncwarp() for {other}, but {other} returns without it. "
+                "That works only because a GPU does not wait for threads that have returned."
             )
         said, asked = say(message, who=who, name=name, other=other), say(hint, name=name)
         severity: Severity | None = "warning" if goes_on else None
@@ -344,10 +344,10 @@ class CopyFaults(FaultObserver):
             "buffer?"
         )
         if stories.is_open[lane]:
-            lacks = "is in no closed group, and only closed groups are waited for"
+            lacks = "is not in a closed group, and a wait covers only closed groups"
             hint = COMMIT
         elif stories.was_missed[lane]:
-            lacks = "was in no closed group when the thread waited"
+            lacks = "was not in a closed group when the thread waited"
             hint = COMMIT
         elif stories.lets_go:
             hint = say(

@@ -274,8 +274,8 @@ def timeout(stop: BudgetExceeded, steps: int) -> Finding:
     elif loop.for_lock:
         message = (
             "Lanes were still waiting for a lock in the loop in {line} {used_up}. Either no "
-            "thread releases it, or a lane of the same warp holds it: that lane goes on only when "
-            "all lanes of the warp have left the loop, always here and possibly on a GPU."
+            "thread releases it, or a lane of the same warp holds it: that lane continues only "
+            "when all lanes of the warp have left the loop, always here and possibly on a GPU."
         )
         hint = (
             "Could the lane that gets the lock do its work and release it inside the loop, in the "

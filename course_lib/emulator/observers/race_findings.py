@@ -165,15 +165,15 @@ def _signal_sentence(
 ) -> tuple[str, str]:
     """A lock or a flag that is set as if nobody waited for it."""
     message = say(
-        "{waiting} waits for {cell} at {waits_at} by an atomic operation, and {setting} sets it at "
-        "{set_at} by a plain store: that tells nobody that what was written before has arrived.",
+        "{waiting} waits for {cell} at {waits_at} with an atomic operation, but {setting} sets it "
+        "at {set_at} with a plain store, which does not ensure that earlier writes have arrived.",
         waiting=waiting,
         cell=cell,
         waits_at=Line(waits_at),
         setting=setting,
         set_at=Line(set_at),
     )
-    return message, "Which operation sets it and hands on what was done before?"
+    return message, "Which operation sets it and also makes the earlier writes visible?"
 
 
 def _update_sentence(race: Race, change: str, facts: Mapping[str, Any]) -> tuple[str, str]:
@@ -266,7 +266,7 @@ def _copy_race_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]
     else:
         message = say(
             "{first} writes {cell} at {first_line} and {second} writes it at "
-            "{second_line}, one of them by a copy; {lacking}.",
+            "{second_line}, one of them with a copy; {lacking}.",
             **facts,
         )
         hint = "Which of the two threads should write this element?"
@@ -277,8 +277,8 @@ def _beside_sentence(race: Race, facts: Mapping[str, Any]) -> tuple[str, str]:
     """The same of a copy of TMA, or a product of wgmma, that goes on beside the threads."""
     does = {"copy": "writes", "store": "writes", "load": "reads", "atomic": "changes"}
     message = say(
-        "What {first} starts or does at {first_line} {does} {cell}, and what {second} starts or "
-        "does at {second_line} {does_too} it. Nothing in between waits for the first to be done.",
+        "The operation of {first} at {first_line} {does} {cell}, and that of {second} at "
+        "{second_line} {does_too} it. Nothing in between waits until the first one is done.",
         **{key: facts[key] for key in ("first", "first_line", "cell", "second", "second_line")},
         does=does[race.first_kind],
         does_too=does[race.second_kind],

@@ -265,9 +265,9 @@ def _alone_finding(branch: _Branch, who: str, count: int, share: float, line: in
     return finding(
         "serial-work",
         say(
-            "{what} is for only one {who} of the block's {count}, and it makes up {share} % of "
-            "the statements that warps execute in this launch.",
-            what="This branch" if isinstance(branch.node, ast.If) else "This loop",
+            "Only one {who} of the block's {count} executes {what}, and it makes up {share} % "
+            "of the statements that warps execute in this launch.",
+            what="this branch" if isinstance(branch.node, ast.If) else "this loop",
             who=who,
             count=count,
             share=round(100 * share),

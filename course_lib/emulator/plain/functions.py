@@ -88,9 +88,9 @@ def check_signature(tree: ast.FunctionDef | ast.Lambda, may_be_decorated: bool =
     """
     arguments = tree.args
     if arguments.vararg or arguments.kwarg or arguments.kwonlyargs:
-        raise rejection("unsupported", "Only plain parameters are known here.", tree)
+        raise rejection("unsupported", "Only plain parameters are supported here.", tree)
     if getattr(tree, "decorator_list", ()) and not may_be_decorated:
-        raise rejection("unsupported", "Decorators are not known here.", tree)
+        raise rejection("unsupported", "Decorators are not supported here.", tree)
 
 
 def bind(
@@ -154,7 +154,7 @@ def stopped(node: ast.AST, message: str, hint: str = "", code: str = "wrong-form
 
 def not_known(what: str, node: ast.AST, hint: str = "") -> NoReturn:
     """Something of Python's that is not followed."""
-    message = say("{what} is not known in a plain function.", what=what)
+    message = say("{what} is not supported in a plain function.", what=what)
     raise rejection("unsupported", message, node, hint)
 
 
@@ -322,4 +322,6 @@ def attribute(owner: Any, name: str, node: ast.Attribute) -> Any:
         reference = owner.attribute(name)
         constant = constant_of_reference(reference)
         return reference if constant is None else constant
-    raise rejection("unsupported", say("The attribute {name} is not known here.", name=name), node)
+    raise rejection(
+        "unsupported", say("The attribute {name} is not supported here.", name=name), node
+    )

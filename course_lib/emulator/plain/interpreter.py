@@ -391,7 +391,7 @@ class Interpreter:
             hint = "Use a variable for each value instead."
             if not node.keys:
                 hint = "`{}` is a dictionary; an empty set is `set()`."
-        message = "`{unknown}` is not known in a plain function."
+        message = "`{unknown}` is not supported in a plain function."
         raise rejection("unsupported", message, node, hint, unknown=ast.unparse(node)[:60])
 
     def literal(self, literal: Any, node: ast.AST) -> Any:
@@ -428,7 +428,7 @@ class Interpreter:
             result: str = self.value(part, scope)
             return result
         if part.conversion not in (-1, ord("s")):
-            message = "Only {plain} and {rounded} are known here."
+            message = "Only {plain} and {rounded} are supported here."
             raise rejection("unsupported", message, part, plain="{name}", rounded="{name:.2f}")
         form = "" if part.format_spec is None else self.value(part.format_spec, scope)
         result = self.guarded(part, values.formatted, self.value(part.value, scope), form)
@@ -441,7 +441,7 @@ class Interpreter:
         if any(isinstance(argument, ast.Starred) for argument in node.args) or any(
             keyword.arg is None for keyword in node.keywords
         ):
-            raise rejection("unsupported", "* in a call is not known here.", node)
+            raise rejection("unsupported", "* in a call is not supported here.", node)
         arguments = [self.value(argument, scope) for argument in node.args]
         by_name = {str(keyword.arg): self.value(keyword.value, scope) for keyword in node.keywords}
         if isinstance(function, Function):
@@ -449,12 +449,11 @@ class Interpreter:
         if isinstance(function, Reference):
             if by_name and function.path != "builtins.print":
                 name = ", ".join(by_name)
-                raise rejection(
-                    "unsupported", say("The argument {name}= is not known here.", name=name), node
-                )
+                message = say("The argument {name}= is not supported here.", name=name)
+                raise rejection("unsupported", message, node)
             return self.call_named(function.path, arguments, node)
         message = say(
-            "Only a function can be called, and this is {kind}.", kind=values.kind_of(function)
+            "Only a function can be called, but this is {kind}.", kind=values.kind_of(function)
         )
         stopped(node, message)
 

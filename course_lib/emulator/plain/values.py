@@ -71,7 +71,7 @@ class Record:
     def __post_init__(self) -> None:
         for key, value in self.values.items():
             if type(value) not in (bool, int, float, str):
-                raise ValueError(f"{self.name}.{key} is no plain number or text")
+                raise ValueError(f"{self.name}.{key} is not a plain number or text")
 
 
 class Items:
@@ -132,7 +132,7 @@ def checked(value: Any) -> Any:
         for each in value:
             if type(each) in (list, set):
                 raise Stop(
-                    "unsupported", say("{kind} is not followed here.", kind=_INSIDE[type(each)])
+                    "unsupported", say("{kind} is not supported here.", kind=_INSIDE[type(each)])
                 )
     return value
 
@@ -156,9 +156,9 @@ def _too_big() -> Stop:
 def binary(op: ast.operator, left: Any, right: Any) -> Any:
     """`left op right`, as Python has it."""
     if type(op) not in BINARY:
-        raise Stop("unsupported", "This operator is not known here.")
+        raise Stop("unsupported", "This operator is not supported here.")
     if isinstance(left, set) or isinstance(right, set):
-        raise Stop("unsupported", "Operators of sets are not known here.")
+        raise Stop("unsupported", "Operators of sets are not supported here.")
     if isinstance(left, Number) and isinstance(right, Number):
         _refuse_explosion(op, left, right)
     elif isinstance(left, Sequence) or isinstance(right, Sequence):
@@ -185,7 +185,7 @@ def _refuse_explosion(op: ast.operator, left: Any, right: Any) -> None:
 def _refuse_long(op: ast.operator, left: Any, right: Any) -> None:
     """Before a repetition makes a sequence that fills the memory, or a `%` formats one."""
     if isinstance(op, ast.Mod) and isinstance(left, str):
-        raise Stop("unsupported", "Formatting with % is not known here; an f-string is.")
+        raise Stop("unsupported", "Formatting with % is not supported here, but f-strings are.")
     if isinstance(op, ast.Mult):
         items, times = (left, right) if isinstance(left, Sequence) else (right, left)
         if isinstance(times, int) and isinstance(items, (tuple, list, str)):
@@ -226,7 +226,9 @@ def compare(op: ast.cmpop, left: Any, right: Any) -> bool:
         return _contains(right, left) == isinstance(op, ast.In)
     if not isinstance(op, (ast.Eq, ast.NotEq)):
         if isinstance(left, set) or isinstance(right, set):
-            raise Stop("unsupported", "Which set holds the other is not looked at here.")
+            raise Stop(
+                "unsupported", "Testing whether one set contains another is not supported here."
+            )
         refuse_strangers(left, right)
     return bool(COMPARE[type(op)](left, right))
 
@@ -265,7 +267,7 @@ def add_item(items: list[Any], value: Any) -> None:
 
 def _item(value: Any) -> Any:
     if isinstance(value, (list, set)):
-        raise Stop("unsupported", "A list or a set inside another sequence is not followed here.")
+        raise Stop("unsupported", "A list or a set inside another sequence is not supported here.")
     return value
 
 
@@ -276,7 +278,10 @@ def formatted(value: Any, specification: str) -> str:
     if not _FORMAT.fullmatch(specification):
         raise Stop(
             "unsupported",
-            say("The format {specification} is not known here.", specification=repr(specification)),
+            say(
+                "The format {specification} is not supported here.",
+                specification=repr(specification),
+            ),
         )
     result: str = checked(format(value, specification))
     return result
@@ -318,7 +323,9 @@ def add_to_set(items: set[Any], item: Any) -> None:
 def _in_a_set(item: Any) -> Any:
     """An item as it may lie in a set: numbers alone, whose order in it is always the same."""
     if not isinstance(item, Number):
-        message = say("A set of numbers is known here; this is {kind}.", kind=kind_of(item))
+        message = say(
+            "Only sets of numbers are supported here; this is {kind}.", kind=kind_of(item)
+        )
         raise Stop("unsupported", message)
     return item
 
@@ -332,7 +339,7 @@ def kind_of(value: Any) -> str:
     return names.get(type(value), "a function")
 
 
-STARTS_WITH = "startswith is known for a text and one beginning."
+STARTS_WITH = "startswith is supported only for a text and one beginning."
 
 
 def starts_with(text: str, beginning: Any) -> bool:
@@ -352,7 +359,7 @@ class PlainMethod:
 
 
 METHODS: Mapping[str, PlainMethod] = {
-    "append": PlainMethod(list, add_item, "append is known for one item and a list."),
-    "add": PlainMethod(set, add_to_set, "add is known for one item and a set."),
+    "append": PlainMethod(list, add_item, "append is supported only for a list and one item."),
+    "add": PlainMethod(set, add_to_set, "add is supported only for a set and one item."),
     "startswith": PlainMethod(str, starts_with, STARTS_WITH),
 }

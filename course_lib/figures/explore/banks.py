@@ -166,8 +166,8 @@ def explore_banks(kernel_or_profile: Any = None, *, block: Sequence[int] = (0, 0
         block,
         "shared",
         "Your kernel's shared memory: which lane is served in which wavefront?",
-        "The lines of {} that use shared memory, and a board of 32 banks: each lane stands in the "
-        "bank that holds its word and in the wavefront that serves it.",
+        "The lines of {} that use shared memory, and a board of 32 banks: each lane is shown "
+        "in the bank that holds its word and in the wavefront that serves it.",
         phases_of,
         lambda top, found: BankBoard(top, max(8, *map(passes_of, found))),
         lambda request, itemsize: figures.lane_to_bank(request, itemsize=itemsize),
@@ -245,8 +245,9 @@ def _of_a_tile() -> Interactive:
     return Interactive(
         "32 banks: which lane is served in which wavefront?",
         scene, controls, layers, words, _tile_still,
-        "A board of 32 columns, the banks of shared memory, and a row for each wavefront. Each of "
-        "the 32 lanes stands in the bank that holds its word and in the wavefront that serves it.",
+        "A board of 32 columns, the banks of shared memory, and a row for each wavefront. "
+        "Each of the 32 lanes is shown in the bank that holds its word and in the wavefront "
+        "that serves it.",
     )  # fmt: skip
 
 

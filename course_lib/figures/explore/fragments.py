@@ -232,7 +232,8 @@ def _still() -> Picture:
     pen = Pen.card(
         4.85,
         f"Fragments of {it.name}: which lane holds which element",
-        "Every number is a lane; of lane 5, eight elements of A, four of B and four of C stand out",
+        "Every number is a lane; for lane 5, eight elements of A, four of B and four of C are "
+        "highlighted",
     )
     lefts = {"A": 0.25, "B": 0.25 + 16.6 * cell, "C": 0.25 + 26.2 * cell}
     for name, (rows, columns) in it.shapes.items():

@@ -379,7 +379,7 @@ class OwnSteps:
         where = self._own.places[place]
         asked = where.asked(warp, visit)
         if asked is None:
-            return f"Warp {warp} does not come to this access a {nth(visit + 1)} time."
+            return f"Warp {warp} does not reach this access a {nth(visit + 1)} time."
         lanes = len(asked.lanes)
         verb = {"load": "read", "store": "write"}[where.kind]
         return (

@@ -204,8 +204,8 @@ def explore_double_buffer() -> Interactive:
             "there",
             "A model in ticks, not measured: a load takes 3, a multiplication 2.",
             "Four tiles are loaded, 3 ticks each, and multiplied, 2 ticks each. {}. With one "
-            "buffer loads and multiplications take turns; with two, a load runs beside a "
-            "multiplication; with three, two loads are under way at once.",
+            "buffer, loads and multiplications take turns; with two, a load runs during a "
+            "multiplication; with three, two loads are in flight at once.",
         ),
     )
 
@@ -285,7 +285,7 @@ def say_of_ring(plan: Plan, tick: int) -> str:
     if wanted.covers(tick):
         consumers = f"the consumers multiply tile {wanted.tile}"
     waiting = next((span for span in plan if span.kind == "load" and tick < span.begin), None)
-    producer = "the producer has asked for every tile"
+    producer = "the producer has requested every tile"
     if waiting is not None:
         producer = f"the producer waits until stage {waiting.row} is empty"
     return f"Tick {tick}: {consumers}; {producer}."

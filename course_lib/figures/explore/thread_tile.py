@@ -58,9 +58,9 @@ def explore_register_tile() -> Interactive:
     return Interactive(
         "A thread's tile: how many loads for each multiply-add?",
         _draw(), controls, layers, words, _still,
-        "A column of A beside a grid of running totals, a row of B above it. Each total gets "
-        "the product of its row's value of A and its column's value of B. Bars compare loads "
-        "per multiply-add with a thread that owns one output.",
+        "A column of A next to a grid of running totals, and a row of B above the grid. Each "
+        "total gets the product of its row's value of A and its column's value of B. Bars "
+        "compare loads per multiply-add with a thread that owns one output.",
     )  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def _gpu_words(rows: int, columns: int, row: Device) -> str:
             f"Shared memory alone would let {row.name} reach its peak; the other instructions "
             "still take their share."
         )
-    return f"Shared memory alone holds {row.name} to {share:.1%} of peak or less."
+    return f"Shared memory alone limits {row.name} to {share:.1%} of peak or less."
 
 
 # --- the still ------------------------------------------------------------------------------------

@@ -69,9 +69,9 @@ def watch_online_softmax(
         [Layer(("at",), partial(_moment, row))],
         Layer(("at",), partial(_sentence, row)),
         draw_still=partial(_still, row),
-        alt="Above, the scores of one query as dots, tile by tile, and a line at the largest so "
-        "far. Below, their weights as bars. When a tile brings a larger score, all older bars "
-        "shrink by one factor.",
+        alt="Above, the scores of one query as dots, tile by tile, and a line at the largest "
+        "so far. Below, their weights as bars. When a tile has a larger score, all older "
+        "bars shrink by one factor.",
     )
 
 
@@ -171,14 +171,14 @@ def _sentence(row: _Row, at: int) -> str:
         return words[phase]
     if now.top > before.top:
         words = (
-            f"Tile {tile} brings a larger score: top grows from {_told(before.top)} to "
+            f"Tile {tile} has a larger score: top grows from {_told(before.top)} to "
             f"{_told(now.top)}.",
             f"All that was kept shrinks by exp({_told(before.top)} − {_told(now.top)}) = "
             f"{_told(now.factor)}, the bars, their sum and the mixture alike.",
         )
         return words[phase]
     words = (
-        f"Tile {tile} brings no larger score: top stays {_told(now.top)}.",
+        f"Tile {tile} has no larger score: top stays {_told(now.top)}.",
         "The factor is exp(0) = 1: nothing shrinks.",
     )
     return words[phase]
@@ -213,7 +213,7 @@ def _still(row: _Row) -> Picture:
     )
     return pen.picture(
         f"The weights of {len(row.scores)} scores in {len(row.kept)} tiles, after each tile as a "
-        f"row of bars. Where top grows, all bars of the row above stand there again, smaller by "
+        f"row of bars. Where top grows, all bars of the row above appear again, smaller by "
         f"one factor. {told}."
     )
 

@@ -403,8 +403,8 @@ class OwnerStory:
 
     def _say_all(self) -> str:
         told = {
-            "column": "tx counts columns of C, so a warp lies along rows.",
-            "row": "tx counts rows of C, so a warp lies down columns.",
+            "column": "tx counts columns of C, so a warp runs along rows.",
+            "row": "tx counts rows of C, so a warp runs down columns.",
             "": "This is not the mapping of cuda.grid(2).",
         }[self.owned.mapping if self.owned.cells_of(0) else ""]
         if not any(deeds.wrote for deeds in self.owned.deeds):

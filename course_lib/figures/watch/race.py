@@ -120,9 +120,9 @@ def watch_race(kernel: object = None, *, tile: int = 8, task: str = "") -> Inter
 
 
 _ALT = (
-    "A lane of time for each warp with what it does: load, use, store. Barriers are "
-    "lines across all lanes. A wrong read is marked with a cross, and an arrow leads to the "
-    "write that came too late or too early. Below stand the kernel's lines and the elements "
+    "A lane of time for each warp with what it does: load, use, store. Barriers are lines "
+    "across all lanes. A wrong read is marked with a cross, and an arrow leads to the write "
+    "that came too late or too early. Below are the kernel's lines and the elements "
 )
 
 

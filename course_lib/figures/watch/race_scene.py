@@ -276,9 +276,9 @@ class RaceStory:
             wait for wait in run.waits if wait.after == number + 1 and wait.until > number + 1
         ]
         if opened:
-            told += f" All have come to the barrier of line {opened[0]}: it opens."
+            told += f" All threads have reached the barrier in line {opened[0]}: it opens."
         elif waiting:
-            told += f" Then warp {waiting[0].warp} waits at the barrier of line {waiting[0].line}."
+            told += f" Then warp {waiting[0].warp} waits at the barrier in line {waiting[0].line}."
         return told
 
     def _say_wrong(self, beat: Beat) -> str:

@@ -293,4 +293,4 @@ def text_answer(submission: Submission, question: TextQuestion) -> FoundAnswer:
     ]
     if unread:
         return FoundAnswer(question.id, problem=unread[0], needs_review=True)
-    return FoundAnswer(question.id, problem=f"Nothing is written as the answer to {question.id}.")
+    return FoundAnswer(question.id, problem=f"There is no answer to {question.id}.")

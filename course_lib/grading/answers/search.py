@@ -225,7 +225,7 @@ class _Search:
                 return None
             return (
                 f"{self._place(following).capitalize()} begins indented, like the rest of a "
-                "function, and is no part of the answer."
+                "function, and is not part of the answer."
             )
         return None
 
@@ -285,7 +285,7 @@ class _Search:
             yield f"The answer in {label}, which comes later, is not complete."
         if chosen.marker != self.exercise.id:
             line = f"`# EXERCISE {self.exercise.id}`"
-            yield f"The line {line} does not stand above the answer; it was found by its name."
+            yield f"The line {line} is not above the answer; the answer was found by its name."
 
     def _which_counts(self, chosen: Segment, complete: Sequence[Segment]) -> str:
         places = ", ".join(self._place(segment) for segment in complete[:6])

@@ -60,7 +60,7 @@ def read_code(text: str) -> CellCode:
     )
     repairs: tuple[str, ...] = ()
     if changed:
-        repairs = (f"Commands to Jupyter were passed over ({listed_lines(changed)}).",)
+        repairs = (f"Commands to Jupyter were skipped ({listed_lines(changed)}).",)
     return replace(_read(plain), was_run=was_run, repairs=repairs, commands=commands)
 
 

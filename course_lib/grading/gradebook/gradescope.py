@@ -13,7 +13,7 @@ from course_lib.grading.records import CannotGrade, GradebookRow
 from course_lib.wording.findings import CODES
 from course_lib.wording.sentences import whole
 
-OPEN = "No points are decided yet: a person looks at this one."
+OPEN = "No points have been decided yet: a person will look at this answer."
 
 
 def results_json(rows: Sequence[GradebookRow]) -> str:
@@ -28,7 +28,7 @@ def results_json(rows: Sequence[GradebookRow]) -> str:
     tests = [_test(row) for row in rows if row.exercise]
     notes = [row.reason for row in rows if not row.exercise]
     said = "\n".join(map(one_line, [*notes, *_standing(rows)]))
-    about = {"output": said or "Each answer was read and judged; nothing of it was run."}
+    about = {"output": said or "Each answer was read and judged, and none of it was run."}
     score = sum(test["score"] for test in tests)
     return json.dumps({"score": score, **about, "visibility": "visible", "tests": tests}, indent=1)
 

@@ -305,7 +305,7 @@ def _weighed(judgement: Judgement, settings: Settings) -> _Decision:
     earned = {name: _NONE if name in lost else points for name, points in worth.items()}
     points = total(earned.values())
     if points == total(worth.values()) and "right" not in lost:
-        return points, "passed", "All that was asked for holds.", earned
+        return points, "passed", "The answer has every property that was asked for.", earned
     reason = _cause(judgement.findings) or _costs(lost)
     return points, "partly" if points else "failed", reason, earned
 

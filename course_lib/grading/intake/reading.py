@@ -214,7 +214,7 @@ def _why_no_notebook(text: str) -> Unreadable:
         return Unreadable(_MERGE_CONFLICT)
     if len(text) > MAX_CODE_CHARACTERS:
         most = f"{MAX_CODE_CHARACTERS:,}"
-        return Unreadable(f"The file is no notebook, and longer than {most} characters.")
+        return Unreadable(f"The file is not a notebook, and it is longer than {most} characters.")
     return NothingThere("The file is neither a notebook nor Python code exported from one.")
 
 
@@ -246,7 +246,7 @@ def _why_no_json(text: str, error: json.JSONDecodeError) -> str:
         return _MERGE_CONFLICT
     if error.pos >= len(text.rstrip("\0 \t\r\n")) or error.msg.startswith("Unterminated"):
         return "The file ends in the middle: save or download the notebook again."
-    return f"The file is no valid notebook (line {error.lineno} of it: {error.msg})."
+    return f"The file is not a valid notebook (line {error.lineno} of it: {error.msg})."
 
 
 def _cells_of_notebook(root: Any) -> Iterator[TextCell]:
@@ -268,7 +268,7 @@ def _raw_cells(root: Any) -> Iterator[tuple[Any, CellKind]]:
     """The cells as they are in the file; something that is no cell counts as an empty one."""
     cells = root.get("cells") if isinstance(root, dict) else None
     if not isinstance(cells, list):
-        raise Unreadable("The file is JSON but no notebook: there is no list of cells in it.")
+        raise Unreadable("The file is JSON but not a notebook: there is no list of cells in it.")
     for cell in cells:
         yield (cell, _kind(cell)) if isinstance(cell, dict) else ({}, "raw")
 

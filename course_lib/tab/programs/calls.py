@@ -79,7 +79,7 @@ class HostCalls(HostExpressions):
         arguments = list(self.arguments(node, scope))
         by_name = {str(each.arg): self.value(each.value, scope) for each in node.keywords}
         if None in (each.arg for each in node.keywords):
-            raise NotRun("** in a call is not known here.")
+            raise NotRun("** in a call is not supported here.")
         match function:
             case Function():
                 return self.call_function(function, arguments, by_name, node)
@@ -99,7 +99,7 @@ class HostCalls(HostExpressions):
             case Reference(path=path):
                 return self.call_path(path, arguments, by_name, node)
         message = say(
-            "Only a function can be called, and this is {kind}.", kind=values.kind_of(function)
+            "Only a function can be called, but this is {kind}.", kind=values.kind_of(function)
         )
         stopped(node, message)
 
@@ -110,7 +110,7 @@ class HostCalls(HostExpressions):
         assert isinstance(node.func, ast.Attribute)
         items = self.value(node.func.value, scope)
         if not isinstance(items, list) or len(node.args) != 1:
-            raise NotRun("append is known for one item and a list.")
+            raise NotRun("append is supported only for a list and one item.")
         items.append(self.value(node.args[0], scope))
         self.guarded(node, self.checked, items)
 
@@ -129,7 +129,7 @@ class HostCalls(HostExpressions):
         """`cuda.jit(f)`."""
         found = function_behind(node, self.program(scope))
         if found is None or found.is_for_cpu:
-            raise NotRun("what this does to a function is not known here.")
+            raise NotRun("what this does to a function is not supported here.")
         self.kernels += not found.is_device
         return found
 
@@ -154,7 +154,7 @@ class HostCalls(HostExpressions):
             look(*given, **named)
         except (TypeError, ValueError, IndexError):
             self.guarded(node, np.broadcast_shapes, *map(np.shape, given))
-            raise NotRun("what happens to these arguments is not known here.") from None
+            raise NotRun("what happens to these arguments is not supported here.") from None
         result = self.guarded(node, lambda *_: function(*given, **named), *given, *named.values())
         if getattr(function, "__name__", "") in SLOW:
             self.spend(SLOWER * self.size(result) // values.ITEMS_PER_STEP, node)
@@ -191,7 +191,7 @@ class HostCalls(HostExpressions):
         if root == "numpy":
             known = self.numpy.look_up(rest)
             if known is None:
-                raise NotRun(say("np.{name} is not known here.", name=rest))
+                raise NotRun(say("np.{name} is not supported here.", name=rest))
             if rest in ("dot", "matmul", "inner") and len(arguments) == 2:
                 self.spend_product(*arguments)
             self.spend(STEPS_OF_A_CALL, node)
@@ -201,7 +201,7 @@ class HostCalls(HostExpressions):
         if path.startswith("numba.cuda."):
             return self.call_cuda(path.removeprefix("numba.cuda."), arguments, by_name, node)
         if by_name and path not in ("builtins.enumerate", "builtins.sum", "builtins.round"):
-            raise NotRun(say("{name}= is not known here.", name=next(iter(by_name))))
+            raise NotRun(say("{name}= is not supported here.", name=next(iter(by_name))))
         return self.call_named(path, [*arguments, *by_name.values()], node)
 
     def call_course(self, name: str, arguments: list[Any], node: ast.Call) -> Any:
@@ -214,7 +214,7 @@ class HostCalls(HostExpressions):
             case "run", [Kernel() as kernel, grid, block, *rest]:
                 handed = self.guarded(node, HostArguments, rest)
                 return self.launch(Configured(kernel, grid, block, 0, True), handed, node.lineno)
-        raise NotRun(say("course_lib.{name} is not known here.", name=name))
+        raise NotRun(say("course_lib.{name} is not supported here.", name=name))
 
     def call_cuda(
         self, name: str, arguments: list[Any], by_name: dict[str, Any], node: ast.Call
@@ -240,7 +240,7 @@ class HostCalls(HostExpressions):
         if path == "builtins.str" and len(arguments) == 1:
             return self.guarded(node, text_of, arguments[0])
         if path not in FUNCTIONS and path not in FROM_ITEMS:
-            raise NotRun(say("{name} is not known here.", name=path.removeprefix("builtins.")))
+            raise NotRun(say("{name} is not supported here.", name=path.removeprefix("builtins.")))
         plain = [each.item() if isinstance(each, np.generic) else each for each in arguments]
         if path in FROM_ITEMS:
             plain = [Items(iter(each)) if isinstance(each, np.ndarray) else each for each in plain]
@@ -250,7 +250,7 @@ class HostCalls(HostExpressions):
 
     def print(self, node: ast.Call, arguments: list[Any], by_name: dict[str, Any]) -> None:
         if not by_name.keys() <= {"sep", "end", "flush"}:
-            raise NotRun("printing to a file is not known here.")
+            raise NotRun("printing to a file is not supported here.")
         texts = [self.guarded(node, text_of, argument) for argument in arguments]
         sep, end = by_name.get("sep"), by_name.get("end")
         self.show((" " if sep is None else sep).join(texts) + ("\n" if end is None else end))

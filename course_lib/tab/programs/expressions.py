@@ -143,7 +143,7 @@ class HostExpressions(Interpreter):
                 return self.attribute(self.value(owner, scope), name)
             case ast.Dict() | ast.DictComp() | ast.NamedExpr() | ast.Await() | ast.Yield():
                 what = ast.unparse(node)[:60]
-                raise NotRun(say("`{what}` is not known here.", what=what))
+                raise NotRun(say("`{what}` is not supported here.", what=what))
         return super().evaluate(node, scope)
 
     def name(self, name: str, node: ast.Name, scope: Scope) -> Any:
@@ -158,7 +158,7 @@ class HostExpressions(Interpreter):
             return self.known(name, self.top.names[name])
         path = f"builtins.{name}"
         if hasattr(builtins, name) and path not in (*FUNCTIONS, *FROM_ITEMS):
-            raise NotRun(say("{name} is not known here.", name=name))
+            raise NotRun(say("{name} is not supported here.", name=name))
         return look_up(name, node, scope, self.spend)  # of Python, or nothing
 
     def attribute(self, owner: Any, name: str) -> Any:
@@ -173,7 +173,7 @@ class HostExpressions(Interpreter):
             return self.checked(getattr(owner, name))
         if entry and name in entry.methods:
             return Method(owner, name)
-        raise NotRun(say("the attribute {name} is not known here.", name=name))
+        raise NotRun(say("the attribute {name} is not supported here.", name=name))
 
     def refuse_names(self, *operands: Any) -> None:
         """What a module's name stands for, nobody knows here, unless it is called.
@@ -183,7 +183,7 @@ class HostExpressions(Interpreter):
         """
         for operand in operands:
             if isinstance(operand, Reference):
-                raise NotRun(say("{name} is not known here.", name=operand.path))
+                raise NotRun(say("{name} is not supported here.", name=operand.path))
 
     def binary(self, op: ast.operator, left: Any, right: Any) -> Any:
         self.refuse_names(left, right)

@@ -198,7 +198,7 @@ class HostInterpreter(HostCalls):
             raise NotRun(kernel.reason)
         for decorator, _ in unknown_decorators(kernel):
             what = ast.unparse(decorator)
-            raise NotRun(say("what @{what} does to a function is not known here.", what=what))
+            raise NotRun(say("what @{what} does to a function is not supported here.", what=what))
         if kernel.is_decorated and not kernel.is_for_cpu:
             object.__setattr__(kernel, "compiled", {})  # for types of arguments, as Numba does
             self.kernels += not kernel.is_device
@@ -220,7 +220,7 @@ class HostInterpreter(HostCalls):
             for item in items:
                 context = self.value(item.context_expr, scope)
                 if not hasattr(type(context), "__enter__"):
-                    raise NotRun("this `with` is not known here.")
+                    raise NotRun("this `with` is not supported here.")
                 entered = stack.enter_context(context)
                 if item.optional_vars is not None:
                     self.assign(item.optional_vars, entered, scope)
@@ -260,7 +260,7 @@ class HostInterpreter(HostCalls):
             right = self.value(statement.value, scope)
             return self.guarded(statement, self.binary, statement.op, left, right)
         if type(statement.op) not in _IN_PLACE:
-            raise NotRun("this change of an array is not known here.")
+            raise NotRun("this change of an array is not supported here.")
         right = self.value(statement.value, scope)
         return self.guarded(statement, _IN_PLACE[type(statement.op)], left, right)
 

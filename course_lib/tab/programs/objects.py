@@ -160,7 +160,7 @@ def percent(template: str, values: Any) -> str:
     """`template % values`."""
     given = list(values if isinstance(values, tuple) else (values,))
     if "%" in _PERCENT.sub("", template):
-        raise Refused("This format with % is not known here.")
+        raise Refused("This format with % is not supported here.")
     asked = [found for found in _PERCENT.findall(template) if found != "%"]
     if len(asked) != len(given):
         raise TypeError("not as many values as the text has places")
@@ -177,7 +177,7 @@ def put_into(template: str, given: tuple[Any, ...], named: Mapping[str, Any]) ->
         if name is None:
             continue
         if conversion not in (None, "s") or not (not name or name.isalnum() or name.isidentifier()):
-            raise Refused("This format is not known here; an f-string is.")
+            raise Refused("This format is not supported here, but f-strings are.")
         if not name:
             name, place = str(place), place + 1
         value = given[int(name)] if name.isdigit() else named[name]
