@@ -124,6 +124,49 @@ def test_what_only_grows_beside_keeps_no_loop_from_being_named(body: str) -> Non
     assert profile.steps < 0.01 * Budget().steps
 
 
+# The loop's test reads what the loop stores, and a round leaves it as it was.
+STORING = {
+    "the same number": "while out[0] < 5:  # this\n    out[0] = 1",
+    "a sum that stands still": "while out[0] < 5:  # this\n    out[0] += x[0]",
+    "a flag that is set again": (
+        "k = 0\nwhile flags[0] > 0:  # this\n    flags[0] = 0\n    k += 1\n"
+        "    if x[0] == 0:\n        flags[0] = 1"
+    ),
+    "a flag of a block, with barriers": (
+        "t, k = cuda.threadIdx.x, 0\nshared = cuda.shared.array(1, int32)\nshared[0] = 1\n"
+        "cuda.syncthreads()\nwhile shared[0] != 0:  # this\n    k += 1\n    cuda.syncthreads()\n"
+        "    if t == 0:\n        shared[0] = 0\n    cuda.syncthreads()\n"
+        "    if t == 3:\n        shared[0] = 1\n    cuda.syncthreads()"
+    ),
+    "an atomic that adds nothing": (
+        "k = 0\nwhile out[0] < 5:  # this\n    k += 1\n    cuda.atomic.add(out, 0, x[0])"
+    ),
+    "two that change places": (
+        "t = cuda.grid(1)\nwhile flags[t] != out[t]:  # this\n"
+        "    flags[t] = 1 - flags[t]\n    out[t] = 1 - flags[t]"
+    ),
+    "a step too small for float32": (
+        "t = cuda.grid(1)\nout[t] = 1e8\nwhile out[t] < 1e8 + 64:  # this\n    out[t] += 1"
+    ),
+    "in a local array": (
+        "a = cuda.local.array(2, int32)\na[0], a[1], k = 0, 5, 0\n"
+        "while a[0] < a[1]:  # this\n    k += 1\n    a[0] = (a[0] + 1) % 4"
+    ),
+}
+
+
+@every_case("body", STORING.values(), ids=STORING)
+def test_what_a_loop_stores_as_it_was_does_not_end_it(body: str) -> None:
+    program = as_program(body, "out, x, flags, n")
+    arrays = np.zeros(64, np.float32), np.zeros(64, np.float32), np.ones(64, np.int32)
+    budget = Budget(steps=Budget().steps // 100)
+    profile = launch(program, 1, 64, *arrays, 9, races=False, budget=budget)
+    assert profile.stopped_in is not None and profile.stopped_in.in_vain
+    found = profile.findings[0]
+    assert (found.code, found.line) == ("timeout", line_of(program, "# this"))
+    assert profile.steps < 0.01 * Budget().steps
+
+
 ENDING = {  # after more turns than it takes until somebody looks for a repetition
     "what it stores it reads": "while out[0] < 1500:\n    out[0] += 1",
     "by an atomic": "while cuda.atomic.add(out, 0, 1) < 1500:\n    pass",
@@ -155,6 +198,19 @@ ENDING = {  # after more turns than it takes until somebody looks for a repetiti
         "k, j = 0, 0\nwhile j < 1500:\n    k += 1\n    j = cuda.shfl_sync(0xFFFFFFFF, k, 0)"
     ),
     "a variable": "k = 0\nwhile k < 1500:\n    k += 1",
+    "a count that is stored": "k = 0\nwhile out[0] < 1500:\n    k += 1\n    out[0] = k",
+    "a flag by a count": (
+        "k = 0\nwhile out[0] == 0:\n    out[0] = 1\n    k += 1\n    if k < 1500:\n"
+        "        out[0] = 0"
+    ),
+    "a count in another array": (
+        "a = cuda.local.array(1, int32)\na[0] = 0\nwhile out[0] == 0:\n    a[0] += 1\n"
+        "    out[0] = a[0] // 1500"
+    ),
+    "a flag at an index that grows": (
+        "a, k = cuda.local.array(1600, int32), 0\nfor j in range(1600):\n    a[j] = 0\n"
+        "while a[1500] == 0:\n    a[k] = 1\n    k += 1"
+    ),
     "a variable of every tenth turn": (
         "k, j = 0, 0\nwhile k < 150:\n    j = (j + 1) % 10\n    k += j == 0"
     ),

@@ -1,10 +1,12 @@
 """What decides whether a `while` loop ends: the variables and arrays that its exits depend on.
 
 Exits are the loop's test and every jump in it, under the conditions around it. What these read,
-and what gives that its values within the loop, is followed backwards until nothing is added.
+and what gives that its values within the loop, is followed backwards until nothing is added. What
+is stored into an array gives it values, too.
 """
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +17,8 @@ from course_lib.emulator.language.names import Reference
 from course_lib.emulator.language.typings import Typing
 
 Jump = ast.Break | ast.Continue | ast.Return | ast.Raise | ast.Assert
+# Functions that store nothing.
+_BARRIERS = ("numba.cuda.sync", "numba.cuda.threadfence", "numba.cuda.nanosleep")
 # Functions that give the same for the same, and do nothing else.
 _PURE = ("math.", "builtins.", "numpy.", "operator.", "numba.cuda.grid", "numba.cuda.gridsize")
 _SIZES = ("shape", "strides", "size", "ndim", "dtype", "itemsize", "nbytes")
@@ -38,7 +42,8 @@ def exits_of(loop: ast.While, typing: Typing) -> LoopExits | None:
     """What a loop's end depends on; None if that cannot be told from its text."""
     if typing.kernel.is_debugged:  # an exception may end it anywhere
         return None
-    values: dict[str, list[ast.expr]] = {}
+    values: defaultdict[str, list[ast.expr]] = defaultdict(list)  # of each variable
+    contents: defaultdict[str, list[ast.expr]] = defaultdict(list)  # of each array
     conditions = [loop.test]
     for node, around in _with_conditions(loop.body, ()):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
@@ -47,23 +52,23 @@ def exits_of(loop: ast.While, typing: Typing) -> LoopExits | None:
             conditions += around
         if isinstance(node, ast.Assert):
             conditions.append(node.test)
-        for name, value in _given(node):
-            values.setdefault(name, []).extend([value, *around])
+        for given, pairs in ((values, _given(node)), (contents, _stored_by(node, typing))):
+            for name, value in pairs:
+                given[name] += [value, *around]
     names: set[str] = set()
     read: set[str] = set()
     while conditions:
         seen = _read_by(conditions.pop(), typing)
         if seen is None:
             return None
+        conditions += [value for name in seen[0] - names for value in values.get(name, ())]
+        conditions += [value for name in seen[1] - read for value in contents.get(name, ())]
+        names |= seen[0]
         read |= seen[1]
-        for name in seen[0] - names:
-            names.add(name)
-            conditions += values.get(name, [])
     stored = _stored(loop, typing)
-    rebound = values.keys() & (read | (stored or set()))
-    return LoopExits(
-        frozenset(names), frozenset(read), None if rebound or stored is None else frozenset(stored)
-    )
+    if stored is None or values.keys() & (read | stored) or stored - contents.keys():
+        return LoopExits(frozenset(names), frozenset(read), None)
+    return LoopExits(frozenset(names), frozenset(read), frozenset(stored))
 
 
 def _with_conditions(
@@ -109,6 +114,28 @@ def _given(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 yield part.id, value
 
 
+def _stored_by(node: ast.AST, typing: Typing) -> Iterator[tuple[str, ast.expr]]:
+    """The arrays into which a node stores, each with what it follows from what is in them then."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            pass
+        case (
+            ast.AugAssign(target=target, value=value)
+            | ast.AnnAssign(target=target, value=ast.expr() as value)
+        ):
+            targets = [target]
+        case ast.Call(args=[ast.Name(array), *given]) if isinstance(typing.calls.get(node), Atomic):
+            yield from ((array, each) for each in given)
+            return
+        case _:
+            return
+    for part in (part for target in targets for part in ast.walk(target)):
+        if isinstance(part, ast.Subscript | ast.Attribute) and isinstance(part.ctx, ast.Store):
+            name = _array_of(part)
+            if name is not None:
+                yield from ((name, each) for each in (value, part))
+
+
 def _read_by(expression: ast.expr, typing: Typing) -> tuple[set[str], set[str]] | None:
     """The variables that an expression reads, and the arrays; None if it may read more."""
     names: set[str] = set()
@@ -139,13 +166,13 @@ def _is_a_number(kind: T.Type | None) -> bool:
     return kind is None or isinstance(kind, T.Static | T.RangeType) or T.is_scalar(kind)
 
 
-def _is_pure(call: ast.Call, typing: Typing) -> bool:
+def _is_pure(call: ast.Call, typing: Typing, also: tuple[str, ...] = ()) -> bool:
     """Does a call give the same for the same numbers, and do nothing else?"""
     target, function = typing.calls.get(call), typing.types.get(call.func)
     if isinstance(target, Typing) or call in typing.methods:
         return False
     named = function.value if isinstance(function, T.Static) else None
-    is_known = isinstance(named, Reference) and named.path.startswith(_PURE)
+    is_known = isinstance(named, Reference) and named.path.startswith((*_PURE, *also))
     return isinstance(target, Cast) or is_known
 
 
@@ -161,13 +188,19 @@ def _stored(loop: ast.While, typing: Typing) -> set[str] | None:
                 pass
             case ast.Call(args=[owner, *_]) if isinstance(typing.calls.get(node), Atomic):
                 pass
-            case ast.Call() if not _is_pure(node, typing):
+            case ast.Call() if not _is_pure(node, typing, _BARRIERS):
                 return None
             case _:
                 continue
-        while isinstance(owner, ast.Subscript | ast.Attribute):
-            owner = owner.value
-        if not isinstance(owner, ast.Name):
+        name = _array_of(owner)
+        if name is None:
             return None
-        names.add(owner.id)
+        names.add(name)
     return names
+
+
+def _array_of(place: ast.expr) -> str | None:
+    """The name of the array that an element or a part is of."""
+    while isinstance(place, ast.Subscript | ast.Attribute):
+        place = place.value
+    return place.id if isinstance(place, ast.Name) else None

@@ -98,6 +98,7 @@ class Machine:
         self.products: EitherRounding | None = None
         self.engine, self.cluster = engine, cluster
         self.captured = captured or {}
+        self.is_alone = active.array is None  # no other machine runs lanes of this space
         self.unit = LoadStoreUnit(space, memory, observers, steps, instead)
         self.copies = AsyncCopies(self.unit, active)
         self.line = typing.kernel.tree.lineno

@@ -1,9 +1,9 @@
 """Tells that a `while` loop never ends, when what its end depends on is as it was before.
 
-Whether a loop ends follows from some variables and cells (`language/loop_exits.py`) and from the
-lanes in it. If these are as they were, and neither the loop nor another thread can have changed
-the cells, it goes on for ever, whatever else grows meanwhile. Where the text does not tell so
-much, all variables and all of memory count.
+Whether a loop ends follows from some variables and arrays (`language/loop_exits.py`) and from the
+lanes in it. If these are as they were, and no other thread can change the arrays, it goes on for
+ever, whatever else grows meanwhile. Where the text does not tell so much, all variables and all of
+memory count.
 """
 
 import ast
@@ -38,7 +38,8 @@ class Repetition:
             return False
         if turns == FIRST:
             self.exits = self._known_exits()
-        if has_paused and (self.exits is None or self.exits.read):
+        may_differ = self.exits is None or (self.exits.read and not self.machine.is_alone)
+        if has_paused and may_differ:
             self.since = 0
             return False
         if turns & (turns - 1) == 0:
@@ -51,31 +52,32 @@ class Repetition:
         return may_count and self._now() == self.state
 
     def _known_exits(self) -> LoopExits | None:
-        """What the loop's end depends on, if the loop cannot change the cells among that."""
+        """What the loop's end depends on, if all that changes it has one of these names."""
         assert not isinstance(self.loop.node, ast.For)
         exits = exits_of(self.loop.node, self.machine.typing)
         if exits is None or not exits.read:
             return exits
         if exits.stored is None:
             return None
-        read, stored = self._storage(exits.read), self._storage(exits.stored)
-        apart = all(
-            one is not None and other is not None and not np.may_share_memory(one, other)
-            for one in read
-            for other in stored
-        )
-        return exits if apart else None
+        read, others = self._storage(exits.read), self._storage(exits.stored - exits.read)
+        if any(each is None for each in (*read, *others)):
+            return None
+        pairs = ((one, other) for one in read for other in others)
+        return None if any(np.may_share_memory(*pair) for pair in pairs) else exits
 
-    def _storage(self, names: Iterable[str]) -> list[np.ndarray | None]:
+    def _storage(self, names: Iterable[str]) -> list[Any]:
         """Where the elements of these arrays lie; None for what is no array here."""
         arrays = (self.machine.frame.variables.get(name) for name in names)
         return [each.allocation.storage if isinstance(each, ArrayView) else None for each in arrays]
 
     def _now(self) -> Any:
         variables = self.machine.frame.variables
+        contents: list[Any] = []
         if self.exits is not None:
             variables = {name: variables.get(name) for name in self.exits.names}
-        return self.machine.active.full_array.tobytes(), _as_bytes(tuple(variables.items()))
+            contents = self._storage(self.exits.read & (self.exits.stored or frozenset()))
+        parts = (self.machine.active.full_array, *variables.items(), *contents)
+        return _as_bytes(parts)
 
 
 def _as_bytes(value: Any) -> Any:
