@@ -9,6 +9,7 @@ from every_case import every_case
 
 from course_lib.emulator import load_program
 from course_lib.host import runtime
+from course_lib.wording.sentences import facts_of
 
 N = 4096
 ROWS = "i = cuda.grid(1)\nif i < x.shape[0]:\n    s = float32(0)\n"
@@ -316,6 +317,76 @@ def test_an_axis_that_the_launch_lacks_is_told_in_place(body, grid, block, is_to
     found = launch(program, grid, block, x, y, costs=True).findings
     said = [finding.message for finding in found if finding.code == "incomplete-output"]
     assert bool(said) == is_told and all("along y" in message for message in said)
+
+
+# Each reads along an axis that a launch in one dimension does not have.
+READ_ALONG = {
+    "a grid of two": "i, j = cuda.grid(2)\ncuda.atomic.add(y, i, a[i, j])",
+    "behind tests": (
+        "i, j = cuda.grid(2)\nif i < a.shape[0] and j < a.shape[1]:\n"
+        "    cuda.atomic.add(y, i, a[i, j])"
+    ),
+    "tests that turn back": (
+        "i, j = cuda.grid(2)\nif i >= a.shape[0] or j >= a.shape[1]:\n    return\n"
+        "cuda.atomic.max(y, 0, a[i, j])"
+    ),
+    "the index of a thread": (
+        "i, j = cuda.threadIdx.x, cuda.threadIdx.y\ncuda.atomic.add(y, i, a[j][i])"
+    ),
+    "a variable from it": (
+        "i = cuda.grid(1)\nj = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y\n"
+        "row = j * 2\ncuda.atomic.add(y, i, a[row, i])"
+    ),
+    "by place": "p = cuda.grid(2)\nj = cuda.grid(2)[1]\ncuda.atomic.add(y, p[0], a[p[0], j])",
+    "flat": ("i, j = cuda.grid(2)\nif i < 32 and j < n:\n    cuda.atomic.add(y, i, x[j * 32 + i])"),
+}
+RIGHT_WITHOUT = {
+    "a single row": "i, j = cuda.grid(2)\ny[i] = row[j, i]",
+    "a single channel": (
+        "i, j = cuda.grid(2)\nif i < y.size and j < one:\n    y[i] = row[j, i] * a[j, i]"
+    ),
+    "one row, as the shape says": (
+        "i, j = cuda.grid(2)\nrows, columns = row.shape\nif j < rows and i < columns:\n"
+        "    y[i] = row[j, i] * a[i, j]"
+    ),
+    "a loop over the rest": (
+        "i, j = cuda.grid(2)\ns = float32(0)\nfor k in range(j, a.shape[1], cuda.gridsize(2)[1]):"
+        "\n    s += a[k, i]\ny[i] = s"
+    ),
+    "threads counted through": (
+        "t = cuda.threadIdx.x + cuda.threadIdx.y * cuda.blockDim.x\ny[t] = x[t]"
+    ),
+    "blocks counted through": (
+        "i = (cuda.blockIdx.y * cuda.gridDim.x + cuda.blockIdx.x) * cuda.blockDim.x "
+        "+ cuda.threadIdx.x\nif i < 32:\n    y[i] = x[i]"
+    ),
+    "the first column alone": "i, j = cuda.grid(2)\nif j == 0:\n    y[i] = a[i, 0]",
+    "neighbours around it": (
+        "i, j = cuda.grid(2)\ny[i] = halo[i, j] + halo[i, j + 1] + halo[i, j + 2]"
+    ),
+}
+
+
+@every_case(
+    ("body", "is_told"),
+    [
+        *((body, True) for body in READ_ALONG.values()),
+        *((b, False) for b in RIGHT_WITHOUT.values()),
+    ],
+    ids=[*READ_ALONG, *RIGHT_WITHOUT],
+)
+def test_what_is_read_along_an_axis_that_the_launch_lacks_is_told(body: str, is_told: bool) -> None:
+    program = as_program(body, "a, x, y, row, halo, n, one")
+    a, x, y = (np.ones(shape, np.float32) for shape in ((32, 32), 32 * 32, 32))
+    row, halo = np.ones((1, 32), np.float32), np.ones((32, 3), np.float32)
+    profile = launch(program, 1, 32, a, x, y, row, halo, 32, 1, costs=True)
+    said = [found for found in profile.findings if found.code == "wrong-index"]
+    assert not profile.errors and bool(said) == is_told
+    if said:
+        assert len(said) == 1 and facts_of(said[0].message)["axis"] == "y"
+        assert program.splitlines()[said[0].line - 1].strip().endswith(("]", "])"))
+    if not is_told:
+        assert not any("thread along" in found.message for found in profile.findings)
 
 
 ADDED = "s = float32(0)\nfor k in range(x.size):\n    s += x[k]\n"

@@ -3,7 +3,7 @@
 import ast
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,15 +13,14 @@ from course_lib.emulator.language.typings import Typing
 from course_lib.emulator.machine.events import AtomicUpdate, Observer
 from course_lib.emulator.observers.findings import finding_of
 from course_lib.emulator.observers.meter import Meter
+from course_lib.emulator.observers.missing_axes import AXES, Tree, read_in_part
 from course_lib.emulator.options import LaunchShape
 from course_lib.emulator.state.lanes import WARP_SIZE, Mask, Value
 from course_lib.emulator.state.memory import Allocation, ArrayView
 from course_lib.wording.findings import Finding
 
-AXES = "xyz"
 SUMS = ast.Add | ast.Sub
 ADDED: dict[Callable[..., Any], int] = {np.add: 1, np.subtract: -1}
-Tree = ast.FunctionDef | ast.Lambda
 
 
 class WrapNotes(Observer):
@@ -125,10 +124,18 @@ def _operator(statement: ast.AugAssign | ast.Assign) -> ast.operator | None:
     return statement.value.op if isinstance(statement.value, ast.BinOp) else None
 
 
-def left_out(meter: Meter, typings: Sequence[Typing], shape: LaunchShape) -> Iterator[Finding]:
-    """Outputs of which the launch is too small to write all, and statements without effect."""
+def left_out(
+    meter: Meter, typings: Sequence[Typing], shape: LaunchShape, values: Mapping[str, Any]
+) -> Iterator[Finding]:
+    """What the launch is too small to write or to read whole, and statements without effect."""
     trees = tuple(dict.fromkeys(typing.kernel.tree for typing in typings))
     yield from _without_effect(trees)
+    yield from list(_not_written(meter, trees, shape)) or read_in_part(
+        meter, trees[0], shape, values
+    )
+
+
+def _not_written(meter: Meter, trees: tuple[Tree, ...], shape: LaunchShape) -> Iterator[Finding]:
     for array, traffic in meter.arrays.items():
         touched = meter.touched[array]
         if not traffic.store_requests or array in meter.updated:
