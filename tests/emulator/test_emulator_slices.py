@@ -39,6 +39,32 @@ def test_a_slice_is_cut_as_in_numpy(part: slice, passed_in: bool) -> None:
     assert out[: len(expected)].tolist() == expected.tolist()
 
 
+# As Numba compiles them, for a processor and for a GPU: the whole part of any real number counts.
+OTHER_BOUNDS = {
+    "1.9:5": "1:5", "f:": "2:", ":f": ":2", "q:4": "1:4", ":q": ":1", "::q": "::1", "::2.9": "::2",
+    "-1.5:": "-1:", "-f:6.9": "-2:6", "-0.5:3": "0:3", "None:f": ":2", "t / 2:": "t // 2:",
+}  # fmt: skip
+
+
+@every_case(("bounds", "meant"), OTHER_BOUNDS.items(), ids=OTHER_BOUNDS)
+def test_any_real_number_is_a_bound(bounds: str, meant: str) -> None:
+    results = []
+    for written in (bounds, meant):
+        out = np.full((8, 9), -1)
+        body = (
+            f"t = cuda.threadIdx.x\npiece = x[{written}]\nout[t, 8] = len(piece)\n"
+            "for j in range(len(piece)):\n    out[t, j] = piece[j]"
+        )
+        given = np.arange(8), out, np.float32(2.7), True
+        run_clean(body, 1, 8, *given, parameters="x, out, f, q")
+        results.append(out.tolist())
+    assert results[0] == results[1]
+
+
+def test_no_real_number_is_no_bound() -> None:
+    assert rejection_codes(as_program("x = out[1:1j]"), np.zeros(4)) == ["compile-error"]
+
+
 CASES = {
     "every second": "x[::2, 1]", "backwards": "x[::-1, 0]", "a corner backwards": "x[2:0:-1, 3]",
     "rest behind": "x[1, ...]", "rest before": "x[..., 1]",
@@ -62,7 +88,6 @@ def test_what_is_written_into_a_part(text: str) -> None:
     ("body", "code"),
     [
         ("s = x[::cuda.threadIdx.x + 1]\nx[0] = s[0]", "unsupported"),
-        ("s = x[::1.5]", "unsupported"),
         ("s = x[..., ...]", "compile-error"),
     ],
 )

@@ -371,13 +371,8 @@ class SubscriptTyper(FieldTyper):
     def slice_types(self, node: ast.Slice, env: Environment) -> None:
         for bound in (node.lower, node.upper, node.step):
             kind = T.INT64 if bound is None else self.expression(bound, env).type
-            if kind == T.Static(None):
-                continue
-            if T.is_scalar(kind) and not T.is_integer(kind):
-                message = "The emulator takes only whole numbers as bounds of a slice."
-                raise rejection("unsupported", message, node, "`//` gives a whole number.")
-            if not T.is_integer(kind):
-                raise rejection("compile-error", "The bounds of a slice must be integers.", node)
+            if kind != T.Static(None) and (not T.is_scalar(kind) or T.is_complex(kind)):
+                raise rejection("compile-error", "The bounds of a slice must be numbers.", node)
 
     def tuple_item(self, node: ast.Subscript, owner: Typed, env: Environment) -> Typed:
         assert isinstance(owner.type, T.TupleType)

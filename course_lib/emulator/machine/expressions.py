@@ -325,11 +325,19 @@ def _index(typing: Typing, index: ast.expr) -> Prepared:
         return lambda machine: Ellipsis
     if not isinstance(index, ast.Slice):
         return prepared(typing, index)
-    bounds = [
-        prepared(typing, bound) if bound else _nothing
-        for bound in (index.lower, index.upper, index.step)
-    ]
+    bounds = [_bound(typing, bound) for bound in (index.lower, index.upper, index.step)]
     return lambda machine: slice(*(bound(machine) for bound in bounds))
+
+
+def _bound(typing: Typing, bound: ast.expr | None) -> Prepared:
+    """A bound of a slice; unlike an index it may be any number, of which the whole part counts."""
+    kind = typing.types[bound] if bound is not None else None
+    if bound is None or not isinstance(kind, np.dtype):
+        return _nothing
+    value = prepared(typing, bound)
+    if kind.kind in "iu":
+        return value
+    return lambda machine: value(machine).astype(np.int64)
 
 
 def _special_indices(
