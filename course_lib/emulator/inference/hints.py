@@ -56,8 +56,8 @@ OF_A_NUMBER = {
 
 # Names of numba.cuda that no kernel of the emulator uses: they exist all the same.
 NUMBAS_CUDA = frozenset(
-    "args as_cuda_array cg current_context device_array driver event fp16 gpus In InOut jit Out "
-    "is_available pinned pinned_array reduce Reduce stream synchronize to_device types "
+    "args as_cuda_array bf16 cg current_context device_array driver event fp16 gpus In InOut jit "
+    "Out is_available pinned pinned_array reduce Reduce stream synchronize to_device types "
     "ufuncs".split()
 )
 METHODS_THAT_ALLOCATE = frozenset("astype copy dot flatten ravel sort".split())
@@ -99,7 +99,8 @@ NUMBAS_FUNCTIONS = frozenset(
 # What to do without functions that the emulator does not have.
 INSTEAD = {
     "cuda.libdevice": "A function of math, or another one of libdevice, may do the same.",
-    "cuda.fp16": "np.float16(x) converts; + - * / compute.",
+    "cuda.fp16": "On float16 values + - * / compute, too, and np.float16(x) converts.",
+    "cuda.bf16": "float32 holds every number that bfloat16 holds.",
 }
 
 # Builtins that exist in Python, so that using them is a matter of types and not of a typing slip.
