@@ -196,6 +196,9 @@ def test_the_gpu_that_answers() -> None:
         with pytest.raises(IndexError):
             cuda.gpus[1]
         assert cuda.detect()
+        assert cuda.require_context(asserts) is asserts
+        compiler = getattr(cuda, "compile_ptx_for_current_device", None)
+        assert compiler is None or compiler.keywords == {"cc": gpu.compute_capability}
 
 
 HELPERS = """\

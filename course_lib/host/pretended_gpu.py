@@ -6,7 +6,8 @@ skip themselves, or to choose a grid; so here one A100 answers, by its data shee
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -170,7 +171,13 @@ def answers() -> dict[str, Any]:
         "select_device": _select_device,
         "current_context": lambda devnum=None: PretendedContext(),
         "is_supported_version": lambda: True,
+        "require_context": lambda function: function,
     }
+
+
+def _for_the_gpu(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiles for the GPU that answers, as Numba does for any that it is told of."""
+    return functools.partial(compiled, cc=PretendedGpu.compute_capability)
 
 
 def deeper(cuda: ModuleType) -> list[Replacement]:
@@ -178,7 +185,13 @@ def deeper(cuda: ModuleType) -> list[Replacement]:
     runtime = getattr(cuda, "runtime", None)
     driver = getattr(cuda, "cudadrv", None)
     devices, arrays = getattr(driver, "devices", None), getattr(driver, "devicearray", None)
+    compilers = [name for name in ("compile", "compile_ptx") if hasattr(cuda, name)]
     return [
+        Replacement(cuda, "is_bfloat16_supported", lambda: True),
+        *(
+            Replacement(cuda, f"{name}_for_current_device", _for_the_gpu(getattr(cuda, name)))
+            for name in compilers
+        ),
         Replacement(devices, "gpus", PretendedGpus()),
         Replacement(devices, "get_context", lambda devnum=None: PretendedContext()),
         Replacement(runtime, "get_version", lambda: CUDA_VERSION),
