@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulator_helpers import HEADER, launch
+from every_case import every_case
 
 N = 64  # threads of a block
 
@@ -207,3 +208,38 @@ def test_what_is_no_search_by_levels_is_an_error(name: str) -> None:
         arguments[0][:] = -1
     races = [each for each in found(NO_MARKS[name], 1, *arguments) if each.code[:5] == "race-"]
     assert "error" in {each.severity for each in races}, races
+
+
+SAME_VALUE = {
+    "an argument": "out[0] = n",
+    "an element of another array": "out[0] = x[n]",
+    "by a variable": "j = n\n    out[0] = x[j]",
+    "by a variable, and the argument is another one later": (
+        "j = n\n    for k in range(2):\n        out[0] = x[j]\n        n = i + k\n"
+        "    out[1 + i % 7] = 0"
+    ),
+    "before the argument is another one": "out[0] = n + 1\n    n = i",
+}
+OTHER_VALUE = {
+    "the argument is another one already": "n = i\n    j = n\n    out[0] = x[j]",
+    "in a later turn": "for k in range(2):\n        j = n\n        out[0] = x[j]\n        n = i",
+    "a variable that is set twice": "j = n\n    j = i\n    out[0] = x[j]",
+    "what another thread may have stored": "out[0] = out[1] + n\n    n = i\n    out[1] = 4",
+    "a sum of two lines": "out[0] = n\n    out[0] = n + 1",
+}
+
+
+@every_case(
+    ("body", "severity"),
+    [
+        *((body, "warning") for body in SAME_VALUE.values()),
+        *((body, "error") for body in OTHER_VALUE.values()),
+    ],
+    ids=[*SAME_VALUE, *OTHER_VALUE],
+)
+def test_writes_of_one_value_are_a_warning(body: str, severity: str) -> None:
+    text = f"def k(out, x, n):\n    i = cuda.grid(1)\n    {body}\n"
+    out, x = np.zeros(8, np.int32), np.arange(128, dtype=np.int32)
+    races = [each for each in found(text, 1, out, x, 5) if each.cell == "out[0]"]
+    assert races and (severity in {each.severity for each in races}), races
+    assert severity == "error" or len({each.severity for each in races}) == 1

@@ -21,8 +21,9 @@ Trees = tuple[ast.AST, ...]
 def is_same_value(lines: tuple[int, int], trees: Trees) -> bool:
     """Whether two lines store one value that no thread works out.
 
-    It is made of numbers, global names, arguments of the kernel, elements of arrays that the kernel
-    does not write, and variables that are set once, to such a value.
+    It is made of numbers, global names, the kernel's arguments while they are what was passed,
+    elements of arrays that the kernel does not write, and variables that are set once, to such a
+    value.
     """
     kernel, *functions = trees
     nodes = [node for tree in trees for node in ast.walk(tree)]
@@ -30,21 +31,37 @@ def is_same_value(lines: tuple[int, int], trees: Trees) -> bool:
     own = set(set_at)
     own |= {n.arg for tree in functions for n in ast.walk(tree) if isinstance(n, ast.arg)}
     stored = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
-    own |= {ast.unparse(node.value) for node in stored}
+    written = {ast.unparse(node.value) for node in stored}
+    own |= written
     once = [node for node in ast.walk(kernel) if isinstance(node, ast.Assign)]
     for node in once:  # in their order
         if isinstance(name := node.targets[0], ast.Name) and set_at[name.id] == 1:
-            if all(_is_fixed(part, own) for part in ast.walk(node.value)):
+            if _holds_fixed(node, own - (_as_passed(node, kernel) - written)):
                 own.discard(name.id)
     values = set()
     for line in lines:
         found = [assignment for tree in trees for assignment in assignments_at(tree, line)]
         if len(found) != 1 or not isinstance(found[0], ast.Assign):
             return False
-        if not all(_is_fixed(node, own) for node in ast.walk(found[0].value)):
+        if not _holds_fixed(found[0], own - (_as_passed(found[0], kernel) - written)):
             return False
         values.add(ast.unparse(found[0].value))
     return len(values) == 1
+
+
+def _holds_fixed(assignment: ast.Assign, own: set[str]) -> bool:
+    return all(_is_fixed(part, own) for part in ast.walk(assignment.value))
+
+
+def _as_passed(statement: ast.stmt, kernel: ast.AST) -> set[str]:
+    """The kernel's parameters that are set to something else, but only after this statement."""
+    nodes = [*ast.walk(kernel)]
+    loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
+    if any(statement in ast.walk(loop) for loop in loops):
+        return set()
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    before = {n.id for n in names if isinstance(n.ctx, ast.Store) and n.lineno <= statement.lineno}
+    return {node.arg for node in nodes if isinstance(node, ast.arg)} - before
 
 
 def is_start_value(lines: tuple[int, int], trees: Sequence[ast.AST]) -> bool:
