@@ -389,6 +389,31 @@ def test_what_is_read_along_an_axis_that_the_launch_lacks_is_told(body: str, is_
         assert not any("thread along" in found.message for found in profile.findings)
 
 
+EVERY_OTHER = {
+    "a branch": (
+        "if i % 2 == 0:\n    for k in range(40):\n        s += x[i] * k\n    y[i] = s",
+        "This branch splits",
+    ),
+    "a loop": (
+        "for k in range(40 if i % 2 == 0 else 0):\n    s += x[i] * k\ny[i] = s",
+        "This loop splits",
+    ),
+    "after a return": (
+        "if i % 2 == 1:\n    return\nfor k in range(40):\n    s += x[i] * k\ny[i] = s",
+        "reach this loop",
+    ),
+}
+
+
+@every_case(("body", "said"), EVERY_OTHER.values(), ids=EVERY_OTHER)
+def test_what_splits_warps_is_not_said_of_what_few_lanes_reach(body: str, said: str) -> None:
+    program = as_program(f"i = cuda.grid(1)\ns = float32(0)\n{body}", "x, y")
+    x, y = np.ones(2048, np.float32), np.ones(2048, np.float32)
+    found = launch(program, 8, 256, x, y, costs=True).findings
+    (split,) = [each for each in found if each.code == "serial-work"]
+    assert said in split.message
+
+
 ADDED = "s = float32(0)\nfor k in range(x.size):\n    s += x[k]\n"
 INDENTED = ADDED.replace("\n", "\n    ")
 

@@ -150,7 +150,7 @@ def waiting(notes: WaitNotes, typings: Sequence[Typing], shape: LaunchShape) -> 
             least = PARTED_BRIEFLY * every if branch.is_brief else 0
             # Fewer part at the edge of an array, where it has to be.
             if turns >= max(inside / 3, least):
-                yield _parted_finding(branch, turns / every)
+                yield _parted_finding(branch, turns / every, parted.get(branch.node.lineno, 0) > 0)
         few = _on_the_way(WAITED_FOR, every, shape)
         entered = [branch for branch in branches if _is_for_few(branch, alone, lines)]
         for branch, turns, line in _to_blame(entered, alone, max(FEW, min(ALONE * every, few))):
@@ -249,14 +249,21 @@ def _to_blame(
             del left[line]
 
 
-def _parted_finding(branch: _Branch, share: float) -> Finding:
+def _parted_finding(branch: _Branch, share: float, before: bool) -> Finding:
+    """Of a branch or a loop that splits warps, or that few lanes reach as others have returned."""
+    says = (
+        "Only some lanes of the warps reach this {what}. If the threads that reach it were "
+        "neighbours, warps would execute {share} % fewer statements in this launch."
+        if before
+        else "This {what} splits the lanes of the warps. If the threads that enter it were "
+        "neighbours, warps would execute {share} % fewer statements in this launch."
+    )
     return finding_of(
         "serial-work",
-        "{what} splits the lanes of the warps. If the threads that enter it were neighbours, "
-        "warps would execute {share} % fewer statements in this launch.",
+        says,
         branch.node.lineno,
         "Which threads enter it, and could they be the first ones of the block?",
-        what="This branch" if isinstance(branch.node, ast.If) else "This loop",
+        what="branch" if isinstance(branch.node, ast.If) else "loop",
         share=round(100 * share),
     )
 
