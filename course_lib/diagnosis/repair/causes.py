@@ -75,11 +75,10 @@ def code_of(edit: Edit, seen: str) -> str:
     code = code or (FORMULA if edit.kind in OF_A_FORMULA else seen)
     code = FORMULA if code == "wrong-result" else code
     changed = [*_comparisons_changed(edit)] if code == TEST else []
-    if changed and all(asks_about_elements(each, edit.tree) for each in changed):
-        return FORMULA
-    if code == TEST and seen == "incomplete-output" and not _checks_bounds(edit, changed):
-        return seen
-    return code
+    of_elements = changed and all(asks_about_elements(each, edit.tree) for each in changed)
+    if code == TEST and seen == "incomplete-output":
+        return code if _checks_bounds(edit, changed) and not of_elements else seen
+    return FORMULA if of_elements else code
 
 
 def _checks_bounds(edit: Edit, changed: Sequence[ast.Compare]) -> bool:
