@@ -114,6 +114,7 @@ def test_check_raises_one_plain_line(capsys: pytest.CaptureFixture[str]) -> None
     assert shown[0].startswith("matmul_naive is not right yet")
 
 
+@pytest.mark.slow
 def test_wrong_on_uneven_shapes_alone_keeps_what_was_shown_on_even_ones() -> None:
     points = EXERCISES["matmul_tiled"].points
     report = judged(broken("(K + TILE - 1) // TILE", "K // TILE"))

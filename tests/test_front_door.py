@@ -86,6 +86,7 @@ def test_a_python_too_old_is_told_so_in_one_line() -> None:
     )
 
 
+@pytest.mark.slow
 @every_case("version", ["2.7", "3.6", "3.8", "3.10"])
 def test_each_old_python_that_is_here_is_told_so_in_one_line(version: str) -> None:
     folder = Path.home() / ".pyenv/versions"

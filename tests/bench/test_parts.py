@@ -394,6 +394,7 @@ def test_ctrl_c_keeps_what_is_finished_and_names_the_rest(
     ]
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_script_that_is_running(tmp_path: Path) -> None:
     """As a terminal does it: the signal goes to the whole group."""
     slow = tmp_path / "slow.py"

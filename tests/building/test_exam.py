@@ -46,6 +46,7 @@ def test_the_exercises_of_an_exam_hold_no_hints(exam_copy: Path) -> None:
     assert any(text.startswith("# EXERCISE matmul_naive") for text in texts)
 
 
+@pytest.mark.slow
 def test_a_check_says_whether_and_not_why(exam_copy: Path) -> None:
     script = exam_copy / "try.py"
     script.write_text(ASKED + TRIED.format(start=0) + TRIED.format(start=1))

@@ -94,6 +94,7 @@ def sections(cells: Sequence[Cell]) -> dict[str, str]:
     return {part.partition("\n")[0]: part for part in re.split(r"(?m)^(?=## )", text)[1:]}
 
 
+@pytest.mark.slow
 @every_case("task", list(TASKS.values()), ids=lambda task: task.id)
 def test_a_section_goes_with_its_task_and_no_other(task: Task) -> None:
     """Or its text says that the task is left out."""

@@ -123,11 +123,13 @@ def tree_sum(x, y):
     assert (found.code, found.line) == ("serial-work", 13)
 
 
+@pytest.mark.slow
 def test_what_is_read_and_not_used_is_no_part_of_the_result() -> None:
     _, line = first("column_totals", "y[j] = total", "y[j] = A[0, j]")
     assert line == "y[j] = A[0, j]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("task", "old", "new"),
     [

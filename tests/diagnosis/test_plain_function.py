@@ -165,6 +165,7 @@ def test_a_change_in_a_function_that_it_calls_is_told_there():
     assert "round `number // unit + 1` the other way" in found.message
 
 
+@pytest.mark.slow
 def test_without_refusals_the_rest_still_counts():
     text = ANSWER.replace("threads > 1024 or registers > 255", "threads < 1")
     report = course_lib.examine_source("blocks_per_sm", text, debug=True)

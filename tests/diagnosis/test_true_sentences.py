@@ -135,6 +135,7 @@ def test_a_swizzle_that_both_reads_pass_by_is_told() -> None:
     assert "as if they were in order" in judged(task.id, text).errors[0].message
 
 
+@pytest.mark.slow
 def test_a_number_that_has_to_vary_is_said_so_and_an_element_is_named_once() -> None:
     text = TASKS["prefix_sums"].answer.replace("step *= 2", "step += 1")
     (error, *_) = examine_source("prefix_sums", HEAD + text).errors

@@ -245,6 +245,7 @@ LOOPS = {  # in each of them x[i] is loaded again and again, if the compiler doe
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @every_case("loop", LOOPS)
 def test_a_load_is_told_where_the_compiler_leaves_it_in_its_loop(loop: str) -> None:
     """As Numba's PTX has it."""

@@ -130,6 +130,7 @@ CHANGES: list[Callable[[pytest.MonkeyPatch], None]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_saves_time_changes_nothing(
     usual: list[dict[str, Any]],

@@ -341,6 +341,7 @@ BOMBS = [
 MOST_CALLS = 2_000_000  # 0.9 million at most, in November 2026
 
 
+@pytest.mark.slow
 @every_case("expression", BOMBS)
 def test_no_text_can_exhaust_the_machine(expression):
     text = f"def g(n):\n    return f(n) + 1\ndef f(n):\n    return {expression}\n"

@@ -39,6 +39,7 @@ def check(kernel: RandomKernel, seed: int, schedule: str = "lockstep") -> None:
         )
 
 
+@pytest.mark.slow
 @given(random_kernels(), st.integers(0, 2**32 - 1))
 def test_random_kernel(kernel: RandomKernel, seed: int) -> None:
     check(kernel, seed)

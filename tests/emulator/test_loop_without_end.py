@@ -65,6 +65,7 @@ REPEATED = (
 )
 
 
+@pytest.mark.slow
 @every_case("body", [WITHOUT_END[name] for name in REPEATED], ids=REPEATED)
 def test_a_loop_whose_state_comes_again_is_named_before_its_steps_are_used_up(body: str) -> None:
     profile = launch(as_program(body), 1, 64, np.zeros(1, np.float32))

@@ -115,6 +115,7 @@ def test_montecarlo() -> None:
     assert abs(samples.mean() - np.log(2)) < 0.01
 
 
+@pytest.mark.slow
 def test_random_3d() -> None:
     """Threads stride over a volume, each with a generator of its own."""
     volume, states = np.zeros((5, 6, 7), np.float32), random_states(64, 2)

@@ -66,6 +66,7 @@ def test_a_mark_stands_in_the_cell_of_its_element(fragments):
     assert 0 < float(mark["y"]) - y < 16
 
 
+@pytest.mark.slow
 def test_the_figure_is_small_and_its_still_stands_alone(fragments):
     assert fragments.size_bytes < 100_000
     look_at(fragments.still)

@@ -262,6 +262,7 @@ def test_groups_hold_their_parts_and_arrows_point():
     assert arrow_path(0, 0, 10, 0) in markup and "L10 0" in arrow_path(0, 0, 10, 0)
 
 
+@pytest.mark.slow
 def test_a_browser_draws_the_figures_of_its_tab_without_matplotlib() -> None:
     script = (
         "import sys\n"

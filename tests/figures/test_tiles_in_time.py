@@ -46,6 +46,7 @@ def test_with_one_nothing_is_read_meanwhile(one_buffer):
     assert "one: 1 buffer. While tile 1 is on its way, nothing is read." in words
 
 
+@pytest.mark.slow
 def test_of_cp_async_one_pair_travels_at_a_time():
     rung = RUNG_KERNELS["cp_async"]
     M, N, K = rung.tile[0], rung.tile[1], 32

@@ -228,6 +228,7 @@ def test_a_crowd_sends_no_arrow(name, count):
     assert len(arrows) == count
 
 
+@pytest.mark.slow
 def test_the_element_that_is_picked_out_is_drawn_however_many_it_comes_from():
     """Of a causal mask the picked query comes from all keys up to its own, and lies past them."""
     for name in ("causal_sums", "one_pass"):
@@ -243,6 +244,7 @@ def known(task: Task) -> str:
 KINDS = {(known(each), len(each.parameters)): each for each in LAUNCHED}.values()
 
 
+@pytest.mark.slow
 @every_case("task", KINDS, ids=lambda each: each.id)
 def test_the_picture_promises_no_zeros_that_the_judge_does_not_give(task: Task) -> None:
     """What stands below its title is what `C[row, column] +=` may count on."""

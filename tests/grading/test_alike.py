@@ -100,6 +100,7 @@ def test_what_cannot_be_compared_is_passed_over(text: str) -> None:
     assert hints({"a": text, "b": text}) == []
 
 
+@pytest.mark.slow
 def test_right_answers_that_people_wrote_accuse_nobody() -> None:
     """Of some 1,200 pairs of answers in different styles, hardly any is alike."""
     found, pairs = 0, 0

@@ -237,6 +237,7 @@ def test_a_drawn_launch_is_on_no_page_and_in_no_reason(stops: str) -> None:
     assert "that was drawn" in shown or "that were drawn" in shown
 
 
+@pytest.mark.slow
 def test_an_example_launch_keeps_its_numbers() -> None:
     """They stand in the course for everybody to read, so they give nothing away."""
     text = CARRIED_OUT.replace("SAID", "return 77").replace("return min(", "return 1 + min(")

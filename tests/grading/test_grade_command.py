@@ -65,6 +65,7 @@ def test_the_settings_may_name_the_exercises(of_two: Desk) -> None:
     assert (row["points"], row["max"]) == ("20", "20")
 
 
+@pytest.mark.slow
 def test_a_fresh_seed_is_kept(of_two: Desk) -> None:
     said = [of_two.grade("class", out=out) for out in ("a", "a", "b")]
     first, again, other = (re.findall(r"Seed (\d+)", each)[0] for each in said)

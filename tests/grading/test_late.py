@@ -60,6 +60,7 @@ def test_the_flag_stands_in_the_table_and_costs_nothing(
     assert "in late" not in Path("grades/feedback/lovelaceada-101.html").read_text()
 
 
+@pytest.mark.slow
 @every_case(
     ("rule", "noted", "points"),
     [

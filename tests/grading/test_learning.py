@@ -188,6 +188,7 @@ def test_the_numbers_are_numpys(here: Path, release: Path) -> None:
     assert near(alone[0]["right"], made["pretest"][0][3:, 0].mean())
 
 
+@pytest.mark.slow
 def test_the_guides_table_is_that_of_a_class_made_up_by_a_seed(here: Path, release: Path) -> None:
     write_class(release, here, 40, 1)
     items(*BOTH)
@@ -209,6 +210,7 @@ def test_nothing_stands_for_fewer_than_five(
         assert line["unanswered"] in ("<5", "0", "") and (shown or line["gain"] in ("<5", ""))
 
 
+@pytest.mark.slow
 def test_no_name_is_in_it_and_no_order(here: Path, release: Path) -> None:
     write_class(release, here, 10)
     items(*BOTH)

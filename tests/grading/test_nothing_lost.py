@@ -253,6 +253,7 @@ def test_canvas_files_of_one_user_are_one_line(desk: Desk) -> None:
     assert lines[2:] == ['"kingada","4711","","","",20']
 
 
+@pytest.mark.slow
 def test_what_is_truly_missing_is_missing(tmp_path: Path) -> None:
     """The exercise as it was handed out, a lesson, helpers, another exercise's answer: 0 points."""
     tasks = read_tasks(OUR_NOTEBOOKS)

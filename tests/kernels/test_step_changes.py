@@ -34,6 +34,7 @@ def test_the_first_step_has_none_before_it() -> None:
         changes("tma")
 
 
+@pytest.mark.slow
 def test_every_number_that_is_predicted_comes_out() -> None:
     asked, runs = predictions("10b"), {name: run_of(name) for name in STEPS}
     assert runs["bf16"].stored == asked["10b-rounded"].value()

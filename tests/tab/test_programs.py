@@ -219,6 +219,7 @@ def test_what_is_not_known_is_said_and_harmless(statement: str, reason: str) -> 
         assert [each["said"] for each in rest] == ["Line 15 was not run: it needs x of line 12."]
 
 
+@pytest.mark.slow
 @every_case(
     "statements",
     [
