@@ -178,6 +178,7 @@ class CauseSearch:
         looked_at = [self.exact, *sorted(wrong, key=telling)[:MOST_LOOKED_AT]]
         ideas = ideas_of(self.launcher.exercise, self.launcher.problem)
         clean = [trial.outcome for trial in looked_at if not trial.right and not trial.errors]
+        clean += [trial.outcome for trial in self.trials if trial.right and trial is not self.exact]
         for trial in looked_at:
             idea = idea_behind(ideas, trial.outcome, clean)
             if idea and (idea.code or trial is self.exact):  # others have inputs of another kind

@@ -12,6 +12,8 @@ from course_lib.problems.described import in_float64
 from course_lib.problems.problem import Problem
 from course_lib.registry.exercise import WrongIdea
 
+ROOM = 1e-3  # of a row's largest number, where a launch is right and the idea gives no room
+
 
 def ideas_of(exercise: Exercise, problem: Problem) -> list[WrongIdea]:
     """What the entry says, and what is known of its kind of problem."""
@@ -24,7 +26,7 @@ def idea_behind(
 ) -> WrongIdea | None:
     """The idea that gives the numbers that came out: all of them, or none where none did.
 
-    Those of the `others`, wrong ones as well, must not be different ones: then it is chance.
+    Those of the `others`, right or wrong, must not be different ones: then it is chance.
     """
     if outcome.right.all():
         return None
@@ -45,6 +47,8 @@ def _contradicts(outcome: Outcome, idea: WrongIdea) -> bool:
     values = _computed(idea, outcome)
     if not idea.code or not np.isfinite(values).all() or not outcome.known.any():
         return False
+    if outcome.right.all():
+        return not _near(outcome, values, idea.room or ROOM)[outcome.known].all()
     return not (_is_near(outcome, values, idea.room) if idea.room else outcome.matches(values))
 
 
@@ -68,8 +72,17 @@ def _explains(outcome: Outcome, values: Array, idea: WrongIdea) -> bool:
 
 def _is_near(outcome: Outcome, values: Array, share: float) -> bool:
     """Are these the numbers, up to a share of the largest of a row, and not the right ones?"""
-    room = share * np.abs(values).max(axis=-1, keepdims=True) + 2 * outcome.tolerance
-    near = np.abs(values - outcome.values) <= room
+    near = _near(outcome, values, share)
     with np.errstate(invalid="ignore"):
-        differs = ~(np.abs(values - outcome.expected) <= room)
+        differs = ~(np.abs(values - outcome.expected) <= _room(outcome, values, share))
     return bool(near[outcome.known].all() and (differs & ~outcome.untouched).any())
+
+
+def _near(outcome: Outcome, values: Array, share: float) -> Array:
+    near: Array = np.abs(values - outcome.values) <= _room(outcome, values, share)
+    return near
+
+
+def _room(outcome: Outcome, values: Array, share: float) -> Array:
+    room: Array = share * np.abs(values).max(axis=-1, keepdims=True) + 2 * outcome.tolerance
+    return room

@@ -65,13 +65,18 @@ class Attention(Problem):
         return (shape[0], self.width), (shape[1], self.width), (shape[1], self.width)
 
     def answer(self, *inputs: Array) -> tuple[Array, Array]:
-        """An error in a score is a relative error of its weight; the sums add their own."""
+        """An error in a score is a relative error of its weight, which moves the output towards or
+        away from this key's values; the sums add their own."""
         Q, K, V = (each.astype(np.float64) for each in inputs)
         scores = scores_of(Q, K)
         weights = softmax(scores)
         reach = scores_of(np.abs(Q), np.abs(K)).max(axis=1, keepdims=True)
-        rounding = EPSILON * ((self.width + 2) * reach + len(K) + 16) + self.off(scores)
-        return weights @ V, rounding * (weights @ np.abs(V)) + 1e-30
+        output, summed = weights @ V, weights @ np.abs(V)
+        apart = np.stack(
+            [row @ np.abs(V - mean) for row, mean in zip(weights, output, strict=True)]
+        )
+        of_scores = EPSILON * (self.width + 2) * reach * apart
+        return output, of_scores + (EPSILON * (len(K) + 16) + self.off(scores)) * summed + 1e-30
 
     def off(self, scores: Array) -> Array | float:
         """How far each row's weights may be off beside what float32 rounds, as a share of them."""

@@ -17,6 +17,7 @@ WIDTH, ROWS = 32, 16  # columns of all arrays, queries of a block
 FORMULA, SUM, RESCALE = "wrong-formula", "accumulator-error", "missing-rescale"
 OVERFLOW, MASK, INDEX = "numerical-overflow", "missing-mask", "wrong-index"
 TILES = (32, 16, 64, 8, 4, 1)  # keys of a tile that are thought of
+FINITE = (-10.0, -100.0, -1e3, -1e4, -1e5)  # scores that are taken for -inf
 DISTANCES = (16, 8, 4, 2, 1)  # over which the lanes of a warp exchange numbers
 ROOM = 3e-4  # of a row's largest number: a wrong formula may round worse than the right one
 LEAST_SHARE = 0.1  # of the weights, which all keys but the best must have so that they count
@@ -227,16 +228,24 @@ def _largest_alone(scores: Array) -> Array:
 
 
 def _ghosts() -> Ideas:
-    """Keys past the end take part, with a score of zero."""
+    """Keys past the end take part, with a score of zero or with another finite one."""
     hint = "What weight should a key past the end have, and which score gives it that weight?"
     says = "keys past the end take part, because a score of 0 gives them a weight"
     for tile in TILES[:4]:
-        yield MASK, partial(_with_ghosts, tile), says, hint, ("mask",)
+        yield MASK, partial(_with_ghosts, tile, 0.0), says, hint, ("mask",)
+    hint = "Is there a score so low that no real key can have a lower one?"
+    says = (
+        "keys past the end get a finite score, and where all real ones lie below it, they have all "
+        "the weight"
+    )
+    for tile in TILES[:4]:
+        for score in FINITE:
+            yield MASK, partial(_with_ghosts, tile, score), says, hint, ("mask",)
 
 
-def _with_ghosts(tile: int, Q: Array, K: Array, V: Array) -> Array:
+def _with_ghosts(tile: int, score: float, Q: Array, K: Array, V: Array) -> Array:
     ghosts = -len(K) % tile
-    scores = np.pad(scores_of(Q, K), ((0, 0), (0, ghosts)))
+    scores = np.pad(scores_of(Q, K), ((0, 0), (0, ghosts)), constant_values=score)
     result: Array = softmax(scores) @ np.pad(V, ((0, ghosts), (0, 0)))
     return result
 

@@ -228,6 +228,8 @@ class TaskProblem(DescribedProblem):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         object.__setattr__(self, "rises", bool(task.rises))
+        if not self.sizes_vary:
+            object.__setattr__(self, "falling_draw", 1)
 
     def before(self, case: Case) -> float:
         return self.exercise.before
@@ -252,6 +254,13 @@ class TaskProblem(DescribedProblem):
             if rise
             else each
             for each, rise in zip(inputs, rises, strict=False)
+        )
+
+    def falling(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        falls = (self.exercise.falls.get(name, 0.0) for name in self.exercise.parameters)
+        return tuple(
+            each - np.float32(fall) if fall else each
+            for each, fall in zip(inputs, falls, strict=False)
         )
 
     def other_sizes(self) -> Iterator[tuple[Case, OtherSize]]:

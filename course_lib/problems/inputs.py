@@ -57,6 +57,8 @@ def _drawn(problem: Problem, case: Case, seed: int) -> tuple[Array, ...]:
     rng = np.random.default_rng((seed, case.draw))
     draw = problem.telling_operands if case.allowed else problem.operands
     inputs = draw(case.shape, rng)
+    if case.draw == problem.falling_draw and not case.allowed:
+        return problem.falling(inputs)
     if case.draw in RISING_DRAWS and problem.rises:
         return problem.rising(inputs)
     if case.draw == WIDE_DRAW and problem.any_range and not case.allowed:

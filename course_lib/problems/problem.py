@@ -80,6 +80,7 @@ ORDERS = {
     "warps": "warp after warp",
     "shuffled": "warps shuffled",
 }
+TINY_DRAW = 50  # the launch of the smallest shape
 # How long a long launch is: longer than what an index in 8 bits reaches, and than 16 tiles of 16.
 LENGTHS = tuple(size for size in range(258, 320) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
 LESS_LONG = tuple(size for size in range(130, 180) if math.gcd(size, 2 * 3 * 5 * 7) == 1)
@@ -196,6 +197,7 @@ class Problem:
         sizes_vary: an answer has to be right for other sizes as well.
         starts_blank: what the output holds before a launch says nothing, and may not be read.
         rises: whether inputs that rise are a case of their own.
+        falling_draw: the launch whose inputs are `falling`.
         any_range: whether the room for rounding grows with the inputs, so that some may be large.
     """
 
@@ -221,6 +223,7 @@ class Problem:
     sizes_vary: ClassVar[bool] = True
     starts_blank: ClassVar[bool] = True
     rises: ClassVar[bool] = False
+    falling_draw: ClassVar[int] = TINY_DRAW
     any_range: ClassVar[bool] = False
 
     def cases(self, first: Shape, seed: int) -> list[Case]:
@@ -279,6 +282,10 @@ class Problem:
 
     def rising(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
         """The inputs, some of which rise from the first number to the last, if it `rises`."""
+        return inputs
+
+    def falling(self, inputs: tuple[Array, ...]) -> tuple[Array, ...]:
+        """The inputs as they are in the launch where some lie far below the usual ones."""
         return inputs
 
     def wrong_ideas(self) -> Iterable[WrongIdea]:
@@ -353,7 +360,7 @@ def make_cases(problem: Problem, first: Shape, seed: int) -> list[Case]:
     """
     rng = np.random.default_rng((seed, 98))
     shapes = [shape if seed == 0 else like(shape, rng) for shape in problem.shapes]
-    cases = [Case(problem.tiny, draw=50), Case(first, exact=True)]
+    cases = [Case(problem.tiny, draw=TINY_DRAW), Case(first, exact=True)]
     schedules = (*problem.schedules, *["lockstep"] * len(shapes))
     poisons = (ODD, NAN)
     for number, shape in enumerate(shapes):

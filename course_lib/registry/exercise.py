@@ -275,6 +275,8 @@ class Task(Exercise):
         offsets: by parameter, what is added to its numbers, which lie around 0 otherwise.
         rises: by parameter, by how much its numbers rise from the first to the last in one of the
             launches, for answers that rely on where they lie.
+        falls: by parameter, by how much its numbers lie lower in one of the launches, for answers
+            in which a finite number stands for -inf.
         before: what every element of the output holds before the launch. A matrix product of the
             course, without a reference, is told nothing, and may not rely on zeros.
         hints: one to three, from a nudge to the idea.
@@ -321,6 +323,7 @@ class Task(Exercise):
     other_sizes: tuple[Mapping[str, int], ...] = ()
     offsets: Mapping[str, float] = field(default_factory=dict)
     rises: Mapping[str, float] = field(default_factory=dict)
+    falls: Mapping[str, float] = field(default_factory=dict)
     before: float = 0.0
     hints: tuple[str, ...] = ()
     given: str = ""

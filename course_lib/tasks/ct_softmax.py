@@ -27,6 +27,7 @@ TASK = Task(
     output="out",
     constants={"TM": 8, "TN": 16},
     other_constants=({"TM": 16, "TN": 8},),
+    falls={"x": 50_000},  # so that no finite number does for -inf
     rises={"x": -2000.0},  # rows of one tile lie so far apart that a maximum of all is no maximum
     grid=("M",),
     block=("TM",),

@@ -59,6 +59,7 @@ TASK = Task(
     reference=_merged,
     offsets={"L": -110},  # exp(L) is 0 in float32
     rises={"L": 200},  # exp(L[i] - L[0]) is infinite
+    falls={"L": 50_000},
     asks=("coalesced", "float32"),
     wrong_ideas=(
         WrongIdea(

@@ -38,6 +38,7 @@ TASK = Task(
         s, lambda top, total, new, score: (new, total * _exp(top - new) + _exp(score - new))
     ),
     visits={"s": 5},  # some write `s[i]` several times in an iteration
+    falls={"s": 50_000},  # so that no finite number does for -inf
     rises={"s": 12},  # the first scores lie below 0
     wrong_ideas=(
         WrongIdea(

@@ -125,8 +125,7 @@ def softened(
             out = np.where(np.arange(64) < 8 * pieces, shrunk, out)
             out = out + weights[:, np.arange(64) % TILE]
             top = top if keeps else new
-        result = out / sums.sum(axis=1, keepdims=True)
-    return result
+    return np.hstack([out, sums.sum(axis=1, keepdims=True), top[:, :1]])
 
 
 FACTOR, MIXED = ("exponential", "first"), ("named", "mixed")
@@ -248,13 +247,14 @@ TASK = Task(
     output="out",
     grid=(1,),
     block=(32,),
-    shapes=("16,70", "16,64"),
+    shapes=("16,70", "16,66"),
     reference=softened,
     offsets={"S": -110},  # exp(S) is 0 in float32
     rises={"S": 400},  # by 25 from the first key of a row to its last
+    falls={"S": 50_000},
     asks=("float32",),
     wrong_ideas=tuple(WrongIdea(*idea) for idea in IDEAS),
-    formula="out[i, x] = sum of softmax(S[i])[x % 32 :: 32]",
+    formula="out[i] = row i of `mixed`, then its `total` and its `top`, after the last tile",
     hints=(
         "Start with row g only. In each piece, a lane has two scores of this row. Find the "
         "maximum of these, and then the maximum over the four lanes with the exchanges of "
@@ -300,7 +300,9 @@ def caller(S, out):
         total[h] += cuda.shfl_xor_sync(0xFFFFFFFF, total[h], 2)
         for j in range(8):
             for c in range(2):
-                out[8 * h + g, 8 * j + 2 * t + c] = mixed[j, 2 * h + c] / total[h]
+                out[8 * h + g, 8 * j + 2 * t + c] = mixed[j, 2 * h + c]
+        if t == 0:
+            out[8 * h + g, 64], out[8 * h + g, 65] = total[h], top[h]
 ''',
     par=14,
     meaning="For each row and tile, the lanes exchange numbers only twice, and nothing goes "

@@ -38,7 +38,7 @@ def _log_sums(S: Any, tiles: Any) -> Any:
     """The result, if row y has so many tiles."""
     import numpy as np  # the registry is read without it, too
 
-    return np.array([np.log(np.exp(row[: 32 * tiles(y)]).sum()) for y, row in enumerate(S)])
+    return np.array([np.logaddexp.reduce(row[: 32 * tiles(y)]) for y, row in enumerate(S)])
 
 
 TASK = Task(
@@ -52,6 +52,7 @@ TASK = Task(
     tile=(4,),
     shapes=("4,128", "4"),
     reference=lambda S: _log_sums(S, lambda y: y + 1),
+    falls={"S": 50_000},  # so that no finite number does for -inf
     asks=("race-free", "coalesced"),
     wrong_ideas=(
         WrongIdea(

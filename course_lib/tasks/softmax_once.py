@@ -83,6 +83,7 @@ TASK = Task(
     reference=before.softmax_of_rows,
     offsets=before.TASK.offsets,
     rises=before.TASK.rises,
+    falls=before.TASK.falls,
     before=before.TASK.before,
     visits={"X": 1},
     asks=("bounds", "coalesced", "race-free", "conflict-free", "float32"),

@@ -42,6 +42,7 @@ TASK = Task(
     reference=before.softmax_of_rows,
     offsets=before.TASK.offsets,
     rises=before.TASK.rises,
+    falls=before.TASK.falls,
     before=before.TASK.before,
     visits={"X": 3},
     asks=("bounds", "coalesced", "race-free", "conflict-free", "float32"),

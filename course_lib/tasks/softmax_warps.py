@@ -52,6 +52,7 @@ TASK = Task(
     reference=before.softmax_of_rows,
     offsets=before.TASK.offsets,
     rises=before.TASK.rises,
+    falls=before.TASK.falls,
     before=before.TASK.before,
     asks=("bounds", "coalesced", "float32"),
     without_shared=True,

@@ -32,6 +32,7 @@ from course_lib.wording.sentences import say
 BANKS = 32
 FLOATS_OF_A_SECTOR = 8
 VERBS = {False: {"verb": "load", "to": "from"}, True: {"verb": "store", "to": "to"}}
+SECTORS_OF_A_FRAGMENT = 8  # an `mma` leaves eight rows to a warp, 8 columns of each
 SECTORS_FOR_A_WARP = 4  # 32 lanes x 4 bytes / 32 bytes: what a full, coalesced request needs
 
 
@@ -192,6 +193,8 @@ def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
             needed = _sectors_needed(exercise, measured, elements)
             each = sectors / requests if requests else 0
             full = _sectors_of_a_request(requests, elements)
+            if store and "tensor" in exercise.points and each <= SECTORS_OF_A_FRAGMENT:
+                continue
             if each > full:
                 kind = "store of many sectors" if store else "load of many sectors"
                 enough = f"{full:.3g}"
