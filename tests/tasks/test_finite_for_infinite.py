@@ -25,6 +25,7 @@ def with_finite(text: str, finite: str) -> list[str]:
     return [text[: found.start()] + finite + text[found.end() :] for found in places]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", few([*SOFTMAXES], 4))
 @pytest.mark.parametrize("finite", ["-1000.0", "-10000.0"])
 def test_a_task_takes_no_finite_number_for_it(name: str, finite: str) -> None:
@@ -35,6 +36,7 @@ def test_a_task_takes_no_finite_number_for_it(name: str, finite: str) -> None:
         assert report.errors, text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("exercise", "style"), [("attention", "warp_barriers"), ("attention_mma", "textbook")]
 )
@@ -44,6 +46,7 @@ def test_an_exercise_takes_no_finite_number_for_it(exercise: str, style: str) ->
     assert not any(passes(exercise, text) for text in texts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("finite", ["-100.0", "-1000.0"])
 def test_a_finite_score_past_the_end_is_told_as_that(finite: str) -> None:
     """And not as a mask of wrong keys, which would show in other launches, too."""
@@ -56,6 +59,7 @@ def test_a_finite_score_past_the_end_is_told_as_that(finite: str) -> None:
     assert "inf" in lines[(found.line or 0) - 1]
 
 
+@pytest.mark.slow
 def test_weights_times_a_constant_are_no_weights() -> None:
     answer = TASKS["online_rows"].answer
     changed = answer.replace(
@@ -65,6 +69,7 @@ def test_weights_times_a_constant_are_no_weights() -> None:
     assert examine_source("online_rows", HEAD + changed).errors
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["attention_mma", "matmul_mma"])
 def test_stores_as_fragments_lie_are_not_warned_of(name: str) -> None:
     for text in [*right_answers_to(name).values()][:2]:
