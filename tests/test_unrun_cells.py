@@ -32,9 +32,9 @@ def shown(*cells: str) -> list[list[str]]:
 def test_a_cell_from_the_middle_of_a_notebook_says_what_to_do() -> None:
     cells = {
         "course_lib.two_copies()": "course_lib is not defined yet in this session: run the cells",
-        "@cuda.jit\ndef f(x):\n    x[0] = 1": "cuda is not there yet in this session",
+        "@cuda.jit\ndef f(x):\n    x[0] = 1": "cuda is not defined yet in this session",
         "import course_lib\ncourse_lib.check('add_ten', add_ten)": "run the cell that defines it",
-        "course_lib.check('mat_add', mat_add)": "mat_add is not there yet",
+        "course_lib.check('mat_add', mat_add)": "mat_add is not defined yet",
     }
     for said, starts in zip(shown(LOAD, *cells)[1:], cells.values(), strict=True):
         assert len(said) == 1 and starts in said[0] and "Run All Above" in said[0]
@@ -43,7 +43,7 @@ def test_a_cell_from_the_middle_of_a_notebook_says_what_to_do() -> None:
 @pytest.mark.slow
 def test_what_a_cell_in_between_defines_is_asked_for_as_well() -> None:
     (_, said) = shown(LOAD + "\nimport course_lib", "TILE * 2")
-    assert len(said) == 1 and said[0].startswith("TILE is not there yet in this session")
+    assert len(said) == 1 and said[0].startswith("TILE is not defined yet in this session")
 
 
 @pytest.mark.slow

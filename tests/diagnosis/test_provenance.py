@@ -113,7 +113,13 @@ SAID = [
     ("matmul_naive", IN_ALL, "range(1, A.shape[1])", BOUND, f"{IN_FIRST}the first term is missing"),
     ("matmul_naive", IN_ALL, "range(A.shape[1] - 2)", BOUND, f"all terms from number 29 on {GONE}"),
     ("matmul_naive", IN_ALL, "range(0, A.shape[1], 3)", BOUND, f"some of the terms {GONE}"),
-    ("matmul_naive", "acc += A", "acc = A", START, "the last term is there, and nothing else"),
+    (
+        "matmul_naive",
+        "acc += A",
+        "acc = A",
+        START,
+        "the last term is there, and the rest is missing",
+    ),
     ("matmul_naive", ADDED, f"            if k % 16:\n    {ADDED}", TEST, f"terms 0 and 16 {GONE}"),
     # Two terms always lie at one distance; that makes no series of them.
     (

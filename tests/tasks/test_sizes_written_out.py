@@ -53,14 +53,14 @@ def without_code(cell: str) -> str:
     return " ".join(ast.get_docstring(each) or "" for each in functions)
 
 
-FAST_ONE_IN = 30  # of the tasks; `--all` tries each of them
+FAST_ONE_IN, SLOW_ONE_IN = 30, 3  # of the tasks; `--long` tries each of them
 WITH_SIZES = [each for each in TASKS.values() if each.kind.is_launched and ".shape" in each.answer]
 
 
 @pytest.mark.parametrize(
     "task",
     [
-        pytest.param(task, id=task.id, marks=marks(number, fast=FAST_ONE_IN, slow=1))
+        pytest.param(task, id=task.id, marks=marks(number, fast=FAST_ONE_IN, slow=SLOW_ONE_IN))
         for number, task in enumerate(WITH_SIZES)
     ],
 )
