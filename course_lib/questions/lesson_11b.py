@@ -85,8 +85,8 @@ QUESTIONS = (
     Number(
         id="11b-exponential",
         asks="In one clock cycle, an SM of an H100 starts 16 exponentials, and its tensor cores do "
-        "2,048 multiply-adds in bfloat16. At d = 64, how many times as long as its two dot "
-        "products does a score's exponential take?",
+        "2,048 multiply-adds in bfloat16. At d = 64, a score needs multiply-adds in both products, "
+        "and one exponential. How many times as long as they does the exponential take?",
         value=exponential_over_products,
         unit="times",
         within=0.02,

@@ -91,6 +91,13 @@ SAID = [
     ("mat_add", "+ B[i, j]", "+ A[i, j]", INDEX, "A is used where B should be"),
     ("mat_add", " + B[i, j]", "", FORMULA, "No element of B is used in C[0, 0]"),
     ("mat_add", "+ B[i", "- B[i", FORMULA, f"{IN_FIRST}all terms are counted -1 times"),
+    (
+        "mat_add",
+        "A[i, j] + B[i, j]",
+        "float32(0.5) * A[i, j] + float32(0.5) * B[i, j]",
+        FORMULA,
+        "Every element of C is 0.5 times as large as it should be",
+    ),
     ("mat_add", "B[i, j]", "B[j, i]", INDEX, "In C[0, 1], B[1, 0] is used where B[0, 1] should"),
     ("mat_add", "B[i, j]", "B[i, 0]", INDEX, "In C[0, 1], B[0, 0] is used where B[0, 1] should"),
     ("mat_add", "B[i, j]", "B[i, j - 1]", INDEX, f"{IN_FIRST}B[0, 16] is used where B[0, 0]"),

@@ -33,7 +33,7 @@ SLIPS: dict[str, list[tuple[str, str, str, str]]] = {
         ("S, j + 1, a, b2, b3", "S, j + 1, a, b0, b1", "wrong-formula", "b0, b1, b2, b3 ="),
     ],
     "mix_values": [
-        ("".join(WORDS), "".join(WORDS[::-1]), "wrong-formula", "P[2 * k + 1, 2]"),
+        ("".join(WORDS), "".join(WORDS[::-1]), "wrong-index", "P[2 * k + 1, 0]"),
         ("ldmatrix_x4_trans(sV", "ldmatrix_x4(sV", "wrong-formula", "b0, b1, b2, b3 ="),
         (VALUE, VALUE.replace("16 * k + ", ""), "wrong-formula", "b0, b1, b2, b3 ="),
         (VALUE, VALUE.replace("16 * k", "k"), "wrong-index", "b0, b1, b2, b3 ="),

@@ -106,6 +106,7 @@ NOT_FINITE, UNWRITTEN, BEFORE, START = "not finite", "unwritten", "before", "sta
 MOVED, READS_OTHER, MISSING, ONLY = "moved", "reads other", "missing", "only"
 SURPLUS, TIMES, INDEPENDENT, WEIGHTED = "surplus", "times", "independent", "weighted"
 PAIRED, ALIAS, NOT_MEANT, FOREIGN = "paired", "alias", "not meant", "foreign"
+TOO_LARGE = "too large"
 # Which terms of a sum.
 FIRST, LAST, FROM, UP_TO, EVERY, STRETCH, SCATTERED = (
     *("first", "last", "from", "up to", "every", "stretch", "scattered"),
@@ -145,7 +146,8 @@ class Fact:
         forms: how `read` follows from `right`, axis by axis, if there is a rule. For MOVED they are
             elements of the output: `element` holds what belongs to `read`.
         terms: for MISSING, ONLY and SURPLUS, which ones; None if the elements differ in that.
-        factor: for START the number; for TIMES and BEFORE how often something counts.
+        factor: for START the number; for TIMES and BEFORE how often something counts; for TOO_LARGE
+            how many times as large all elements are as they should be.
         apart: `read` lies so many elements from `right` in every case, or a multiple of it, and
             this is the side of a tile; 0 if it is none.
         lines: those to suspect, the likeliest first.
@@ -190,6 +192,10 @@ def facts_of(found: Experiment) -> list[Fact]:
             facts += _joined(_aliases(tables, of_arrays))
         else:  # behind a softmax, what has little weight looks like what takes no part
             facts += _joined([fact for fact in of_arrays if not fact.is_vague])
+    by = found.common_factor
+    for number, fact in enumerate(facts):
+        if by and fact.kind == WEIGHTED:  # it says more than that some weights are wrong
+            facts[number] = replace(fact, kind=TOO_LARGE, arrays=output, factor=by)
     first = [fact for fact in facts if fact.kind == MOVED and fact.forms]
     rest = [fact for fact in facts if fact not in first]
     return first + sorted(rest, key=lambda fact: (-fact.share, fact.kind == WEIGHTED))
@@ -265,7 +271,8 @@ def _starts(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
     with np.errstate(invalid="ignore"):
         follows = np.abs(found.got_other - found.got) > found.noise
         by = found.got_zero - found.zero
-        mask = (np.abs(by) > found.room) & found.wrong & ~found.unwritten & ~follows
+        off = np.isfinite(by) & (np.abs(by) > found.room)
+        mask = off & found.wrong & ~found.unwritten & ~follows
     if mask.any():
         at = int(np.argmax(mask))
         yield Fact(START, output, _share(found, mask), _element(found, at), factor=float(by[at]))

@@ -25,6 +25,7 @@ from course_lib.diagnosis.provenance.facts import (
     STRETCH,
     SURPLUS,
     TIMES,
+    TOO_LARGE,
     UNWRITTEN,
     UP_TO,
     WEIGHTED,
@@ -108,6 +109,11 @@ TOLD: dict[str, tuple[str, str, str]] = {
         "wrong-formula",
         "{element} uses the right elements of {array}, but with the wrong weights.",
         "Work out {element} step by step. Where does the kernel depart from the formula?",
+    ),
+    TOO_LARGE: (
+        "wrong-formula",
+        "Every element of {array} is {factor} times as large as it should be.",
+        "What is multiplied or divided once too often, or not at all?",
     ),
     BEFORE: (
         "uninitialised-read",
@@ -196,6 +202,8 @@ def _terms_in_words(terms: SumTerms | None) -> str:
     if kind == UP_TO:
         whole = numbers[0] == terms.of
         return "all terms are" if whole else f"the first {numbers[0]} terms are"
+    if kind == STRETCH and numbers[1] - numbers[0] == 1:
+        return f"term {numbers[0]} is"
     if kind == STRETCH:
         return f"terms {numbers[0]} to {numbers[1] - 1} are"
     if kind == EVERY:
