@@ -8,7 +8,7 @@ from every_case import every_case
 from course_lib.checking import examine_source
 
 SUM = """
-from numba import cuda
+from numba import cuda, float32
 @cuda.jit
 def mat_add(A, B, C):
     j, i = cuda.grid(2)
