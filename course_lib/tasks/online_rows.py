@@ -254,7 +254,7 @@ TASK = Task(
     falls={"S": 50_000},
     asks=("float32",),
     wrong_ideas=tuple(WrongIdea(*idea) for idea in IDEAS),
-    formula="out[i] = row i of `mixed`, then its `total` and its `top`, after the last tile",
+    formula="out[i] = row i of mixed, then its total and its top",
     hints=(
         "Start with row g only. In each piece, a lane has two scores of this row. Find the "
         "maximum of these, and then the maximum over the four lanes with the exchanges of "
