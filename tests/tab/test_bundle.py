@@ -53,8 +53,8 @@ def test_it_is_the_same_each_time_and_small(packed: Path, tmp_path: Path) -> Non
     again = tmp_path / "again.tar.gz"
     assert bundle.write(again) == packed.stat().st_size
     assert again.read_bytes() == packed.read_bytes()
-    # 717,000 with threads alone; the languages of tiles, their judge and tasks take 43,000.
-    assert packed.stat().st_size < 800_000, "the kernel languages, for a phone's connection"
+    # 757,000 with threads alone; the languages of tiles, their judge and tasks take 43,000.
+    assert packed.stat().st_size < 805_000, "the kernel languages, for a phone's connection"
 
 
 def test_it_holds_what_a_tab_needs_and_nothing_else(packed: Path) -> None:
