@@ -106,7 +106,7 @@ NOT_FINITE, UNWRITTEN, BEFORE, START = "not finite", "unwritten", "before", "sta
 MOVED, READS_OTHER, MISSING, ONLY = "moved", "reads other", "missing", "only"
 SURPLUS, TIMES, INDEPENDENT, WEIGHTED = "surplus", "times", "independent", "weighted"
 PAIRED, ALIAS, NOT_MEANT, FOREIGN = "paired", "alias", "not meant", "foreign"
-TOO_LARGE = "too large"
+COMMON_FACTOR = "common factor"
 # Which terms of a sum.
 FIRST, LAST, FROM, UP_TO, EVERY, STRETCH, SCATTERED = (
     *("first", "last", "from", "up to", "every", "stretch", "scattered"),
@@ -146,8 +146,8 @@ class Fact:
         forms: how `read` follows from `right`, axis by axis, if there is a rule. For MOVED they are
             elements of the output: `element` holds what belongs to `read`.
         terms: for MISSING, ONLY and SURPLUS, which ones; None if the elements differ in that.
-        factor: for START the number; for TIMES and BEFORE how often something counts; for TOO_LARGE
-            how many times as large all elements are as they should be.
+        factor: for START the number; for TIMES and BEFORE how often something counts; for
+            COMMON_FACTOR how many times as large all elements are as they should be.
         apart: `read` lies so many elements from `right` in every case, or a multiple of it, and
             this is the side of a tile; 0 if it is none.
         lines: those to suspect, the likeliest first.
@@ -195,7 +195,7 @@ def facts_of(found: Experiment) -> list[Fact]:
     by = found.common_factor
     for number, fact in enumerate(facts):
         if by and fact.kind == WEIGHTED:  # it says more than that some weights are wrong
-            facts[number] = replace(fact, kind=TOO_LARGE, arrays=output, factor=by)
+            facts[number] = replace(fact, kind=COMMON_FACTOR, arrays=output, factor=by)
     first = [fact for fact in facts if fact.kind == MOVED and fact.forms]
     rest = [fact for fact in facts if fact not in first]
     return first + sorted(rest, key=lambda fact: (-fact.share, fact.kind == WEIGHTED))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from course_lib.diagnosis.provenance.facts import (
     ALIAS,
     BEFORE,
+    COMMON_FACTOR,
     EVERY,
     FIRST,
     FOREIGN,
@@ -25,7 +26,6 @@ from course_lib.diagnosis.provenance.facts import (
     STRETCH,
     SURPLUS,
     TIMES,
-    TOO_LARGE,
     UNWRITTEN,
     UP_TO,
     WEIGHTED,
@@ -110,7 +110,7 @@ TOLD: dict[str, tuple[str, str, str]] = {
         "{element} uses the right elements of {array}, but with the wrong weights.",
         "Work out {element} step by step. Where does the kernel depart from the formula?",
     ),
-    TOO_LARGE: (
+    COMMON_FACTOR: (
         "wrong-formula",
         "Every element of {array} is {factor} times as large as it should be.",
         "What is multiplied or divided once too often, or not at all?",
