@@ -2,7 +2,7 @@
 
 Owns: the kernel language, its meaning, the counters and the races.
 May import: `wording`.
-Start with: `launch`, then `run`.
+Start with: `launch`, then `run`; docs/emulator.md says what each file is for.
 
 The story, one folder a step: `language` reads the source, `inference` types it as Numba would,
 `machine` walks it for thousands of lanes at once over the lanes and memories of `state`, with the

@@ -1,4 +1,8 @@
-"""The types of a launch's arguments, and which arguments no launch takes."""
+"""A launch's arguments: the types that they have, and their conversion to declared types.
+
+An argument that no launch takes is refused here. A kernel with a declared signature gets its
+arguments in the declared types, as Numba hands them over.
+"""
 
 import ctypes
 import enum
@@ -76,7 +80,7 @@ def _type_of_array(name: str, array: np.ndarray) -> T.ArrayType:
 
 
 def _no_argument(name: str, value: object) -> KernelRejected:
-    """What is no array, no tuple and no number that a kernel takes."""
+    """Refuse anything that is no array, no tuple and no number that a kernel takes."""
     if isinstance(value, int):
         message = (
             "Argument {name} is a whole number of more than 64 bits, which no integer type of a "
@@ -130,7 +134,7 @@ def _unknown_array(name: str, array: np.ndarray) -> KernelRejected:
     )
 
 
-# --- Hands a launch's arguments over in the types that the kernel was declared with, as Numba -----
+# --- Arguments in the declared types --------------------------------------------------------------
 
 
 # How Numba converts a number for a parameter that is declared with one of these types.
@@ -147,7 +151,7 @@ _CONVERT_ARRAY = (
 
 
 def as_declared(kernel: Kernel, arguments: Sequence[Any]) -> Sequence[Any]:
-    """The arguments as a declared kernel takes them: numbers become the declared type.
+    """The arguments in the types that a kernel was declared with, as Numba's launch converts them.
 
     Raises KernelRejected if the kernel has signatures and the arguments fit none of them.
     """

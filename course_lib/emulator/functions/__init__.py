@@ -2,5 +2,6 @@
 
 Owns: `cuda`, `math`, the builtins, and the twins of `course_lib.intrinsics`.
 May import: `budget`, `errors`, `language`, `machine`, `state`.
-Start with: `math_functions`; all fill the tables of `language.intrinsics`.
+Start with: `math_functions`, then `hopper_functions` (mbarriers, TMA, clusters); each fills the
+tables of `language.intrinsics`.
 """

@@ -1,4 +1,4 @@
-"""`cuda.shared.array`, `cuda.local.array`, and the methods of whole arrays."""
+"""Functions for arrays in a kernel: `cuda.shared.array`, `cuda.local.array`, and array methods."""
 
 import ast
 import textwrap
@@ -126,7 +126,7 @@ INTRINSICS["numba.cuda.shared.array"] = _make_array("shared")
 INTRINSICS["numba.cuda.local.array"] = _make_array("local")
 
 
-# --- Methods of whole arrays that Numba has in kernels: `a.sum()`, `a.fill(0)`, `np.mean(a)` … ----
+# --- Methods of whole arrays: `a.sum()`, `a.fill(0)`, `np.mean(a)` and others ---------------------
 # Each is a loop that every thread runs by itself, as in Numba, and it is written here in the
 # kernel language: so it is typed, counted and checked for races and bounds like any other loop.
 # Its lines are those of the call.
@@ -240,12 +240,12 @@ FUNCTIONS = {f"numpy.{name}": name for name in METHODS - {"fill", "item"}} | {
 
 
 def written_out(name: str, line: int) -> ast.FunctionDef:
-    """The function that does what a method does, as if it stood in one line of the kernel."""
+    """The function that does what a method does, as if written in one line of the kernel."""
     return function_in_one_line(textwrap.dedent(_TEXTS[name]), line)
 
 
 def function_in_one_line(text: str, line: int) -> ast.FunctionDef:
-    """The function that a text of ours defines, as if all of it stood in one line."""
+    """The function that a text of ours defines, as if all of it were written in one line."""
     (tree,) = ast.parse(text).body
     assert isinstance(tree, ast.FunctionDef)
     for node in ast.walk(tree):
@@ -298,7 +298,7 @@ def _view(array: ArrayView, dtype: np.dtype, machine: Machine, node: ast.Call) -
 def _reshaped(
     array: ArrayView, lengths: Sequence[Any], machine: Machine, node: ast.Call
 ) -> ArrayView:
-    """An array that lies row after row, under another shape; a length of -1 follows from the rest.
+    """A contiguous array under another shape; a length of -1 follows from the other lengths.
 
     Lanes end for which there is none, as in Numba.
     """
@@ -326,7 +326,7 @@ def _reshaped(
 
 
 def _end(machine: Machine, wrong: Any, what: str, node: ast.Call) -> None:
-    """Those of the active lanes for which it is `wrong` raise an exception."""
+    """The active lanes for which it is `wrong` raise an exception, which ends them."""
     failed = machine.active.where(wrong)
     if not failed.empty:
         machine.observers.raised(what, failed, node.lineno)

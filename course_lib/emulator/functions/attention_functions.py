@@ -1,4 +1,4 @@
-"""The twins of what attention for Hopper takes: its two products, powers of 2 and their logarithm.
+"""Emulation of `course_lib.intrinsics` for attention on Hopper: two products, powers of 2, log2.
 
 Layouts are those of `course_lib.intrinsics.wgmma_attention`. Powers and logarithms are NumPy's, in
 float32; a multiprocessor's are off by two last digits at most.
@@ -41,17 +41,17 @@ NOTHING = T.Static(None)
 SMALLEST = np.float32(2.0**-126)  # a normal float32; what is smaller counts as 0
 
 
-# --- Products -------------------------------------------------------------------------------------
+# --- The two products, on tensor cores ------------------------------------------------------------
 
 
 def scores(head: int, keys: int) -> ProductForm:
-    """S = Q Kᵀ: what S held is forgotten."""
+    """S = Q Kᵀ: overwrites S."""
     q, k = Tile(0, ROWS, head), Tile(1, keys, head, keys * ROW, transposed=True)
     return ProductForm(((q, k),), replaces=True)
 
 
 def output(head: int, keys: int) -> ProductForm:
-    """O = O + P V, with P from registers."""
+    """O = O + P V, with P in registers."""
     return ProductForm(((None, Tile(0, keys, head, keys * ROW)),))
 
 
@@ -77,7 +77,7 @@ def _start(form: ProductForm, arrays: int) -> Callable[[Machine, ast.Call, list[
 
 
 def _wait(machine: Machine, node: ast.Call, values: list[Any]) -> list[Waiting]:
-    """For all, or for all but the newest so many."""
+    """Wait for all products, or for all but the newest few."""
     left = values[1] if len(values) > 1 else 0
     return waits_for_all_but(machine, int(np.max(left)))
 
@@ -100,11 +100,11 @@ for _head in range(64, 257, 64):
             INTRINSICS[f"{HOME}.{_name}_{_head}_{_keys}"] = _function
 
 
-# --- Numbers --------------------------------------------------------------------------------------
+# --- Powers of 2 and logarithms -------------------------------------------------------------------
 
 
 def _flushed(numbers: Value) -> Value:
-    """Numbers that are too small for a normal float32 count as 0."""
+    """Numbers too small for a normal float32 become 0."""
     return np.where(np.abs(numbers) < SMALLEST, np.float32(0), numbers)
 
 

@@ -1,4 +1,4 @@
-"""Python's own functions: what a loop may go over, casts, lengths, extremes, prints."""
+"""Python's own functions in a kernel: `range`, `zip`, `len`, casts, `min`, `print`, `unroll`."""
 
 import ast
 from collections.abc import Callable, Collection
@@ -30,7 +30,7 @@ from course_lib.wording.sentences import Capital, say
 
 
 def item_type(kind: T.Type) -> T.Type:
-    """The type of the items of what a loop goes over.
+    """The type of the items that a loop takes out of a value.
 
     Raises TypingError if no loop goes over it.
     """
@@ -99,7 +99,7 @@ INTRINSICS["builtins.zip"] = Intrinsic(_zip_typing, _zip)
 INTRINSICS["builtins.enumerate"] = Intrinsic(_enumerate_typing, _enumerate)
 
 
-# --- Loops over `unroll(n)`: to the emulator they are loops over `range(n)`, under stricter -------
+# --- `unroll(n)`: a `range(n)` with stricter rules ------------------------------------------------
 # `@unrolled` writes such a loop out before Numba compiles the kernel. What it refuses is refused
 # here, and so is a loop over `unroll` without it.
 
@@ -150,14 +150,14 @@ def _unroll_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 
 
 def _unroll(machine: Machine, node: ast.Call, values: list[Any]) -> tuple[np.int64, ...]:
-    """The loop's numbers, as a tuple: a loop over one counts no branches, as there are none."""
+    """The loop's numbers, as a tuple: a loop over a tuple counts no branches, as there are none."""
     return tuple(np.int64(i) for i in range(int(values[0])))
 
 
 INTRINSICS[UNROLL] = Intrinsic(_unroll_typing, _unroll)
 
 
-# --- Python's own functions: ranges, casts, lengths, prints, the least and the greatest, ----------
+# --- Ranges, casts, lengths, prints, extremes, rounding -------------------------------------------
 
 
 def _range_typing(arguments: Arguments, keywords: Keywords) -> Typed:

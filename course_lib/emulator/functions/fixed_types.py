@@ -1,4 +1,4 @@
-"""Functions of libdevice and of cuda.fp16: numbers of fixed types, into which Numba converts.
+"""Functions of libdevice and of `cuda.fp16`, whose arguments Numba converts to fixed types.
 
 `libdevice.sinf` takes float32, `libdevice.sin` float64, `fp16.hsin` float16. NumPy's last digits
 differ from those of a GPU, whose fast functions round more coarsely.
@@ -38,7 +38,7 @@ def _add(
     flops: int = 0,
     path: str = PATH,
 ) -> None:
-    """A function of so many numbers, which gives one, or a tuple of them."""
+    """Enter a function of so many numbers, which returns one number or a tuple of them."""
 
     def run(machine: Machine, node: ast.Call, given: list[Any]) -> Any:
         kind = gives.items[0] if isinstance(gives, T.TupleType) else gives
@@ -49,7 +49,7 @@ def _add(
 
 
 def _add_as(name: str, path: str, takes: Sequence[np.dtype]) -> None:
-    """A function that the emulator has under another name."""
+    """Enter a function that the emulator has under another name."""
     _add_run(PATH + name, lambda *call: INTRINSICS[path].run(*call), takes, takes[0])
 
 
@@ -67,7 +67,7 @@ def _add_run(name: str, run: Callable[..., Any], takes: Sequence[np.dtype], give
 
 
 def _nearest(number: Value) -> Value:
-    """Rounded, halves away from zero, as C's `round` does."""
+    """Rounded to the nearest integer, halves away from zero, as C's `round` does."""
     return np.trunc(number + np.copysign(number.dtype.type(0.5), number))
 
 

@@ -1,6 +1,8 @@
-"""The twins of `course_lib.intrinsics` for Hopper: mbarriers, TMA, clusters, named barriers.
+"""Hopper's functions in a kernel: mbarriers, TMA loads and stores, clusters, named barriers.
 
-What a thread starts and does not wait for is a task of the engine (machine/engine.py).
+They are the emulator's side of `course_lib.intrinsics` for compute capability 9.0. A copy by TMA is
+only started here: `machine/engine.py` carries it out and decides when its bytes arrive,
+`state/hopper.py` has the boxes and barriers, `warpgroup_products.py` wgmma.
 """
 
 import ast
@@ -51,7 +53,7 @@ def _key(machine: Machine, lane: int, address: int) -> Key:
 
 
 def _touch(machine: Machine, lane: int, block: int, address: int, kind: str) -> None:
-    """A thread makes a block's barrier (a store) or uses it (an atomic operation)."""
+    """Record that a thread makes a block's barrier (a store) or uses it (an atomic operation)."""
     allocation = array_at_or_refuse(machine, address).allocation
     begin = np.array([address - base_of(machine.memory, allocation)])
     touched = EngineAccess(lane, lane, kind, allocation, begin, block, BARRIER, machine.line)
@@ -86,7 +88,7 @@ def _fence_init(machine: Machine, node: ast.Call, values: list[Any]) -> None:
 
 
 def _ready(machine: Machine, lane: int, key: Key, address: int) -> bool:
-    """Whether there is such a barrier; told, if there is none."""
+    """Whether there is such a barrier; a finding says so if there is none."""
     if key in machine.engine.barriers:
         _touch(machine, lane, int(key[0]), address, "atomic")
         return True
@@ -131,7 +133,7 @@ def _is_later(phase: int, barrier: Phases) -> bool:
 
 
 def is_over(machine: Machine, waiting: list[Waiting]) -> bool:
-    """Whether all that lanes wait for has come."""
+    """Whether everything that the lanes wait for has happened."""
     return all(wait.is_over(machine.engine.barriers[wait.key]) for wait in waiting)
 
 
@@ -209,7 +211,7 @@ def _registers_typing(arguments: Arguments, keywords: Keywords) -> Typed:
 def _set_registers(
     change: Callable[[int, int], int],
 ) -> Callable[[Machine, ast.Call, list[Any]], None]:
-    """`change` makes a warp's new count of what it has and what it asks for."""
+    """`change` makes a warp's new register count of its present one and the one it asks for."""
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         lanes = np.flatnonzero(machine.active.full_array)
@@ -230,7 +232,7 @@ INTRINSICS[f"{HOME}.more_registers"] = Beside(_registers_typing, _set_registers(
 INTRINSICS[f"{HOME}.fewer_registers"] = Beside(_registers_typing, _set_registers(min))
 
 
-# --- TMA ------------------------------------------------------------------------------------------
+# --- TMA: copies of boxes -------------------------------------------------------------------------
 
 
 def _copy_typing(*names: str) -> Callable[[Arguments, Keywords], Typed]:
@@ -288,7 +290,7 @@ def _start_load(
     to: tuple[int, int],
     blocks: Sequence[int],
 ) -> None:
-    """Let a box of an array be fetched into the shared memory of some blocks."""
+    """Start to copy a box of an array into the shared memory of some blocks."""
     line, agent = machine.line, machine.engine.agent([lane])
     place, barrier = to
     box = box_at(tensor_map, first)
@@ -325,7 +327,7 @@ def _store(machine: Machine, node: ast.Call, values: list[Any]) -> None:
 def _start_store(
     machine: Machine, lane: int, tensor_map: ArrayView, first: Sequence[int], place: int
 ) -> None:
-    """Let a box be written to an array, out of the lane's block."""
+    """Start to copy a box from the lane's block to an array."""
     line, agent = machine.line, machine.engine.agent([lane])
     box, block = box_at(tensor_map, first), lane // machine.space.block_size
     array, begin = tile_at(machine, place, box.bytes, ROW, "load")

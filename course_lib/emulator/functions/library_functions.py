@@ -1,4 +1,4 @@
-"""Functions that other libraries name: NumPy's of single numbers, and random numbers.
+"""Functions of NumPy for single numbers (`np.sin`), and `numba.cuda.random`, in a kernel.
 
 Numba takes the first loop of NumPy's ufunc into which all arguments fit safely, where integers
 beside floats fit into any float; it has no loop for float16 and long doubles. Functions that Numba
@@ -32,14 +32,14 @@ from course_lib.emulator.machine.machine import Machine
 from course_lib.emulator.state.lanes import Value
 from course_lib.wording.sentences import say
 
-# --- NumPy ---------------------------------------------------------------------------------------
+# --- NumPy's functions ---------------------------------------------------------------------------
 
 
 _CHARACTERS = "?bBhHiIlLqQfdFD"  # of the types that Numba has loops for
 
 
 def _loop(function: np.ufunc, kinds: list[np.dtype]) -> tuple[list[np.dtype], np.dtype]:
-    """The types into which a ufunc converts its arguments, and that of its result.
+    """The types to which a ufunc converts its arguments, and the type of its result.
 
     Raises TypingError if there is no loop for them.
     """
@@ -104,7 +104,7 @@ for _name, _same in _ALSO.items():
 
 
 def check_arrays(function: np.ufunc, inputs: Sequence[T.Type], out: T.ArrayType) -> None:
-    """Refuse what a ufunc takes for no operands, or not for those of this result.
+    """Refuse arrays that a ufunc does not take as operands, or not for this result.
 
     Raises TypingError with what Numba refuses, or NotEmulated with what it computes wrongly.
     """
@@ -175,7 +175,7 @@ INTRINSICS["numpy.angle"] = elementwise(
 )
 
 
-# --- random numbers: one xoroshiro128+ generator for every state ---------------------------------
+# --- Random numbers: one xoroshiro128+ generator for every state ---------------------------------
 
 
 # The two words of a generator's state, as numba.cuda.random lays them out.

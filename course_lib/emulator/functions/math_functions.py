@@ -68,7 +68,7 @@ def unified(kinds: list[np.dtype]) -> np.dtype:
     return result  # type: ignore[return-value]
 
 
-# --- math, and what a GPU computes in one instruction --------------------------------------------
+# --- `math`, and what a GPU computes in one instruction ------------------------------------------
 
 
 def _math(kinds: list[np.dtype]) -> np.dtype:
@@ -140,7 +140,9 @@ for _name, _function in _MATH_ONE.items():
 
 
 def _remainder(number: Value, divisor: Value) -> Value:
-    """What IEEE 754 calls the remainder: from the nearest multiple of `divisor`, or an even one."""
+    """IEEE 754's remainder: the distance to the nearest multiple of `divisor`, to the even one of
+    two.
+    """
     size = np.abs(divisor)
     rest = np.fmod(np.abs(number), size + size)
     beyond = rest > size - rest  # more than half of it, without a sum that may overflow
@@ -196,7 +198,7 @@ def _ldexp(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
 INTRINSICS["math.ldexp"] = Intrinsic(_ldexp_typing, _ldexp)
 
 
-# --- complex numbers -----------------------------------------------------------------------------
+# --- Complex numbers and `cmath` -----------------------------------------------------------------
 
 
 def _complex_typing(arguments: Arguments, keywords: Keywords) -> Typed:
@@ -227,7 +229,7 @@ INTRINSICS["builtins.complex"] = Intrinsic(_complex_typing, _complex)
 
 
 def _complex_of(kinds: list[np.dtype]) -> np.dtype:
-    """complex64 for what float32 holds, as Numba chooses it for functions of cmath."""
+    """complex64 for what float32 holds, as Numba chooses it for the functions of cmath."""
     small = kinds[0] in (T.FLOAT32, T.COMPLEX64) or kinds[0].itemsize < 4
     return T.COMPLEX64 if small else T.COMPLEX128
 

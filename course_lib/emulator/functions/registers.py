@@ -1,4 +1,4 @@
-"""The special registers, such as `cuda.threadIdx.x`, and the vector types."""
+"""Special registers such as `cuda.threadIdx.x` and `cuda.laneid`, and CUDA's vector types."""
 
 import ast
 from collections.abc import Callable
@@ -83,7 +83,7 @@ INTRINSICS["numba.cuda.grid"] = Intrinsic(_grid_typing, _per_axis(_grid_axis))
 INTRINSICS["numba.cuda.gridsize"] = Intrinsic(_grid_typing, _per_axis(_gridsize_axis))
 
 
-# --- CUDA's vector types: `cuda.float32x4(a, b, c, d)`, or `cuda.float4`, with `.x` to `.w` -------
+# --- Vector types: `cuda.float32x4(a, b, c, d)`, or `cuda.float4`, with `.x` to `.w` --------------
 # As in Numba they are values that do not change; there are no arrays of them.
 
 

@@ -1,4 +1,4 @@
-"""Barriers and fences, and how lanes of a warp see each other's values."""
+"""Functions across threads: barriers, fences, shuffles, votes and matches; and bit counts."""
 
 import ast
 from collections.abc import Callable
@@ -32,11 +32,11 @@ NOTHING = T.Static(None)
 
 
 def _ignore(machine: Machine, node: ast.Call, values: list[Any]) -> None:
-    """A barrier does no more than make threads wait, and time does not pass."""
+    """Nothing: a barrier only makes threads wait, and no time passes here."""
 
 
 def _fence(scope: Scope) -> Intrinsic:
-    """What one thread does is in order here; it is for observers to say what lacks a fence."""
+    """One thread's own accesses are in order here; observers say where a fence is missing."""
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> None:
         machine.observers.fence(machine.active, scope)
@@ -57,7 +57,7 @@ INTRINSICS[f"{GRID}.sync"] = Barrier(giving(T.INT32, 0), _nothing_failed, _ignor
 INTRINSICS["numba.cuda.nanosleep"] = Intrinsic(giving(NOTHING, 1), _ignore)
 
 
-# --- Functions in which the lanes of a warp, or the threads of a block, see each other's values ---
+# --- Shuffles, votes, matches, `syncwarp`, block-wide votes, bit counts ---------------------------
 # Shuffles, votes, matches, `syncwarp`, the voting barriers, and operations on the bits of an
 # integer. They join the table in `intrinsics.py`. A lane that reads the value of a lane that takes
 # no part gets poison: on a GPU that value is undefined.
@@ -80,7 +80,7 @@ def _active_rows(machine: Machine) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Meeting:
-    """The lanes that carry out a function of warps together; all are rows of warps."""
+    """The lanes that execute a warp-wide function together; all fields are rows of warps."""
 
     active: np.ndarray  # the lanes that take part
     absent: np.ndarray  # those that a mask names, that have not ended, and that do not come
@@ -99,7 +99,7 @@ class Meeting:
 
 
 def meet(machine: Machine, node: ast.Call, mask: Value) -> Meeting:
-    """Who takes part; lanes that the mask names and that do not come are reported.
+    """Who takes part; lanes that the mask names and that do not arrive are reported.
 
     A lane that has returned from the kernel need not come any more.
     """
@@ -175,7 +175,7 @@ INTRINSICS["numba.cuda.shfl_xor_sync"] = _shuffle(lambda lane, argument: lane ^ 
 
 
 def _vote(decide: Callable[[np.ndarray, np.ndarray], Any], result: np.dtype) -> Intrinsic:
-    """A vote; `decide` gets, as bits for each lane, who votes with it and who of them says yes."""
+    """A vote; `decide` gets, as bits for each lane, who votes with it and which of them say yes."""
 
     def run(machine: Machine, node: ast.Call, values: list[Any]) -> Value:
         groups = meet(machine, node, values[0]).groups()
@@ -219,7 +219,7 @@ INTRINSICS["numba.cuda.lanemask_lt"] = Intrinsic(_activemask_typing, _lanes_belo
 def _equal_lanes(
     machine: Machine, node: ast.Call, values: list[Any]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """For each lane, as bits: who meets it, and which of them hold the same value."""
+    """For each lane, as bits: which lanes it meets, and which of them hold the same value."""
     rows, groups = _rows(machine, values[1]), meet(machine, node, values[0]).groups()
     same = rows[:, :, :, None] == rows[:, :, None, :]
     return groups, groups & (same @ _LANE_BITS)

@@ -1,6 +1,6 @@
-"""The twins of `course_lib.intrinsics` that move data: wide accesses and asynchronous copies.
+"""Wide accesses and cp.async of `course_lib.intrinsics`, and loads and stores with cache hints.
 
-They join the table in `intrinsics.py`, and refuse what the real ones refuse when they are compiled.
+They refuse what the real functions refuse when they are compiled.
 """
 
 import ast
@@ -35,7 +35,7 @@ NOTHING_RETURNED = "A function without `return` returns None. Does this value co
 
 
 def need_arguments(arguments: Arguments, keywords: Keywords, names: Sequence[str]) -> None:
-    """Refuse any other number of arguments than `names`. Raises TypingError if they do not fit."""
+    """Raise TypingError unless there are as many arguments as `names`."""
     need(not keywords, "takes its arguments by position")
     said = ", ".join(names) or "no arguments"
     need(
@@ -63,7 +63,7 @@ def need_array(argument: Typed, sizes: Sequence[int]) -> T.ArrayType:
 
 
 def need_index(argument: Typed) -> None:
-    """Refuse anything but an integer. Raises TypingError if it is none."""
+    """Raise TypingError unless it is an integer."""
     need(
         T.is_integer(argument.type),
         say("needs a whole number as index, not {type}", type=argument.type),
@@ -251,7 +251,7 @@ for _name in ("trigger_next_launch", "grid_dependency_sync"):
     INTRINSICS[f"{HOME}.{_name}"] = Intrinsic(_no_arguments, lambda machine, node, values: None)
 
 
-# --- Loads and stores of one element with a hint to the caches: `cuda.ldcg(a, i)`, ----------------
+# --- Cache hints: `cuda.ldcg(a, i)`, `cuda.stcs(a, i, v)` and others ------------------------------
 # A hint changes where the bytes are kept, never their values. They are counted like `a[i]`.
 
 

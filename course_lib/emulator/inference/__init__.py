@@ -1,6 +1,6 @@
-"""The type of every expression of a kernel, before anything runs, as Numba's compiler has it.
+"""The type of every expression of a kernel, as Numba's compiler finds it, before anything runs.
 
 Owns: which variables and expressions have which types, and what the compiler would refuse.
 May import: `budget`, `errors`, `functions`, `language`.
-Start with: `infer`, then `flow` for statements, `values` for the rest, by topics.
+Start with: `infer`, then `flow` (statements) and `values` (which module types which expression).
 """

@@ -1,4 +1,4 @@
-"""Types what stands behind a dot: attributes, the fields of records, calls of methods."""
+"""Types of attributes (of arrays, numbers, records, modules, dtypes) and of method calls."""
 
 import ast
 import enum
@@ -40,7 +40,7 @@ from course_lib.wording.sentences import say
 
 
 class FieldTyper(Typer):
-    """Types fields, of one record or of every record in an array."""
+    """Types fields of one record, or of every record in an array."""
 
     def named_field(self, node: ast.Attribute | ast.Subscript, env: Environment) -> str | None:
         """The field that an attribute or a subscript names; None if it names none."""
@@ -117,7 +117,7 @@ def _is_rest(index: ast.expr) -> bool:
     return isinstance(index, ast.Constant) and index.value is Ellipsis
 
 
-# --- Types what stands behind a dot: of arrays, numbers, modules, dtypes and enumerations ---------
+# --- Attributes -----------------------------------------------------------------------------------
 
 
 ARRAY_ATTRIBUTES = ("shape", "size", "ndim", "dtype", "strides", "itemsize", "nbytes", "flat", "T")
@@ -231,7 +231,7 @@ class AttributeTyper(FieldTyper):
         return self.known(node, reference if value is None else value)
 
 
-# --- Types calls of methods: of numbers, and of whole arrays ------------------------------------
+# --- Calls of methods ---------------------------------------------------------------------------
 
 
 CallFunction = Callable[[ast.Call, Kernel, list[Typed], Environment], Typed]

@@ -1,4 +1,8 @@
-"""Types calls: of functions inside a kernel and beside it, of casts, of known functions."""
+"""Types of calls: device functions, closures, casts, and functions that the emulator knows.
+
+First what a function takes from around it, and whether that means the same where it is called; then
+`CallTyper`.
+"""
 
 import ast
 from collections import ChainMap, Counter
@@ -41,7 +45,7 @@ from course_lib.wording.sentences import say
 
 
 def own_names(kernel: Kernel) -> frozenset[str]:
-    """The names that a function gives values to, itself."""
+    """The names to which a function itself gives values."""
     return assigned_names(kernel) | frozenset(kernel.parameters)
 
 
@@ -58,7 +62,8 @@ def belongs_around(name: str, kernel: Kernel, callers: Sequence[Kernel]) -> bool
 
 
 def check_names_are_meant(kernel: Kernel, callers: Sequence[Kernel], node: ast.AST) -> None:
-    """Refuse a call from where a name that the function takes from around it is another thing.
+    """Refuse a call from a place where a name that the function takes from around it means
+    something else.
 
     A function sees the variables around its definition; here they are looked for among those of the
     functions that are being called. Raises KernelRejected with `unsupported`.
@@ -81,7 +86,7 @@ def check_names_are_meant(kernel: Kernel, callers: Sequence[Kernel], node: ast.A
 
 
 def only_values(kernel: Kernel) -> dict[str, ast.expr]:
-    """What the variables are set to that are set once, on every path, and are no parameters."""
+    """The values of the variables that are set once, on every path, and are no parameters."""
     stores = Counter(names_with(kernel.nodes))
     return {
         name: value
@@ -99,7 +104,7 @@ def _set_by(statement: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
 
 
 def with_constants(closure: Closure, around: Kernel) -> Closure:
-    """A function that is handed on to another one: as in Numba, it takes constants with it."""
+    """A function that is passed to another one: as in Numba, it may take along constants only."""
     known: dict[str, Any] = {}
     values = only_values(around)
     for name in free_names(closure.kernel) & own_names(around):
@@ -120,7 +125,7 @@ def _encloses(outer: Kernel, inner: Kernel) -> bool:
     return outer.tree is not inner.tree and any(node is inner.tree for node in ast.walk(outer.tree))
 
 
-# --- Types calls: of device functions, closures, casts and functions that the emulator knows ------
+# --- The typing of a call -------------------------------------------------------------------------
 
 
 MAX_CALL_DEPTH = 40
@@ -452,14 +457,14 @@ class CallTyper(MethodTyper):
 
 
 def _takes_star(function: object) -> bool:
-    """Whether a tuple behind a `*` may be the arguments: of own functions, and of those of math."""
+    """Whether a tuple behind a `*` may be the arguments: for own functions and those of math."""
     of_numbers = ("math.", "cmath.", "builtins.complex")
     known = isinstance(function, Reference) and function.path.startswith(of_numbers)
     return known or isinstance(function, Closure | Kernel)
 
 
 def _fits(signature: Signature, kinds: list[T.Type]) -> bool:
-    """Whether a declared signature is for exactly these types."""
+    """Whether a declared signature has exactly these types."""
     try:
         return signature.cast(kinds) == tuple(kinds)
     except T.TypingError:

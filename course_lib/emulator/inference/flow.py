@@ -1,4 +1,7 @@
-"""Types statements: what is assigned, and where paths meet the type that holds all."""
+"""Types along the flow of control: assignments, branches and loops, and where paths meet.
+
+Where paths meet, a variable gets the type that holds the values of all of them.
+"""
 
 import ast
 from collections.abc import Callable, Sequence
@@ -151,7 +154,7 @@ class AssignmentTyper(ExpressionTyper):
         return kind
 
 
-# --- Follows the flow of control: where paths meet, a variable gets the type that holds all -------
+# --- Paths and where they meet --------------------------------------------------------------------
 
 
 MAX_LOOP_PASSES = 8

@@ -1,4 +1,8 @@
-"""Gives every expression of a kernel its type before anything runs, as Numba does."""
+"""Gives every expression of a kernel its type before anything runs, as Numba does.
+
+The first functions answer questions about a finished typing (shared memory, float64, atomics);
+`infer`, below them, makes one.
+"""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -50,7 +54,7 @@ def declared_arrays(typing: Typing) -> Iterator[tuple[ast.Call, bool, np.dtype, 
 
 
 def static_shared_bytes(typing: Typing) -> int:
-    """What the shared arrays of a block take."""
+    """The bytes that the static shared arrays of a block take."""
     declared = declared_arrays(typing)
     return sum(
         elements * dtype.itemsize for _, is_local, dtype, elements in declared if not is_local
@@ -76,7 +80,7 @@ def bytes_per_lane(typing: Typing) -> int:
 
 
 def device_arrays(typing: Typing) -> dict[DeviceArray, str]:
-    """The devices' arrays that a kernel finds outside, and what it calls them."""
+    """The device arrays that a kernel finds outside, and the names that it has for them."""
     return {
         constant: ast.unparse(node)
         for each in all_typings(typing, set())
@@ -97,7 +101,7 @@ def float64_arrays(typing: Typing) -> set[int]:
 
 @lru_cache(maxsize=8)
 def may_lack_values(typing: Typing) -> bool:
-    """Whether there is memory, or a variable, that may be read before it is written.
+    """Whether some memory or variable may be read before it is written.
 
     So may the value of a lane that gives none, in a shuffle.
     """
@@ -113,7 +117,7 @@ def _is_shuffle(call: ast.Call) -> bool:
 
 @lru_cache(maxsize=8)
 def orders_by_atomics(typing: Typing) -> bool:
-    """Whether threads look at what atomic operations found, and so may wait for each other."""
+    """Whether threads look at what atomic operations return, and so may wait for each other."""
     return any(map(_looks_at_atomics, all_typings(typing, set())))
 
 
@@ -126,7 +130,7 @@ def _looks_at_atomics(typing: Typing) -> bool:
 
 @lru_cache(maxsize=8)
 def written_names(typing: Typing) -> frozenset[str] | None:
-    """The parameters that the kernel stores into; None if that cannot be told from the names."""
+    """The parameters that the kernel stores into; None if the names do not tell."""
     names: set[str] = set()
     for each in all_typings(typing, set()):
         targets, own_arrays = _store_targets(each)
@@ -164,7 +168,7 @@ def _stores(typing: Typing, call: ast.Call) -> bool:
     return isinstance(function, T.Static) and any(store in str(function.value) for store in stores)
 
 
-# --- Gives every expression of a kernel its type before anything runs, as Numba's compiler does ---
+# --- The inference itself -------------------------------------------------------------------------
 # The walk follows the flow of control: where paths meet, a variable gets the one type that holds
 # the values of all of them. So `acc = 0` followed by `acc += A[i]` in a loop is float64 in the
 # whole loop, as it is on a GPU. What Numba's compiler would refuse is refused here, with its line.
@@ -194,7 +198,9 @@ def infer(kernel: Kernel, argument_types: Sequence[T.Type], remembers: bool = Fa
 
 
 class _Inference(FlowTyper):
-    """Types one function for one set of argument types; a function of its own for each it calls."""
+    """Types one function for one set of argument types, with an inference for each function it
+    calls.
+    """
 
     def __init__(self, *context: Any) -> None:
         super().__init__(*context)

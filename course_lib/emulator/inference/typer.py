@@ -1,4 +1,4 @@
-"""What typing an expression of any kind needs: how much is left, values known now, refusals."""
+"""The base of all typers: what they share, what is refused, which argument is which parameter."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ class Common:
 
 
 class RefusedForNoLiteral(KernelRejected):
-    """A refusal that a literal would spare: an argument may be one where the function is called."""
+    """A refusal that a literal would avoid; an argument may be one where the function is called."""
 
     def __init__(self, refusal: KernelRejected) -> None:
         super().__init__(refusal.findings)
 
 
 class NotKnownYet(Exception):
-    """A function calls itself, and none of its other paths has said yet what it returns."""
+    """A function calls itself, and no other path has told yet which type it returns."""
 
 
 class Typer:
@@ -311,13 +311,13 @@ _REFUSED_EXPRESSIONS: dict[type, tuple[str, str]] = {
 }
 
 
-# --- Which argument becomes which parameter: by place, by name, by default, and with `*` ----------
+# --- Arguments and parameters: by place, by name, by default, and with `*` ------------------------
 
 
 def bound(
     kernel: Kernel, node: ast.Call, arguments: Sequence[Typed], keywords: Mapping[str, Typed]
 ) -> tuple[list[Typed], Slots | None]:
-    """What a function's parameters are given, and where from; None if it is simply by place.
+    """What a function's parameters are given, and by which argument; None if it is simply by place.
 
     Raises KernelRejected for names that are no parameters, and defaults that are not known now.
     """

@@ -1,4 +1,4 @@
-"""Types names, literals, tuples, subscripts; says which module types which expression."""
+"""Types of expressions: names, literals, tuples, subscripts; and which module types the others."""
 
 import ast
 import enum
@@ -261,7 +261,7 @@ class ValueTyper(Typer):
         return found
 
 
-# --- Types what stands in square brackets: elements and parts of arrays, items of tuples ----------
+# --- Subscripts: elements and parts of arrays, items of tuples ------------------------------------
 
 
 class SubscriptTyper(FieldTyper):
@@ -418,7 +418,7 @@ def _has_step(index: ast.expr) -> bool:
     return any(isinstance(item, ast.Slice) and item.step is not None for item in items)
 
 
-# --- Gives one expression of a kernel its type, and refuses what Numba's compiler would refuse ----
+# --- The typer of all expressions -----------------------------------------------------------------
 
 
 class ExpressionTyper(AttributeTyper, CallTyper, OperatorTyper, SubscriptTyper, ValueTyper):

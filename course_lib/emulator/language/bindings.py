@@ -54,11 +54,11 @@ def bound_by_calls(statement: ast.stmt) -> list[Binding]:
     return found
 
 
-# --- statements -------------------------------------------------------------------------------
+# --- Statements --------------------------------------------------------------------------------
 
 
 def _bound(node: ast.AST, way: str) -> Iterator[Binding]:
-    """The bindings below a node; `way` is how they come about, where a run has to tell."""
+    """The bindings below a node; `way` says how they come about where only a run can tell."""
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
             yield from _each([*node.decorator_list, *_defaults(node.args)], way)
@@ -100,7 +100,7 @@ def _bound(node: ast.AST, way: str) -> Iterator[Binding]:
 
 
 def _made_by_text(value: ast.expr) -> str:
-    """The way of a value that is worked out from a text."""
+    """The way of a value that is computed from a text."""
     called = [node.id for node in ast.walk(value) if isinstance(node, ast.Name)]
     return next((f"by `{name}`" for name in called if name in ("eval", "__import__")), "")
 
@@ -126,7 +126,7 @@ def _each(nodes: Iterable[ast.AST], way: str) -> Iterator[Binding]:
 
 
 def _named_here(node: ast.AST, way: str) -> Iterator[Binding]:
-    """The names that stand in a node as text: `except … as e`, and what a pattern captures."""
+    """The names that a node has as text: `except … as e`, and what a pattern captures."""
     match node:
         case ast.ExceptHandler(name=str(name)):
             yield Binding(name, node.lineno, way or "by `except`")
@@ -177,13 +177,13 @@ def _module_of(node: ast.Import | ast.ImportFrom) -> str:
 
 
 def _way_of(module: str) -> str:
-    """The way of an import from a module of which nobody knows what it holds."""
+    """The way of an import from a module whose names are unknown."""
     root = module.split(".")[0]
     is_known = root in KNOWN_MODULES or root in sys.stdlib_module_names
     return "" if is_known else f"by an import from {module}"
 
 
-# --- names that stand nowhere -----------------------------------------------------------------
+# --- Names bound by `exec`, `globals()` and texts ----------------------------------------------
 
 
 def _dynamic(tree: ast.AST) -> Iterator[Binding]:
@@ -212,7 +212,9 @@ def _dynamic_here(node: ast.AST) -> Iterator[Binding]:
 
 
 def _is_seen_to(parent: ast.AST, name: str) -> bool:
-    """Whether a call of these is one whose text tells what it binds, looked at with its parent."""
+    """Whether a call of one of these has a text that tells what it binds; its parent is looked at
+    too.
+    """
     if not isinstance(parent, ast.Call) or not isinstance(parent.func, ast.Name):
         return False
     if parent.func.id != name:
@@ -225,7 +227,7 @@ def _is_seen_to(parent: ast.AST, name: str) -> bool:
 
 
 def _through_namespace(parent: ast.AST, how: str, line: int) -> Iterator[Binding]:
-    """What is bound by what stands around `globals()`."""
+    """What an expression around `globals()` binds."""
     way = f"through `{how}()`"
     match parent:
         case ast.Subscript(slice=ast.Constant(str(name)), ctx=ast.Store() | ast.Del()):
@@ -239,7 +241,7 @@ def _through_namespace(parent: ast.AST, how: str, line: int) -> Iterator[Binding
 
 
 def _of_text(text: str, line: int, way: str) -> Iterator[Binding]:
-    """What a text binds that is run where it stands."""
+    """What a text binds that is executed in place."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, MemoryError, RecursionError):

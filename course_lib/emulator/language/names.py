@@ -1,4 +1,4 @@
-"""The name that was perhaps meant by one that nobody knows, as a hint."""
+"""What a name outside the kernel stands for, and at which time; what a misspelt one may mean."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHORT = 3  # of a name so short, one letter of three may be wrong
 def did_you_mean(
     name: str, known: Iterable[str], before: str = "", alike: float | None = None
 ) -> Sentence | str:
-    """ "Did you mean {before}{name}?" if a known name is near; "" if none is.
+    """ "Did you mean {before}{name}?" if a known name is similar; "" if none is.
 
     `alike` is how much of two names has to be the same; left out, that depends on their length.
     Capitals do not count. Long names are not compared, nor are very many.
@@ -41,7 +41,7 @@ def did_you_mean(
     return say("Did you mean {near}?", near=before + spelled[near[0]]) if near else ""
 
 
-# --- What a name outside the kernel stands for: a module, a CUDA function, a type, a constant -----
+# --- What a name stands for: a module, a CUDA function, a type, a constant ------------------------
 # A kernel is never executed, so the emulator needs no objects, only their dotted names:
 # `cuda.threadIdx.x` is the reference "numba.cuda.threadIdx.x", however the student imported it.
 
@@ -70,7 +70,7 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class OwnModule:
-    """A module that somebody wrote beside the kernel: what its names stand for in a kernel."""
+    """A module that somebody wrote beside the kernel, with what its names stand for in a kernel."""
 
     name: str
     names: Mapping[str, Any]
@@ -182,7 +182,7 @@ def names_of_module(module: str) -> tuple[str, ...]:
 
 
 def belongs_to_cuda(name: str) -> bool:
-    """Whether it is `cuda.` that is missing before a name, as in `threadIdx.x`."""
+    """Whether only `cuda.` is missing before a name, as in `threadIdx.x`."""
     return name in names_of_module("numba.cuda")
 
 
@@ -242,7 +242,7 @@ def callable_or_class(value: object) -> bool:
     return callable(value) or isinstance(value, type) or "stubs" in type(value).__module__
 
 
-# --- Fixes what the names outside a function stand for, where Numba compiles it: at its -----------
+# --- Names fixed at the time when Numba compiles --------------------------------------------------
 # `@cuda.jit("void(float64[:])")` compiles the function there and then. Whatever becomes of a
 # global name afterwards, the function keeps the value that it had.
 
@@ -258,7 +258,8 @@ class _Names(ChainMap[str, Any]):
 
 
 def frozen(kernel: Kernel, known: dict[Kernel, Kernel] | None = None) -> Kernel:
-    """The function with the values that names outside it have now, and so all that it calls.
+    """The function with the values that names outside it have now, and so for all functions it
+    calls.
 
     `known` are functions that are fixed already, or are about to be.
     """

@@ -2,7 +2,7 @@
 
 One table serves all who evaluate expressions. Python's own functions do the work, on its numbers
 (constants, plain functions) and on NumPy's arrays of lanes (kernels) alike; only a power of lanes
-is worked out in another way. The types are those that Numba's compiler finds.
+is computed in another way. The types are those that Numba's compiler finds.
 """
 
 import ast
@@ -88,7 +88,7 @@ def bitwise_type(left: np.dtype, right: np.dtype) -> np.dtype:
 
 
 def shift_type(left: np.dtype, right: np.dtype) -> np.dtype:
-    """That of `left`, 64 bits wide; a TypingError for floats and complex numbers."""
+    """The type of `left`, widened to 64 bits; a TypingError for floats and complex numbers."""
     if left.kind in "fc" or right.kind in "fc":
         raise T.TypingError(say("cannot shift {left} by {right}", left=left, right=right))
     return T.UINT64 if left.kind == "u" else T.INT64
@@ -107,7 +107,7 @@ def inversion_type(operand: np.dtype) -> np.dtype:
 
 
 def power(base: Any, exponent: Any) -> Any:
-    """Powers; a negative exponent of an integer gives the real power, cut off.
+    """Powers; a negative exponent of an integer gives the real power, truncated.
 
     Numba multiplies where a complex number is squared, and so do we.
     """
@@ -152,7 +152,7 @@ COMPARE: Mapping[type[ast.cmpop], Callable[[Any, Any], Any]] = {
 COMPARE_OR_IS = {**COMPARE, ast.Is: operator.is_, ast.IsNot: operator.is_not}
 
 
-# --- The functions of Python's module operator: each is another way to write an operator ----------
+# --- The functions of Python's module `operator` --------------------------------------------------
 
 _BINARY = {each.compute.__name__: kind for kind, each in BINARY.items()}
 _UNARY = {each.compute.__name__: kind for kind, each in UNARY.items()} | {"inv": ast.Invert}

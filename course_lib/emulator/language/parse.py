@@ -1,4 +1,8 @@
-"""Why a text is no Python, in the words of this course; Python's own are for those who know it."""
+"""Turns a kernel's source, or a text that holds one, into syntax trees, and executes nothing.
+
+A text that is no Python is explained in the words of this course; Python's own are for those who
+know it.
+"""
 
 import ast
 import contextlib
@@ -112,7 +116,7 @@ def why_unreadable(error: SyntaxError, text: str) -> tuple[Said, Said]:
 
 
 def _character(strange: str) -> tuple[Said, Said]:
-    """What to say of a character that no program holds, but perhaps a text that was copied."""
+    """What to say of a character that no program contains, but perhaps a text that was copied."""
     code = f"U+{ord(strange):04X}"
     if strange.isspace() or unicodedata.category(strange) in ("Cf", "Cc"):
         name = unicodedata.name(strange, "a character without a name").lower()
@@ -127,7 +131,7 @@ def _character(strange: str) -> tuple[Said, Said]:
     return said, "Type it again."
 
 
-# --- Turns a kernel's source, or a text that holds one, into syntax trees; executes nothing -------
+# --- From a text or a function to a Kernel --------------------------------------------------------
 
 
 def load_program(text: str, surroundings: dict[str, Any] | None = None) -> Program:
@@ -173,7 +177,7 @@ def kernel_from(source: object) -> Kernel:
 
 
 def freeze(source: object) -> None:
-    """Let a decorated function keep what the names outside it stand for now.
+    """Make a decorated function keep what the names outside it stand for now.
 
     One whose text cannot be read is refused when it is launched.
     """
@@ -195,7 +199,7 @@ def _read(function: FunctionType, source: object) -> Kernel:
 
 
 def plain_from(source: object) -> Kernel:
-    """The Kernel behind a plain function that is not one, for `plain.interpreter.call`.
+    """The Kernel made of a plain function, which is no kernel, for `plain.interpreter.call`.
 
     Raises KernelRejected if the source text cannot be found.
     """
@@ -301,7 +305,7 @@ _OF_PYTHON = sys.stdlib_module_names - {"builtins", "math", "operator", "_operat
 
 
 def _why_unusable(name: str, value: object) -> tuple[str, str, str]:
-    """Why a kernel cannot use an object from outside: the reason, its code, and a mend."""
+    """Why a kernel cannot use an object from outside: the reason, its code, and what to do."""
     what = f"{name} is of type {type(value).__name__}"
     if isinstance(value, list | dict | set | bytes):
         hint = "Use a tuple, or pass in a NumPy array."
@@ -456,7 +460,7 @@ def parse_text(text: str, filename: str) -> ast.Module:
 
 
 def _refuse_much(tree: ast.Module) -> None:
-    """Refuse what is nested too deeply, and too many statements."""
+    """Refuse texts that are nested too deeply or have too many statements."""
     level: list[ast.AST] = [tree]
     statements = 0
     for _ in range(2 * MAX_NESTING):

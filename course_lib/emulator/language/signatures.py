@@ -1,7 +1,7 @@
-"""Reads the signatures that a function was declared with: `@cuda.jit("int64(int64)", …)`.
+"""Signatures that a function was declared with, `@cuda.jit("int64(int64)", …)`, and bad options.
 
 A declared device function casts what it is called with, and what it returns, to these types; the
-numbers of a declared kernel's launch become them (see `declared_arguments`).
+numbers of a declared kernel's launch are converted to them (see `arguments.as_declared`).
 """
 
 import ast
@@ -146,7 +146,7 @@ def _result(kind: Declared, name: str, node: ast.expr | None) -> np.dtype | None
 
 
 def types_of_numba(kinds: Sequence[Any]) -> list[T.Type]:
-    """Types of Numba's own as the emulator has them.
+    """Numba's own types as those of the emulator.
 
     Raises KernelRejected if one of them is not supported here.
     """
@@ -175,7 +175,7 @@ def _unreadable(node: ast.expr | None) -> KernelRejected:
     return rejection("unsupported", message, node, hint)
 
 
-# --- What a decorator says that Numba does not take: options that it has not, types by wrong ------
+# --- Options and types that a decorator of Numba does not take ------------------------------------
 
 
 # Of any version of numba-cuda; one that a version lacks is no slip of the student's.
@@ -187,7 +187,7 @@ OPTIONS = frozenset(
 
 
 def refuse_decoration(kernel: Kernel) -> None:
-    """Refuse a decorator with which Numba would compile nothing.
+    """Refuse a decorator with which Numba would not compile the function.
 
     Raises KernelRejected with `compile-error`, at the decorator.
     """

@@ -1,7 +1,7 @@
-"""Writes the kernel around a function that is applied to elements, as Numba does for a ufunc.
+"""The text around a function: the kernel that applies it to elements, and its notebook's names.
 
-The kernel has the function's name and stands at its line, so that whatever is found in it is found
-there, and counts are shown in the function's own text.
+The kernel around a ufunc's function has its name and its line, so that findings and counts are
+shown in the function's own text.
 """
 
 import ast
@@ -31,7 +31,7 @@ def device_function(function: object, declared: Declared | None = None) -> Kerne
 
 
 def applied(core: Kernel, text: str, names: Mapping[str, Any]) -> Kernel:
-    """The kernel in a text which calls `core`, under the name CORE; `names` are constants of it."""
+    """The kernel in a text that calls `core` by the name CORE; `names` are its constants."""
     kernel = load_program(text, {CORE: core, **names}).kernel("kernel")
     for node in ast.walk(kernel.tree):
         if hasattr(node, "lineno"):
@@ -41,7 +41,7 @@ def applied(core: Kernel, text: str, names: Mapping[str, Any]) -> Kernel:
     return kernel
 
 
-# --- Reads the notebook around an answer: the names that the answer may use besides its own -------
+# --- The notebook around an answer ----------------------------------------------------------------
 # The instructor wrote it, for Python and not for the emulator: it draws pictures and calls things.
 # What defines a constant, a function or an import is read; all the rest is passed over. Nothing is
 # executed.

@@ -2,6 +2,6 @@
 
 Owns: statements and expressions on lanes, loads and stores, barriers, and the events of a launch.
 May import: `budget`, `errors`, `language`, `state`.
-Start with: `machine`, then `statements` and `expressions`, whose tables say which function is for
-which kind of either; `load_store`; `events` is what others can listen to.
+Start with: `machine`, then `statements` and `expressions`, whose tables name the function for each
+kind of either; `load_store`; `engine` (TMA and wgmma); `events`: what observers can listen to.
 """

@@ -1,4 +1,4 @@
-"""Operators on lanes: what each does, what is counted of it, and which limits it may hide."""
+"""Operators on lanes: what each computes, the FLOP that it counts, the limits that it may hide."""
 
 import ast
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from course_lib.emulator.state.lanes import Value
 Operation = Callable[[Machine, Any, Any], Value]
 
 
-# --- Arithmetic: the operators, and the floating-point operations that they count as --------------
+# --- Arithmetic and its floating-point operations -------------------------------------------------
 
 
 def binary(typing: Typing, node: ast.BinOp | ast.AugAssign) -> Operation:
@@ -96,7 +96,7 @@ def unary(typing: Typing, node: ast.UnaryOp) -> Callable[[Machine, Value], Value
     return lambda machine, operand: compute(machine.convert(operand, dtype))
 
 
-# --- Comparisons: of numbers, of tuples, and with what stands in a tuple --------------------------
+# --- Comparisons of numbers and tuples, and `in` --------------------------------------------------
 
 
 def compare(typing: Typing, node: ast.Compare) -> list[Operation]:

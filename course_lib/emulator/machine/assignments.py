@@ -45,7 +45,7 @@ def augmented_assign(machine: Machine, node: ast.AugAssign) -> None:
 
 
 def _old_value(machine: Machine, target: Field, view: ArrayView, indices: list[Value]) -> Value:
-    """What `target += …` adds to: read before the right-hand side is worked out."""
+    """The value that `target += …` adds to: read before the right-hand side is evaluated."""
     settled = machine.frame.settled
     return settled[target] if target in settled else machine.load(view, indices)
 
@@ -82,7 +82,7 @@ def bind(machine: Machine, target: ast.expr, value: Any) -> None:
 
 
 def _unpacked(machine: Machine, view: ArrayView, count: int) -> list[Any]:
-    """The items of an array, all before any is stored; so many, or there is a ValueError."""
+    """The items of an array, all read before any is stored; a wrong number is a ValueError."""
     _of_one_length(machine, machine.line, view.shape[0], count, machine.active)
     return [machine.array_item(view, place) for place in range(count)]
 
@@ -141,7 +141,7 @@ def _field_to_write(machine: Machine, node: Field) -> ArrayView:
     return field_of(record, machine.typing.fields[node])
 
 
-# --- A record is a reference to its bytes, copied field by field ----------------------------------
+# --- Copies of records, field by field ------------------------------------------------------------
 
 
 def _copy_array(machine: Machine, target: ArrayView, source: ArrayView) -> None:

@@ -1,10 +1,10 @@
-"""What goes on beside the threads on a Hopper GPU: copies of boxes (TMA), products (wgmma).
+"""Hopper's copies (TMA) and products (wgmma) beside the threads: when each is carried out.
 
-A thread starts them and goes on. When they take place is open until somebody has waited for them:
-at once ("early"), as late as can be ("late"), or by chance. Whatever is done early reads and writes
-what a program must not have touched any more; what is done late, what it must not have touched yet.
-So each of them is an **agent** of its own, that knows what the thread knew that started it; who may
-rely on it is for observers to say, by what was waited for.
+A thread starts them (`functions/hopper_functions.py`) and goes on. When they take place is open
+until somebody has waited for them: at once ("early"), as late as possible ("late"), or by chance.
+Done early, one meets what a program may no longer touch; done late, what it may not touch yet.
+So each is an **agent** of its own, which knows what the thread that started it knew. Observers
+(`ordered_races.py`, `engine_faults.py`) say who may rely on it, by what was waited for.
 """
 
 from __future__ import annotations

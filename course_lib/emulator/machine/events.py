@@ -1,4 +1,4 @@
-"""The calls and loops that are running, and who is told what happens in a launch."""
+"""The calls and loops that are running, and the events of a launch that observers listen to."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Frame:
     depth: int = 0
 
 
-# --- Who is told what happens in a launch: an observer overrides the events that it wants to ------
+# --- Observers ------------------------------------------------------------------------------------
 # The machine and its memory say what they do and know nothing of who listens: the meter counts,
 # race detectors collect, a camera films. In all events `mask` holds the lanes concerned and `line`
 # is the line of the kernel's text.
@@ -87,7 +87,7 @@ Kind = Literal["test", "choice", "lanes", "wrap", "loop", "axis", "cast"]  # of 
 
 
 class Observer:
-    """Hears of every event and does nothing about it.
+    """Listens to every event and does nothing about it; an observer overrides those that it needs.
 
     `spaces`: the kinds of memory of whose accesses it wants to hear. `hears`: the events that its
     class overrides.
@@ -290,7 +290,7 @@ EVENTS = tuple(
 
 
 class Observers(Observer):
-    """Tells several observers; each hears only of the events that it overrides.
+    """Passes events to several observers; each gets only the events that it overrides.
 
     `accesses` holds, for each kind of memory, those who hear of accesses to it; `heard` the events
     of which anybody hears.
@@ -323,7 +323,7 @@ def _tell(hearing: Iterable[Callable[..., None]], *event: Any) -> None:
         hear(*event)
 
 
-# --- What atomic functions do to cells: as if the lanes did so one after the other ----------------
+# --- Atomic updates: as if the lanes made them one after the other --------------------------------
 
 
 @dataclass(frozen=True, eq=False)

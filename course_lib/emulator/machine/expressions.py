@@ -1,7 +1,7 @@
-"""Evaluates expressions: each becomes a function of the machine, made once, and called many times.
+"""Evaluates expressions: each becomes a function of the machine, made once and called many times.
 
-An expression in a loop is evaluated over and over, and its types never change. So what they decide
-is decided when the function is made; left for the run is what depends on the lanes.
+An expression in a loop is evaluated over and over, and its types never change. What they
+decide is decided when the function is made; only what depends on the lanes is left for the run.
 """
 
 import ast
@@ -44,7 +44,7 @@ def prepared(typing: Typing, node: ast.expr) -> Prepared:
 
 
 def _settled(node: ast.expr, run: Prepared) -> Prepared:
-    """The value that was worked out before the statement, if it was: see `settle`."""
+    """The value that was computed before the statement, if it was: see `settle`."""
 
     def settled_or_run(machine: Machine) -> Any:
         settled = machine.frame.settled
@@ -54,7 +54,7 @@ def _settled(node: ast.expr, run: Prepared) -> Prepared:
 
 
 def _known(typing: Typing, node: ast.expr) -> Prepared | None:
-    """What gives a value that is known when the kernel is compiled."""
+    """A function that returns a value known at compile time."""
     value = typing.constants.get(node)
     if isinstance(value, np.ndarray):
         return lambda machine: _array_constant(machine, value)
@@ -80,7 +80,7 @@ def _nothing(machine: Machine) -> None:
     """The value of what the typing knows by itself: a module, a function, None."""
 
 
-# --- Names, attributes, tuples, and what chooses between values -----------------------------------
+# --- Names, attributes, tuples, conditional expressions -------------------------------------------
 
 
 def _constant(typing: Typing, node: ast.Constant) -> Prepared:
@@ -216,7 +216,7 @@ def _named(typing: Typing, node: ast.NamedExpr) -> Prepared:
     return run
 
 
-# --- Operators: what they do with values is said in arithmetic.py ---------------------------------
+# --- Operators (arithmetic.py computes them) ------------------------------------------------------
 
 
 def _binary(typing: Typing, node: ast.BinOp) -> Prepared:
@@ -251,7 +251,7 @@ def _compare(typing: Typing, node: ast.Compare) -> Prepared:
     return run
 
 
-# --- What stands in square brackets: an element or a part of an array, an item of a tuple ---------
+# --- Subscripts: an element or a part of an array, an item of a tuple -----------------------------
 
 
 def _subscript(typing: Typing, node: ast.Subscript) -> Prepared:
@@ -399,7 +399,7 @@ def _tuple_item(machine: Machine, items: tuple[Any, ...], index: Value) -> Any:
     return result
 
 
-# --- Calls: of casts, of functions that the emulator knows, of device functions and closures ------
+# --- Calls: casts, known functions, device functions and closures ---------------------------------
 
 
 def _call(typing: Typing, node: ast.Call) -> Prepared:

@@ -1,4 +1,4 @@
-"""Values that a run is given in place of those it would have: handed on, put in, or rounded."""
+"""Values that a run is given in place of its own: handed on, put in, or rounded another way."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -11,7 +11,7 @@ from course_lib.emulator.machine.events import Observer
 from course_lib.emulator.state.lanes import LaneSpace, Value, spread
 from course_lib.emulator.state.memory import Access, Memory
 
-# --- What threads read of each other in shared memory: kept in one launch, and given in another ---
+# --- Values handed on through shared memory, kept in one launch and given in another --------------
 # A launch that is given what was read there with other inputs shows what its shared memory is good
 # for: as far as the result is made of what threads hand on, it follows those other inputs.
 
@@ -21,7 +21,7 @@ NOBODY = -1  # or several threads
 
 
 class HandedValues(Observer):
-    """Hears who writes a cell of shared memory, and keeps what is read; see `loaded`.
+    """Notes who writes a cell of shared memory, and keeps what is read; see `loaded`.
 
     `given` is of another launch, in the order in which each line read it: what a thread reads here
     instead, where another thread has written the cell.
@@ -64,7 +64,7 @@ class HandedValues(Observer):
         return np.where(writers[place] != self._space.lane_number, given, value)
 
 
-# --- What stands for values that nobody wrote, in a launch that tries out whether they matter -----
+# --- Values for cells that nobody wrote, to try out whether they matter ---------------------------
 
 
 # A line of the kernel, and the name of the array or variable that it reads.
@@ -114,7 +114,7 @@ def _left_there(dtype: np.dtype, line: int, space: LaneSpace) -> np.ndarray:
     return numbers > 0 if dtype.kind == "b" else numbers.astype(dtype)
 
 
-# --- Rounds products up or down by chance, as a GPU may round each of them, or not ----------------
+# --- Products rounded up or down by chance, as a GPU may ------------------------------------------
 # Numba lets the compiler fuse a product with a sum that it is a part of: `x * x - y` becomes one
 # instruction that rounds once. Which products are fused is up to the compiler, across statements
 # too. The exact product lies between two float32 numbers next to each other; where the result of a

@@ -1,4 +1,4 @@
-"""The load/store unit: reads, writes and cuts arrays for all active lanes, and checks each."""
+"""The load/store unit: accesses of all active lanes to arrays, and slices, each one checked."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ from course_lib.emulator.state.memory import (
 
 
 def last_named(item: Any, length: Value) -> Value:
-    """An index, or the last one of a slice as it is written: NumPy cuts it where the array ends."""
+    """An index, or the last one of a slice as written: NumPy ends the slice with the array."""
     if not isinstance(item, slice):
         result: Value = item
         return result
@@ -62,7 +62,7 @@ def _bound(bound: Value, length: Value, low: Value, high: Value) -> Value:
     return result
 
 
-# --- The load/store unit: reads and writes elements for all active lanes, and checks each ---------
+# --- The unit itself ------------------------------------------------------------------------------
 # Every access is checked against the bounds of its array, against memory that nobody has written,
 # and then told to the observers, which count it and look for races.
 
@@ -453,7 +453,7 @@ class LoadStoreUnit:
 
 
 def _ages(allocation: Allocation, space: LaneSpace) -> Ages:
-    """What can be said of the times of an array's last writes as a whole."""
+    """How old an array's last writes are, as far as it can be said of the array as a whole."""
     written = allocation.written_in
     assert written is not None
     oldest = int(written.min(initial=np.iinfo(np.int32).max))

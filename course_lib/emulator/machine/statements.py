@@ -1,4 +1,4 @@
-"""Runs statements for all lanes at once: branches, loops, barriers in the midst of one."""
+"""Runs statements for all lanes at once: branches, loops, and barriers inside an expression."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from course_lib.emulator.machine.variables import call_function, merged
 from course_lib.emulator.state.lanes import Mask, Value
 from course_lib.emulator.state.memory import ArrayView
 
-# --- Takes statements apart that have a barrier in the midst of an expression ---------------------
+# --- Statements with a barrier inside an expression -----------------------------------------------
 # Statements are run in one go, as plain calls; only between them can a machine pause. Where a call
 # inside of an expression waits, as in `n = 2 * cuda.syncthreads_count(x > 0)`, or calls a function
 # that does, the parts of the statement are worked out one by one before it runs, in the order in
@@ -30,7 +30,7 @@ from course_lib.emulator.state.memory import ArrayView
 
 
 def settle(machine: Machine, node: ast.AST) -> Steps:
-    """Work out the parts of an expression, or of a statement without blocks, that waits.
+    """Evaluate those parts of an expression, or of a statement without blocks, that wait.
 
     Their values are kept in the frame's `settled`, where their functions find them.
     """
@@ -159,7 +159,7 @@ def _settle_where(machine: Machine, operand: ast.expr, needed: Value) -> Steps:
     machine.active = machine.still_running(before)
 
 
-# --- Loops: `while` and `for`, whose lanes leave one by one and meet again behind them ------------
+# --- Loops, whose lanes leave one by one and meet again behind them -------------------------------
 
 
 def while_statement(machine: Machine, node: ast.While) -> Steps:
@@ -254,7 +254,7 @@ def _for_places(
 
 
 def _stay(machine: Machine, left: list[Mask], inside: Value) -> None:
-    """Lanes for which the loop is not at an end stay in it; the others wait behind it."""
+    """Lanes whose loop goes on stay in it; the others wait behind it."""
     staying = machine.active.where(inside)
     if staying is not machine.active:
         left.append(machine.active.without(staying))
@@ -295,12 +295,12 @@ def _leave_loop(machine: Machine, before: Mask, left: Sequence[Mask], loop: Runn
         machine.active = machine.rejoin(before, [machine.active, *loop.broken])
 
 
-# --- What a loop takes out one by one -------------------------------------------------------------
+# --- The items of a loop --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class ItemsInTurn:
-    """What a loop takes out one by one, as long as all lanes are at the same place."""
+    """The items that a loop takes out one by one, as long as all lanes are at the same place."""
 
     # how many there are, perhaps another number for each lane; None if there is no end
     count: Value | None
@@ -324,7 +324,7 @@ def items_of(machine: Machine, kind: T.Type, value: Any) -> ItemsInTurn:
     return ItemsInTurn(view.shape[0], lambda machine, place: machine.array_item(view, place))
 
 
-# --- Runs statements: a branch and its lanes, what ends a lane, and which function runs which -----
+# --- Blocks, branches, and what ends a lane; the table of statements ------------------------------
 
 
 def run_block(machine: Machine, body: Sequence[ast.stmt]) -> Steps:
@@ -391,7 +391,7 @@ def expression_statement(machine: Machine, node: ast.Expr) -> None:
 
 
 def nothing(machine: Machine, node: ast.stmt) -> None:
-    """`pass` or a definition."""
+    """`pass`, or a definition: nothing to do."""
 
 
 def raise_statement(machine: Machine, node: ast.Raise) -> None:

@@ -1,4 +1,4 @@
-"""Variables: giving one a value for the active lanes, reading it, and the calls that have them."""
+"""Variables: set for the active lanes, read, and kept apart for each call of a device function."""
 
 import ast
 from collections.abc import Generator, Sequence
@@ -107,7 +107,7 @@ def _where_defined(machine: Machine, frame: Frame, node: ast.Name, value: Any) -
     return chosen(undefined.full_array, lacking, value, node.lineno)
 
 
-# --- Calls of device functions and closures: each has variables of its own ------------------------
+# --- Calls of device functions and closures -------------------------------------------------------
 
 
 def call_function(
@@ -134,7 +134,7 @@ def call_function(
 
 
 def _deeper(machine: Machine, typing: Typing) -> int:
-    """How deep a call lies of a function that calls itself; a budget bounds that, too."""
+    """The depth of a call of a function that calls itself; a budget limits it."""
     depth = machine.frame.depth + typing.levels
     if depth > MAX_DEPTH_OF_CALLS:
         message = say(
@@ -147,7 +147,7 @@ def _deeper(machine: Machine, typing: Typing) -> int:
     return depth
 
 
-# --- Values of which each lane takes its own: one of two, or none that means anything -------------
+# --- Values chosen lane by lane, and poison -------------------------------------------------------
 
 
 def chosen(truth: Value, yes: Any, no: Any, line: int) -> Any:

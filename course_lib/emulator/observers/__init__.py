@@ -1,6 +1,7 @@
-"""Those who listen to a launch: each counts, judges or keeps one thing, and changes nothing.
+"""Observers of a launch: each one counts, judges or records one thing, and changes nothing.
 
-Owns: the meter, the race detectors, the faults and limits, and their sentences.
+Owns: the meter, the detectors of races and faults, the notes on limits, and their sentences.
 May import: `budget`, `errors`, `language`, `machine`, `options`, `profile`, `state`.
-Start with: `meter`, `races`; `access_costs`, `waiting`, `coverage`: what a right kernel wastes.
+Start with: `meter`, then `races` (a barrier is missing) and `ordered_races` (atomics, fences, TMA);
+`access_costs`, `waiting`, `coverage`: what a right kernel wastes.
 """

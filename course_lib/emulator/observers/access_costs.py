@@ -1,7 +1,7 @@
-"""What the accesses of a launch cost beyond their need: scattered, in conflict, made again.
+"""What accesses cost beyond need: scattered, in bank conflict, or made again; and the findings.
 
-A right kernel has no fault to find, and may still be slow. Whatever is told here was counted, and
-stands beside the best count possible for the same accesses. Where only the data decide (a gather, a
+A right kernel has no fault to find, and may still be slow. Whatever is reported here was counted,
+beside the best count possible for the same accesses. Where only the data decide (a gather, a
 histogram's bin) no better order is known, and nothing is said.
 """
 
@@ -68,7 +68,7 @@ class Fetched:
 
 
 class CostNotes(Observer):
-    """Notes what the counters leave out: what one block fetches, and how its lanes lie.
+    """Notes what the counters leave out: what one block fetches, and how its lanes lie in memory.
 
     `written` are the global arrays that the kernel writes, by id.
     """
@@ -156,7 +156,7 @@ def _of_first_block(access: Access) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _stride(cells: np.ndarray, active: np.ndarray) -> int:
-    """How many elements a lane's cell lies behind the one before; 0 if there is no rule.
+    """How many elements apart the cells of neighbouring lanes are; 0 if there is no rule.
 
     Lanes that take no part count as well: where every other lane stores to its own cell, it is 1.
     """
@@ -169,7 +169,7 @@ def _stride(cells: np.ndarray, active: np.ndarray) -> int:
     return usual if (steps == usual * lanes).mean() > 0.5 else 0
 
 
-# --- findings -------------------------------------------------------------------------------------
+# --- The findings ---------------------------------------------------------------------------------
 
 
 class LaunchCosts:

@@ -1,7 +1,7 @@
-"""What goes wrong between threads and what they start beside them: see machine/engine.py.
+"""Faults around Hopper's copies (TMA) and products (wgmma), whatever the order: see engine.py.
 
-Races are for `ordered_races.py`; here it is told what is wrong whatever the order: bytes that no
-barrier was told of, writes that a copy or a product need not see, sums that are touched too early.
+Races are for `ordered_races.py`. These are faults in any order: bytes that no barrier was told to
+expect, writes that a copy or a product need not see, sums that are touched too early.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Names threads and blocks as a student would: by as many indices as the launch has axes."""
+"""Findings of one launch: the names of its threads, wrong indices, float64, steps used up.
+
+First what the other observers build on: names of threads and blocks as a student would write them,
+and `NotedFindings`. Then the sentences.
+"""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
@@ -32,7 +36,7 @@ def _indices(place: Place, sizes: Place) -> str:
 
 @dataclass(frozen=True)
 class ThreadNames:
-    """The names in one launch, whose grid and block are given as (x, y, z)."""
+    """The names of threads and blocks in one launch; its grid and block are (x, y, z)."""
 
     grid: Place
     block: Place
@@ -63,7 +67,7 @@ class NotedFindings(dict[tuple[Any, ...], Finding]):
 
 
 class FaultObserver(Observer):
-    """An observer that makes findings about threads; `note` keeps one."""
+    """An observer that reports findings about threads; `note` keeps one."""
 
     space: LaneSpace
 
@@ -92,7 +96,7 @@ class FaultObserver(Observer):
         self.note(finding(code, said, line, hint, threads=(thread, *others), cell=at))
 
 
-# --- Says in sentences what is wrong with an index: outside its array, negative, misaligned -------
+# --- Wrong indices: outside the array, negative, misaligned ---------------------------------------
 
 
 def index_finding(
@@ -253,11 +257,11 @@ def _hint_misaligned(allocation: Allocation, fault: Fault) -> Sentence:
     return say("Is the length of a row a multiple of {several}?", several=several)
 
 
-# --- Says what there is to say of a launch as a whole: steps used up, arithmetic in float64 -------
+# --- The launch as a whole: steps used up, arithmetic in float64, only what is a cause ------------
 
 
 def timeout(stop: BudgetExceeded, steps: int) -> Finding:
-    """The budget ended the run."""
+    """The finding for a launch that has used up its budget."""
     loop = stop.loop
     used_up = say("when the {steps} steps of this launch were used up", steps=f"{steps:,}")
     if loop is not None and loop.in_vain:
@@ -313,7 +317,7 @@ def float64_findings(
 def causes_only(
     findings: Iterable[Finding], reads_unwritten: Callable[[int | None, str], bool]
 ) -> list[Finding]:
-    """Without what something else explains.
+    """The findings without those that another one explains.
 
     A read of an unwritten cell follows from a race in the same array, or from a misaligned access:
     a GPU stops there, so whatever should have been written later is missing. But what is written

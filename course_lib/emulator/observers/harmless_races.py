@@ -1,7 +1,7 @@
-"""Says which races do no harm, by the text of the lines that race.
+"""Races that do no harm, recognised by the text of the lines that race.
 
 Equal values, whichever comes last; a bound that is only a start; a value that a compare-and-swap
-checks before it counts. Whatever is not proven here, or in marks.py, stays an error.
+checks before it counts. Whatever is not proven here or in marks.py stays an error.
 """
 
 import ast
@@ -19,7 +19,7 @@ Trees = tuple[ast.AST, ...]
 
 @lru_cache(maxsize=64)
 def is_same_value(lines: tuple[int, int], trees: Trees) -> bool:
-    """Whether two lines store one value that no thread works out.
+    """Whether two lines store one and the same value, which no thread computes.
 
     It is made of numbers, global names, the kernel's arguments while they are what was passed,
     elements of arrays that the kernel does not write, and variables that are set once, to such a
@@ -54,7 +54,7 @@ def _holds_fixed(assignment: ast.Assign, own: set[str]) -> bool:
 
 
 def _as_passed(statement: ast.stmt, kernel: ast.AST) -> set[str]:
-    """The kernel's parameters that are set to something else, but only after this statement."""
+    """The kernel's parameters that still have the value passed in: set later, if at all."""
     nodes = [*ast.walk(kernel)]
     loops = [node for node in nodes if isinstance(node, ast.For | ast.While)]
     if any(statement in ast.walk(loop) for loop in loops):
@@ -105,7 +105,7 @@ def _is_fixed(node: ast.AST, own: set[str]) -> bool:
     return not isinstance(node, ast.Subscript) or isinstance(node.value, ast.Name)
 
 
-# --- A value that is read plainly, and that a compare-and-swap checks -----------------------------
+# --- A plain read that a compare-and-swap checks --------------------------------------------------
 
 
 @lru_cache(maxsize=64)
@@ -188,7 +188,7 @@ def _compares(node: ast.AST, copies: set[str], tried: Sequence[ast.Call]) -> boo
 
 
 def _effects(tree: ast.AST, before: int, made: set[str]) -> Iterator[ast.AST]:
-    """What stores to an array, or calls, before a line; with the branches on `made` around it."""
+    """Stores to an array and calls before a line; with the branches on `made` around it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.If | ast.While) and _names_in(node.test) & made:
             inner = [part for statement in node.body for part in ast.walk(statement)]

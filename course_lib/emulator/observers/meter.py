@@ -1,4 +1,8 @@
-"""Works out what memory accesses cost, many of them at once: a queue that the meter fills."""
+"""The meter: counts what a run costs, line by line, from the machine's accesses; changes nothing.
+
+`Meter` at the end keeps the counters. `CostQueue` works out what memory accesses cost, many at
+once; `StreamRecorder` keeps the cache lines for `emulate(..., stream=True)`.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +54,7 @@ class _Group(NamedTuple):
 
 
 class CostQueue:
-    """Says what each access cost, once enough of them have come together or `finish` is called.
+    """Works out what accesses cost, once there are enough of them or `finish` is called.
 
     Accesses that cost the same have equal keys: such a pattern is looked at once.
     """
@@ -156,7 +160,7 @@ def over_same_blocks(cell: Value, mask: Mask) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-# --- Records which cache lines each block asks of global memory, for `emulate(..., ----------------
+# --- The cache lines that each block asks of global memory ----------------------------------------
 
 
 # 14 bytes each; a longer stream would say nothing that a smaller launch does not say.
@@ -243,7 +247,7 @@ def _spread(rows: np.ndarray, access: Access, space: LaneSpace) -> tuple[np.ndar
     return np.repeat(space.block_in_grid.reshape(-1), entries), entry
 
 
-# --- Counts what a run costs, line by line: reads the machine's accesses, changes nothing ---------
+# --- The counters of a launch ---------------------------------------------------------------------
 
 
 # Larger patterns, and those of few lanes, cost more to recognise than to count.
@@ -270,7 +274,7 @@ class AccessPlace(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class AccessCounts:
-    """What the accesses of one line to one array came to: its loads, or its stores."""
+    """What the accesses of one line to one array cost in all: its loads, or its stores."""
 
     elements: int = 0
     bytes: int = 0
@@ -423,7 +427,7 @@ class Meter(Observer):
 
 
 def _pattern(access: Access) -> Hashable:
-    """A key that is equal for accesses of equal cost; of its own, if it is not worth the effort.
+    """A key that accesses of equal cost share; a key of its own where a comparison does not pay.
 
     Whole sectors (or, in shared memory, nothing) are subtracted: moving all addresses of an
     access by a multiple of 32 bytes changes no count.

@@ -1,4 +1,7 @@
-"""Finds races where atomic operations and fences order threads: locks, flags, the last block.
+"""Races in kernels with atomics, fences or Hopper's engine: locks, flags, mbarriers, TMA, wgmma.
+
+It takes the place of both detectors of `races.py` where threads look at what atomics return, or a
+kernel uses Hopper's engine.
 
 What a thread did before a fence and an atomic operation is done for whoever finds the result of
 that operation by an atomic operation of its own, and for all to whom that one hands it on in the
@@ -7,8 +10,8 @@ causality there, happens-before elsewhere). An arrival at an mbarrier hands on w
 goes on beside the threads, a copy of TMA or a product of wgmma, is an agent: it knows what the
 thread knew that started it, and who has waited for it knows that it is done.
 
-So every access is kept with its time, and of each two accesses to the same bytes that follow each
-other it is asked whether what happened between orders them. Another schedule may show another
+So every access is kept with its time, and for any two successive accesses to the same bytes it
+is checked whether what happened between them orders them. Another schedule may show another
 course of events, and more races.
 """
 

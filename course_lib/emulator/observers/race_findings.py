@@ -1,4 +1,4 @@
-"""Says in sentences which two accesses race, and what to ask about them."""
+"""The sentences about races: which two accesses race, and what to look at."""
 
 import ast
 from collections.abc import Callable, Collection, Mapping

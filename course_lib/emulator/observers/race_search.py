@@ -1,4 +1,8 @@
-"""Puts accesses that look alike into one array: what is asked of each is then asked of all at once.
+"""The search for races: the cells that two threads touch, one of them writing.
+
+`races.py` collects accesses and asks at each barrier. First, accesses that look alike are put into
+one array, so that a question is asked of all at once; then there are tables of who touched a cell;
+at the end the search itself, `conflicts`.
 
 Where few lanes run, NumPy's price for a call is most of what watching them costs.
 """
@@ -43,7 +47,7 @@ def _piled(values: Sequence[Value]) -> np.ndarray:
     return array if array.ndim == 7 else array.reshape(len(values), *(1,) * 6)
 
 
-# --- Tables of who touched each cell of an array, thread or block, and which of them conflict -----
+# --- Tables of who touched each cell, thread or block ---------------------------------------------
 # A table keeps the lowest and the highest number only: if they differ, two touched the cell.
 
 
@@ -79,7 +83,7 @@ def touched_by(of_array: dict[tuple[str, int], Touched], access: Access) -> Touc
 def updated_by_several(
     of_array: Mapping[tuple[str, int], Touched], first: Touched, second: Touched, cell: int
 ) -> bool:
-    """Whether two read a cell and write it back on the line of both accesses."""
+    """Whether two threads or blocks read a cell and write it back on the line of both accesses."""
     loads, stores = (of_array.get((kind, first.line)) for kind in ("load", "store"))
     if first.line != second.line or loads is None or stores is None:
         return False
@@ -154,7 +158,7 @@ class Touched:
         return found, one, another
 
 
-# --- Searches accesses to one memory for cells that several threads touch, one of them writing ----
+# --- The search for conflicts ---------------------------------------------------------------------
 
 
 ACCESSES_OF_A_LINE = 4
@@ -176,7 +180,7 @@ class CollectedAccess:
 
 
 def of_lanes(entry: CollectedAccess, mask: Mask) -> CollectedAccess:
-    """The part of an entry that some of its lanes have."""
+    """The part of an entry that belongs to some of its lanes."""
     access = replace(entry.access, mask=mask)
     return replace(entry, access=access, pattern=pattern_of(access))
 
@@ -220,7 +224,7 @@ def memory_of(allocation: Allocation) -> int:
 
 
 def sizes_of(allocation: Allocation) -> tuple[int, ...]:
-    """Numbers of bytes, of which each is a multiple of the unit that tells cells apart."""
+    """Sizes in bytes, each a multiple of the unit by which cells are told apart."""
     return (
         allocation.dtype.itemsize,
         allocation.spacing,
@@ -231,7 +235,7 @@ def sizes_of(allocation: Allocation) -> tuple[int, ...]:
 def lanes_of(
     entry: CollectedAccess, space: LaneSpace, first_block_only: bool, unit: int
 ) -> AccessingLanes:
-    """The lanes of an access; cells are told apart in units of so many bytes."""
+    """The lanes of an access, with cells of so many bytes."""
     access = entry.access
     active = access.mask.full_array.reshape(space.block_count, -1)
     if first_block_only:
@@ -299,7 +303,7 @@ def conflicts(
 
 
 def _numbered(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Names for small numbers, and the small number of each key; without sorting where it can."""
+    """Consecutive small numbers for keys; without sorting where possible."""
     largest = int(keys.max(initial=-1))
     if largest < 4 * len(keys):
         return np.arange(largest + 1), keys
@@ -362,7 +366,7 @@ def two_threads(
 def few_of_each_line(
     touched: Iterable[tuple[Access, np.ndarray]],
 ) -> list[tuple[Access, np.ndarray]]:
-    """The first accesses of each line to a cell: a loop's later rounds would only repeat them."""
+    """The first accesses of each line to a cell: later rounds of a loop would only repeat them."""
     kept: dict[tuple[str, int], list[tuple[Access, np.ndarray]]] = {}
     for access, places in touched:
         of_line = kept.setdefault((access.kind, access.line), [])

@@ -1,9 +1,12 @@
-"""Finds data races: two threads, one cell, at least one write, and no order between them.
+"""Races that no barrier orders: within a block (`RaceDetector`), and across blocks (`BlockRaces`).
+
+A race: two threads, one cell, at least one write, and no order between them. Kernels that order
+threads by atomics and fences, or use Hopper's engine, are for `ordered_races.py`.
 
 Within a block a barrier orders all accesses before it and all after it; `syncwarp` does so for
 the threads of one warp. Blocks are never ordered within a launch. The accesses between two
-barriers are collected, and at the barrier it is asked of every cell whether two different
-threads touched it and one of them wrote. The order in which the emulator happened to run the
+barriers are collected, and at the barrier every cell is checked: did two different threads touch
+it, one of them writing? (`race_search.py`) The order in which the emulator happened to run the
 lanes plays no part, so running them in lockstep cannot hide a race.
 """
 
@@ -81,7 +84,7 @@ class Race:
 
 
 class RaceDetector(Observer):
-    """Collects the accesses of the blocks that run side by side and judges them at their barriers.
+    """Collects the accesses of the blocks that run side by side and checks them at their barriers.
 
     Of global arrays only those that the kernel writes, told by id, need a record. `report` is told
     of every race when the blocks have ended.
@@ -356,7 +359,7 @@ def _line(entry: CollectedAccess) -> tuple[str, int]:
     return entry.access.kind, entry.access.line
 
 
-# --- Finds races between the blocks of a launch, which nothing orders -----------------------------
+# --- Races between blocks, which nothing orders ---------------------------------------------------
 
 
 MAX_WAITING_CELLS = 1 << 15

@@ -1,6 +1,7 @@
-"""Says what a line does to a cell that it reads and writes back: adds to it, exchanges it, …
+"""Records of a launch: every access in order, printed lines, and reads of cells nobody wrote.
 
-Only then can it be said what a race there loses, and which atomic operation would lose nothing.
+What a line does to a cell that it reads and writes back comes first: by it a race says what is
+lost, and which atomic operation would lose nothing.
 """
 
 import ast
@@ -31,7 +32,7 @@ DRAW = "draw"  # a random number, by which a generator's state goes on
 
 @lru_cache(maxsize=64)  # a kernel is launched again and again, and its text stays
 def change_in(line: int, trees: tuple[ast.AST, ...]) -> str:
-    """What the assignment in a line does to a cell that it reads, too.
+    """What an assignment on a line does to a cell that it also reads.
 
     That is the name of an atomic operation, SWAP, or "" where there is no name for it.
     """
@@ -41,7 +42,7 @@ def change_in(line: int, trees: tuple[ast.AST, ...]) -> str:
 
 @lru_cache(maxsize=64)
 def is_swap(lines: tuple[int, int], trees: tuple[ast.AST, ...]) -> bool:
-    """Whether two lines are of one exchange of two elements: `t = a; a = b; b = t`."""
+    """Whether two lines belong to one exchange of two elements: `t = a; a = b; b = t`."""
     return any(set(lines) <= swap for tree in trees for swap in _swaps(tree))
 
 
@@ -95,11 +96,13 @@ def _texts(nodes: Iterable[ast.expr]) -> list[str]:
     return [ast.unparse(node) for node in nodes]
 
 
-# --- Keeps what a launch did in its order: accesses and statements one by one, and what it --------
+# --- The trace of a launch, and what it prints ----------------------------------------------------
 
 
 class Tracer(Observer):
-    """Keeps what happened, in its order; with `space` "global", accesses to global memory alone."""
+    """Keeps accesses and statements in their order; with `space` "global", accesses to global
+    memory only.
+    """
 
     def __init__(self, space: str | None = None) -> None:
         self.space = space
@@ -116,7 +119,7 @@ class Tracer(Observer):
 
 
 class Output(Observer):
-    """Keeps what the kernel prints, up to so many lines; `unkept` counts those beyond."""
+    """Keeps what the kernel prints, up to a number of lines; `unkept` counts those beyond."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -153,7 +156,7 @@ def _traced(access: Access, step: int) -> TracedAccess:
     )
 
 
-# --- Notes reads of what nobody wrote, and of them those that spoil a result ----------------------
+# --- Reads of cells that nobody wrote, and those of them that spoil a result ----------------------
 
 
 @dataclass(eq=False)
@@ -171,7 +174,7 @@ class _Reads:
 
 
 class Unwritten(FaultObserver):
-    """Makes a finding of each line that reads unwritten cells, by a lane that they spoil."""
+    """Reports each line that reads unwritten cells, by a lane that they spoil."""
 
     spaces = ("global",)
 

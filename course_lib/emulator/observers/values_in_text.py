@@ -1,6 +1,7 @@
-"""What a kernel's text says of its values: which come from loaded data, which from float64.
+"""What a kernel's text says of its values: from loaded data, from float64, or kept in a register.
 
-It says so of every launch, so what was found is kept for the next one."""
+It is the same for every launch, so what was found is kept for the next one.
+"""
 
 import ast
 from collections import defaultdict
@@ -20,7 +21,7 @@ SIZES = (".shape", ".strides")
 
 @lru_cache(maxsize=16)
 def decided_by_data(typing: Typing) -> frozenset[str]:
-    """The variables of a function that follow from what was loaded from an array."""
+    """The variables of a function that depend on what was loaded from an array."""
     names: frozenset[str] = frozenset()
     while True:
         found = {
@@ -37,7 +38,7 @@ def decided_by_data(typing: Typing) -> frozenset[str]:
 
 
 def _set_by_data(tree: ast.AST, names: frozenset[str]) -> Iterator[str]:
-    """The variables that are set where data decide, as the bounds of a binary search are."""
+    """The variables that data set, such as the bounds of a binary search."""
     for node in ast.walk(tree):
         if isinstance(node, ast.If | ast.While) and is_by_data(node.test, names):
             for part in (inner for body in (node.body, node.orelse) for inner in body):
@@ -63,7 +64,7 @@ def names_set(tree: ast.AST) -> set[str]:
 
 
 def is_by_data(value: ast.expr, by_data: frozenset[str]) -> bool:
-    """Does an expression follow from an element of an array?"""
+    """Does an expression depend on an element of an array?"""
     for node in ast.walk(value):
         if isinstance(node, ast.Name) and node.id in by_data:
             return True
@@ -77,7 +78,7 @@ def is_by_data(value: ast.expr, by_data: frozenset[str]) -> bool:
 def leaves_by_data(
     node: ast.If | ast.For | ast.While, typing: Typing, names: frozenset[str]
 ) -> bool:
-    """Do data decide which lanes go into a branch, or when one leaves a loop?
+    """Do data decide which lanes enter a branch, or when one leaves a loop?
 
     So does a comparison of fractions: they are worked out, and nobody knows them beforehand.
     """
@@ -170,7 +171,7 @@ def _depends(value: ast.expr, names: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=16)
 def float64_sources(typings: tuple[Typing, ...], lines: frozenset[int]) -> frozenset[int]:
-    """Of the lines that compute in float64, those that would do so whatever the others did.
+    """Those lines that compute in float64 whatever the other lines do.
 
     `x = 2.0 * a[i]` is one; `y = x + a[j]` is not: with a float32 x it computes in float32. Nor is
     an index that a thread works out once, as in `n = int(math.ceil(N / 2))`.
@@ -246,14 +247,14 @@ def _makes_float64(node: ast.AST, typing: Typing, inherited: set[str]) -> bool:
     return len(double) > len(named) + len(computed) or not double
 
 
-# --- Which loads a compiler takes out of their loop, so that a register holds the element ---------
+# --- Loads that a compiler moves out of their loop ------------------------------------------------
 
 Loop = ast.For | ast.While
 MOST_TURNS = 16  # of a loop of which NVVM writes out every turn, with those inside it
 
 
 def is_moved_out(line: int, array: str, typings: Sequence[Typing]) -> bool:
-    """Does a compiler take these loads out of their loop, in which nothing changes them?
+    """Does a compiler move these loads out of their loop, in which nothing changes their elements?
 
     Nor does it load more than once if all that the loop does to memory is to change this one
     element. Of a loop that is written out turn by turn nothing is left: what counts is the next
@@ -278,7 +279,7 @@ def _unrolled(typing: Typing) -> frozenset[Loop]:
 
 
 def _turns(loop: Loop, typing: Typing) -> float:
-    """How often the body of the innermost loops in it is carried out; infinite if nobody knows."""
+    """How many rounds the innermost loops in it make; infinite if unknown."""
     inside = [node for part in loop.body for node in ast.walk(part) if isinstance(node, Loop)]
     within = max((_turns(each, typing) for each in inside), default=1)
     match loop:

@@ -1,4 +1,4 @@
-"""The functions of an answer, their scopes, and what a call hands to their parameters."""
+"""Functions of a plain answer: calls and scopes, Python's own functions, the lookup of names."""
 
 from __future__ import annotations
 
@@ -153,12 +153,12 @@ def stopped(node: ast.AST, message: str, hint: str = "", code: str = "wrong-form
 
 
 def not_known(what: str, node: ast.AST, hint: str = "") -> NoReturn:
-    """Something of Python's that is not followed."""
+    """A part of Python that is not supported here."""
     message = say("{what} is not supported in a plain function.", what=what)
     raise rejection("unsupported", message, node, hint)
 
 
-# --- Python's own functions, and those of math, that a plain function may call --------------------
+# --- Python's own functions, and those of `math` --------------------------------------------------
 
 
 def _sum(items: Iterator[Any], start: Any = 0) -> Any:
@@ -259,7 +259,7 @@ FROM_ITEMS: dict[str, Callable[..., Any]] = {
 }
 
 
-# --- What a name or an attribute in a plain function stands for -----------------------------------
+# --- What a name or an attribute stands for -------------------------------------------------------
 
 
 def look_up(name: str, node: ast.AST, scope: Scope, spend: Callable[[int, ast.AST], None]) -> Any:

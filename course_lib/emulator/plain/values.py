@@ -1,10 +1,10 @@
-"""The values of a plain Python function, and arithmetic on them that cannot run away.
+"""Values of a plain Python function, and operators on them that cannot run away.
 
 The table of operators is the one that kernels have, and it does Python's own work on exactly
 Python's own types; so the results are Python's. The rest differs: a kernel's values have Numba's
 types, thousands of lanes and no bounds, and what it may not do is found out before it runs.
-What makes that safe is said here once: how long a number, a text or a sequence may grow is looked
-at before the operator runs, and what comes out is looked at again.
+What makes that safe is in this file alone: how long a number, a text or a sequence may grow is
+checked before the operator runs, and its result is checked again.
 """
 
 import ast
@@ -50,7 +50,7 @@ PYTHON_STOPS: tuple[tuple[type[Exception], str, str], ...] = (
 
 
 class Stop(Exception):
-    """The function cannot go on; who catches this knows the line."""
+    """The function cannot go on; whoever catches this knows the line."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class Stop(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """What a function is given to read from: names, each with a number or a text; nothing else.
+    """What a function is given to read: names, each with a number or a text, and nothing else.
 
     `device.warps_per_sm` in an answer is looked up in `values`. No attribute of a Python object is
     ever asked for, so there is no way from here to anything that is not in the table.
@@ -106,7 +106,7 @@ def count(value: Any, depth: int = 0) -> int:
 
 
 def size(value: Any) -> int:
-    """How much work it is to look at a value: characters, or values that it is made of.
+    """How much work it is to go through a value: its characters, or the values that it is made of.
 
     Raises Stop as `count`.
     """
@@ -150,7 +150,7 @@ def _too_big() -> Stop:
     return Stop("not-allowed", message)
 
 
-# --- operators ------------------------------------------------------------------------------
+# --- Operators, elements, texts, sets ----------------------------------------------------------
 
 
 def binary(op: ast.operator, left: Any, right: Any) -> Any:
@@ -210,7 +210,7 @@ def unary(op: ast.unaryop, operand: Any) -> Any:
 
 
 def truth(value: Any) -> bool:
-    """What `if value:` decides by."""
+    """Whether `if value:` is taken."""
     if value is None or isinstance(value, (*Number, *Sequence, set)):
         return bool(value)
     return True

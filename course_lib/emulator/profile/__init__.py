@@ -1,6 +1,7 @@
-"""What a launch cost: counters in total and per line, the model of the caches, the table.
+"""What a launch cost: the counters in total and per line, a model of the caches, the table.
 
-Owns: the counters' names and meaning, as Nsight Compute has them.
+Owns: the names and meaning of the counters, which are those of Nsight Compute.
 May import: `budget`, `errors`, `state`.
-Start with: `profile`; `request_costs` says what one request costs.
+Start with: `counters` (each counter and its meaning), then `profile`; `request_costs` computes the
+cost of one request.
 """

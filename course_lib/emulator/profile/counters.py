@@ -1,4 +1,4 @@
-"""The counters that the emulator keeps, in total and for one line, and what they mean."""
+"""All counters of the emulator, in total and for one line, with their meaning; and cache lines."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class LineCounters(Counters):
     """The counters of one source line."""
 
 
-# --- The cache lines that a launch asks of global memory, in order: what a cache would see --------
+# --- The cache lines that a launch asks of global memory, in order --------------------------------
 # One entry is one 128-byte line that one memory instruction of one block touches, with a bit for
 # each of its four sectors. The 32 lanes of a warp and the warps of a block are merged already:
 # within one instruction a second request for a sector is a hit whatever the cache.

@@ -1,4 +1,4 @@
-"""What Hopper adds to memory: addresses in shared memory, barriers there, and boxes of arrays.
+"""Hopper's additions to memory: addresses in shared memory, mbarriers, tensor maps and boxes.
 
 An address counts bytes from the beginning of a block's dynamic shared memory; arrays that have
 their size in the kernel, 48 KiB at most, begin further on, at STATIC. Both lie below 256 KiB, all
@@ -68,7 +68,7 @@ def bytes_of(memory: Memory, allocation: Allocation, block: int) -> np.ndarray:
     return result
 
 
-# --- mbarriers: barriers in shared memory that count arrivals and bytes, phase after phase --------
+# --- mbarriers: arrivals and bytes, counted phase after phase -------------------------------------
 # A phase is complete when as many threads have arrived as were said beforehand, and all bytes that
 # were announced have come; then the next one begins by itself (PTX ISA, "mbarrier"). Barriers of
 # whole warps (`group_sync`) and of a cluster are counted in the same way, without bytes.
@@ -81,7 +81,7 @@ Onlooker = Literal["copies", "blocks"]  # other than threads of the same block
 
 @dataclass
 class Phases:
-    """A barrier."""
+    """One mbarrier."""
 
     expected: int  # how many arrivals complete a phase
     line: int  # of the kernel, where it was made
@@ -119,14 +119,14 @@ class Phases:
         return self.phase % 2 != parity % 2
 
 
-# --- Tensor maps: what the host tells TMA of an array, and the boxes of it that are copied --------
+# --- Tensor maps for TMA, and the boxes that are copied -------------------------------------------
 # On a GPU the driver makes 128 bytes of that; here a map keeps the array.
 
 WORDS = 16  # of a tensor map, of 64 bits each
 
 
 class TensorMap(np.ndarray):
-    """A description of an array for TMA: to a kernel 16 uint64."""
+    """The description of an array for TMA; in a kernel, 16 uint64."""
 
     array: np.ndarray  # C-contiguous
     box: tuple[int, ...]  # how many elements are copied at once along each of its axes
@@ -142,7 +142,7 @@ class TensorMap(np.ndarray):
 
 
 class Box:
-    """One box of an array; outside of it, a load gives zeros, and a store leaves out.
+    """One box of an array; outside the array, a load gives zeros, and a store writes nothing.
 
     `first` is its first element, the innermost axis first.
     """

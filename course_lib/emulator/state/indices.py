@@ -1,4 +1,4 @@
-"""Checks the indices of an access against the axes of its array, before anything is touched."""
+"""From indices to cells: checked against the axes of the array before anything is touched."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_FAULTS: Sequence[Fault] = ()
 
 @dataclass(frozen=True)
 class Fault:
-    """An index that is not inside its array, or below zero, with the first lane that had it.
+    """An index outside its array, or below zero, with the first lane that had it.
 
     Of a wide access, the index counts from the array's first element; it may also be misaligned.
     """
@@ -270,7 +270,7 @@ def _made(
     )
 
 
-# --- Accesses of 16 (or 8) bytes per lane: flat indices, their bounds and their alignment ---------
+# --- Accesses of 8 or 16 bytes per lane -----------------------------------------------------------
 # A wide access names its first element by a flat index: counted from the array's first element,
 # whatever the axes. Such an index never counts from the end. The address must be a multiple of the
 # access's width, or a GPU stops the launch with "misaligned address". In shared and local memory,
