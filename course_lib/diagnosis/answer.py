@@ -1,4 +1,4 @@
-"""What the source alone says is wrong with a kernel, before it is launched, or why it cannot be.
+"""An answer before it is launched: its kernel, whether it is there yet, and slips its text shows.
 
 These are slips that Python and Numba let pass, or refuse in words of their own: each is told at
 its line, in the words of this course.
@@ -160,12 +160,12 @@ def told_of_barriers(findings: list[Finding], source: Source) -> list[Finding]:
     return [cause, *(finding for finding in findings if finding not in races)]
 
 
-# --- An answer as it is examined: its kernel, and whether there is one yet ------------------------
+# --- The answer, and whether there is one yet -----------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A kernel, and what stands around it.
+    """A kernel, with the code around it.
 
     Attributes:
         kernel: its syntax tree.
@@ -209,7 +209,7 @@ def _is_empty(kernel: Kernel) -> bool:
 
 
 def _is_a_result(value: ast.expr | None) -> bool:
-    """Is it anything but None, that a `return` returns?"""
+    """Does a `return` return anything but None?"""
     return value is not None and getattr(value, "value", ...) is not None
 
 

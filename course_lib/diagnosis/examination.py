@@ -1,4 +1,8 @@
-"""Launches beyond the usual ones, which settle what a number in an answer means."""
+"""The examination of a kernel: launches it on all its cases, and draws the conclusions.
+
+`examine_kernel` is the door, `Examination` the order of it all. First come the extra launches that
+settle what a number in an answer means: a limit, or a size.
+"""
 
 from __future__ import annotations
 
@@ -143,7 +147,7 @@ def _fault_of(launcher: Launcher, trial: Trial) -> Finding | None:
     return None
 
 
-# --- Examines a kernel: launches it on all its cases, and draws the conclusions -------------------
+# --- All launches, and the conclusions ------------------------------------------------------------
 
 
 # After one of these, no other launch is tried: it would not help, or cost too much, or go past
@@ -157,7 +161,7 @@ MORE_STEPS = 12  # than in the exact launch: of one with sides up to three times
 
 
 def unequal(shape: Sequence[int], along: Sequence[int]) -> list[tuple[int, ...]]:
-    """Shapes with multiples of these sides: of equal ones, each is longer than the next once."""
+    """Shapes with multiples of these sides; of equal sides each is longer than the next."""
     longer, shorter = list(shape), list(shape)
     for size in {shape[axis] for axis in along if shape[axis] > 1}:
         axes = [axis for axis in along if shape[axis] == size]

@@ -1,10 +1,10 @@
-"""Launches far beyond the usual sizes: past each number in an answer, and where no text can tell.
+"""Which launches an answer gets: grid, block and tiles by its constants, and launches far beyond.
 
-What an answer's own tests and loops show of a size up to which it is right, `sizes/limits.py`
-settles. Here nothing is read into the source but its numbers: each is tried just beyond itself, in
-each direction. And one launch is drawn, long in one direction or in several, so that no text can
-foresee it. Only answers that were right everywhere else are launched so far; what is
-seen there counts as it does elsewhere.
+The far launches come first. `sizes/limits.py` settles sizes up to which an answer is right that
+its own tests and loops show. Here only the numbers of the source are looked at: each is tried just
+beyond itself, in each direction. One more launch is drawn, long in one direction or several, so
+that no text can foresee it. Only answers that were right everywhere else are launched so far; what
+is seen there counts as it does elsewhere.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def numbers_of(source: Source) -> Iterator[int]:
                 yield abs(math.ceil(value))
 
 
-# --- Which launch an answer asks for, with the constants that its exercise offers and it uses -----
+# --- Grid and block, with the constants that the exercise offers and the answer uses --------------
 # A name alone changes nothing: an integer BLOCK, or a TILE that the kernel never looks at, is the
 # student's own. Where constants lie around that the kernel does not use, what they ask for is a
 # guess; an answer that fails on one guess is tried on the next, so that none is refused for a
@@ -261,7 +261,7 @@ def _block_of(exercise: Exercise, names: Mapping[str, object]) -> dict[str, obje
     return {"BLOCK": value} if len(value) in exercise.block_axes else {}
 
 
-# --- tiles under a name of the student's own ------------------------------------------------
+# --- Tiles under a name of the student's own ---------------------------------------------------
 
 
 def _may_adopt(exercise: Exercise, block: Sequence[int] | None) -> bool:

@@ -1,4 +1,8 @@
-"""What numbers show by themselves, whatever is computed: not written, not finite, cut off."""
+"""Causes of wrong numbers that the numbers show by themselves, whatever is computed.
+
+First patterns of one output (not written, not finite, cut off), then those of all launches
+(independent of the input, of another tile); at the end `cause_of` tries them in order.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +47,7 @@ def not_written(outcome: Outcome) -> Sentence | None:
 
 
 def _slip(kind: str, place: tuple[str, ...], values: str = "", /, **facts: object) -> Slip:
-    """A slip of a kind, and where in the source to look for it."""
+    """A slip of a kind, with the place in the source to look at."""
     found = tell(kind, None, **facts)
     return Slip(found.code, found.message, found.hint, place, values)
 
@@ -112,7 +116,7 @@ def whole_numbers(outcome: Outcome) -> Slip | None:
     return _slip("whole numbers", ("integer",), array=outcome.output)
 
 
-# --- Causes of wrong numbers that the launches show, whatever the numbers equal -------------------
+# --- Patterns over all launches -------------------------------------------------------------------
 
 
 def equal_in_both(first: Outcome, second: Outcome) -> bool:
@@ -124,7 +128,7 @@ def equal_in_both(first: Outcome, second: Outcome) -> bool:
 
 
 def ended(launcher: Launcher, wrong: Sequence[Trial]) -> Finding | None:
-    """The finding for threads that an exception has ended, of which nobody hears on a GPU."""
+    """The finding for threads that an exception has ended, which a GPU does not report."""
     raising = [node for node in launcher.source.walk() if isinstance(node, ast.Raise | ast.Assert)]
     silent = [trial for trial in wrong if trial.outcome.untouched.any()]
     if not raising or not silent:
@@ -219,7 +223,7 @@ def written_inputs(launcher: Launcher, trials: Sequence[Trial]) -> list[Finding]
     return [tell("written input", line, name=name, formula=launcher.problem.formula)]
 
 
-# --- What the numbers of wrong launches equal, where that alone says what is wrong ----------------
+# --- The order in which patterns are tried --------------------------------------------------------
 
 
 MOST_DIAGNOSED = 3  # launches whose numbers are looked at, beside the exact one

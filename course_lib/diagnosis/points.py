@@ -1,4 +1,6 @@
-"""Which points an answer has earned, property by property.
+"""The points that an answer has earned, property by property, by what its examination found.
+
+`grading/gradebook/scoring.py` only weighs them, by what a course sets.
 
 The rule, in the order in which it is applied:
 

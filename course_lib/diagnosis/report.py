@@ -1,4 +1,4 @@
-"""The verdict on an answer, and how it reads."""
+"""The report on an answer: findings, points and what was tried; and how it reads as text."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from course_lib.diagnosis.launch_choice import Launched
 from course_lib.diagnosis.points import earned_points
 from course_lib.wording.findings import CODES, Finding, by_importance
 from course_lib.wording.sentences import whole
-
-# --- The verdict on an answer, and how it reads ---------------------------------------------------
-
 
 WIDTH = 96
 MOST_LINES = 15  # of a printed verdict
@@ -135,7 +132,7 @@ Hearer = Callable[[Report], object]  # of the report as it is before a cause is 
 
 
 def nobody(report: Report) -> None:
-    """Hears nothing: whoever asks waits for the cause."""
+    """Listens to nothing: whoever asks waits for the cause."""
 
 
 def _entry(each: Finding) -> list[str]:

@@ -1,4 +1,8 @@
-"""What all tile languages compute alike: arithmetic on tiles, products, reductions, choices."""
+"""What all tile languages compute alike: operators, matrix products (`mma`, `tl.dot`), reductions.
+
+A language's own module checks the arguments (`triton_language.dot`, `cutile.mma`); here is the
+result.
+"""
 
 from __future__ import annotations
 

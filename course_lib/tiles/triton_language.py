@@ -1,4 +1,7 @@
-"""Triton's functions (`triton.language`): tiles of addresses, and masks for what is outside.
+"""Triton's functions (`triton.language`): pointers and masks, `tl.load`, `tl.store`, `tl.dot`.
+
+`dot` checks types and shapes here; `arithmetic.py` computes the product. What the languages share
+is in `elementwise.py`.
 
 Triton's reference, `triton.language`: without `other` a masked-off element has no value; integers
 are divided as C divides them; `dot` of float16 adds in float32.

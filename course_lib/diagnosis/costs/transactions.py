@@ -1,4 +1,4 @@
-"""Accesses of warps that take more than they need: wavefronts of shared memory, sectors of global.
+"""Costs of memory accesses: bank conflicts, uncoalesced sectors, and values fetched again.
 
 A bank conflict is told on its line, with what makes it so.
 """
@@ -37,7 +37,7 @@ SECTORS_FOR_A_WARP = 4  # 32 lanes x 4 bytes / 32 bytes: what a full, coalesced 
 
 
 def bank_conflicts(measured: Measured, severity: Severity) -> Iterator[Finding]:
-    """Accesses to shared memory that are served in more wavefronts than needed.
+    """Accesses to shared memory that take more wavefronts than needed.
 
     Those that cost most wavefronts come first. Where the exercise forbids them, every line is told;
     else the worst, which is a hint at speed.
@@ -135,7 +135,7 @@ def _sizes(shape: Sequence[int]) -> str:
 
 
 def _has_xor(source: Source, index: ast.AST, depth: int = 4) -> bool:
-    """Does an index mix bits, here or where its variables get their values?"""
+    """Does an index use an exclusive or, here or where its variables get their values?"""
     nodes = list(ast.walk(index))
     if any(isinstance(node, ast.BitXor) for node in nodes):
         return True
@@ -144,7 +144,7 @@ def _has_xor(source: Source, index: ast.AST, depth: int = 4) -> bool:
 
 
 def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
-    """Are lanes neighbours on an uneven problem, too?
+    """Do neighbouring lanes access neighbouring elements on an uneven problem, too?
 
     Rows begin anywhere in a sector there, and some warps are nearly empty; so only what is far
     from neighbours counts.
@@ -176,7 +176,7 @@ def coalescing_at_edges(exercise: Exercise, measured: Measured) -> Iterator[Find
 
 
 def coalescing(exercise: Exercise, measured: Measured) -> Iterator[Finding]:
-    """Do the lanes of a warp ask for neighbours?
+    """Do the lanes of a warp access neighbouring elements?
 
     A request that touches few sectors is a broadcast and fine; one that touches more than a full
     warp of neighbours would need is spread out.
@@ -236,7 +236,7 @@ def _sectors_needed(exercise: Exercise, measured: Measured, elements: int) -> fl
     return SECTORS_FOR_A_WARP / WARP * max(once, min(elements, most))
 
 
-# --- Does a thread keep in registers what it needs again: values from the tiles, and its sums? ----
+# --- Reuse in registers: values from the tiles, and sums ------------------------------------------
 
 
 ROOM_OF_REGISTERS = 1.02

@@ -1,4 +1,4 @@
-"""Whether a test lets the right threads through, worked out clause by clause for one of them."""
+"""Tests around accesses and barriers: is the right thread let through, and where do threads part?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def thread_of(found: Finding, launch: Threads) -> Threads | None:
 
 
 def is_let_through(source: Source, test: ast.expr, node: ast.AST) -> bool:
-    """Has a test to hold for a thread to come to a node behind it? Else it must not."""
+    """Has a test to hold for a thread to reach a node behind it? Otherwise it must not hold."""
     branch = source.parents[test]
     body = getattr(branch, "body", [])
     inside = body if isinstance(body, list) else [body]
@@ -36,7 +36,7 @@ def is_let_through(source: Source, test: ast.expr, node: ast.AST) -> bool:
 
 
 def worked_out(source: Source, test: ast.expr, threads: Threads) -> Sentence | None:
-    """The clauses of a test with their numbers and what comes of each, for one thread.
+    """The clauses of a test with their numbers and results, for one thread.
 
     "row < M is false (33 < 33), column < N is true (0 < 19), joined by or". None where one of
     them cannot be told from the thread's place and the sizes.
@@ -173,7 +173,7 @@ def every_thread(one: Threads) -> Threads:
     return replace(one, thread=(x, y, z), block=(bx, by, bz))
 
 
-# --- Which line parts the threads of a block before a barrier, and which loop takes all the -------
+# --- Barriers that not all threads reach, and loops that take the whole budget --------------------
 
 
 OWN = {"threadIdx", "grid", "laneid"}  # what differs from thread to thread

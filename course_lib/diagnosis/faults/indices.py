@@ -1,4 +1,4 @@
-"""Numbers of the wrong type, and answers that depend on how each product is rounded."""
+"""Numbers that go wrong: float64, narrow types, rounding, wrong indices, a lost thread number."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def _is_float(typing: Typing, node: ast.expr) -> bool:
     return isinstance(kind, np.dtype) and kind.kind == "f"
 
 
-# --- Indices worked out wrong: for rows of another length, in a given line, alike for two ---------
+# --- Indices for rows of another length, set by given lines, or alike for two threads -------------
 
 
 EXPLAINED = ("uninitialised-read", "out-of-bounds-read", "out-of-bounds-write")
@@ -210,7 +210,8 @@ def _factors(index: ast.expr) -> Iterator[int]:
 
 
 def explain_given_line(each: Finding, exercise: Exercise, source: Source) -> Finding:
-    """A wide access that goes astray in a given line, told where one own statement sets its index.
+    """A wide access that leaves its array in a given line, explained by the statement that sets its
+    index.
 
     Anything else leaves the finding as it is.
     """
@@ -240,7 +241,7 @@ def _is_plain(node: ast.AST) -> bool:
 
 
 def explain_meeting(each: Finding, source: Source, block: Sequence[int]) -> Finding:
-    """A race of two threads that store at one line, at the number that they have in common.
+    """A race of two threads that store on one line, explained by the number that they share.
 
     That is a variable made of the thread's index along two axes, from which alone the indices of
     the store follow. Anything else leaves the finding as it is.
@@ -291,7 +292,7 @@ def _axes_in(source: Source, value: ast.AST, but_for: str = "", depth: int = 4) 
     return found
 
 
-# --- A thread's own number that is lost on the way: in a narrow type, or to a loop of the same ----
+# --- A thread's own number, lost to a narrow type or to a loop of the same name -------------------
 # What follows from it looks like anything: a race, a wrong test, an offset that is missing. So it
 # is looked for before them, in answers that are wrong.
 

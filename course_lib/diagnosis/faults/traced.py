@@ -1,4 +1,4 @@
-"""Of several findings those that are causes: what only follows from another one is dropped."""
+"""The faults of one launch, traced to causes where the source shows them; mere symptoms dropped."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_orderly(exact: Any, output: str) -> bool:
 
 
 def follows_overwriting(each: Finding, names: Sequence[str]) -> bool:
-    """Does a fault follow from writing into an input, which other threads still read?"""
+    """Is a fault a consequence of writing into an input that other threads still read?"""
     return each.code in DISORDER and (
         array_of(each.cell) in names[:-1] or each.code == "uninitialised-read"
     )
@@ -70,7 +70,7 @@ def without_wraps(faults: Sequence[Finding]) -> list[Finding]:
 
 
 def without_strays(faults: Sequence[Finding], tiles: set[str]) -> list[Finding]:
-    """Faults without those that a store outside a tile brings about in the same tile.
+    """Faults without those that a store outside a tile causes in the same tile.
 
     What should have filled a cell has gone elsewhere, so the cell stays empty, or another store
     hits it, too. A store that meets itself is wrong also where it stays inside.
@@ -109,7 +109,7 @@ def without_meetings(faults: Sequence[Finding], output: str) -> list[Finding]:
 def keep_causes(
     faults: Iterable[Finding], cause: Finding | None, output: str, orderly: bool = False
 ) -> list[Finding]:
-    """Faults of the emulator and the cause read off the numbers, without what only follows.
+    """Faults of the emulator and the cause read from the numbers, without mere consequences.
 
     `cause` is None if the numbers are right, or explain nothing. `orderly`: they were wrong where
     all tiles are full, too, without any fault; then cells that are empty elsewhere do not matter.
@@ -209,7 +209,7 @@ def once(findings: Iterable[Finding]) -> list[Finding]:
     return list(seen.values())
 
 
-# --- What the emulator found in a launch, each fault traced to its cause where the source ---------
+# --- From what the emulator found to causes -------------------------------------------------------
 
 
 SHOWN_WITH_SIZES = (*OUTSIDE, "wrong-bounds-check", "uninitialised-read")

@@ -1,4 +1,4 @@
-"""What numbers mean that came out of every call: wrong ideas, a factor, an unused parameter."""
+"""Wrong results of a plain function explained: by wrong ideas, a factor, an unused parameter."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Explanation(NamedTuple):
 def explanations(
     calls: Sequence[Call], edit: Edit | None, function: Kernel
 ) -> Iterator[tuple[Explanation, ...]]:
-    """All that explains what came out of every call, the most telling first.
+    """All that explains the results of every call, the most telling first.
 
     Each is one thing, or several that are wrong together.
     """
@@ -109,7 +109,7 @@ def _decides(edit: Edit) -> bool:
     return edit.kind in MOVES or (edit.kind == "brackets" and not in_loop)
 
 
-# --- the ideas that an entry knows of -------------------------------------------------------------
+# --- Ideas that the entry itself names ------------------------------------------------------------
 
 
 def _wrong_ideas(calls: Sequence[Call]) -> Iterator[tuple[Explanation, ...]]:
@@ -161,7 +161,7 @@ def _of_an_idea(idea: WrongIdea, calls: Sequence[Call]) -> Explanation:
     return Explanation("wrong idea", facts, idea.code, idea.place, shows)
 
 
-# --- what any function may have wrong -------------------------------------------------------------
+# --- Mistakes that any function may have ----------------------------------------------------------
 
 
 def _only_where_two_are_equal(calls: Sequence[Call], function: Kernel) -> Iterator[Explanation]:

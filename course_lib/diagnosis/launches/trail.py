@@ -1,4 +1,4 @@
-"""What a launch did to global memory: which lines, which elements, and which block wrote what."""
+"""What a launch did to global memory: who accessed which elements, and how its tiles travelled."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Trail:
 
 
 class TrailMaker(Observer):
-    """Listens to the accesses of one launch, and keeps what a Trail says of them.
+    """Listens to the accesses of one launch, and keeps what a Trail holds.
 
     Args:
         shapes: array -> its shape, for every array that was passed in.
@@ -153,7 +153,7 @@ def _sorted(lines: dict[str, set[int]]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(sorted(numbers)) for name, numbers in lines.items()}
 
 
-# --- When the tiles of a kernel travel: does the block do anything else meanwhile? ----------------
+# --- Copies of tiles: is one waited for as soon as it was started? --------------------------------
 
 
 class Journeys(Observer):

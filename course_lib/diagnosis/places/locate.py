@@ -1,4 +1,4 @@
-"""The line behind a slip where an array is read or written, or an index for it worked out."""
+"""From a slip to its line: which finder knows the kind of place that it names, and most finders."""
 
 from __future__ import annotations
 
@@ -89,7 +89,8 @@ def store_place(at: Evidence, details: list[str]) -> SlipLocation:
 
 
 def call_place(at: Evidence, details: list[str]) -> SlipLocation:
-    """The last call of a function that a slip names, the first of several that is called at all.
+    """The last call of a function that a slip names; of several functions, the first that is
+    called.
 
     Behind "with" stands what such a call has among its arguments.
     """
@@ -106,7 +107,7 @@ def call_place(at: Evidence, details: list[str]) -> SlipLocation:
     return store_place(at, [])
 
 
-# --- The line behind a slip in a sum: where it starts, grows, is scaled or cut off ----------------
+# --- Lines of a sum: where it starts, grows, is scaled or truncated -------------------------------
 
 
 INTEGERS = {"int", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intp"}
@@ -215,7 +216,7 @@ def never_reached(source: Source, statement: ast.stmt, trail: Trail) -> SlipLoca
     return SlipLocation(statement.lineno)
 
 
-# --- From a slip to the line it is on: which finder knows the kind of place that a slip names -----
+# --- The table of finders -------------------------------------------------------------------------
 
 
 # The kinds of places, as slips and entries name them; what else a place says goes to the finder.

@@ -1,4 +1,4 @@
-"""LaunchCopies of one launch that differ in one number each, run as the blocks of one launch.
+"""Copies of one launch that differ in one number each, run as the blocks of one launch.
 
 A launch costs NumPy about the same for one lane or for thousands. So each copy is a z of the grid,
 and has its own arrays; in some, one place of the text loads or stores 0, or one test is decided.

@@ -1,4 +1,8 @@
-"""How the indices that were used follow from the right ones: exchanged, displaced, stuck, …"""
+"""Facts about wrong numbers, read from what each of them depends on and should depend on.
+
+First how the indices that were used follow from the right ones (exchanged, displaced, stuck);
+`facts_of` is the door.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +101,7 @@ def forms_of(right: Array, used: Array, shape: tuple[int, ...]) -> tuple[AxisFor
     return None if None in forms else tuple(forms)  # type: ignore[arg-type]
 
 
-# --- Facts about wrong numbers, read off what each of them depends on and should depend on --------
+# --- Facts about an output ------------------------------------------------------------------------
 
 
 Place = tuple[int, ...]
@@ -265,7 +269,7 @@ def _from_before(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
 
 
 def _starts(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
-    """Elements that are a number too large where nothing is added up."""
+    """Elements that are too large by one number where nothing is added up."""
     if not found.inputs:
         return
     with np.errstate(invalid="ignore"):
@@ -278,7 +282,7 @@ def _starts(found: Experiment, output: tuple[str, ...]) -> Iterator[Fact]:
         yield Fact(START, output, _share(found, mask), _element(found, at), factor=float(by[at]))
 
 
-# --- arrays -------------------------------------------------------------------------------------
+# --- What each element says of one array --------------------------------------------------------
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The same change in several places: on both axes, in all comparisons, in all loads of an array."""
+"""All small changes of a kernel that the search tries: single ones, and alike in several places."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _lacking_on_both_axes(function: Ingredients) -> Iterator[tuple[str, str, str
 
 
 def _is_a_whole_value(function: Ingredients, node: ast.expr, path: Path) -> bool:
-    """Is it what a whole variable is set to, alone or as one of several?"""
+    """Is it the whole value that a variable is set to, alone or as one of several?"""
     if path[-1][0] == "elts":
         path = path[:-1]
     is_set = path[-1][0] == "value" and isinstance(function.at[path[:-1]], ast.Assign)
@@ -97,7 +97,7 @@ def alike_comparisons(function: Ingredients) -> Iterator[Edit]:
 
 
 def alike_numbers(function: Ingredients) -> Iterator[Edit]:
-    """A number one more or one less wherever it stands in a test and what hangs on it."""
+    """A number one larger or one smaller wherever it occurs in a test and what depends on it."""
     for node, path in function.nodes:
         if not isinstance(node, ast.If):
             continue
@@ -132,7 +132,7 @@ def guarded_loads(function: Ingredients) -> Iterator[Edit]:
             yield function.values("guard missing", 3, new, function.line(next(iter(new))))
 
 
-# --- Every small change to a kernel: another name, number, operator, comparison, index, -----------
+# --- All changes, in the order of the text --------------------------------------------------------
 
 
 def edits_of(

@@ -30,7 +30,7 @@ def of_expressions(function: Ingredients) -> Iterator[Edit]:
                 yield from _clauses(node, function, path)
 
 
-# --- by the kind of the node: what may stand there instead ----------------------------------------
+# --- By the kind of the node ----------------------------------------------------------------------
 
 
 @singledispatch
@@ -203,7 +203,7 @@ def _more_on_the_right(node: ast.BinOp) -> Iterator[ast.expr]:
         left = left.left
 
 
-# --- what an index or a test lacks ----------------------------------------------------------------
+# --- What an index or a test lacks ----------------------------------------------------------------
 
 
 def _is_of_an_index(node: ast.expr, function: Ingredients, path: Path) -> bool:

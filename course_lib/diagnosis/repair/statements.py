@@ -1,4 +1,4 @@
-"""Two registers, names, indices or targets, each in the other's place."""
+"""Changes of one statement (left out, moved, guarded, adding up), and exchanges of two names."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def targets_exchanged(function: Ingredients) -> Iterator[Edit]:
                 yield function.statement("targets", 1, path, change)
 
 
-# --- The changes of one statement: left out, moved, guarded, adding up instead of setting ---------
+# --- The changes of one statement -----------------------------------------------------------------
 
 
 GONE = StatementEdit(instead=())
@@ -207,7 +207,7 @@ def _places(function: Ingredients) -> Iterator[StatementPlace]:
                 )
 
 
-# --- by the kind of the statement -----------------------------------------------------------------
+# --- By the kind of the statement -----------------------------------------------------------------
 
 
 @singledispatch
@@ -302,7 +302,7 @@ def _guarded_store(function: Ingredients, statement: ast.stmt, path: Path) -> It
                 return
 
 
-# --- moved ----------------------------------------------------------------------------------------
+# --- Statements moved -----------------------------------------------------------------------------
 
 
 def _moved_out(

@@ -1,7 +1,7 @@
-"""Numbers up to which alone an answer may be right: finds them, and what settles each.
+"""Numbers up to which alone an answer may be right, or for which alone; and what settles each.
 
-A limit that no launch has ever met is a suspicion if some size, grown long, comes closer to it. Of
-each, one small launch just beyond tells: the numbers go wrong, or the suspicion was none.
+A limit that no launch has ever met is a suspicion if some size, grown long, comes closer to it. One
+small launch just beyond it tells: the numbers go wrong, or the suspicion was unfounded.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def _told(site: Site, source: Source) -> Finding:
     return tell(kind, site.line, number=number, noun=noun)
 
 
-# --- Which number of an answer stands for a size: found by an edit that makes another size --------
+# --- A number that means a size, found by a change that makes it another size ---------------------
 # A task whose arrays have one fixed size can't tell `range(12)` from `range(x.shape[0])`. So a
 # right answer is launched once more, on arrays that are longer along one axis; where that goes
 # wrong, each number in a test or in the head of a loop is changed as the size has changed.

@@ -1,4 +1,4 @@
-"""The variables of an answer: what each is set to, and what an expression depends on."""
+"""The variables of an answer and its tests: what an expression depends on, what bounds an index."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class Variables(AnswerTree):
         )
 
 
-# --- The tests of an answer: which of them keep an index below the size of an axis ----------------
+# --- Tests and loops that bound an index ----------------------------------------------------------
 
 
 _UNRELATED = 100  # more steps than between any two variables

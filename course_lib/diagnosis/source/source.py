@@ -1,6 +1,6 @@
-"""An answer as a syntax tree, as it is searched for the line to blame once the slip is known.
+"""An answer's source: the line to blame once the slip is known, and what its expressions are worth.
 
-Numbers say what went wrong; here stands only where such a thing is written. What cannot tell
+Numbers say what went wrong; the source says only where that is written. A function that cannot tell
 returns None, and the finding has no line.
 """
 
@@ -135,7 +135,7 @@ def loop_start_line(source: Source, loop: ast.For | ast.While) -> int:
     return bound_line(source, loop)
 
 
-# --- What an expression is in the threads of a launch, as far as their places and the sizes say ---
+# --- The value of an expression in the threads of a launch ----------------------------------------
 # Numbers from the inputs are not known here, nor what a loop counts: such an expression is None,
 # never a guess.
 
@@ -243,7 +243,7 @@ def value_in(
 
 
 def _computed(function: Any, *values: Value | None) -> Value | None:
-    """What a function makes of values, if all are known and it can be."""
+    """The result of a function for these values, if all are known and it can be computed."""
     if any(value is None or isinstance(value, tuple) for value in values):
         return None
     try:
@@ -297,7 +297,7 @@ def _shape(array: ast.expr, threads: Threads) -> tuple[int, ...] | None:
 
 
 def _variable(source: Source, name: str, threads: Threads, depth: int) -> Value | None:
-    """What a variable is that is set in one place, and by no loop."""
+    """The value of a variable that is set in one place, and by no loop."""
     counted = any(name in names for names in map(_counted_with, source.loops()))
     assigned = source.assignments(name)
     if not assigned and not counted:

@@ -1,4 +1,4 @@
-"""What a piece of a syntax tree names, without the functions around it."""
+"""Syntax trees of an answer: what a piece of one names, and where its functions access arrays."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def names_in(node: ast.AST) -> set[str]:
 
 
 def names_bound(node: ast.AST) -> frozenset[str]:
-    """The variables that a piece of the tree gives values to."""
+    """The variables to which a piece of the tree gives values."""
     return _names_with(node, ast.Store)
 
 
@@ -67,7 +67,7 @@ def _names_with(node: ast.AST, context: type[ast.expr_context]) -> frozenset[str
 
 
 def last_name(function: ast.AST) -> str:
-    """Of `intrinsics.load4`, or `load4`, that is "load4"; "" for anything else."""
+    """ "load4" of `intrinsics.load4` or of `load4`; "" for anything else."""
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
@@ -163,7 +163,7 @@ def multiplies(node: ast.AST) -> bool:
     return elements or not names_in(node) & {"threadIdx", "blockIdx"}
 
 
-# --- The functions of an answer: where arrays are accessed, under which loops and tests -----------
+# --- The functions of an answer: arrays, and the loops and tests around accesses ------------------
 # Also the ways to the nodes of a tree, by which a copy of it can be changed.
 
 
