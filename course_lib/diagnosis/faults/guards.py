@@ -1,4 +1,4 @@
-"""Tests around accesses and barriers: is the right thread let through, and where do threads part?"""
+"""Tests around accesses and barriers: does the right thread pass, and where do threads part?"""
 
 from __future__ import annotations
 
