@@ -1,4 +1,4 @@
-"""The folder that a run writes to: is it usable, is it free, which seed has it, what is known."""
+"""The folder that a run writes to: its journal, its sealed files, its lock, and its record."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from course_lib.grading.sealed import (
 )
 from course_lib.grading.version import grader_version
 
-# --- The journal: remembers judgements from run to run, a line for each ---------------------------
+# --- The journal: judgements kept from run to run, one a line -------------------------------------
 # A run may be killed at any moment. What stands in the journal completely is used by the next run,
 # and anything else in it is passed over: each line begins with a checksum of the rest.
 
@@ -40,7 +40,7 @@ _DIGITS = 32
 
 
 def key_of(exercise: str, text: str, context: str, seed: int) -> str:
-    """The name of everything that a judgement depends on."""
+    """A hash of everything that a judgement depends on."""
     parts = json.dumps([exercise, text, context, seed, grader_version()])
     return hashlib.sha256(parts.encode("ascii")).hexdigest()[:_DIGITS]
 
@@ -124,7 +124,7 @@ def _checksum(record: bytes) -> bytes:
     return hashlib.sha256(record).hexdigest()[:_DIGITS].encode("ascii")
 
 
-# --- The two sealed files of a folder of grades ---------------------------------------------------
+# --- The two sealed files -------------------------------------------------------------------------
 
 
 WORK = ".work"
@@ -134,7 +134,7 @@ ABOUT = {"seed", "exercises", "settings", "overrides"}
 
 @dataclass(frozen=True)
 class RunRecord:
-    """What the last complete run has left."""
+    """What the last complete run left."""
 
     # its seed, exercises, settings, and where points are set by hand
     about: Mapping[str, Any] = field(default_factory=dict)
@@ -164,7 +164,7 @@ def _about(found: object) -> dict[str, Any]:
 
 
 def read_record(out: Path, work: Path) -> RunRecord:
-    """What the last complete run has left; nothing if there was none.
+    """What the last complete run left; nothing if there was none.
 
     Raises CannotGrade if it is damaged or gone: then nobody knows what would be lost.
     """
@@ -187,7 +187,7 @@ def read_record(out: Path, work: Path) -> RunRecord:
         ) from None
 
 
-# --- The folder -----------------------------------------------------------------------------------
+# --- The folder itself ----------------------------------------------------------------------------
 
 
 class RunFolder:
@@ -382,7 +382,7 @@ def _not_usable(out: Path, problem: OSError) -> CannotGrade:
 
 
 def _make_private(out: Path) -> None:
-    """Shut what somebody has opened to others."""
+    """Close to others what somebody has opened."""
     paths = [out / FOR_MOODLE]
     for folder in (out / WORK, out / FEEDBACK, out / CHANGED_BY_HAND):
         if folder.is_dir() and not folder.is_symlink():

@@ -1,7 +1,7 @@
-"""Files that only their owner reads, and JSON that knows whether it is whole.
+"""Files that only their owner reads: sealed by a checksum, and sets replaced all at once or not.
 
-A sealed file holds a value and its checksum. It is on the disk before it takes its place, so a
-power cut leaves the old one or the new one; a byte that was changed since is noticed.
+A sealed file holds a value as JSON, and its checksum. It is on the disk before it takes its place,
+so a power cut leaves the old one or the new one; a byte that was changed since is noticed.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ def sealed(value: object) -> bytes:
 
 
 def unsealed(data: bytes) -> Any:
-    """The value in a sealed file. Raises Damaged if a single byte is another."""
+    """The value in a sealed file. Raises Damaged if a single byte was changed."""
     try:
         value = json.loads(data.decode("ascii"))["holds"]
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -59,7 +59,7 @@ def write_whole(path: Path, data: bytes, mode: int = PRIVATE) -> None:
 
 
 def settle(file: IO[bytes], mode: int = PRIVATE) -> None:
-    """See that an open file is on the disk, and who may read it, whatever the umask is."""
+    """Make sure that an open file is on the disk, with the right readers whatever the umask is."""
     file.flush()
     os.fsync(file.fileno())
     os.chmod(file.name, mode)
@@ -72,7 +72,7 @@ def private_folder(path: Path) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """See that what a folder lists is on the disk; Windows has no such thing."""
+    """Make sure that a folder's list is on the disk; Windows has no such thing."""
     if os.name == "nt":
         return
     handle = os.open(path, os.O_RDONLY)
@@ -82,7 +82,7 @@ def sync_folder(path: Path) -> None:
         os.close(handle)
 
 
-# --- Replaces a set of files as a whole or not at all, whatever ends the run in between -----------
+# --- Sets of files, replaced as a whole or not at all, whatever ends the run in between -----------
 # New files are written into a folder of their own. Then what they will replace is copied, and only
 # then do they take their places, one rename after another. If one of these fails, the copies go
 # back; if the run is killed, the next one begins by putting them back. A file that somebody has

@@ -2,5 +2,5 @@
 
 Owns: markers and names, cells as statements, an answer put together from several cells.
 May import: `records`.
-Start with: `search`, then `assembling`.
+Start with: `segments` (cells cut into answers), `search` (which one counts), then `assembling`.
 """

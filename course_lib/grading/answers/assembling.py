@@ -1,4 +1,4 @@
-"""Puts an answer together: its own cell, and before it what it needs from other cells."""
+"""The text of an answer, put together from its own cell and others; and answers in words."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -132,7 +132,7 @@ def _index_of(segments: Iterable[Segment]) -> _Index:
 def _elsewhere(
     name: str, user: Segment, index: _Index, given: Surroundings | None
 ) -> _Piece | None:
-    """Where a name is defined, as Python would find it that ran the notebook from above."""
+    """The place where Python would find a name if it ran the notebook from the top."""
     places = index.get(name, ())
     before = [place for place in places if place[0].order <= user.order]
     after = [place for place in places if place[0].order > user.order]
@@ -166,7 +166,7 @@ def _piece(
 
 
 def _shares_lines(segment: Segment, statement: Statement) -> bool:
-    """Whether something else than constants stands on the lines of a statement."""
+    """Whether the lines of a statement hold anything but constants beside it."""
     return any(
         each.kind != "constant" and each.first <= statement.last and each.last >= statement.first
         for each in segment.code.statements
@@ -176,7 +176,7 @@ def _shares_lines(segment: Segment, statement: Statement) -> bool:
 def _rebound_below(
     own: Segment, names: frozenset[str], segments: Sequence[Segment]
 ) -> list[_Piece]:
-    """What stands below an answer and makes something else of it: `k = cuda.jit(k)`, `del k`."""
+    """Statements below an answer that make something else of it: `k = cuda.jit(k)`, `del k`."""
     made = (statement for name in names for statement in own.binding(name))
     if not any(each.kind == "function" or each.makes for each in made):
         return []
@@ -202,7 +202,7 @@ def _notes(pieces: Sequence[_Piece]) -> Iterator[str]:
         yield f"Taken from cell {cell}, because the answer uses it: {', '.join(sorted(names))}."
 
 
-# --- Answers in words: cells that an instructor has marked, handed on to be read by a person ------
+# --- Answers in words, from cells that an instructor has marked -----------------------------------
 # A cell of the exercise notebook holds `<!-- QUESTION why-two-barriers -->`, which a browser
 # doesn't show, and perhaps a line to write below. What a student leaves in the cell of this mark
 # is the answer. Nobody judges it here; the course's file says what it is worth.
@@ -279,7 +279,7 @@ def asked_of(
 
 
 def text_answer(submission: Submission, question: TextQuestion) -> FoundAnswer:
-    """What a student has written; of several cells with the mark, the last that says something."""
+    """What a student has written; of several marked cells, the last that is not empty."""
     for file in reversed(submission.files):
         for cell in reversed(file.cells):
             marks = MARK.findall(cell.text)

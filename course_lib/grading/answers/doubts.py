@@ -1,7 +1,7 @@
-"""Says where only a run could tell what a notebook holds at its end, of the names of an answer.
+"""Doubts about an answer: where only a run could tell what a name holds; and why there is none.
 
-An answer is judged with what Jupyter would hold once all cells had run, from top to bottom. Where
-the text tells that, nothing is said here; else the row needs a person, and this is the reason.
+An answer is judged with what Jupyter would hold after all cells had run from top to bottom. Where
+the text does not tell that, the row needs a person, and this is the reason.
 """
 
 import difflib
@@ -51,7 +51,7 @@ def doubt_about(
     cells: Sequence[Segment],
     place: Place,
 ) -> str | None:
-    """The reason why a person has to look; None where the text tells what is held at the end.
+    """Why a person has to look; None where the text tells what is held at the end.
 
     `own` is the answer's cell, joined with those over which it was split; `needed` are the names
     that the exercise asks for, and those that they need in turn; `place` says how a cell is called.
@@ -82,7 +82,7 @@ def _back_to_itself(
 
 
 def doubt_without_answer(name: str, cells: Sequence[Segment], place: Place) -> str | None:
-    """Where a name may be bound of which no definition was found that can be judged."""
+    """Where a name may be bound although no definition was found that can be judged."""
     for cell in cells:
         if cell.is_code and not cell.code.was_run and _defines_as_text(name, cell.text):
             return (
@@ -209,7 +209,7 @@ def _events_in(cells: Iterable[Segment]) -> Iterator[_Event]:
         yield from commands
 
 
-# --- Says in one sentence why there is no answer to an exercise, and what was found instead -------
+# --- Why there is no answer to an exercise, and what was found instead ----------------------------
 
 
 _MOST_NAMES = 3

@@ -1,4 +1,4 @@
-"""Finds the answers in a submission by marker and name, whatever a front end did to the cells.
+"""Chooses the answers of a submission, by marker and name, from the segments of its cells.
 
 Where an exercise is answered several times, the last complete answer counts: one that Python can
 read, and that defines what is asked for with more in it than the exercise gave. Only copies below

@@ -1,4 +1,6 @@
-"""What a cell's text says to Python, once what is meant for Jupyter is taken away.
+"""The cells of a submission as Python, cut into segments where the answer to an exercise begins.
+
+`intake/reading.py` makes cells of bytes; `search.py` chooses among the segments.
 
 The text is parsed and never executed. What Jupyter does to a cell before Python sees it (magics,
 prompts, a common indent) is undone line by line, so that line numbers stay those of the cell.
@@ -84,7 +86,7 @@ def _too_long(text: str, most: str) -> CellCode:
     return CellCode(text, error=f"it has more than {most}", is_too_long=True)
 
 
-# --- what Jupyter takes away ------------------------------------------------------------------
+# --- Without Jupyter's magics, prompts and indents ---------------------------------------------
 
 
 def _without_jupyter(text: str) -> tuple[str, bool, list[int]]:
@@ -149,7 +151,7 @@ def _unpacked_cell_magic(code: CellCode) -> CellCode:
     return code
 
 
-# --- The cells of a submission, cut where the marker of another exercise begins, in their order ---
+# --- Segments, cut at the markers of exercises, in their order ------------------------------------
 
 
 _MARKER = re.compile(
@@ -281,7 +283,7 @@ def _breaks_apart(text: str, parts: list[str]) -> bool:
 
 
 def _unfenced(text: str) -> str:
-    """A text cell with what stands outside its fences (``` or ~~~) made empty lines."""
+    """A text cell with all lines emptied that are not between fences (``` or ~~~)."""
     if not _FENCE.search(text):
         return text
     lines, inside, kept = text.split("\n"), False, []
@@ -294,7 +296,7 @@ def _unfenced(text: str) -> str:
     return "\n".join(kept)
 
 
-# --- What an answer looks like in a student's cells: one function, or some constants --------------
+# --- How an answer is recognised: one function, or some constants ---------------------------------
 
 
 class Form:

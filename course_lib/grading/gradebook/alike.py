@@ -1,4 +1,4 @@
-"""What an answer's text looks like as a tree: without names, comments and the order of operands.
+"""Answers of several students that are alike: their structure, and what unusual things they share.
 
 The text is parsed and never executed. Two answers of one structure do the same in the same order,
 whatever their variables are called. Names that mean something outside the answer stay: functions
@@ -118,7 +118,7 @@ def _in_one_order(tree: ast.AST) -> ast.AST:
 
 
 def _own_names(tree: ast.AST) -> frozenset[str]:
-    """The names that the answer itself gives a meaning."""
+    """The names that the answer itself defines."""
     found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -163,7 +163,7 @@ def _words(text: str) -> tuple[str, str]:
     return " ".join(words), "\n".join(filter(None, remarks))
 
 
-# --- Answers of several students that are equal, or nearly so, in what is unusual about them ------
+# --- Equal and nearly equal answers ---------------------------------------------------------------
 # A hint for a person, and never a verdict. Most right answers to a small task look alike, and so
 # do many wrong ones; that two of them agree says nothing then. So a piece of an answer counts only
 # if neither the course's own code has it nor many others in the class, and two answers are named
@@ -261,7 +261,7 @@ def _of_exercise(
 
 
 def _near(own: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str, float]]:
-    """Pairs of different answers that share most of what few have, and how much of it."""
+    """Pairs of different answers that share most of what is rare, and how much of it."""
     count = Counter(piece for pieces in own.values() for piece in pieces)
     most = max(COMMON_LEAST, COMMON_SHARE * len(own))
     rare = {

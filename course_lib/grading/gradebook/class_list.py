@@ -1,4 +1,4 @@
-"""What counted of each student, as a folder of grades keeps it, with the history of every row."""
+"""The class: what counted of each student, with its history, and who is who from run to run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Graded = tuple[Submission, tuple[FoundAnswer, ...]]
 
 @dataclass(frozen=True)
 class Event:
-    """Since when something about a row is as it is."""
+    """When and why something about a row became what it is."""
 
     when: str  # a time in UTC, as ISO 8601 has it
     command: str  # what was typed
@@ -126,9 +126,6 @@ def history_lines(events: Sequence[Event]) -> Iterator[str]:
         before = event
 
 
-# --- Who is who in the submissions to several runs, and whose rows a run may not leave out --------
-
-
 MOST_NAMES = 5
 HOW_TO_ADD = (
     "With `--only`, a run grades what it is given and keeps everybody else, and what is new among "
@@ -136,7 +133,7 @@ HOW_TO_ADD = (
 )
 
 
-# --- joining two runs ---------------------------------------------------------------------------
+# --- Who is who in the submissions to several runs ----------------------------------------------
 
 
 def chosen(
@@ -181,7 +178,7 @@ def _apart(names: Sequence[str], found: Sequence[Graded]) -> Iterator[str]:
 
 
 def called(name: str, found: Sequence[Graded]) -> list[Graded]:
-    """Those who are called so: by key, which only one is, or by name."""
+    """The students of this key, which only one has, or of this name."""
     folded = name.casefold()
     by_key = [graded for graded in found if graded[0].key.casefold() == folded]
     return by_key or [graded for graded in found if graded[0].student.casefold() == folded]
@@ -263,7 +260,7 @@ def identity(submission: Submission) -> object:
 
 
 def refuse_two_of_a_name(everybody: Sequence[Submission], graded: Collection[str]) -> None:
-    """See that nobody's files would replace another's.
+    """Make sure that nobody's files would replace another student's.
 
     Raises CannotGrade if two different submissions would have one name.
     """
@@ -289,7 +286,7 @@ def what_changes(graded: Sequence[Submission], before: Collection[str], rest: in
 def refuse_losses(
     pairs: Sequence[tuple[Graded, Counted | None]], rest: Sequence[Counted], out: object
 ) -> None:
-    """See that a run without `--only` leaves no row out that the class had.
+    """Make sure that a run without `--only` leaves out no row that the class had.
 
     Raises CannotGrade with one sentence about what would be lost, and what to do.
     """

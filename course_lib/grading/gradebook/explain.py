@@ -1,4 +1,4 @@
-"""Writes the page of all answers in words, question by question, for the person who reads them."""
+"""Explanations for the instructor: the page of answers in words, and how one verdict came about."""
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ def _shown(row: GradebookRow) -> dict[str, Any]:
     return {"row": row, "head": head, "lines": [*lines, *more], "points": given}
 
 
-# --- Says in plain text how one verdict came to be: for `grade --explain STUDENT EXERCISE` --------
+# --- `grade --explain STUDENT EXERCISE` -----------------------------------------------------------
 
 
 WIDTH = 96

@@ -1,7 +1,7 @@
-"""Fills the templates of grading's pages; what a template says of a value is always escaped.
+"""The page that one student gets: answers, findings at their lines, and the exercise's hints.
 
-A page has no script and asks for nothing: its own policy forbids both, so even text that had
-escaped its escaping would stay text.
+A template escapes every value. A page has no script and requests nothing: its own policy forbids
+both, so even text that slipped through the escaping would stay text.
 """
 
 import re
@@ -81,7 +81,7 @@ def _source(text: str) -> Markup:
     return Markup(as_html(text, keep="\t"))
 
 
-# --- Reads the hints of an exercise from the instructor's notebook, where they stand in folds -----
+# --- Hints, read from the folds in the instructor's notebook --------------------------------------
 
 
 _FOLD = re.compile(r"<details>\s*<summary>(Hint[^<]*)</summary>(.*?)</details>", re.DOTALL)
@@ -133,7 +133,7 @@ def _inline(paragraph: str) -> str:
     return text
 
 
-# --- Writes the page that one student gets: the answers, and what was found at which line ---------
+# --- The page -------------------------------------------------------------------------------------
 # What a page shows: the student's own text, sizes (shapes, launches), places and counts. What it
 # never shows: a number that was drawn for the inputs, or that came out of them, rightly or
 # wrongly: an answer could carry an input out in what it computes. A finding's sentences leave them
@@ -204,7 +204,7 @@ def _by_hand(row: GradebookRow) -> str:
     return f"Your instructor has set these points; the checker gave {given} ({row.verdict})."
 
 
-# --- points ---------------------------------------------------------------------------------
+# --- Points ------------------------------------------------------------------------------------
 
 
 def _properties(
@@ -227,7 +227,7 @@ def _properties(
     return properties, alike
 
 
-# --- the answer and its findings ------------------------------------------------------------
+# --- The answer and its findings ---------------------------------------------------------------
 
 
 def _listing(row: GradebookRow, answer: FoundAnswer) -> Shown:

@@ -1,8 +1,9 @@
-"""Writes junit.xml, which continuous integration shows: a test case for each row.
+"""All files that an instructor gets: junit.xml, candidates for new cases, pages, tables.
 
-The class name is the submission, the name the exercise. A lost point is a failure, a missing
-answer too; needs review is `skipped`, for nobody has decided yet. What late days take is no
-failure, and stands beside it. There are no times in it, so that equal rows are equal bytes.
+junit.xml is for continuous integration, a test case for each row: the class name is the submission,
+the name the exercise. A lost point is a failure, a missing answer too; needs review is `skipped`,
+for nobody has decided yet. What late days take is no failure, and stands beside it. There are no
+times in it, so that equal rows are equal bytes.
 """
 
 import ast
@@ -90,7 +91,7 @@ def _case(row: GradebookRow, name: str) -> ElementTree.Element:
     return case
 
 
-# --- Collects answers that the judge could not explain, without names: candidates for new cases ---
+# --- Candidates for new cases: answers that the judge could not explain, without names ------------
 # Such an answer is wrong and nobody has said why, or the emulator does not know what it uses, or a
 # clock or a crash ended it. Comments and texts that stand alone, in which people sign their work,
 # are taken out, and every line keeps its number. An answer is left out where its author's name is
@@ -185,7 +186,7 @@ def _names_its_author(text: str, submission: Submission) -> bool:
     return any(len(name) >= SHORTEST_NAME and name in words for name in names)
 
 
-# --- Writes everything that an instructor gets into an empty folder -------------------------------
+# --- The folder of files --------------------------------------------------------------------------
 # grades.csv           a line for each submission and exercise
 #     canvas.csv           for import, if the file names hold Canvas's numbers
 #     moodle.csv           likewise for Moodle

@@ -1,6 +1,7 @@
-"""Points: what an answer earns by what was found, and what an instructor has set by hand.
+"""From judgements to rows: points weighed by the course's settings, and what is set by hand.
 
-That stands in one file, overrides.toml:
+`diagnosis/points.py` says which points an answer has earned. What an instructor sets by hand is in
+one file, overrides.toml:
 
     [student-02]
     late_days = 2
@@ -84,7 +85,7 @@ def load_overrides(path: Path | None, settings: Settings, submissions: Path) -> 
 
 
 def beside(course: Path | None) -> Path | None:
-    """The file that lies beside the course's, if there is one."""
+    """The file beside the course's own, if there is one."""
     path = course.with_name(FILE) if course else None
     return path if path and path.exists() else None
 
@@ -167,7 +168,7 @@ class _Reader(TomlFile):
         return text
 
 
-# --- Beside what the judge has found, which stays as it is ----------------------------------------
+# --- Points, comments and late days set by hand, beside what the judge has found ------------------
 
 
 def whose(overrides: Overrides, found: Sequence[Graded]) -> dict[str, SetForStudent]:
@@ -233,7 +234,7 @@ def _with(row: GradebookRow, given: SetForStudent | None) -> GradebookRow:
     return replace(row, points=points, override=override, standing=given.standing)
 
 
-# --- Turns what was found about an answer into a row of the gradebook: points, verdict, reason ----
+# --- The row of an answer: points, verdict, reason ------------------------------------------------
 # Which properties an answer has shown is decided in one place for students and graders alike,
 # diagnosis/points.py. Here a course's own weights are put on them, and a verdict is drawn:
 #

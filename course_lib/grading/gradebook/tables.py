@@ -1,7 +1,8 @@
-"""Makes text from outside safe to show: on a page, in a terminal, in a spreadsheet, in XML.
+"""Tables for gradebooks (grades.csv, canvas.csv, moodle.csv), and text from outside made safe.
 
-What a reader cannot see can mislead him: characters that turn the direction of a line, have no
-width, or move a terminal's cursor. They are shown by their number, as ⟨U+202E⟩.
+Text is made safe for a page, a terminal, a spreadsheet, XML. What a reader cannot see can mislead:
+characters that turn the direction of a line, have no width, or move a terminal's cursor. They are
+shown by their number, as ⟨U+202E⟩.
 """
 
 import csv
@@ -29,7 +30,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def is_unseen(character: str) -> bool:
-    """Would a reader overlook it?"""
+    """Is it a character that a reader would overlook?"""
     if character == " ":
         return False
     return unicodedata.category(character) in _UNSEEN or character in _BLANK
@@ -107,7 +108,7 @@ def lines_to_show(text: str) -> tuple[list[str], int]:
     return shown, len(lines) - len(shown)
 
 
-# --- Writes the tables that a gradebook takes in: grades.csv, canvas.csv, moodle.csv --------------
+# --- The tables -----------------------------------------------------------------------------------
 # grades.csv has a line for each submission and exercise. It is UTF-8 without a byte order mark, as
 # programs expect it; Excel reads it by Data > From Text/CSV. All text stands in quotes, so that a
 # name cannot end a cell where a semicolon separates them, and text that a spreadsheet could take
@@ -141,7 +142,7 @@ MOODLE_COLUMNS = (
 
 
 class _Number(Decimal):
-    """A number that `csv` writes as people do, without quotes."""
+    """A number that `csv` writes without quotes, as people do."""
 
     def __str__(self) -> str:
         return decimal(self)
@@ -328,7 +329,7 @@ def _in_short(row: GradebookRow) -> str:
 
 
 def _table(lines: Iterable[Sequence[Cell]]) -> str:
-    """CSV as RFC 4180 has it, with quotes around all text."""
+    """A CSV file by RFC 4180, with quotes around all text."""
     text = io.StringIO(newline="")
     csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n").writerows(lines)
     return text.getvalue()

@@ -31,7 +31,7 @@ from course_lib.wording.words import decimal
 MOST_CHARACTERS = 500  # of a command
 
 
-# --- the rules ----------------------------------------------------------------------------------
+# --- The rules ----------------------------------------------------------------------------------
 
 
 @dataclass
@@ -128,7 +128,7 @@ def _keeps(old: FoundAnswer, new: FoundAnswer, was_named: bool, by_name: bool) -
     return stays_named or bool(digest_of(old))
 
 
-# --- what happened ------------------------------------------------------------------------------
+# --- What happened, for the history -------------------------------------------------------------
 
 
 def with_history(
@@ -160,7 +160,7 @@ def _with_events(counted: Counted, now: Mapping[str, Event]) -> Counted:
 
 
 def what_changed(choice: WhatCounts, after: Sequence[Counted]) -> list[str]:
-    """Every change of what counted before this run, and what it was given in vain."""
+    """Every change of what counted before this run, and every answer that was given in vain."""
     said: list[str] = []
     new: list[str] = []
     other_points: list[str] = []

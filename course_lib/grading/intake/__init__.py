@@ -2,5 +2,5 @@
 
 Owns: submissions; whatever a file holds, nothing in it is executed, and nothing hangs.
 May import: `records`.
-Start with: `submissions`.
+Start with: `submissions` (whose files), then `reading` (bytes to cells).
 """

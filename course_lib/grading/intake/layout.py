@@ -1,4 +1,4 @@
-"""Whose files these are, and which may hold answers: names as learning platforms write them.
+"""File names as learning platforms write them: whose a file is, and whether it may hold answers.
 
 The patterns follow the platforms' own code and exports: Canvas (lib/content_zipper.rb), Moodle
 (mod/assign/classes/downloader.php), Blackboard and Brightspace (what their downloads look like).
@@ -85,7 +85,7 @@ def owner_of(name: str, is_folder: bool) -> Owner:
 
 
 def order_of(name: str) -> tuple[object, ...]:
-    """What sorts a student's files by the time of handing in, as far as names tell it."""
+    """A key that sorts a student's files by the time of handing in, as far as names tell it."""
     for platform, pattern in _PLATFORMS:
         found = _match(pattern, name)
         order = found.groupdict().get("order") if found else None
@@ -107,7 +107,7 @@ def natural(text: str) -> tuple[object, ...]:
 
 
 def stem_of(name: str) -> str:
-    """A file's name without what says that it is a notebook."""
+    """A file's name without the parts that say that it is a notebook."""
     found = re.search(r"\.(?:ipynb.*|py|zip)\Z", name, re.IGNORECASE | re.DOTALL)
     return name[: found.start()] if found and found.start() else name
 
@@ -169,7 +169,7 @@ def _moment(text: str) -> tuple[int, ...]:
     return (year, month, day, clock % 1200 + afternoon)
 
 
-# --- Which entries of a folder or an archive belong to whom, and which may hold answers -----------
+# --- The files of a folder or archive, owner by owner ---------------------------------------------
 
 
 _NOTEBOOK, _SCRIPT, _ARCHIVE = ".ipynb", ".py", ".zip"
@@ -259,7 +259,7 @@ def _is_lesson(name: str, is_folder: bool) -> bool:
 
 
 def passed_over(entries: Iterable[FileEntry]) -> list[str]:
-    """The files beside the submissions that are taken for nobody's, as an instructor's list is."""
+    """The files beside the submissions that belong to nobody, such as an instructor's list."""
     names = {entry.name for entry in entries if len(entry.parts) == 1 and not _is_submitted(entry)}
     return sorted(name for name in names if not _is_left_behind(name) and name[:1] != ".")
 
@@ -296,7 +296,7 @@ def _without_empty_folders(group: list[FileEntry]) -> list[FileEntry]:
 
 
 def without_the_courses(scripts: list[FileEntry]) -> list[FileEntry]:
-    """The scripts of a submission without those of the course, of which it may hold a copy."""
+    """The scripts of a submission without those of the course, in case it holds a copy of them."""
     copies = {
         entry.parts[: entry.parts.index(_LIBRARY)] for entry in scripts if _LIBRARY in entry.parts
     }

@@ -192,7 +192,7 @@ def _lists_a_folder(info: zipfile.ZipInfo) -> bool:
 
 
 def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
-    """The entries (by id) that share bytes with another one, as only a bomb's do."""
+    """The entries (by id) that share bytes with another one, as only those of a bomb do."""
     found: set[int] = set()
     ordered = sorted(infos, key=lambda info: info.header_offset)
     reach, owner = -1, None

@@ -1,4 +1,8 @@
-"""Bytes that a student handed in, as text: any encoding, no control characters."""
+"""From the bytes of one handed-in file to its cells: notebooks, and Python exported from them.
+
+Any encoding is read, nothing is executed, and nothing hangs. `answers/segments.py` cuts the cells
+into answers, `answers/search.py` chooses among these.
+"""
 
 import ast
 import json
@@ -61,7 +65,7 @@ def _from_windows(escaped: re.Match[str]) -> str:
     return bytes([ord(escaped[0]) - 0xDC00]).decode("cp1252", "replace")
 
 
-# --- Python files that Jupyter, VS Code or Colab exported from a notebook, as cells again ---------
+# --- Python files that Jupyter, VS Code or Colab exported from a notebook -------------------------
 
 
 # `# %%`, `# %% [markdown]` (VS Code, Jupytext), `# In[3]:` (Jupyter).
@@ -134,7 +138,7 @@ def _cell_kind(rest: str) -> CellKind:
     return "raw" if "[raw]" in rest else "code"
 
 
-# --- One notebook file as text cells, whatever is in it: nothing is executed, and nothing hangs ---
+# --- The cells of a file --------------------------------------------------------------------------
 # Sources alone are read. Outputs, attachments and metadata are not: they are the student's to
 # write, and prove nothing.
 
@@ -168,7 +172,7 @@ class Unreadable(Exception):
 
 
 class NothingThere(Unreadable):
-    """The file could be read, and no Python stands in it."""
+    """The file could be read, but it holds no Python."""
 
 
 def read_cells(data: bytes) -> tuple[TextCell, ...]:

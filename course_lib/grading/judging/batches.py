@@ -1,4 +1,8 @@
-"""Reads the instructor's exercise notebooks: the frame in which answers are judged."""
+"""Batch notebooks: the instructor's own with a cell for each answer, and what these cells call.
+
+First the exercise notebooks are read, which are the frame; then a batch is made; `Desk` at the end
+judges in the child process.
+"""
 
 import json
 import re
@@ -102,7 +106,7 @@ def _tasks_of(path: Path) -> list[AssignedExercise]:
 
 
 def _begins_exercise(text: str, before: str) -> bool:
-    """Is this the section that states an exercise? Its heading may say so; else the first is."""
+    """Is this the section that states an exercise? If no heading says so, it is the first one."""
     return text.startswith("## Exercise") or (text.startswith("## ") and not before)
 
 
@@ -121,7 +125,7 @@ def _cell(cell: dict[str, Any]) -> tuple[str, str, set[str]]:
     return cell["cell_type"], "".join(cell["source"]), set(cell.get("metadata", {}).get("tags", []))
 
 
-# --- Makes a batch notebook: the instructor's own, with one cell for each answer ------------------
+# --- The notebook of a batch ----------------------------------------------------------------------
 
 
 METADATA = "matmul_ladder"  # where a cell says which item it is
@@ -188,7 +192,7 @@ def _text(source: str) -> dict[str, Any]:
     return {"cell_type": "markdown", "metadata": {}, "source": source}
 
 
-# --- What the cells of a batch notebook call: judge an answer, write the judgement down, say it ---
+# --- What its cells call: judge an answer, note the judgement, say it -----------------------------
 # This is imported in a kernel of its own. An answer arrives as a string and stays one.
 
 

@@ -101,7 +101,7 @@ def dask_cluster(address: str) -> Workplace:
 
 
 def _check_address(address: str) -> None:
-    """Is there somebody? Dask's own client takes long to give up, and leaves a traceback then."""
+    """Raise at once if nobody answers there: Dask's own client takes long to give up."""
     form = _ADDRESS.fullmatch(address)
     if form is None or not 0 < int(form["port"]) < 2**16:
         raise CannotGrade(
@@ -242,7 +242,7 @@ class _Crew:
         self._workplace.stop(self._executor)
 
 
-# --- the pool's processes ---------------------------------------------------------------------
+# --- The processes of the pool -----------------------------------------------------------------
 
 
 class _Pool(ProcessPoolExecutor):
@@ -285,7 +285,7 @@ def _let_ctrl_c_through(yes: bool) -> None:
 
 
 def _begin_worker() -> None:
-    """A worker leaves Ctrl-C to the parent, and ends when the parent does."""
+    """A worker leaves Ctrl-C to its parent, and ends when the parent does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _let_ctrl_c_through(True)
     threading.Thread(target=_end_with_the_parent, daemon=True).start()

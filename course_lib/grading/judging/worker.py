@@ -1,4 +1,4 @@
-"""Runs one batch in a worker: nbval in a child process, and again for what a crash took along.
+"""One batch in a worker: nbval in a child process, run again for items that a crash left without.
 
 `run_batch` takes a string and returns a string, so that any executor can carry it anywhere. The
 child is pytest with nbval, in a clean environment and a private folder.
@@ -49,7 +49,7 @@ class Ended:
 
 
 def run(folder: Path, cells: int, seconds: float, memory: int) -> Ended:
-    """Run batch.ipynb, with so many answers, of a private folder; results and notes are left there.
+    """Run batch.ipynb, with so many answers, in a private folder; results and notes stay there.
 
     The clock stops a cell after so many seconds of processor time; the kernel may have so many
     bytes of memory as address space.
@@ -179,7 +179,7 @@ def _notes(folder: Path) -> list[dict[str, Any]]:
     return notes
 
 
-# --- Jobs and what comes of them ------------------------------------------------------------------
+# --- Jobs and their results -----------------------------------------------------------------------
 
 
 _OUTCOMES: dict[str, Outcome] = {"died": "died", "clock": "stopped-by-clock"}
@@ -222,7 +222,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class BatchResult:
-    """What came of a batch."""
+    """The result of a batch."""
 
     # by the item's number; every item's, unless there is a problem
     judgements: dict[int, Judgement] = field(default_factory=dict)
@@ -265,7 +265,7 @@ def checked(
     return judgements, tuple(notes)
 
 
-# --- Running -----------------------------------------------------------------------------------
+# --- Attempts, until every item has a judgement ------------------------------------------------
 
 
 def run_batch(job: str) -> str:

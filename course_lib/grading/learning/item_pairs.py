@@ -41,7 +41,7 @@ def _line(asks: str, code: str, line: str, proof: Callable[[], int]) -> WhichLin
     return WhichLine(id="", asks=asks, code=code, line=line, why="", innocent="", proof=proof)
 
 
-# --- whose element is it? -------------------------------------------------------------------------
+# --- Which thread computes which element ----------------------------------------------------------
 
 WHO = """\
 @cuda.jit
@@ -68,7 +68,7 @@ def _who(grid: int, block: int, at: int) -> Number:
     )
 
 
-# --- the edge of a matrix -------------------------------------------------------------------------
+# --- The edge of a matrix -------------------------------------------------------------------------
 
 TWICE = """\
 @cuda.jit
@@ -108,7 +108,7 @@ def _edge(code: str, does: str, wrong: str, right: str, shape: tuple[int, int]) 
     )
 
 
-# --- what a warp fetches --------------------------------------------------------------------------
+# --- What a warp fetches --------------------------------------------------------------------------
 
 STRIDE = """\
 @cuda.jit
@@ -158,7 +158,7 @@ def _order(first: str, lies: str, change: str, block: str, place: int) -> Choose
     )
 
 
-# --- who waits for whom ---------------------------------------------------------------------------
+# --- Barriers and races ---------------------------------------------------------------------------
 
 MIRROR = """\
 @cuda.jit
@@ -235,7 +235,7 @@ OVERTAKEN = (
     "these, because nothing stands between reading and storing."
 )
 
-# --- what is saved --------------------------------------------------------------------------------
+# --- Reuse ----------------------------------------------------------------------------------------
 
 
 def _loads(n: int, tile: int) -> Number:

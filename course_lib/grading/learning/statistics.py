@@ -86,7 +86,7 @@ def write_items(
 
 
 def _taken(form: ItemForm, path: Path, rows: Sequence[GradebookRow] = ()) -> list[Sitting]:
-    """Whoever has answered something, with what came of the kernel."""
+    """The students who have answered something, with the result of their kernel."""
     shares = {
         row.submission.key: float(row.points / row.max_points)
         for row in rows
@@ -106,7 +106,7 @@ def _only_ones(sittings: Iterable[Sitting]) -> set[str]:
     return {name for name in times if times[name] == 1}
 
 
-# --- the table ----------------------------------------------------------------------------------
+# --- The table ----------------------------------------------------------------------------------
 
 
 def _table(tests: Mapping[str, Sequence[Sitting]]) -> str:
@@ -178,7 +178,7 @@ def _gain(before: Sequence[float], after: Sequence[float]) -> str:
 
 
 def _most(wrong: Counter[str]) -> str:
-    """The wrong answer that most have given, if at least five have."""
+    """The wrong answer that most students have given, if at least five have."""
     common = [answer for answer, times in sorted(wrong.items()) if times >= FEWEST]
     return max(common, key=lambda answer: wrong[answer], default="")
 
