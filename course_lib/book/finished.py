@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
 from course_lib.book.links import OUTSIDE, pages_of, read_page, urls_of_style
-from course_lib.book.tab_files import ASSETS
+from course_lib.book.live_cells import ASSETS
 from course_lib.web import read_beside, running
 
 OFFLINE = "offline.json"

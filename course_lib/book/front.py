@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from course_lib import measurements
+from course_lib.book.live_cells import first_asked
 from course_lib.book.playground import SMOOTH, filled, holder, report_on
-from course_lib.book.tab_files import first_asked
 from course_lib.building.notebook import BuildError
 from course_lib.building.own_course import notebook_of
 from course_lib.building.project import Project

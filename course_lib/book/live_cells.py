@@ -1,7 +1,7 @@
-"""Makes an answer's cell and its check one live cell on the page of a book.
+"""Live cells of the book: an answer and its check as one cell, and the files that these cells need.
 
-What stands here is the given code, which anybody can read; course_lib/tab/assets/live.js puts the
-editor in its place. The check's cell goes, for the live cell has a button for it.
+A page holds the given code, which anybody can read; course_lib/tab/assets/live.js puts the editor
+in its place. The cell of the check is left out, as the live cell has a button for it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def first_asked(cells: Sequence[Cell]) -> str:
 
 
 def _answered(cell: Cell) -> Exercise | None:
-    """The task or exercise that a cell is the answer to, by its first line."""
+    """The task or exercise whose answer a cell holds, by its first line."""
     found = _MARKER.match(source(cell)) if cell["cell_type"] == "code" else None
     if found is None or not {EXERCISE, tasks.ANSWER} & set(tags(cell)):
         return None
@@ -68,7 +68,7 @@ def holder(exercise: Exercise, text: str) -> str:
     return filled("live_cell.md", exercise=exercise, given=given.strip("\n"))
 
 
-# --- Lays into a site what its live cells need: scripts, the course as one file, where Pyodide ----
+# --- The files: scripts, the course in one file, and where Pyodide comes from ---------------------
 # All of it lies in one folder whose name changes with what is in it, so that a browser may keep it
 # for ever. Only the service worker has to lie above the pages that it serves.
 
@@ -150,7 +150,7 @@ def _say_where(known: dict[str, Any], folder: Path, root: Path) -> None:
 
 
 def _fingerprint(folder: Path) -> str:
-    """Ten digits that change with any file."""
+    """Ten digits that change with any of the files."""
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
         digest.update(f"{path.name} {path.stat().st_size}\n".encode())

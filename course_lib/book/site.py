@@ -1,4 +1,4 @@
-"""Finds what a site needs to hold its own copy of Pyodide, so that it fetches nothing elsewhere."""
+"""The site of the book: a page from each notebook, a folder of sources, and the run of Sphinx."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.book.front import front_page
+from course_lib.book.live_cells import alive, write_tab
 from course_lib.book.playground import filled, playground_page
-from course_lib.book.tab_files import alive, write_tab
 from course_lib.building.notebook import BuildError, Cell, Notebook, dumps, source, tags
 from course_lib.building.own_course import notebook_of
 from course_lib.building.predictions import QUESTION, prediction_placed
@@ -26,7 +26,7 @@ from course_lib.tab.pyodide import CORE, VERSION
 
 
 def numpy_wheel(release: Path) -> Path:
-    """NumPy's wheel in an unpacked release of Pyodide.
+    """NumPy's wheel in an unpacked release of Pyodide, for a site that fetches nothing elsewhere.
 
     Raises:
         BuildError: if the folder is no release, another one, or lacks a file that a tab needs.
@@ -47,7 +47,7 @@ def numpy_wheel(release: Path) -> Path:
     return wheels[-1]
 
 
-# --- Turns each notebook into the page of a book: what only a running notebook needs is left ------
+# --- Notebooks as pages: only what needs a running notebook is left out ---------------------------
 # A page keeps the lesson's cells and their stored outputs, so pictures, figures to play with and
 # quick checks are alive in it. An answer's cell becomes a live one, and a prediction a card with
 # its reveal, which is computed when the book is made. What goes: the setup cell, and the launch
@@ -70,14 +70,14 @@ def page(notebook: Notebook) -> Notebook:
 
 
 def _is_for_notebooks(cell: Cell) -> bool:
-    """The setup, what else a session needs, and a question that its card repeats."""
+    """Is it the setup, something else that a session needs, or a question that its card repeats?"""
     if {"setup", NOTEBOOK_ONLY, QUESTION} & set(tags(cell)):
         return True
     return cell["cell_type"] == "code" and _needs_a_session(source(cell))
 
 
 def _needs_a_session(text: str) -> bool:
-    """Does code do nothing but what concerns a running notebook alone?
+    """Does the code only do what concerns a running notebook?
 
     That is to import, to take over what the student has written, and to draw their ladder.
     """
@@ -139,7 +139,7 @@ def _has_words(output: dict[str, Any]) -> bool:
     return "alt" in output.get("metadata", {}).get("image/png", {})
 
 
-# --- Lays the pages out in a folder and has Sphinx make a site of them ----------------------------
+# --- The folder of sources, and Sphinx ------------------------------------------------------------
 # Sphinx, myst-nb and the book theme do the work. Nothing is executed: the outputs are the stored
 # ones. Everything that a page needs is in the site's own folder, so that a plain file server, or a
 # click on index.html, is enough.

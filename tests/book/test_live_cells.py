@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.book import tab_files
+from course_lib.book import live_cells
 from course_lib.tab import pyodide
 
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch) -> tuple[Path, Path]:
     """The site's root, and the folder of the live cells in it."""
-    monkeypatch.setattr(tab_files.bundle, "write", lambda path: path.write_bytes(b"tar"))
+    monkeypatch.setattr(live_cells.bundle, "write", lambda path: path.write_bytes(b"tar"))
     (tmp_path / "_static").mkdir()
-    folder = tab_files.write_tab(tmp_path / "_static", tmp_path)
+    folder = live_cells.write_tab(tmp_path / "_static", tmp_path)
     return tmp_path, tmp_path / "_static" / folder
 
 
@@ -29,7 +29,7 @@ def told(root: Path) -> dict:
 def test_every_asset_lies_in_the_folder_and_the_service_worker_above_the_pages(site) -> None:
     root, folder = site
     names = {each.name for each in folder.iterdir()}
-    assets = {each.name for each in tab_files.ASSETS.iterdir()} - {"service-worker.js"}
+    assets = {each.name for each in live_cells.ASSETS.iterdir()} - {"service-worker.js"}
     assert names == assets | {"course.tar.gz", "site.js", "site.json"}
     assert told(root)["version"] == folder.name.removeprefix("live-")
     assert "--ml-paper" in (folder / "live.css").read_text(), "the theme's colours are in it"
@@ -39,11 +39,11 @@ def test_the_folder_s_name_changes_with_what_is_in_it(site, monkeypatch, tmp_pat
     root, folder = site
     again = tmp_path / "again"
     again.mkdir()
-    assert tab_files.write_tab(again, root) == folder.name
-    monkeypatch.setattr(tab_files.bundle, "write", lambda path: path.write_bytes(b"rat"))
+    assert live_cells.write_tab(again, root) == folder.name
+    monkeypatch.setattr(live_cells.bundle, "write", lambda path: path.write_bytes(b"rat"))
     other = tmp_path / "other"
     other.mkdir()
-    assert tab_files.write_tab(other, root) != folder.name
+    assert live_cells.write_tab(other, root) != folder.name
 
 
 def test_a_site_can_hold_pyodide_itself(site, tmp_path) -> None:
@@ -56,7 +56,7 @@ def test_a_site_can_hold_pyodide_itself(site, tmp_path) -> None:
         (core / name).write_text(name)
     wheel = tmp_path / "numpy-0-wasm32.whl"
     wheel.write_text("wheel")
-    tab_files.hold_pyodide(root, core, wheel)
+    live_cells.hold_pyodide(root, core, wheel)
     known = json.loads((folder / "site.json").read_text())
     assert f"export default {json.dumps(known)};\n" == (folder / "site.js").read_text()
     assert (folder / known["pyodide"] / "pyodide.mjs").read_text() == "pyodide.mjs"

@@ -13,7 +13,7 @@ import shutil
 import threading
 from pathlib import Path
 
-from course_lib.book.tab_files import hold_pyodide
+from course_lib.book.live_cells import hold_pyodide
 from course_lib.tab import pyodide
 from tests.pyodide_files import NotHere, from_npm, numpy_wheel
 
