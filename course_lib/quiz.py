@@ -1,7 +1,7 @@
-"""Ask a quick check in a notebook, and judge an answer in any front end.
+"""Quick checks and predictions in a notebook: asked, and judged in any front end.
 
-`ask("05-two-barriers")` shows the question as a card that judges by itself; `answer(...)` does the
-same in words, where no card can be shown.
+`ask("05-two-barriers")` shows a quick check as a card that judges by itself; `answer(...)` does the
+same in words, where no card can be shown. `predict(...)` takes a guess before a run.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def answer(name: str, given: object) -> None:
         print(fill(f"Hint: {question.hint}", _WIDTH))
 
 
-# --- Judge a guess that a student makes before a run, and reveal what comes out only then ---------
+# --- Predictions: a guess before a run, which reveals the result ----------------------------------
 # `predict("00-same-line", ...)` asks for the guess; with a guess in place of the dots it says how
 # far off that is, and why things are as they are. The question itself stands above, in the lesson.
 
@@ -90,7 +90,7 @@ class Reveal:
 
 
 def predict(name: str, guess: object = ...) -> None:
-    """Ask for a guess, or judge one and reveal what the run gives; never raises for a guess.
+    """Ask for a guess, or judge one and reveal what the run gives; a wrong guess never raises.
 
     Args:
         name: the id of the prediction, such as "00-same-line".

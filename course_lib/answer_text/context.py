@@ -1,4 +1,8 @@
-"""A call that a task's own kernel makes, with the numbers that one thread hands on: "f(3, 8)"."""
+"""The code around an answer to a task: what it may call, what calls it, and what that call is.
+
+A device function that a task asks for is launched through a kernel of ours, the caller. So a
+finding may lie in the caller or in another cell; here it is brought back to the answer.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ Place = tuple[int, ...]
 
 
 def called_with_numbers(task: Task, block: Place, thread: Place) -> str:
-    """The call of a task's device function by a thread of its caller.
+    """A call of a task's device function by one thread of its caller, with its numbers: "f(3, 8)".
 
     Empty if there are several calls, or if a number hangs on more than the thread and fixed sizes.
     """
@@ -74,7 +78,7 @@ class _Numbers(ast.NodeTransformer):
         return node
 
 
-# --- What stands around the answer to a task: what it may call, and the kernel that calls it ------
+# --- The caller, the functions of other cells, and findings brought back to the answer ------------
 # A task may call what an earlier task has defined (`Task.uses`), and a device function is judged
 # in a kernel that calls it (`Task.caller`). Neither is the student's text: their lines have no
 # numbers.
@@ -89,8 +93,9 @@ TILE_HEAD = "import math\nimport numpy as np\nfrom course_lib.tiles import ct, t
 
 
 def used_by(exercise: Exercise) -> str:
-    """What an answer may name without importing it: of tile languages, these; else the course's
-    answers to the tasks whose functions it may call, as one text."""
+    """What an answer may name without importing it: functions of tile languages, or the course's
+    answers to the tasks whose functions it may call, as one text.
+    """
     if isinstance(exercise.kind, TileKind):
         return TILE_HEAD
     uses = exercise.uses if isinstance(exercise, Task) else ()
@@ -104,7 +109,7 @@ def our_kernel(task: Task) -> Kernel:
 
 
 def as_launched(exercise: Exercise, answer: Kernel) -> Kernel:
-    """The kernel to launch for an answer: itself, or the one that calls the device function."""
+    """The kernel to launch for an answer: the answer, or the one that calls the device function."""
     if not isinstance(exercise, Task):
         return answer
     if exercise.caller:
@@ -178,7 +183,7 @@ def _function_with(function: Kernel, line: int, depth: int) -> Kernel | None:
 
 
 def _place_of(file: str) -> str:
-    """A cell by the number that the notebook shows, as far as it is known, or a file."""
+    """A cell by the number that the notebook shows, if it is known, or a file."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     numbers = getattr(getattr(shell, "compile", None), "_filename_map", {})
@@ -238,7 +243,7 @@ def _called_too_far(answer: Kernel, call: ast.Call, found: Finding) -> Finding:
 
 
 def _is_used(task: Task) -> bool:
-    """Whether the task's caller does something with what the function returns."""
+    """Whether the task's caller uses what the function returns."""
     nodes = list(ast.walk(ast.parse(task.caller)))
     dropped = [node.value for node in nodes if isinstance(node, ast.Expr)]
     calls = [node for node in nodes if isinstance(node, ast.Call) and node not in dropped]
@@ -246,7 +251,7 @@ def _is_used(task: Task) -> bool:
 
 
 def _unchanged(task: Task, names: Mapping[str, object]) -> list[str]:
-    """Device functions that are given beside the one to write, and are still as they were."""
+    """Device functions that are given beside the one to write, and are unchanged."""
     given = {
         node.name: ast.dump(node)
         for node in ast.parse(task.given).body
@@ -341,7 +346,7 @@ def _division(node: ast.AST) -> ast.BinOp | ast.AugAssign | None:
 
 
 def _elsewhere(function: Kernel, number: int = 1) -> Kernel:
-    """A function of another cell, whose lines must not be taken for lines of the answer.
+    """A function of another cell, whose lines must not be mistaken for lines of the answer.
 
     Each such cell has a number of its own; that of the answer is 0.
     """

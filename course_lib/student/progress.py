@@ -1,4 +1,4 @@
-"""What a student has passed, and kept in one file beside the course: progress.json.
+"""The record of what a student has passed, kept in one file beside the course: progress.json.
 
 The file holds, for each task and exercise, whether it is passed, the text of the answer, what its
 run counted, how often the check said no, and whether an answer was shown. It is data: nothing in
@@ -82,7 +82,7 @@ class _Session:
 _session = _Session()
 
 
-# --- what is known ----------------------------------------------------------------------------
+# --- What is known -----------------------------------------------------------------------------
 
 
 def entry(name: str) -> ExerciseProgress:
@@ -96,11 +96,11 @@ def entries() -> dict[str, ExerciseProgress]:
 
 
 def owed(lesson: str) -> list[str]:
-    """The tasks of earlier lessons of which an answer was shown, and that were not passed since."""
+    """Tasks of earlier lessons whose answer was shown, and that were not passed since."""
     return [name for name, each in entries().items() if each.shown_in and each.shown_in < lesson]
 
 
-# --- what happens -----------------------------------------------------------------------------
+# --- Changes: a lesson begun, an answer passed, a failure, an answer shown ---------------------
 
 
 def begin(lesson: str) -> None:
@@ -145,7 +145,7 @@ def note_shown(name: str, lesson: str) -> None:
     _change(name, lambda raw: raw.update(shown_in=max(lesson, _session.lesson)))
 
 
-# --- from one place to another ----------------------------------------------------------------
+# --- From one machine to another ---------------------------------------------------------------
 
 
 def exported() -> str:
@@ -200,7 +200,7 @@ def _join(theirs: Raw, ours: Raw) -> None:
     ours |= kept
 
 
-# --- the file ---------------------------------------------------------------------------------
+# --- The file ----------------------------------------------------------------------------------
 
 
 def is_kept() -> bool:
@@ -387,7 +387,7 @@ def _write(file: Path, everything: Raw) -> None:
 
 @contextlib.contextmanager
 def _alone(file: Path) -> Iterator[None]:
-    """While two notebooks are open, one writes at a time, where the system can see to it."""
+    """Only one notebook writes at a time, where the system can ensure it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with open(file.with_name(f".{file.name}.lock"), "a", encoding="utf-8") as held:
         with contextlib.suppress(OSError):  # some network drives have no locks

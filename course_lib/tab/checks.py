@@ -1,4 +1,4 @@
-"""What stands around an answer in a tab: a lesson's imports, and functions of earlier tasks."""
+"""A check in the tab: the answer with the code around it, its verdict, and figures of its run."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from course_lib.shown_answers import why_no_answer
 from course_lib.student import progress
 from course_lib.tab.fields import Fields, Refused, text
 from course_lib.verdicts import page, words
-from course_lib.verdicts.facts import Verdict, verdict_of
 from course_lib.verdicts.marks import marks
 from course_lib.verdicts.medium import PAGE
 from course_lib.verdicts.noting import note
 from course_lib.verdicts.typed import listings
+from course_lib.verdicts.verdict import Verdict, verdict_of
 from course_lib.wording.sentences import Line
 
 INTRINSICS = (
@@ -93,7 +93,7 @@ def _passes(name: str, text: str) -> bool:
     return examine_source(name, text, context=IMPORTS).passed
 
 
-# --- Says which figures to play with fit an answer: by what was asked, and by what the answer -----
+# --- Which figures fit an answer ------------------------------------------------------------------
 # Nothing is run for it. A figure that was offered may still find nothing to draw, and says why.
 
 
@@ -208,7 +208,7 @@ OFFERS = (
 )
 
 
-# --- Judges an answer for a page: the verdict, the marks of its lines, and what can be drawn ------
+# --- The verdict, the marks of its lines, and what can be drawn -----------------------------------
 
 
 Tell = Callable[[dict[str, Any]], object]  # what is known of an answer before all is
@@ -279,7 +279,7 @@ def answer_in(exercise: Exercise, typed: str, context: str) -> Kernel | None:
     return program.functions.get(exercise.id)
 
 
-# --- Draws the figures to play with of an answer's own run, as HTML that needs nothing else -------
+# --- Figures of an answer's own run, as HTML ------------------------------------------------------
 
 
 BUDGET_OF_A_TRACE = replace(BUDGET, steps=100_000, access_steps=6)

@@ -30,7 +30,7 @@ PREVIEWED = 64  # elements of an array that are shown in full
 
 
 def answer_play(fields: Fields) -> dict[str, Any]:
-    """What came of a launch, or of a program; or one figure of it, if the page asks for one."""
+    """The result of a launch, or of a program; or one figure of it, if the page asks for one."""
     typed = text(fields, "text")
     try:
         if launches_something(typed):
@@ -92,7 +92,7 @@ def _figure(fields: Fields, wanted: Wanted) -> dict[str, Any]:
 
 
 def _lines(played: Sequence[Played]) -> list[dict[str, Any]]:
-    """What was counted at each line, in all of these launches together."""
+    """The counts of each line, in all of these launches together."""
     counters: dict[int, Counter[str]] = {}
     for launch in played:
         for line, each in launch.first.profile.lines.items():
@@ -150,7 +150,7 @@ def _outputs(played: Played) -> Iterator[dict[str, Any]]:
             }
 
 
-# --- figures ------------------------------------------------------------------------------------
+# --- Figures ------------------------------------------------------------------------------------
 
 
 def _figures(wanted: Wanted, ran: Ran) -> Iterator[str]:

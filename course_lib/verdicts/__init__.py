@@ -3,11 +3,11 @@
 Owns: how a report reads, beside the lines it is about, and what is noted of it.
 May import: `curriculum`, `diagnosis`, `emulator`, `figures`, `own_ladder`, `student`, `tiles`,
 `web`, `wording`.
-Start with: `showing`, then `facts`.
+Start with: `showing`, then `verdict` (everything that is shown of one check).
 """
 
-from course_lib.verdicts.facts import failed_since
 from course_lib.verdicts.showing import show
 from course_lib.verdicts.typed import OURS
+from course_lib.verdicts.verdict import failed_since
 
 __all__ = ["OURS", "failed_since", "show"]

@@ -1,4 +1,4 @@
-"""Put findings beside the lines that they are about, where it is certain which these are."""
+"""A verdict as HTML: the lines that are wrong, what is wrong with each, and where to go on."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from course_lib.diagnosis.report import Tried
 from course_lib.own_ladder import COLUMNS, OwnRung
 from course_lib.verdicts import share_card
-from course_lib.verdicts.facts import Verdict
 from course_lib.verdicts.typed import FunctionListing
+from course_lib.verdicts.verdict import Verdict
 from course_lib.web import escape, read_beside, still
 from course_lib.wording.findings import CODES, Finding
 from course_lib.wording.sentences import whole
@@ -35,7 +35,7 @@ class Marked:
 def placed(
     findings: Sequence[Finding], listings: Sequence[FunctionListing]
 ) -> tuple[list[Marked], list[Finding]]:
-    """The functions with findings on their lines, and the findings that have no place.
+    """The functions with findings on their lines, and the findings without a certain line.
 
     Numbers of lines are those of a cell. Where a kernel and the function that it calls stand in
     two cells, and both have a line of that number, nobody can say which is meant.
@@ -64,7 +64,7 @@ def _only(marked: Sequence[Marked], line: int | None) -> Marked | None:
     return homes[0] if len(homes) == 1 else None
 
 
-# --- A verdict as HTML: the lines that are wrong, and below each what is wrong and where to -------
+# --- The whole verdict ----------------------------------------------------------------------------
 # It is made from the report's facts. Everything that a student has written goes through `escape`,
 # nothing is fetched, and without its style it is still a table that can be read.
 
@@ -121,7 +121,7 @@ def _headline(verdict: Verdict) -> str:
     )
 
 
-# --- what is wrong ------------------------------------------------------------------------------
+# --- Findings, each below its line --------------------------------------------------------------
 
 
 def _findings(verdict: Verdict) -> Iterator[str]:
@@ -195,7 +195,7 @@ def _numbers_shown(marked: Marked) -> Iterator[int]:
             yield number
 
 
-# --- what passing means -------------------------------------------------------------------------
+# --- What passing means -------------------------------------------------------------------------
 
 
 def _of_passing(verdict: Verdict) -> Iterator[str]:
@@ -249,7 +249,7 @@ def _counted(number: int | None) -> str:
     return "–" if number is None else f"{number:,}"
 
 
-# --- what was tried -----------------------------------------------------------------------------
+# --- What was tried -----------------------------------------------------------------------------
 
 
 def _tried(tried: Sequence[Tried]) -> str:

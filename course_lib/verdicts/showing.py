@@ -8,10 +8,10 @@ from course_lib.curriculum import EXERCISES, TASKS, Exercise
 from course_lib.diagnosis.report import Report
 from course_lib.student import front_end
 from course_lib.verdicts import page, words
-from course_lib.verdicts.facts import Verdict, verdict_of
 from course_lib.verdicts.medium import COLAB, NOTEBOOK
 from course_lib.verdicts.noting import note
 from course_lib.verdicts.typed import cell_of, is_ours
+from course_lib.verdicts.verdict import Verdict, verdict_of
 
 
 def show(report: Report, answer: object, block: Sequence[int] | None = None) -> None:

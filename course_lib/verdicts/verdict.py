@@ -1,4 +1,4 @@
-"""What a verdict shows beside the report: the answer's lines, par, an offer, where to go on."""
+"""The verdict: everything that is shown of one check, from the report to where to go on."""
 
 from __future__ import annotations
 
@@ -141,11 +141,11 @@ def _onwards(exercise: Exercise, medium: Medium) -> tuple[str, str] | None:
     return f"lesson {after.number} · {after.title}", address
 
 
-# --- Tells when an answer's cell was run again and did not define it: what is at hand is older ----
+# --- A cell that was run again and failed: the answer at hand is older than its text --------------
 
 
 def failed_since(name: str, answer: object) -> list[Finding]:
-    """What is wrong with the last text of an answer's cell, if it did not come to be the answer.
+    """What is wrong with the last text of an answer's cell, if that text did not become the answer.
 
     After a syntax error, an error above its `def`, or a `def` of another name, the name still
     stands for what was defined before. Nothing is said where IPython keeps no cells, or the answer

@@ -6,7 +6,7 @@ import textwrap
 
 from course_lib.diagnosis.report import WIDTH
 from course_lib.own_ladder import OwnRung
-from course_lib.verdicts.facts import Verdict
+from course_lib.verdicts.verdict import Verdict
 
 
 def text_of(verdict: Verdict) -> str:

@@ -23,11 +23,11 @@ from course_lib.diagnosis.report import Report
 from course_lib.own_ladder import whole_ladder
 from course_lib.student import front_end
 from course_lib.verdicts import page, words
-from course_lib.verdicts.facts import Verdict, verdict_of
 from course_lib.verdicts.marks import marks
 from course_lib.verdicts.medium import COLAB, NOTEBOOK, PAGE, Medium
 from course_lib.verdicts.page import placed
 from course_lib.verdicts.typed import FunctionListing, TypedCode, listings, typed_of
+from course_lib.verdicts.verdict import Verdict, verdict_of
 from course_lib.wording.findings import finding
 from course_lib.wording.sentences import told
 

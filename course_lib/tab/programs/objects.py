@@ -1,4 +1,4 @@
-"""What a program may ask of an array, a stream or a text: a table of attributes and of methods."""
+"""Attributes and methods of arrays, streams and texts in a program: what it may use of each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class TellingKernel:
 
 @dataclass(frozen=True)
 class Members:
-    """What a kind of object has."""
+    """The attributes and methods of a kind of object."""
 
     attributes: frozenset[str]
     methods: Mapping[str, Look]
@@ -125,7 +125,7 @@ def element_size(array: Any, index: Any) -> None:
         check_size((max(chosen), *others))
 
 
-# --- texts ----------------------------------------------------------------------------------------
+# --- Texts, and types by name ---------------------------------------------------------------------
 
 _PERCENT = re.compile(r"%(%|[-+ 0]?\d{0,2}(?:\.\d{1,2})?[dfeEgGsrx])")
 
