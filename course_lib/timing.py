@@ -112,7 +112,7 @@ def time_kernel(
     return _time(name, lambda: launch(*on_device), samples, warmup=3, max_seconds=max_seconds)
 
 
-# --- ceilings ---------------------------------------------------------------------------------
+# --- Ceilings ----------------------------------------------------------------------------------
 
 _FMA_SOURCE = """
 extern "C" __global__ void fused_multiply_adds(float *out, float a, float b, int rounds) {
@@ -173,7 +173,7 @@ def _measure_fp32() -> float:
     return timing.gflops(2.0 * _FMA_PER_ROUND * rounds * blocks * threads)
 
 
-# --- the clock --------------------------------------------------------------------------------
+# --- The clock ---------------------------------------------------------------------------------
 
 
 def _time(
@@ -239,7 +239,7 @@ def sm_clock_mhz() -> int | None:
     return None
 
 
-# --- CuPy, asked for late: most of the course does without it -----------------------------------
+# --- CuPy, imported late: most of the course does without it ------------------------------------
 
 
 def _cupy() -> Any:

@@ -1,6 +1,6 @@
-"""Measure the ladder on a GPU: everyone is checked first, then all take turns.
+"""Measure the ladder on a GPU: every contestant is checked first, then all take turns.
 
-Owns: how the rungs are timed on a GPU beside cuBLAS, and what is stored of it.
+Owns: how the rungs are timed on a GPU beside cuBLAS, and what is stored of the results.
 May import: `curriculum`, `devices`, `host`, `kernels`, `machine_code`, `measurements`, `roofline`,
 `timing`, `wording`.
 Start with: `session` (who is measured), then `contest` (how they take turns).

@@ -1,4 +1,4 @@
-"""Who takes part: rungs in Python, their twins in C++, cuBLAS. Each computes C = A @ B."""
+"""The contestants of a benchmark: rungs in Python, their twins in CUDA C++, cuBLAS; C = A @ B."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _launches_of(choice: Tuned) -> Callable[[MatmulProblem], Launch]:
 
 
 def limits_of(rung: Any) -> dict[str, Any]:
-    """Which sizes a rung, and its twin with it, can't compute."""
+    """The sizes that a rung, and its twin with it, cannot compute."""
     least = tuple(rung.tile[:2]) if getattr(rung, "room", False) else (1, 1)
     return {"multiples": dict(rung.multiples), "least": least}
 
@@ -160,7 +160,7 @@ def format_of_result(rung: Any) -> str:
 
 
 def precision_of(rung: Any) -> Precision:
-    """What a rung multiplies: its own word for it, or what its inputs are."""
+    """What a rung multiplies, in its own words, or the format of its inputs."""
     if getattr(rung, "precision", None):
         result: Precision = rung.precision
         return result
@@ -169,7 +169,7 @@ def precision_of(rung: Any) -> Precision:
     return "float16" if rung.dtype == "float16" else "bfloat16"
 
 
-# --- The rungs once more in CUDA C++, built with nvcc where it is: what does Python cost? ---------
+# --- Twins of the rungs in CUDA C++, built with nvcc where it is installed: what does Python cost?
 # `benchmarks/twins/tiled.cu` holds a kernel `tiled(A, B, C, M, N, K)` with C linkage, of the same
 # tiles and the same launch as the rung `tiled`.
 

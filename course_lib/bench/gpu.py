@@ -1,4 +1,4 @@
-"""The GPU at hand: its clock for the contest, and what it is.
+"""The GPU at hand: its clock for the contest, its name, its facts, and the versions around it.
 
 Timing a launch of a few microseconds from Python measures Python. So before each sample the GPU
 is held: a kernel that only sleeps keeps it busy until every launch of the sample is in its queue.
@@ -132,7 +132,7 @@ def _nap_kernel() -> Any:
     return nap
 
 
-# --- what it is -------------------------------------------------------------------------------
+# --- Name, facts and versions ------------------------------------------------------------------
 
 
 def device() -> tuple[str, tuple[int, int], str]:
@@ -169,7 +169,7 @@ _PACKAGES = (
 
 
 def versions() -> dict[str, str]:
-    """Of Python and the packages that make the machine code and the launches."""
+    """The versions of Python, and of the packages that make the machine code and the launches."""
     found = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:

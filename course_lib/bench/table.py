@@ -1,4 +1,4 @@
-"""The speeds that a lesson shows: measured here, or measured elsewhere and stored, or published."""
+"""Speeds of rungs for a lesson (measured here, stored, or published), and the tables of `bench`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _only(found: Speeds, rungs: Sequence[str] | None) -> Speeds:
     )
 
 
-# --- Print measurements, and counts where nothing can be measured ---------------------------------
+# --- Tables in text: measurements, and counts where nothing can be measured -----------------------
 
 
 _KIND = {"rung": "", "tuned": ", tuned", "twin": " in C++", "cuBLAS": ""}

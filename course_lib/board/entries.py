@@ -146,7 +146,7 @@ def entries_of(folder: Path, settings: BoardSettings) -> Iterator[BoardEntry]:
 
 
 def entry_of(path: Path, settings: BoardSettings) -> BoardEntry:
-    """The entry of one file.
+    """The entry in one file.
 
     Raises:
         CompilerMissing: naming the packages to install.

@@ -1,4 +1,4 @@
-"""Notebooks as plain data: read them, ask for their cells, and write their one canonical form.
+"""Notebooks as plain data: read, searched, written in one form; and exercises from solutions.
 
 A notebook has many spellings in JSON; the course keeps one, so that a change in a file is a
 change in the lesson. Sources, ids and metadata are canonical. Outputs are carried along.
@@ -89,7 +89,7 @@ def code(text: str, *tags: str, id: str = "") -> Cell:
 
 
 def with_outputs_of(stored: Mapping[str, Cell], cell: Cell) -> Cell:
-    """A cell that building made, with the outputs that the one of its id and text had before."""
+    """A new cell from the build, with the outputs of the former one of its id and text."""
     before = stored.get(cell["id"])
     if before is None or source(before).strip() != source(cell).strip():
         return cell
@@ -185,7 +185,7 @@ def _unused(name: str, taken: set[str]) -> str:
     return candidate
 
 
-# --- Exercises from solutions: what stands between the markers is taken out, and nothing else -----
+# --- Exercises from solutions: only what is between the markers is taken out ----------------------
 # A solution's answer cell holds, at each place that the student has to fill:
 #
 #     # your code here
@@ -258,7 +258,7 @@ def stub(text: str) -> str:
 
 
 def solve(exercise: Notebook, solution: Notebook) -> Notebook:
-    """The exercise as a student would hand it in who wrote exactly what the solution has."""
+    """The exercise as a student would hand it in who wrote exactly the solution."""
     answers = answer_cells(solution)
     cells = [
         {**cell, "source": source(answers[name])} if (name := exercise_id(cell)) else cell
@@ -268,7 +268,7 @@ def solve(exercise: Notebook, solution: Notebook) -> Notebook:
 
 
 def is_subsequence(fewer: list[str], more: list[str]) -> bool:
-    """Whether `more` comes from `fewer` by adding lines alone."""
+    """Whether `more` comes from `fewer` only by adding lines."""
     rest = iter(more)
     return all(line in rest for line in fewer)
 
@@ -285,7 +285,7 @@ def _stub_cell(cell: Cell) -> Cell:
 
 
 def _require_prompt(given: list[str], line: str, number: int) -> None:
-    """The student must see where to write: the prompt stands above, at the same indent."""
+    """The student must see where to write: the prompt has to be above, at the same indent."""
     indent = line[: len(line) - len(line.lstrip())]
     if not given or not given[-1].startswith(indent + PROMPT):
         raise BuildError(f"line {number}: `{PROMPT}` must stand above, at the same indent")

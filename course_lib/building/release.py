@@ -1,4 +1,7 @@
-"""What a maintainer must still do before a click on a badge works, as far as this copy knows."""
+"""The release: the bundle that students get, and what a maintainer must do before badges work.
+
+The bundle has neither the solutions nor the grader.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ _VERSION = re.compile(r"v?\d+(\.\d+)*")
 
 
 def steps_left(project: Project) -> list[str]:
-    """The steps in their order; none where GitHub has all of it.
+    """The steps in their order, as far as this copy knows; none where GitHub has all of it.
 
     Nothing is asked of the network. What lies on GitHub is what the last fetch or push has seen of
     a branch; whether it has a tag cannot be known, so that one is always named.
@@ -80,7 +83,7 @@ def is_tag(project: Project) -> bool:
     return known or bool(_VERSION.fullmatch(project.ref))
 
 
-# --- Puts together what students get: the course without its solutions and without the grader -----
+# --- The bundle for students ----------------------------------------------------------------------
 # The bundle is what a student needs of this checkout, byte for byte, with these changes:
 # front_door.py and cli.py lose the commands for instructors and maintainers, README.md is one for
 # students, and the notebooks of a course of one's own are as `own_course` makes them.
@@ -147,7 +150,7 @@ class Release:
 
 
 def chosen_lessons(names: Sequence[str]) -> tuple[Lesson, ...]:
-    """The lessons that are meant by "05", "coalescing" or "00-07"; all of them by no name.
+    """The lessons that "05", "coalescing" or "00-07" mean; all of them for no name.
 
     Raises:
         BuildError: for a name that is none.
@@ -166,7 +169,7 @@ def make_release(
     is_exam: bool = False,
     tests: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Release:
-    """The bundle of a checkout, or of the part of it that a course of one's own has.
+    """The bundle of a checkout, or of the part of it that a course of one's own uses.
 
     Args:
         project: the checkout, and what is chosen of it.
@@ -207,7 +210,7 @@ def make_release(
 
 
 def without_hints(notebook: Notebook) -> Notebook:
-    """An exercise notebook whose hints are left out, and the sentence that speaks of them."""
+    """An exercise notebook without its hints, and without the sentence that mentions them."""
     cells = [
         {**cell, "source": source(cell).replace(_SPEAKS_OF_HINTS, "").rstrip()}
         for cell in notebook["cells"]
@@ -217,7 +220,7 @@ def without_hints(notebook: Notebook) -> Notebook:
 
 
 def write_folder(release: Release, out: Path) -> None:
-    """Make the folder beside its place, and put it there only when it is whole.
+    """Make the folder beside its place, and move it there only when it is whole.
 
     Raises:
         BuildError: if the place holds other files.
@@ -251,7 +254,7 @@ def zipped(release: Release, folder: str) -> bytes:
 
 
 def write_archive(release: Release, path: Path) -> None:
-    """Write the zip file; one that was made here is replaced, any other is not.
+    """Write the zip file; it replaces one that was made here, and nothing else.
 
     Raises:
         BuildError: if the file is another one, such as the zip of a class's submissions.
@@ -330,7 +333,7 @@ def _content(root: Path, name: str) -> bytes:
 
 
 def _with_commands(content: bytes, kept: Sequence[str]) -> bytes:
-    """The text with those lines of its table of commands that students need."""
+    """The text with only those lines of its table of commands that students need."""
     text = content.decode("utf-8").replace("\r\n", "\n")
     before, start, rest = text.partition("\nCOMMANDS = {\n")
     table, end, after = rest.partition("\n}\n")

@@ -106,7 +106,7 @@ def _measure_part(part: str, chosen: Mapping[str, Any], asked: argparse.Namespac
     return 0
 
 
-# --- on a GPU ---------------------------------------------------------------------------------
+# --- On a GPU ----------------------------------------------------------------------------------
 
 
 def _measure(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
@@ -283,7 +283,7 @@ def _commit() -> str:
     return head + ("+" if changes else "")
 
 
-# --- which tile -------------------------------------------------------------------------------
+# --- Tuning: which tile is the fastest ---------------------------------------------------------
 
 
 def _tune(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:
@@ -319,7 +319,7 @@ def _store_tuning(found: tuning.Tuning) -> str:
     return f"Stored in {_shown(tuning.store(found, folder))}."
 
 
-# --- without one ------------------------------------------------------------------------------
+# --- Without a GPU -----------------------------------------------------------------------------
 
 
 def _count(chosen: Mapping[str, Any], asked: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Make environments of their own for tests that need other packages than .venv has."""
+"""Environments for tests that need other packages than .venv: Colab's versions, and the newest."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def make(
 
 
 def find_python(wanted: Iterable[tuple[int, int]]) -> str:
-    """The first of these versions of Python that this machine has; this one where it has none."""
+    """The first of these versions of Python on this machine; the running one if there is none."""
     for version in wanted:
         name = "python{}.{}".format(*version)
         folders = os.path.expanduser("~/.pyenv/versions/{}.{}.*/bin".format(*version))
@@ -89,7 +89,7 @@ def _call(command: list[str]) -> None:
         raise CannotMake("\n".join(lines[-8:]))
 
 
-# --- A second environment with Colab's versions, so that lessons are tried on what students -------
+# --- Colab's versions, so that lessons are tried on what students have ----------------------------
 # Colab's own system cannot be had here. Its Python and the versions in tests/colab/pins.txt can.
 
 
@@ -124,7 +124,7 @@ def _name(requirement: str) -> str:
     return requirement.partition("==")[0].strip().lower().replace("_", "-")
 
 
-# --- An environment with the newest packages of the day, so that what they break is known early ---
+# --- The newest packages of the day, so that what they break is known early -----------------------
 # No version in it is pinned and no upper bound is kept: pip takes the newest that go together.
 # What is known to break, and its mend, stands in `newer_packages`.
 

@@ -158,7 +158,7 @@ def become(command: list[str]) -> int:
     return subprocess.call(command, env=environment)
 
 
-# --- What is installed, and what has to be ---------------------------------------------------
+# --- What is installed, and what has to be -----------------------------------------------------
 
 
 def prepare(group: str) -> bool:

@@ -158,7 +158,7 @@ def _collect(rows: list[GradebookRow], seed: int, folder: Path) -> None:
 
 
 def _explain(options: argparse.Namespace) -> int:
-    """Say how one verdict came to be: what the journal has, or the answer judged anew."""
+    """Say how one verdict came about: what the journal has, or the answer judged anew."""
     from course_lib.grading.engine import Grader
     from course_lib.grading.gradebook import scoring
     from course_lib.grading.gradebook.class_list import called
@@ -211,7 +211,7 @@ def _as_before(
     settings: Settings,
     exercises: tuple[str, ...] | None,
 ) -> tuple[Settings, tuple[str, ...] | None]:
-    """What a run was not told it takes from the run before, as it takes the seed."""
+    """Options that a run was not given are taken from the run before, as its seed is."""
     from dataclasses import replace
 
     before = folder.settings()
@@ -263,7 +263,7 @@ def _check_asked(exercise: str, asked: Sequence[str], who: str) -> None:
         raise _WrongArguments(f"{who} only on {known}, so there is no verdict on {exercise}.")
 
 
-# --- the arguments ----------------------------------------------------------------------------
+# --- Arguments and settings --------------------------------------------------------------------
 
 
 class _WrongArguments(Exception):

@@ -1,8 +1,8 @@
-"""The student's own copies of the notebooks, in my/: made once, as never run, never written over.
+"""The student's copies of the notebooks in my/, and `course.py lab`, which opens JupyterLab there.
 
-The lessons themselves stay as they were published, so that an update of the course meets no change
-of anybody's. A note beside the copies says what each was copied from; it is how an updated lesson
-is told from one that the student has worked in.
+A copy is made once, as never run, and never overwritten. The lessons themselves stay as published,
+so an update of the course meets no changes of a student. A note beside the copies says what each
+was copied from; by it an updated lesson is told from one that the student has worked in.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ NOTE = ".copied_from.json"
 
 
 def make(root: Path = REPOSITORY, home: Path | None = None) -> list[str]:
-    """Copy every notebook of which there is no copy yet, and name the lessons that have changed.
+    """Copy every notebook that has no copy yet, and name the lessons that have changed.
 
     Args:
         root: the course's folder.
@@ -143,7 +143,7 @@ def _write_note(note: Path, noted: dict[str, str]) -> None:
     os.replace(unfinished, note)
 
 
-# --- `course.py lab`: open JupyterLab at the student's copy of the first lesson, or say where -----
+# --- JupyterLab, opened at the student's copy of the first lesson ---------------------------------
 
 
 DEFAULTS = Path(__file__).with_name("jupyter_config")  # labconfig/ in it, as JupyterLab reads it

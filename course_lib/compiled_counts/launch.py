@@ -1,4 +1,4 @@
-"""Lays a launch out for its machine code: parameters, arrays, blocks; walks it and counts."""
+"""A launch followed as machine code: compiled, laid out in memory, walked, counted, compared."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def _storages(
     ]
 
 
-# --- From a launch that was emulated to its counts as compiled: compile, lay out, walk, compare ---
+# --- From a launch that was emulated to its counts as compiled ------------------------------------
 
 
 # Both sides round their sums in an order of their own, and atomics in any.

@@ -1,4 +1,4 @@
-"""Read an instruction's operands: registers, predicates, constants, numbers and addresses."""
+"""An instruction's operands, and the registers of many warps that it reads and writes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class WrittenNumber:
-    """A number as it stands there; `text` tells an integer from a float."""
+    """A number as it is written; `text` tells an integer from a float."""
 
     text: str
 
@@ -115,7 +115,7 @@ _PART = re.compile(r"(?P<u>U?)R(?P<number>Z|\d+)(?P<rest>(?:\.\w+)*)$")
 
 @lru_cache(maxsize=4096)
 def operands_of(instruction: Instruction) -> tuple[Operand, ...]:
-    """The operands in the order in which they stand.
+    """The operands in their order.
 
     Raises:
         NotFollowed: for one that is not known here.
@@ -124,7 +124,7 @@ def operands_of(instruction: Instruction) -> tuple[Operand, ...]:
 
 
 def _split(text: str) -> list[str]:
-    """At commas, and before a label that stands behind a register without one."""
+    """At commas, and before a label behind a register without a comma."""
     text = re.sub(r"desc\[[^\]]*\]", "", text)
     text = re.sub(r"(?<=[\w\]]) (?=`\()", ", ", text)
     return [part.strip() for part in text.split(",") if part.strip()]
@@ -198,7 +198,7 @@ def _address(text: str, instruction: Instruction) -> Address:
     return Address(register, wide, scale, uniform, offset)
 
 
-# --- The registers of many warps side by side: what the instructions read and write ---------------
+# --- The registers of many warps side by side -----------------------------------------------------
 
 
 WARP = 32

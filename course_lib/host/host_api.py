@@ -1,9 +1,9 @@
-"""Let the host's side of numba.cuda work without a GPU: one table of replacements, one undo.
+"""Replaces the host's side of numba.cuda where there is no GPU: one table, and one undo.
 
-`@cuda.jit` itself works without a GPU; whatever talks to the driver fails. `replacements()`
-lists what fails and what stands in for it. Everything else of numba.cuda is left alone, also
-`cuda.is_available()`'s honest False. Names that were fetched with `from numba.cuda import …`
-before `start()` keep pointing at the originals; `cuda.to_device` and kernels are always ours.
+`@cuda.jit` itself works without a GPU; whatever talks to the driver fails. `replacements()` lists
+what fails and its replacement. Everything else of numba.cuda is left alone, also the honest False
+of `cuda.is_available()`. Names that were fetched with `from numba.cuda import …` before `start()`
+keep pointing at the originals; `cuda.to_device` and kernels are always ours.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _kernel_class(cuda: ModuleType) -> type:
     return type(cuda.jit(probe))
 
 
-# --- functions of the module numba.cuda -------------------------------------------------------
+# --- Functions of the module numba.cuda --------------------------------------------------------
 
 
 def host_functions(launch: Launch) -> dict[str, Any]:
@@ -299,7 +299,7 @@ def _refusal(what: str) -> Callable[..., Any]:
     return refuse
 
 
-# --- methods of kernels -----------------------------------------------------------------------
+# --- Methods of kernels ------------------------------------------------------------------------
 
 # They answer from the compiled kernel of a GPU, and nothing is compiled here.
 _FROM_COMPILED_CODE = (

@@ -1,8 +1,9 @@
-"""Run kernels on the GPU, or on the emulator where there is none; a lesson need not care which.
+"""`start()`, `emulate()` and launches: kernels run on the GPU, or on the emulator without one.
 
-`start()` decides once. With a working GPU nothing of Numba is touched. Without one, launches and
-the host's side of numba.cuda go to the emulator (see host_api.py), so that the same cell works
-on both. Counts come from the emulator, times from a GPU; neither is ever made up.
+A lesson need not care which. `start()` decides once. With a working GPU nothing of Numba is
+touched. Without one, launches and the host's side of numba.cuda go to the emulator (see
+host_api.py), so that the same cell works on both. Counts come from the emulator, times from a GPU;
+neither is ever made up.
 """
 
 from __future__ import annotations
@@ -135,7 +136,7 @@ def speak_plainly() -> None:
     _session.speak_plainly()
 
 
-# --- which machine ----------------------------------------------------------------------------
+# --- Which machine -----------------------------------------------------------------------------
 
 
 def start(lesson: str = "") -> None:
@@ -220,7 +221,7 @@ def untouched_numba() -> Iterator[None]:
             _session.patch()
 
 
-# --- running kernels --------------------------------------------------------------------------
+# --- Running kernels ---------------------------------------------------------------------------
 
 
 class Emulated:

@@ -76,7 +76,7 @@ def _emulated_only(define: Callable[..., Any]) -> Callable[..., Any]:
 Refused = TypingError
 
 
-# --- what a definition asks about its arguments -----------------------------------------------
+# --- Checks of arguments -----------------------------------------------------------------------
 
 
 def need_array(name: str, array: Any, bits: tuple[int, ...]) -> None:
@@ -105,7 +105,7 @@ def literal_integer(name: str, number: Any) -> int:
     return value
 
 
-# --- what a code generator is made of ---------------------------------------------------------
+# --- Parts of code generators ------------------------------------------------------------------
 
 
 def element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:

@@ -29,7 +29,7 @@ Undefined = object()
 PREDICATES = {"!=": arith.CmpIPredicate.ne, "==": arith.CmpIPredicate.eq}
 
 
-# --- types ------------------------------------------------------------------------------------
+# --- Types -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class FunctionType:
     arguments: Sequence[Any]
 
 
-# --- values -----------------------------------------------------------------------------------
+# --- Values ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -246,7 +246,7 @@ def _in_memory(kind: Any) -> Any:
     return FloatType(f"f{bits}") if isinstance(kind, types.Float) else IntType(bits)
 
 
-# --- a definition of this package, for numba-cuda-mlir ----------------------------------------
+# --- A definition of this package, for numba-cuda-mlir -----------------------------------------
 
 
 def device_function(define: Callable[..., Any]) -> Any:

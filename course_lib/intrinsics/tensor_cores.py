@@ -43,7 +43,7 @@ HALF = (16,)  # float16, or bfloat16 as uint16
 HALF_OR_FLOAT = (16, 32)
 
 
-# --- from shared memory into fragments --------------------------------------------------------
+# --- From shared memory into fragments ---------------------------------------------------------
 
 
 @device_function
@@ -91,7 +91,7 @@ def _ldmatrix(name: str, shared: Any, index: Any, count: int, trans: str) -> Any
     return result(shared, types.intp), generate
 
 
-# --- the products -----------------------------------------------------------------------------
+# --- The products ------------------------------------------------------------------------------
 
 
 @device_function
@@ -149,7 +149,7 @@ def _mma(name: str, shape: str, kind: str, operands: Any, a_words: int, b_words:
     return types.UniTuple(types.float32, 4)(acc, a, b), generate
 
 
-# --- formats ----------------------------------------------------------------------------------
+# --- Formats -----------------------------------------------------------------------------------
 
 
 @device_function
@@ -185,7 +185,7 @@ def bf16_bits(context: Any, value: Any) -> Any:
     return types.uint16(types.float32), generate
 
 
-# --- wide accesses for 16-bit matrices and for results -----------------------------------------
+# --- Wide accesses for 16-bit matrices and for results -----------------------------------------
 
 
 @device_function
@@ -245,7 +245,7 @@ def store2(context: Any, array: Any, index: Any, values: Any) -> Any:
     return types.void(array, types.intp, values), generate
 
 
-# --- what the definitions above are made of ---------------------------------------------------
+# --- Parts of the definitions above ------------------------------------------------------------
 
 
 def _need_tuple(name: str, role: str, given: Any, element: Any, count: int) -> None:

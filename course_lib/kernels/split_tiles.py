@@ -44,7 +44,7 @@ ADDING = 128  # threads of a block that adds up two rows of pieces, four neighbo
 AT_ONCE = 8  # loads of a thread that are under way together
 
 
-# --- whose work is what -----------------------------------------------------------------------
+# --- Who computes what -------------------------------------------------------------------------
 
 
 def parts(split: int, steps: int, workers: int) -> Iterator[tuple[int, int, int, int]]:
@@ -61,7 +61,7 @@ def parts(split: int, steps: int, workers: int) -> Iterator[tuple[int, int, int,
             yield tile, first, stop, tile * shares + share
 
 
-# --- partial sums -----------------------------------------------------------------------------
+# --- Partial sums ------------------------------------------------------------------------------
 
 
 def workspace(pieces: int, stream: Any = 0) -> Any:

@@ -1,4 +1,4 @@
-"""Read constants and tables out of compiled machine code, which is an ELF file."""
+"""From a kernel to machine code without a GPU: compiled, disassembled, its constants and tables."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from course_lib.wording.errors import PIP_INSTALL
 
 
 def constant_banks(cubin: bytes, entry: str) -> dict[int, bytes]:
-    """What the constant banks of a kernel hold, by their numbers.
+    """The contents of a kernel's constant banks, by their numbers, read from the ELF file.
 
     Bank 0, with the parameters, is a launch's affair; bank 4 has addresses that only it knows.
     """
@@ -81,7 +81,7 @@ def _sections(elf: bytes) -> Iterator[tuple[str, bytes]]:
         yield text, b"" if kind == 8 else elf[offset : offset + length]
 
 
-# --- Drive the tools: ptxas to machine code, nvdisasm to something readable ---------------------
+# --- The tools: ptxas to machine code, nvdisasm to something readable ---------------------------
 # Neither needs a GPU. They come with PyPI packages, and are looked for there first, then on PATH
 # and in an installed CUDA toolkit.
 

@@ -1,4 +1,4 @@
-"""Which of Nsight Compute's metrics goes with which counter of the emulator, and its table of them.
+"""Runs one launch under Nsight Compute, and reads the metrics as the emulator's counters.
 
 Both say the same number where the compiler leaves an access as the source has it; docs/counters.md
 says where it does not.
@@ -117,7 +117,7 @@ def counters_of(metrics: Mapping[str, float]) -> Mapping[str, float]:
     )
 
 
-# --- Run one launch under Nsight Compute, and read the metrics that it prints ---------------------
+# --- The command, and what it printed -------------------------------------------------------------
 
 
 SECONDS = 300
