@@ -250,10 +250,10 @@ def _with_ghosts(tile: int, score: float, Q: Array, K: Array, V: Array) -> Array
     return result
 
 
-# --- lanes --------------------------------------------------------------------------------------
+# --- Lanes --------------------------------------------------------------------------------------
 
 
-# --- the running maximum ----------------------------------------------------------------------
+# --- The running maximum -----------------------------------------------------------------------
 
 SHRINK = "By which factor do all weights shrink that were computed with the old maximum?"
 OFTEN = "How many times should the output be divided by the sum?"

@@ -1,4 +1,6 @@
-"""Draws shapes that nobody has seen, of the same kinds as those that everybody may try.
+"""The form of a problem: what a family of exercises computes, and the launches it is tried on.
+
+First shapes that nobody has seen, of the same kinds as those that everybody may try.
 
 What a shape is for lies in its kind: ragged in every direction, smaller than a tile, one row, a
 few more than a whole tile. A size of the same kind lies between the same two multiples of a unit,
@@ -54,12 +56,12 @@ def _order(shape: Shape) -> np.ndarray:
     return result
 
 
-# --- What a family of problems asks for, and the launches on which an answer is tried -------------
+# --- Problems and their launches ------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class OtherSize:
-    """An axis that is longer in one more launch: its name, "x.shape[0]", and both its sizes."""
+    """An axis that is longer in one more launch: its name, "x.shape[0]", and its two sizes."""
 
     axis: str
     usual: int

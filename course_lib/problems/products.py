@@ -1,4 +1,4 @@
-"""Results of which each element is made of few: the sum of two matrices, and a transposed one."""
+"""Products of matrices, sums and transposes as problems: inputs, right results, bytes to fetch."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Transpose(Problem):
         return 1
 
 
-# --- Products of matrices: their inputs, their answers and what they have to fetch ----------------
+# --- Products -------------------------------------------------------------------------------------
 
 
 class Product(Problem):
@@ -171,7 +171,7 @@ class RegisterProduct(Product):
 
 
 class BoxProduct(RegisterProduct):
-    """C = A @ B, of which the kernel gets A and B as tensor maps, and K as a number."""
+    """C = A @ B for a kernel that gets A and B as tensor maps, and K as a number."""
 
     letters = "ABKC"
     schedules = ("warps", "shuffled", "shuffled")
@@ -212,7 +212,7 @@ def _steps(shape: Shape) -> Array:
 
 
 class NarrowProduct(Product):
-    """C = A @ B where some of M, N and K are numbers."""
+    """C = A @ B where some of M, N and K are given as numbers."""
 
     always: ClassVar[tuple[str, ...]]
 

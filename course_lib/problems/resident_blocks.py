@@ -114,7 +114,7 @@ def launches(seed: int) -> tuple[Arguments, ...]:
 
 
 def resident_blocks(exercise: Exercise, seed: int) -> CallTable:
-    """What `blocks_per_sm` is tried with."""
+    """The calls with which `blocks_per_sm` is tried."""
     calls = launches(seed)
     drawn = frozenset(calls[len(EXAMPLES) :]) - {*calls[: len(EXAMPLES)]}
     return CallTable(
@@ -129,7 +129,7 @@ def resident_blocks(exercise: Exercise, seed: int) -> CallTable:
 
 
 def _refused(launch: Occupancy) -> tuple[str, str] | None:
-    """The rule by which it is refused, if no division says that by itself."""
+    """The rule by which a launch is refused, if no division says that by itself."""
     sm = launch.sm
     if launch.threads > sm.threads_per_block:
         return "threads", launch.why_not
@@ -174,7 +174,7 @@ def _any_gpu(drawn: random.Random) -> str:
     return drawn.choice(sorted(DEVICES))
 
 
-# --- What wrong answers compute in place of it ----------------------------------------------------
+# --- Results of wrong answers ---------------------------------------------------------------------
 
 
 UNLIMITED = 1 << 40

@@ -1,4 +1,4 @@
-"""Running sums that start again with every run, and what wrong ones add up."""
+"""Running sums that start again with every run: the problem, and what wrong answers add up."""
 
 from __future__ import annotations
 
@@ -271,7 +271,7 @@ def _trees() -> Ideas:
             yield LOOP, partial(tree, up=up, down=down), says, hint, STEPS
 
 
-# --- Running sums that start again with every run: the inputs and the answer ----------------------
+# --- The problem: inputs and the right result -----------------------------------------------------
 
 
 class Scan(Problem):

@@ -107,7 +107,7 @@ _TENSOR: Explanation = (
 )  # fmt: skip
 
 
-# --- the climb, and what the library has ----------------------------------------------------------
+# --- The climb, and where libraries stand ---------------------------------------------------------
 
 
 def _gflops(name: str) -> float:
@@ -199,7 +199,7 @@ def line_with_the_wrong_guard() -> int:
     return line_of(profile, "out-of-bounds-read")
 
 
-# --- explanations: a sentence, and whether it is true ---------------------------------------------
+# --- Explanations, each with whether it is true ---------------------------------------------------
 
 
 WHITEBOARD: tuple[Question, ...] = (
