@@ -24,7 +24,7 @@ _NAMES = {
     "counts": "instruction_mix line_counters",
     "explore.banks": "explore_banks",
     "explore.fragments": "explore_fragments",
-    "explore.launches": "explore_occupancy",
+    "explore.occupancy": "explore_occupancy",
     "explore.roofs": "explore_roofline",
     "explore.schedules": "explore_double_buffer explore_ring",
     "explore.sectors": "explore_sectors",

@@ -2,8 +2,8 @@
 
 A thread starts them (`functions/hopper_functions.py`) and goes on. When they take place is open
 until somebody has waited for them: at once ("early"), as late as possible ("late"), or by chance.
-Done early, one meets what a program may no longer touch; done late, what it may not touch yet.
-So each is an **agent** of its own, which knows what the thread that started it knew. Observers
+Done early, one meets what a program may no longer touch; done late, what it may not touch yet. So
+each is an **agent** of its own, which knows what the thread that started it knew. Observers
 (`ordered_races.py`, `engine_faults.py`) say who may rely on it, by what was waited for.
 """
 

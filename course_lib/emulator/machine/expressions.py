@@ -1,7 +1,7 @@
 """Evaluates expressions: each becomes a function of the machine, made once and called many times.
 
-An expression in a loop is evaluated over and over, and its types never change. What they
-decide is decided when the function is made; only what depends on the lanes is left for the run.
+An expression in a loop is evaluated over and over, and its types never change. What they decide is
+decided when the function is made; only what depends on the lanes is left for the run.
 """
 
 import ast

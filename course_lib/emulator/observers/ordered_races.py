@@ -10,9 +10,9 @@ causality there, happens-before elsewhere). An arrival at an mbarrier hands on w
 goes on beside the threads, a copy of TMA or a product of wgmma, is an agent: it knows what the
 thread knew that started it, and who has waited for it knows that it is done.
 
-So every access is kept with its time, and for any two successive accesses to the same bytes it
-is checked whether what happened between them orders them. Another schedule may show another
-course of events, and more races.
+So every access is kept with its time, and for any two successive accesses to the same bytes it is
+checked whether what happened between them orders them. Another schedule may show another course of
+events, and more races.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 The table of operators is the one that kernels have, and it does Python's own work on exactly
 Python's own types; so the results are Python's. The rest differs: a kernel's values have Numba's
-types, thousands of lanes and no bounds, and what it may not do is found out before it runs.
-What makes that safe is in this file alone: how long a number, a text or a sequence may grow is
-checked before the operator runs, and its result is checked again.
+types, thousands of lanes and no bounds, and what it may not do is found out before it runs. What
+makes that safe is in this file alone: how long a number, a text or a sequence may grow is checked
+before the operator runs, and its result is checked again.
 """
 
 import ast
